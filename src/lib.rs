@@ -2,7 +2,7 @@
 //!
 //! A project is a folder with a project file and manifests. [`manifest::read_project`] reads all of it into trees that know
 //! where each value stands; `resolve` makes of them what one target gets, typed: the [`manifest::Desired`] state. The
-//! [`kinds`] say what can be declared, made of the nouns in [`model`], and what the service's API lets one do with it.
+//! [`kinds`] say what can be declared, made of the nouns in [`nouns`], and what the service's API lets one do with it.
 //! [`check`] finds what types cannot say and judges how much it matters; what it knows of who is meant is in [`audience`],
 //! and of what people will see in [`look`].
 //!
@@ -15,50 +15,20 @@
 //! Deciding is pure: nothing there reads a file, a clock or the network. What each layer may use is in `ARCHITECTURE.md`, and a
 //! test.
 
-pub mod address;
-pub mod apply;
-pub mod arrange;
-pub mod audience;
-pub mod cases;
-pub mod check;
+pub use pushplan_core::{
+    apply, arrange, compare, drift, fetch, forge, guard, live, plan, planner, promote, pull, query, reach, reconcile,
+    rekey, review, test_send, unmanaged,
+};
+pub use pushplan_io::{client, failure, files, git};
+pub use pushplan_ledger as ledger;
+pub use pushplan_model::{
+    address, audience, codes, cores, digest, exchange, finding, kinds, node, nouns, source, text,
+};
+pub use pushplan_project::{cases, check, look, manifest, timing};
+#[cfg(feature = "program")]
+pub use pushplan_service as service;
+
 #[cfg(feature = "program")]
 pub mod cli;
-pub mod client;
-pub mod codes;
-pub mod compare;
-pub mod cores;
-pub mod digest;
-pub mod drift;
-pub mod exchange;
-pub mod failure;
-pub mod fetch;
-pub mod files;
-pub mod finding;
-pub mod forge;
-pub mod git;
-pub mod guard;
-pub mod kinds;
-pub mod ledger;
-pub mod live;
-pub mod look;
-pub mod manifest;
-pub mod model;
-pub mod node;
-pub mod plan;
-pub mod planner;
-pub mod promote;
-pub mod pull;
-pub mod query;
-pub mod reach;
-pub mod reconcile;
-pub mod rekey;
 #[cfg(feature = "program")]
 pub mod render;
-pub mod review;
-#[cfg(feature = "program")]
-pub mod service;
-pub mod source;
-pub mod test_send;
-pub mod text;
-pub mod timing;
-pub mod unmanaged;

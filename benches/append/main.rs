@@ -19,7 +19,7 @@ use pushplan::apply::{Ending, Settings as Applying, drive};
 use pushplan::client::{Credentials, Origin, Patience, Transport, Writing};
 use pushplan::digest::Digest;
 use pushplan::ledger::{AppendError, Chain, Entry, Ledger, Log, Seq, Unreadable};
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use pushplan::plan::{About, Aim, Choice, Plan, Position, Step};
 use pushplan::service::{self, Settings};
 use report::{Report, Sample, Target, ratios};

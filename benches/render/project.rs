@@ -13,7 +13,7 @@ use pushplan::kinds::{self, Found, Read};
 use pushplan::ledger::{Ledger, Owned, Position};
 use pushplan::live::{Live, Seen};
 use pushplan::manifest::{self, From, Input, Manifests, Project};
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use pushplan::plan::Plan;
 use pushplan::planner::{self, Aligned, Rules};
 use pushplan::source::Sources;

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use jiff::Timestamp;
-use pushplan::model::audience::Selector;
+use pushplan::nouns::audience::Selector;
 use pushplan::service::request::understood;
 use pushplan::service::state::Journal;
 use pushplan::service::state::devices::{Criteria, Device, Index, Members, NO_GROUP, Properties};

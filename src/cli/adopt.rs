@@ -16,7 +16,7 @@ use crate::kinds::remote::segments;
 use crate::kinds::{self, Found, Read};
 use crate::ledger::{Adopted, Ledger, Record};
 use crate::live::{Live, Seen};
-use crate::model::level::Level;
+use crate::nouns::level::Level;
 use crate::plan::{Choice, Reason};
 use crate::text;
 

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::planning::Place;
 use super::{Context, Ended, private};
 use crate::failure::{Exit, Failure};
-use crate::model::zone::{Meant, meant};
+use crate::nouns::zone::{Meant, meant};
 use crate::render::Style;
 use crate::render::calendar::{self, View};
 use crate::timing;

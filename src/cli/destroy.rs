@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use super::apply::{Asking, How};
 use super::planning::{Chosen, Place, Wish};
 use super::{Context, Ended};
-use crate::model::on_drift::OnDrift;
+use crate::nouns::on_drift::OnDrift;
 use crate::plan::Aim;
 use crate::text::shell_word;
 

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::model::on_drift::OnDrift;
+use crate::nouns::on_drift::OnDrift;
 
 /// What becomes of what somebody did on the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -14,7 +14,7 @@ use crate::failure::{Exit, Failure};
 use crate::kinds::{self, Delete, Read};
 use crate::ledger::Record;
 use crate::manifest::{Project, Target, read_project};
-use crate::model::level::Level;
+use crate::nouns::level::Level;
 use crate::render::one_line;
 use crate::text::{self, pattern_of, quoted};
 

@@ -18,7 +18,7 @@ use crate::client::{Credentials, Origin, Patience, Transport, only_its_owner};
 use crate::exchange::{Loss, Request};
 use crate::failure::Failure;
 use crate::files::{self, describe};
-use crate::model::level::Level;
+use crate::nouns::level::Level;
 use crate::service::{self, Running, Settings, population};
 
 /// What pushplan keeps in a project and nobody commits.

@@ -70,7 +70,7 @@ use tokio::runtime::Runtime;
 
 use crate::cores;
 use crate::failure::{Exit, Failure};
-use crate::model::zone;
+use crate::nouns::zone;
 use crate::render::{Commands, Out};
 
 /// What the program is called.

@@ -22,7 +22,7 @@ use crate::git::{Repository, Revision};
 use crate::ledger::{Chain, Ledger, Log, Position};
 use crate::live::Live;
 use crate::manifest::Manifests;
-use crate::model::level::Level;
+use crate::nouns::level::Level;
 use crate::plan::{Basis, Plan, Told};
 use crate::planner::{self, Aligned, Rules};
 use crate::render::findings::Report;

@@ -12,7 +12,7 @@ use crate::failure::{Exit, Failure};
 use crate::kinds::{Parts, Template};
 use crate::look::{self, Seen, Spoken, Values};
 use crate::manifest::Desired;
-use crate::model::device::DeviceType;
+use crate::nouns::device::DeviceType;
 use crate::render;
 use crate::text;
 

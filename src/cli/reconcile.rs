@@ -19,7 +19,7 @@ use super::turn::Turn;
 use super::{Context, Ended, runtime};
 use crate::failure::{Exit, Failure};
 use crate::manifest::Project;
-use crate::model::delay::Delay;
+use crate::nouns::delay::Delay;
 use crate::reconcile::{Counts, Looked, News, Round, Schedule};
 use crate::render::one_line;
 use crate::render::reconcile::{self as shown, json};

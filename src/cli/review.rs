@@ -401,7 +401,7 @@ fn partly(hidden: &Hidden, report: &Report, plan: &Plan) -> Hidden {
 mod tests {
     use super::*;
     use crate::digest::Digest;
-    use crate::model::level::Level;
+    use crate::nouns::level::Level;
     use crate::plan::{About, Aim, Choice};
 
     #[test]

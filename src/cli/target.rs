@@ -10,8 +10,8 @@ use super::local::{self, Served};
 use crate::client::{Clients, Credentials, Keyring, Origin, Patience, Reading, Timing, Transport, Writing};
 use crate::failure::{Exit, Failure};
 use crate::manifest::{PROJECT_FILE, Project, Target};
-use crate::model::delay::Delay;
-use crate::model::level::Level;
+use crate::nouns::delay::Delay;
+use crate::nouns::level::Level;
 use crate::service::{Running, VENDOR};
 use crate::text;
 

@@ -12,7 +12,7 @@ use super::{Context, ledger, who};
 use crate::apply::{Report, now};
 use crate::failure::Failure;
 use crate::ledger::{Chain, Ended, Entry, Evidence, Ledger, Log, Observed, Record, Running, Seq, Watch};
-use crate::model::delay::Delay;
+use crate::nouns::delay::Delay;
 use crate::render::{lease, one_line};
 use crate::text::shell_word;
 

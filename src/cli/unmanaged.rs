@@ -8,7 +8,7 @@ use super::{Context, Ended, runtime};
 use crate::compare;
 use crate::failure::{Exit, Failure};
 use crate::kinds::{KINDS, Kind, kind};
-use crate::model::level::Level;
+use crate::nouns::level::Level;
 use crate::plan::Choice;
 use crate::render::unmanaged::{self as shown, Listing, Pattern, Shown};
 use crate::text;

@@ -155,7 +155,7 @@ mod tests {
     use crate::apply::{Fate, StepReport};
     use crate::digest::Digest;
     use crate::ledger::Verb;
-    use crate::model::level::Level;
+    use crate::nouns::level::Level;
     use crate::plan::{About, Aim, Choice, Position};
 
     fn run() -> Run<'static> {

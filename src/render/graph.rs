@@ -9,7 +9,7 @@ use crate::address::Address;
 use crate::kinds::remote::segments;
 use crate::kinds::{self, Parts, Resource, Segment, TagGroup, Template};
 use crate::manifest::Desired;
-use crate::model::audience::Selector;
+use crate::nouns::audience::Selector;
 use crate::plan::{Action, Plan};
 
 /// Resources and the references between them.

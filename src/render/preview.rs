@@ -10,7 +10,7 @@ use super::layout::{Paint, Row, Style, Words, head, painted, paragraph, rows};
 use super::{one_line, visible};
 use crate::address::Address;
 use crate::look::{Center, Fit, Seen, cut, is_rtl, width, wrap};
-use crate::model::device::DeviceType;
+use crate::nouns::device::DeviceType;
 
 /// The messages of a resource, and whom they come from.
 #[derive(Debug)]

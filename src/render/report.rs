@@ -12,7 +12,7 @@ use crate::address::Address;
 use crate::apply::{Ending, Fate, Report, StepReport};
 use crate::kinds::{self, Create, Read};
 use crate::ledger::Verb;
-use crate::model::level::Level;
+use crate::nouns::level::Level;
 use crate::plan::{Action, Aim, Change, News, Plan, Reason, Step};
 
 /// What a plan for the built-in service is bound to, in place of an origin.

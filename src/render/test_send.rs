@@ -3,7 +3,7 @@
 use super::Again;
 use super::layout::{Row, Style, Words, rows};
 use super::preview::Preview;
-use crate::model::recipient::Recipient;
+use crate::nouns::recipient::Recipient;
 use crate::test_send::{Device, Reached, Why};
 use crate::text;
 

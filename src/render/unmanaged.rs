@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Again;
 use super::layout::{self, Paint, Style, Words};
 use crate::kinds::{KINDS, Kind};
-use crate::model::level::Level;
+use crate::nouns::level::Level;
 use crate::text::{all_of, count, many, pattern_of, quoted, quoted_short};
 use crate::timing::words::{distance, moment};
 

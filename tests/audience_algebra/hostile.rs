@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use pushplan::audience::{self, Answer, Audience, Relation};
-use pushplan::model::audience::{ChannelKey, SegmentRef, Selector};
+use pushplan::nouns::audience::{ChannelKey, SegmentRef, Selector};
 
 use super::world::{all, any, channel, grouped, not, segment, tag, text};
 

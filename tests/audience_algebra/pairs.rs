@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use pushplan::audience::{self, Answer, Audience, Device, Relation};
-use pushplan::model::audience::{SegmentRef, Selector};
-use pushplan::model::device::{DeviceType, DeviceTypes};
-use pushplan::model::many::{Many, Set as Listed};
+use pushplan::nouns::audience::{SegmentRef, Selector};
+use pushplan::nouns::device::{DeviceType, DeviceTypes};
+use pushplan::nouns::many::{Many, Set as Listed};
 
 use super::world::{Set, World, all, any, at, not, segment, worlds};
 

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use pushplan::audience::{self, Answer, Audience, Line, Relation};
 use pushplan::finding::Findings;
-use pushplan::model::audience::{SegmentRef, Selector};
-use pushplan::model::device::{DeviceType, DeviceTypes};
-use pushplan::model::many::{Many, Set};
-use pushplan::model::vocabulary::{COUNTRIES, ZONES};
 use pushplan::node::{Decode, Node, Reader};
+use pushplan::nouns::audience::{SegmentRef, Selector};
+use pushplan::nouns::device::{DeviceType, DeviceTypes};
+use pushplan::nouns::many::{Many, Set};
+use pushplan::nouns::vocabulary::{COUNTRIES, ZONES};
 use serde_json::{Value, json};
 
 use super::world::{any, at, grouped};

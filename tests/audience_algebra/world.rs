@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use pushplan::audience::{About, Fact, Platform, Value};
-use pushplan::model::audience::{Attribute, ChannelKey, Location, Months, Period, Recent, SegmentRef, Selector, Tag};
-use pushplan::model::device::DeviceType;
-use pushplan::model::vocabulary::GROUPS;
 use pushplan::node::{At, Name};
+use pushplan::nouns::audience::{Attribute, ChannelKey, Location, Months, Period, Recent, SegmentRef, Selector, Tag};
+use pushplan::nouns::device::DeviceType;
+use pushplan::nouns::vocabulary::GROUPS;
 use pushplan::source::Span;
 
 pub fn at<T>(value: T) -> At<T> {

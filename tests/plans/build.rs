@@ -7,7 +7,7 @@ use pushplan::address::Address;
 use pushplan::digest::Digest;
 use pushplan::exchange::Method;
 use pushplan::ledger::Verb;
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use pushplan::plan::{Action, Change, FORMAT, Moved, Place, Plan, Position, Reason, Send, Shown, Step};
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ pub fn plan(changes: impl IntoIterator<Item = Building>) -> Plan {
         basis: pushplan::plan::Basis::Service,
         aim: pushplan::plan::Aim::Manifests,
         choice: pushplan::plan::Choice::default(),
-        on_drift: pushplan::model::on_drift::OnDrift::usual(),
+        on_drift: pushplan::nouns::on_drift::OnDrift::usual(),
         min_lead_seconds: 300,
         changes: Vec::new(),
         steps: Vec::new(),

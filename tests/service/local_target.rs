@@ -10,7 +10,7 @@ use pushplan::cli::target::{self, Opened};
 use pushplan::exchange::Request;
 use pushplan::failure::{Exit, Failure};
 use pushplan::manifest::Project;
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use pushplan_testing::Folder;
 use serde_json::{Value, json};
 

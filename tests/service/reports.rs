@@ -3,7 +3,7 @@
 use std::sync::Once;
 
 use jiff::Timestamp;
-use pushplan::model::device::DeviceTypes;
+use pushplan::nouns::device::DeviceTypes;
 use pushplan::service::state::devices::{Device, NO_GROUP};
 use pushplan::service::state::{App, Outgoing, PushType};
 use pushplan::service::{Level, Running, Settings, start};

@@ -12,7 +12,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::header::{HeaderMap, LOCATION};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use pushplan::model::device::DeviceTypes;
+use pushplan::nouns::device::DeviceTypes;
 use pushplan::service::state::devices::Device;
 use pushplan::service::state::{Outgoing, PushType};
 use pushplan::service::webhook::Webhook;

@@ -1,6 +1,6 @@
 //! Which webhooks may be, and how they are configured. Nothing is sent anywhere.
 
-use pushplan::service::state::EVENT_TYPES;
+use pushplan::service::webhook::EVENT_TYPES;
 use pushplan::service::webhook::is_allowed;
 use pushplan_testing::Folder;
 

@@ -15,7 +15,7 @@ use pushplan::finding::Findings;
 use pushplan::ledger::{AppendError, Begin, Chain, Entry, Ledger, Log, Record, Seq, Unreadable};
 use pushplan::live::{Look, Proof};
 use pushplan::manifest::{self, From, Input, Project};
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use pushplan::plan::Plan;
 use pushplan::planner::{self, Aligned, Rules};
 use pushplan::service::{Running, Settings, faults};

@@ -1,6 +1,6 @@
 //! The sources, the benchmarks and the tests as a whole.
 
 mod binaries;
-mod layers;
 mod not_run;
+mod rooms;
 mod speed;

@@ -51,7 +51,7 @@ fn git(arguments: &[&str]) -> Option<String> {
 /// What was built: results that are written anew are no change of it.
 fn commit() -> String {
     let Some(name) = git(&["rev-parse", "--short=10", "HEAD"]) else { return "an unknown commit".to_owned() };
-    let built = ["src", "benches/speed", "tests/simulation", "Cargo.toml", "Cargo.lock"];
+    let built = ["src", "crates", "benches/speed", "tests/simulation", "Cargo.toml", "Cargo.lock"];
     let changed = git(&[&["status", "--porcelain", "--"], &built[..]].concat()).is_none_or(|lines| !lines.is_empty());
     if changed { format!("{name} and what was not committed yet") } else { name }
 }

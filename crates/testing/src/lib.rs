@@ -8,6 +8,7 @@ pub mod postgres;
 mod project;
 mod schema;
 pub mod servers;
+mod sources;
 pub mod wire;
 
 use std::env;
@@ -18,6 +19,7 @@ pub use golden::golden;
 pub use missing::{missing, not_run, take_not_run};
 pub use project::{Project, Service, changes, ended, says, signal, stand_in};
 pub use schema::checked;
+pub use sources::{SourceFile, crates, sources};
 
 /// Returns the root of the repository.
 pub fn root() -> &'static Path {

@@ -11,7 +11,7 @@ use crate::client::{Clients, Credentials, Origin, Patience, Transport, Whole, re
 use crate::exchange::{Loss, Meaning, Request, http_date};
 use crate::failure::{Exit, Failure};
 use crate::manifest::{PROJECT_FILE, Target};
-use crate::model::delay::Delay;
+use crate::nouns::delay::Delay;
 use crate::render::doctor::Check;
 use crate::service::VENDOR;
 

@@ -6,7 +6,7 @@ use super::{Remembered, Site, Wish};
 use crate::address::Address;
 use crate::cli::target::Opened;
 use crate::failure::Failure;
-use crate::model::level::Level;
+use crate::nouns::level::Level;
 use crate::plan::{Basis, Held, Place, Told};
 use crate::planner::{NoMatch, Rules};
 

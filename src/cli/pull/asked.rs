@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::kinds::{self, Found, KINDS, Kind, Read};
 use crate::ledger::Ledger;
 use crate::live::{Live, Seen};
-use crate::model::level::Level;
+use crate::nouns::level::Level;
 use crate::pull::{Called, Choice, Declared, Left, Placed, Places};
 use crate::render::one_line;
 use crate::render::pull as told;

@@ -20,7 +20,7 @@ use crate::fetch::fetch;
 use crate::kinds::{self, Runs};
 use crate::ledger::{AppendError, Entry, Ledger, Log, Seq, Unreadable};
 use crate::live::{Look, Proof};
-use crate::model::level::Level;
+use crate::nouns::level::Level;
 use crate::planner::{self, Aligned, Rules};
 use crate::service::local::form::Form;
 use crate::service::request::understood;

@@ -8,8 +8,8 @@ use crate::address::Address;
 use crate::cases::{Message, Place, Why};
 use crate::failure::Failure;
 use crate::kinds::{self, Audience, Parts, Resource, Role, Segment};
-use crate::model::audience::{SegmentRef, Selector};
 use crate::node::At;
+use crate::nouns::audience::{SegmentRef, Selector};
 use crate::source::Span;
 
 /// What a failure comes from.

@@ -3,7 +3,7 @@
 
 use super::{View, follow, message, name, who};
 use crate::digest::Digest;
-use crate::model::schedule::When;
+use crate::nouns::schedule::When;
 use crate::render::one_line;
 use crate::timing::calendar::Entry;
 use crate::timing::words;

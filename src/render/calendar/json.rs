@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::View;
-use crate::model::schedule::When;
+use crate::nouns::schedule::When;
 use crate::timing::calendar::{Entry, Standing};
 use crate::timing::follows::Follow;
 use crate::timing::{Collision, Party, range, words};

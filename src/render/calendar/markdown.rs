@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{View, follow, message, name, who};
-use crate::model::schedule::When;
+use crate::nouns::schedule::When;
 use crate::render::escape::markdown::text as escaped;
 use crate::timing::calendar::Entry;
 use crate::timing::words;

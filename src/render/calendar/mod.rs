@@ -116,14 +116,14 @@ fn message(text: Option<&String>) -> Option<String> {
 
 /// What a tap on it sets off, and from when on.
 fn follow(view: &View, follow: &Follow) -> String {
-    use crate::model::schedule::When;
+    use crate::nouns::schedule::When;
     let from = match follow.from {
         When::At(instant) => view.calendar.zone.to_datetime(instant),
         When::EachZone(time) => time,
     };
     let delay = match follow.delay_seconds {
         0 => "as soon as".to_owned(),
-        seconds => format!("{} after", crate::model::delay::Delay(seconds)),
+        seconds => format!("{} after", crate::nouns::delay::Delay(seconds)),
     };
     let verb = if follow.removed { "removes" } else { "adds" };
     let zone = &view.calendar.zone;

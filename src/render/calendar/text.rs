@@ -1,7 +1,7 @@
 //! The calendar for a terminal: day by day.
 
 use super::{View, follow, is_marked, message, name, who};
-use crate::model::schedule::When;
+use crate::nouns::schedule::When;
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::timing::calendar::Entry;
 use crate::timing::words;

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::super::{one_line, visible};
 use crate::look::{Center, Fit, Seen};
-use crate::model::device::DeviceType;
+use crate::nouns::device::DeviceType;
 
 /// The styles of what this file draws. They stand for themselves: all classes begin with `ph-`.
 pub const CSS: &str = include_str!("phone.css");

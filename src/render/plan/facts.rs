@@ -7,7 +7,7 @@ use super::{View, who};
 use crate::audience::Relation;
 use crate::kinds::{Resource, Segment};
 use crate::look::Seen;
-use crate::model::schedule::When;
+use crate::nouns::schedule::When;
 use crate::plan::{self, Basis};
 use crate::review::{Mark, Who};
 use crate::timing::{self, Times, words};

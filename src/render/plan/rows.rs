@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::value::{pair, shown};
 use super::{Block, View, content, message, requests, when, who, words};
-use crate::model::delay::Delay;
+use crate::nouns::delay::Delay;
 use crate::plan::{Action, Change, Send};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::before;

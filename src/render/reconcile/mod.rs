@@ -6,7 +6,7 @@ pub mod metrics;
 use std::time::Duration;
 
 use crate::failure::Failure;
-use crate::model::delay::Delay;
+use crate::nouns::delay::Delay;
 use crate::plan::Action;
 use crate::reconcile::{Cause, Item, Looked, Outcome, Round, Target, Told};
 use crate::render::one_line;

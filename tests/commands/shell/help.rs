@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pushplan::failure::EXITS;
 use pushplan::render::help::GROUPS;
-use pushplan_testing::Folder;
+use pushplan_testing::{Folder, SourceFile, crates, sources};
 
 use super::pushplan;
 
@@ -98,20 +98,13 @@ const NO_VARIABLES: &[&str] = &[
 ];
 
 /// Where nothing of the environment is read: what the service says and what stands in files.
-const ELSEWHERE: [&str; 5] = ["service", "model", "audience", "check", "render/calendar"];
-
-fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            sources(&path, into);
-        } else if path.extension().is_some_and(|end| end == "rs")
-            && path.file_stem().is_some_and(|stem| stem != "tests")
-        {
-            into.push(path);
-        }
-    }
-}
+const ELSEWHERE: [&str; 5] = [
+    "crates/service/",
+    "crates/model/src/nouns/",
+    "crates/model/src/audience/",
+    "crates/project/src/check/",
+    "src/render/calendar",
+];
 
 /// What the help calls values, such as `DIR`.
 fn values(text: &str) -> impl Iterator<Item = &str> {
@@ -138,24 +131,22 @@ fn every_variable_that_is_read_is_in_the_topic() {
     let is_told = |name: &str| {
         told.iter().any(|told| *told == name || told.strip_suffix('*').is_some_and(|start| name.starts_with(start)))
     };
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    sources(&root, &mut files);
-    let texts: Vec<String> = files.iter().map(|path| fs::read_to_string(path).expect("a text")).collect();
-    let values: BTreeSet<&str> = texts.iter().flat_map(|text| values(text)).collect();
+    let mut files = sources(&crates());
+    files.retain(|file| !file.name.ends_with("/tests.rs"));
+    let values: BTreeSet<&str> = files.iter().flat_map(|file| values(&file.text)).collect();
     let (mut missing, mut found) = (Vec::new(), BTreeSet::new());
-    for (path, text) in files.iter().zip(&texts) {
-        let name = path.strip_prefix(&root).expect("beneath").to_string_lossy().into_owned();
+    for SourceFile { name, text } in &files {
         if ELSEWHERE.iter().any(|folder| name.starts_with(folder)) {
-            assert!(!text.contains("env::var"), "src/{name} reads the environment");
+            assert!(!text.contains("env::var"), "{name} reads the environment");
             continue;
         }
         // What git is started without, or with.
-        let is_git = |word: &str| name == "git/run.rs" && word.starts_with("GIT_") && word != "GIT_ALLOW_PROTOCOL";
+        let is_git =
+            |word: &str| name == "crates/io/src/git/run.rs" && word.starts_with("GIT_") && word != "GIT_ALLOW_PROTOCOL";
         for word in names(text).into_iter().filter(|word| !is_git(word) && !values.contains(word)) {
             found.insert(word.to_owned());
             if !is_told(word) && !NO_VARIABLES.contains(&word) {
-                missing.push(format!("src/{name}: {word}"));
+                missing.push(format!("{name}: {word}"));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What random stories have found, each as short as it can be told.
 
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 
 use super::declared::{Declared, Kind};
 use super::faults::{Fault, On, Rule, When};

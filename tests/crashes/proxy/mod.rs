@@ -22,7 +22,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use story::Story;
 
 /// Stories that run at a time. They spend most of their time waiting for the settle time.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use pushplan::service::state::App;
 use pushplan::service::state::devices::Tags;
 use pushplan::service::{self, Running, Settings};

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use pushplan_testing::Folder;
 use serde_json::{Value, json};
 

@@ -16,7 +16,7 @@ use pushplan::kinds;
 use pushplan::ledger::{Chain, Ledger, Log};
 use pushplan::live::{Look, Proof};
 use pushplan::manifest::{self, From, Input, Manifests, Project};
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use pushplan::plan::{Action, Change, Plan};
 use pushplan::planner::{self, Aligned, Rules};
 use pushplan::service::{self, Running, Settings};

@@ -1,7 +1,7 @@
 //! Whatever a project says: applied, pulled into an empty folder and applied to another service, both services hold the same.
 
 use proptest::prelude::*;
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use pushplan_testing::Folder;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 mod stories;
 
 use proptest::prelude::*;
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 
 use crate::generated::meaning::{Meant, project};
 use crate::generated::sound;

@@ -1,6 +1,6 @@
 //! What random projects have shown, one by one.
 
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 
 use super::story;
 

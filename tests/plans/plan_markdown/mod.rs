@@ -9,7 +9,7 @@ mod read;
 use std::collections::BTreeMap;
 
 use pushplan::guard::{Limits, guards};
-use pushplan::model::quiet::Quiet;
+use pushplan::nouns::quiet::Quiet;
 use pushplan::plan::{Action, Aside, Plan};
 use pushplan::render::Style;
 use pushplan::render::plan::{Ahead, markdown, text};

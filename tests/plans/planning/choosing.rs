@@ -1,6 +1,6 @@
 //! What is left out is not touched, whatever happens around it.
 
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 
 use super::recovering::in_doubt_in;
 use super::world::{World, address};

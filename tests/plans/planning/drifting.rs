@@ -1,6 +1,6 @@
 //! What somebody changed in the dashboard.
 
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use serde_json::json;
 
 use super::world::{World, address};

@@ -6,8 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 use pushplan::drift::{Drift, Situation, drift};
 use pushplan::kinds::Found;
 use pushplan::ledger::{Intent, Open, Verb};
-use pushplan::model::level::Level;
 use pushplan::node::Shared;
+use pushplan::nouns::level::Level;
 use pushplan::plan::{Action, Choice};
 use serde_json::{Value, json};
 

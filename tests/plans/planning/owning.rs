@@ -1,7 +1,7 @@
 //! What is ours, what is not, and what may not be deleted.
 
 use pushplan::kinds::Found;
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use pushplan::plan::Action;
 use serde_json::json;
 

@@ -8,7 +8,7 @@ use pushplan::address::Address;
 use pushplan::exchange::{Answer, Request};
 use pushplan::ledger::{Intent, Ledger, Open, Owned, Verb};
 use pushplan::live::{Ask, Early, Fetch, Live, Look, Proof, Seen, Sought};
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use serde_json::{Value, json};
 
 /// Named users with their tags in one group, and how many of them are on a page.

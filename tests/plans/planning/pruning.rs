@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pushplan::kinds;
 use pushplan::ledger::Verb;
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use pushplan::plan::Action;
 use serde_json::json;
 

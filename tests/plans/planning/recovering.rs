@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use pushplan::kinds::{self, Found};
 use pushplan::ledger::{Intent, Open, Verb};
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 
 use super::world::{World, address, declared};
 

@@ -1,6 +1,6 @@
 //! Resources that get another key.
 
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use pushplan::plan::{Action, Reason};
 
 use super::world::{World, address};

@@ -1,7 +1,7 @@
 //! Who gets a message because of a plan, and when.
 
 use pushplan::kinds::Found;
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use serde_json::{Value, json};
 
 use super::world::{World, address};

@@ -7,7 +7,7 @@ use pushplan::address::Address;
 use pushplan::exchange::Answer;
 use pushplan::ledger::{Adopted, Done, Entry, Intent, Ledger, Outcome, Record, Resolution, Verb};
 use pushplan::live::{Ask, Fetch, Look, Proof, Seen};
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use serde_json::{Value, json};
 
 const MADE: i64 = 1_795_770_000_000;

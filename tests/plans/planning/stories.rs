@@ -1,5 +1,5 @@
 use pushplan::kinds::Found;
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use serde_json::json;
 
 use super::world::{World, address};

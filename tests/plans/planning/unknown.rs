@@ -7,8 +7,8 @@ use pushplan::address::Address;
 use pushplan::exchange::Answer;
 use pushplan::ledger::{Intent, Ledger, Open, Owned, Verb};
 use pushplan::live::{Ask, Fetch, Live, Look, Proof, Seen};
-use pushplan::model::level::Level;
 use pushplan::node::Shared;
+use pushplan::nouns::level::Level;
 use serde_json::{Value, json};
 
 const SETTLE: i64 = 10;

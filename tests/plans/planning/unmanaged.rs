@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pushplan::guard::{Guard, Limits, guards};
 use pushplan::kinds::Found;
 use pushplan::ledger::{Intent, Ledger, Open, Record, Verb};
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use pushplan::plan::{About, Action, Aim, Choice, Plan, Position, Reason, Step, Thing, Told};
 use pushplan::unmanaged::{others, tell, users};
 use serde_json::{Value, json};

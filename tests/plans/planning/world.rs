@@ -12,7 +12,7 @@ use pushplan::kinds::{self, Found, Read};
 use pushplan::ledger::{Ledger, Owned, Retired};
 use pushplan::live::{Live, Seen};
 use pushplan::manifest::{self, From, Input, Project};
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use pushplan::plan::{Change, Choice, Reason, Step};
 use pushplan::planner::{self, Aligned, Rules};
 use pushplan::source::Sources;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pushplan::exchange::Method;
 use pushplan::guard::{Limits, guards};
 use pushplan::ledger::Verb;
-use pushplan::model::quiet::Quiet;
+use pushplan::nouns::quiet::Quiet;
 use pushplan::plan::{Action, Aside, Moved, Plan};
 use pushplan::render::html::report;
 use pushplan::render::plan::Ahead;

@@ -12,8 +12,8 @@ use pushplan::failure::{Exit, Failure};
 use pushplan::fetch::fetch;
 use pushplan::ledger::Ledger;
 use pushplan::live::{Live, Look, Proof};
-use pushplan::model::level::Level;
 use pushplan::node::Shared;
+use pushplan::nouns::level::Level;
 use serde_json::json;
 
 use super::{PATIENCE, Server, World, answer, transport};

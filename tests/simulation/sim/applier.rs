@@ -14,7 +14,7 @@ use pushplan::exchange::{Loss, Meaning, Request};
 use pushplan::guard::{Limits, Refused, guards};
 use pushplan::ledger::{Ancestry, Begin, Checkout, Descent, Ledger, Position, Record, Settling};
 use pushplan::live::{Ask, Fetch, Live, Look, Proof};
-use pushplan::model::on_drift::OnDrift;
+use pushplan::nouns::on_drift::OnDrift;
 use pushplan::plan::{Choice, Plan};
 use pushplan::planner::{self, Aligned, Rules};
 use pushplan::unmanaged;

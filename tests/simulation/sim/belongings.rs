@@ -37,6 +37,15 @@ impl Service {
             }
             (Method::Post, ["named_users", verb]) => {
                 let channel = json!({ "channel_id": body["channel_id"], "device_type": body["device_type"] });
+                // A channel belongs to one named user: it moves to this one.
+                let others = self.docs.keys().filter(|_| *verb == "associate").filter(|doc| doc.starts_with("user "));
+                for other in others.cloned().collect::<Vec<_>>() {
+                    self.doc(&other, now, |doc| {
+                        if let Some(channels) = doc.as_mut().and_then(|doc| doc["channels"].as_array_mut()) {
+                            channels.retain(|other| other["channel_id"] != channel["channel_id"]);
+                        }
+                    });
+                }
                 self.doc(&user(&body["named_user_id"]), now, |doc| {
                     let doc = doc.get_or_insert_with(|| json!({ "tags": {}, "channels": [] }));
                     let channels = doc["channels"].as_array_mut().expect("channels");

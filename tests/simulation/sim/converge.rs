@@ -9,7 +9,7 @@ use pushplan::guard::Refused;
 use pushplan::kinds::remote::pointed;
 use pushplan::kinds::{self, Read};
 use pushplan::ledger::{Owned, Record, Resolution, Verb};
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use pushplan::plan::{Action, Plan, Reason, Thing};
 use serde_json::{Value, json};
 
@@ -44,8 +44,13 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
         // The ledger may still learn of version stamps.
         let stamps =
             plan.steps.iter().all(|step| step.verb == Verb::Adopt) && world.borrow().log.ledger.open.is_empty();
-        if plan.is_empty() && (plan.steps.is_empty() || stamps) {
-            let untrue = world.borrow().untrue();
+        let untrue = world.borrow().untrue();
+        // It may also learn that a push was sent, and forget it in the next run.
+        if plan.is_empty() && (plan.steps.is_empty() || (stamps && untrue.is_none())) {
+            // The plan waits for what is being sent just now.
+            if untrue.is_some() && world.borrow().over() > world.borrow().now {
+                continue;
+            }
             return untrue.into_iter().for_each(|untrue| world.borrow_mut().violated(untrue));
         }
         if run == RUNS && !plan.steps.is_empty() {
@@ -142,19 +147,23 @@ pub fn plan(world: &Shared, tasks: &mut Tasks, done: &BTreeSet<Address>) -> Opti
 }
 
 /// When something is over for certain that messages people by itself.
-fn over(address: &Address, owned: &Owned) -> Option<i64> {
-    let last = kinds::api(address).runs(&owned.spec).and_then(|runs| runs.last.or(runs.first))?;
+fn over(address: &Address, spec: &Value) -> Option<i64> {
+    let last = kinds::api(address).runs(spec).and_then(|runs| runs.last.or(runs.first))?;
     Some(time::of(last) + LEAD * time::SECOND)
 }
 
 impl World {
-    /// When all is over that has begun: until then, what it names stays.
+    /// When all is over that has begun, or is about to by the time that somebody gave it: until then, it and what it names stays.
     fn over(&self) -> i64 {
-        let begun = |(address, owned): &(&Address, &Owned)| {
-            kinds::api(address).runs(&owned.spec).is_some_and(|runs| runs.has_begun(time::stamp(self.now)))
-        };
-        let begun = self.log.ledger.owned.iter().filter(begun);
-        begun.filter_map(|(address, owned)| over(address, owned)).max().unwrap_or(0)
+        let soon = time::stamp(self.now + LEAD * time::SECOND);
+        let times = self.log.ledger.owned.iter().flat_map(|(address, owned)| {
+            let live = self.service.objects.get(&owned.id).and_then(Object::body);
+            let begun = |spec: &Value, at| kinds::api(address).runs(spec).is_some_and(|runs| runs.has_begun(at));
+            let ours = Some(&*owned.spec).filter(|spec| begun(spec, time::stamp(self.now)));
+            let theirs = live.filter(|body| begun(body, soon));
+            [ours, theirs].into_iter().flatten().filter_map(|spec| over(address, spec)).collect::<Vec<_>>()
+        });
+        times.max().unwrap_or(0)
     }
 
     /// A person does what a plan leaves to people; says whether there was anything to do.
@@ -296,7 +305,7 @@ impl World {
         let told = |address: &Address| kinds::api(address).lifecycle(self.level).read != Read::LedgerOnly;
         for (address, owned) in ledger.owned.iter().filter(|(address, _)| told(address)) {
             // An empty project lets go of nothing, nor does any of what may be on its way just now.
-            let is_near = || over(address, owned).is_some_and(|over| over > self.now);
+            let is_near = || over(address, &owned.spec).is_some_and(|over| over > self.now);
             if !units.is_empty() && !units.contains_key(address) && !is_near() {
                 return Some(format!("{address} is no longer declared, and the ledger has it"));
             }
@@ -311,14 +320,7 @@ impl World {
                 return Some(format!("{address} ({id}) is left over"));
             }
         }
-        // A channel belongs to one named user.
-        let has_channel = |address: &Address| {
-            let channel = address.key.rsplit('/').next();
-            let mut users = ledger.owned.keys().filter(|other| other.kind == "named_users");
-            address.kind == "named_users" && users.any(|other| other.key.rsplit('/').next() == channel)
-        };
-        let is_known =
-            |address: &Address| ledger.owned.contains_key(address) || units.is_empty() || has_channel(address);
+        let is_known = |address: &Address| ledger.owned.contains_key(address) || units.is_empty();
         if let Some(address) =
             self.service.given.keys().find(|address| !is_known(address) && self.service.has_given(address))
         {

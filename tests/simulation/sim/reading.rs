@@ -1,8 +1,8 @@
 //! What the service answers to those who read: as of a moment that may have passed, in forms of its own.
 
 use pushplan::exchange::{Answer, Request};
-use pushplan::model::level::Level;
 use pushplan::node::Shared;
+use pushplan::nouns::level::Level;
 use serde_json::{Value, json};
 
 use super::dice::Dice;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use pushplan::address::Address;
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 
 use super::Protection;
 use super::dice::Dice;

@@ -7,8 +7,8 @@ use pushplan::address::Address;
 use pushplan::exchange::{Answer, Method, Request};
 use pushplan::kinds;
 use pushplan::ledger::Verb;
-use pushplan::model::level::Level;
 use pushplan::node::Shared;
+use pushplan::nouns::level::Level;
 use serde_json::{Value, json};
 
 use super::time;

@@ -10,7 +10,7 @@ use pushplan::address::Address;
 use pushplan::apply::Now;
 use pushplan::exchange::{Answer, Loss};
 use pushplan::ledger::{AppendError, Entry, Ledger, Record, Verb};
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 use pushplan::plan::Plan;
 
 use super::Protection;

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::look::Seen;
-use crate::model::device::DeviceType;
+use crate::nouns::device::DeviceType;
 use crate::plan::{Action, Change};
 use crate::render::html::phone::{inbox, phone};
 use crate::render::{line_breaks, one_line};

@@ -3,8 +3,8 @@
 use jiff::civil::{DateTime, Time};
 use maud::{Markup, html};
 
-use crate::model::quiet::Quiet;
-use crate::model::schedule::When;
+use crate::nouns::quiet::Quiet;
+use crate::nouns::schedule::When;
 use crate::plan::{Action, Change};
 use crate::render::one_line;
 use crate::review::{Review, Side};

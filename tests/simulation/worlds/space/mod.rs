@@ -17,7 +17,7 @@ mod time;
 mod words;
 mod world;
 
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 
 pub use project::Shape;
 pub use search::{Outcome, search};

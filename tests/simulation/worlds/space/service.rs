@@ -6,8 +6,8 @@ use std::hash::{Hash, Hasher};
 use pushplan::address::Address;
 use pushplan::exchange::{Answer, Method, Request};
 use pushplan::kinds;
-use pushplan::model::level::Level;
 use pushplan::node::Shared;
+use pushplan::nouns::level::Level;
 use serde_json::{Value, json};
 
 use super::time::{self, LAG};

@@ -1,6 +1,6 @@
 //! Which worlds are explored, and how far.
 
-use pushplan::model::level::Level;
+use pushplan::nouns::level::Level;
 
 use super::{Fault, Protection, Setup, Shape};
 

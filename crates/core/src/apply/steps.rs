@@ -1,0 +1,309 @@
+//! Where each step of a run stands.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use pushplan_model::address::Address;
+use pushplan_model::exchange::Request;
+
+use super::report::{Fate, StepReport};
+use super::{Deadline, Effect, Sending};
+use crate::plan::Step;
+
+/// Where a step stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum State {
+    /// It waits for so many others.
+    Waiting(usize),
+    /// It can begin.
+    Ready,
+    /// Its intent is yet to be written.
+    Intending,
+    /// Its intent is being written.
+    Writing(Flight),
+    /// Its intent is durable: it may leave.
+    Cleared(Flight),
+    /// It leaves once more at that time.
+    Resting(Flight, Timestamp),
+    InFlight(Flight),
+    /// The ledger alone is to learn of it.
+    Keeping,
+    Ended(Fate),
+}
+
+impl State {
+    /// Whether it is between its intent and its answer.
+    fn is_underway(&self) -> bool {
+        matches!(self, Self::Intending | Self::Writing(_) | Self::Cleared(_) | Self::Resting(..) | Self::InFlight(_))
+    }
+}
+
+/// A request that is about to leave, or has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flight {
+    pub request: Arc<Request>,
+    /// Its intent says so.
+    pub not_after: Deadline,
+    /// Until when it might leave when it was last let go: as long as its intent and the lease held.
+    pub until: Deadline,
+    /// A deletion that was answered with 404: what is asked next, to see whether that is so.
+    pub confirms: Option<Confirm>,
+}
+
+/// How a deletion that found nothing is confirmed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Confirm {
+    /// It is looked for by itself.
+    Look(Arc<Request>),
+    /// The service shows no single thing of the kind: the deletion is sent once more.
+    Repeat,
+}
+
+/// What was tried for a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tries {
+    pub intents: u32,
+    pub unsent: u32,
+    pub busy: u32,
+    pub lost: u32,
+    /// When an attempt was last lost.
+    pub lost_at: Option<Timestamp>,
+}
+
+/// All steps of a run.
+#[derive(Clone, Debug)]
+pub struct Steps {
+    states: Vec<State>,
+    pub tries: Vec<Tries>,
+    unrecorded: BTreeSet<usize>,
+    followers: Vec<Vec<usize>>,
+    /// By what is to be done with them, so that nobody looks at all of them. Those that can begin, the patient ones apart.
+    ready: [BTreeSet<usize>; 2],
+    pub intending: BTreeSet<usize>,
+    /// Those that nobody can look up afterwards come first: they are not to wait long with an intent that is durable.
+    pub cleared: BTreeSet<(bool, usize)>,
+    /// Those that others may go before.
+    patient: Vec<bool>,
+    /// How many of the others are between their intent and their answer.
+    hasty: usize,
+    pub resting: BTreeSet<(Timestamp, usize)>,
+    pub in_flight: BTreeSet<usize>,
+    writing: BTreeSet<usize>,
+    keeping: BTreeSet<usize>,
+    left: usize,
+    finished: Vec<usize>,
+    /// The one step of each address that is being done, until the ledger knows what became of it.
+    pub active: BTreeMap<Address, usize>,
+}
+
+impl Steps {
+    /// All of them, and for each whether its turn can be put off once its intent is durable.
+    pub fn new(all: &[Step], patient: Vec<bool>) -> Self {
+        let mut followers = vec![Vec::new(); all.len()];
+        for step in all {
+            for before in step.after.iter().collect::<BTreeSet<_>>() {
+                if let Some(followers) = followers.get_mut(*before) {
+                    followers.push(step.number);
+                }
+            }
+        }
+        let waits = |step: &Step| step.after.iter().collect::<BTreeSet<_>>().len();
+        let states: Vec<State> = all
+            .iter()
+            .map(|step| if step.after.is_empty() { State::Ready } else { State::Waiting(waits(step)) })
+            .collect();
+        let ready = [false, true].map(|is_patient| {
+            let ready = all.iter().filter(|step| step.after.is_empty() && patient[step.number] == is_patient);
+            ready.map(|step| step.number).collect()
+        });
+        Self {
+            tries: vec![Tries::default(); all.len()],
+            left: all.len(),
+            unrecorded: BTreeSet::new(),
+            followers,
+            states,
+            ready,
+            intending: BTreeSet::new(),
+            cleared: BTreeSet::new(),
+            patient,
+            hasty: 0,
+            resting: BTreeSet::new(),
+            in_flight: BTreeSet::new(),
+            writing: BTreeSet::new(),
+            keeping: BTreeSet::new(),
+            finished: Vec::new(),
+            active: BTreeMap::new(),
+        }
+    }
+
+    pub fn state(&self, step: usize) -> Option<&State> {
+        self.states.get(step)
+    }
+
+    /// Moves a step to another state.
+    pub fn set(&mut self, step: usize, state: State) {
+        if !self.patient[step] {
+            self.hasty += usize::from(state.is_underway());
+            self.hasty -= usize::from(self.states[step].is_underway());
+        }
+        match &self.states[step] {
+            State::Ready => drop(self.ready[usize::from(self.patient[step])].remove(&step)),
+            State::Intending => drop(self.intending.remove(&step)),
+            State::Writing(_) => drop(self.writing.remove(&step)),
+            State::Cleared(_) => drop(self.cleared.remove(&(self.patient[step], step))),
+            State::Resting(_, until) => drop(self.resting.remove(&(*until, step))),
+            State::InFlight(_) => drop(self.in_flight.remove(&step)),
+            State::Keeping => drop(self.keeping.remove(&step)),
+            State::Waiting(_) | State::Ended(_) => {}
+        }
+        match &state {
+            State::Ready => drop(self.ready[usize::from(self.patient[step])].insert(step)),
+            State::Intending => drop(self.intending.insert(step)),
+            State::Writing(_) => drop(self.writing.insert(step)),
+            State::Cleared(_) => drop(self.cleared.insert((self.patient[step], step))),
+            State::Resting(_, until) => drop(self.resting.insert((*until, step))),
+            State::InFlight(_) => drop(self.in_flight.insert(step)),
+            State::Keeping => drop(self.keeping.insert(step)),
+            State::Ended(_) => {
+                self.left -= 1;
+                self.finished.push(step);
+            }
+            State::Waiting(_) => {}
+        }
+        self.states[step] = state;
+    }
+
+    /// The first step from a number on that can begin. Those that are not patient are looked at where `once` says so.
+    pub fn next_ready(&self, from: usize, once: bool) -> Option<usize> {
+        let [hasty, patient] = &self.ready;
+        let first = |ready: &BTreeSet<usize>| ready.range(from..).next().copied();
+        let hasty = if once { first(hasty) } else { None };
+        hasty.into_iter().chain(first(patient)).min()
+    }
+
+    pub fn is_any_ready(&self) -> bool {
+        self.ready.iter().any(|ready| !ready.is_empty())
+    }
+
+    /// How many that are not patient are between their intent and their answer.
+    pub fn hasty(&self) -> usize {
+        self.hasty
+    }
+
+    /// How many are between their intent and their answer.
+    pub fn underway(&self) -> usize {
+        self.intending.len() + self.writing.len() + self.cleared.len() + self.resting.len() + self.in_flight.len()
+    }
+
+    /// Whether nothing is on its way, neither to the service nor to the ledger.
+    pub fn is_quiet(&self) -> bool {
+        self.underway() == 0 && self.keeping.is_empty()
+    }
+
+    pub fn all_ended(&self) -> bool {
+        self.left == 0
+    }
+
+    pub fn all_done(&self) -> bool {
+        self.states.iter().all(|state| matches!(state, State::Ended(Fate::Done { .. })))
+    }
+
+    /// Those that were to leave and have not.
+    pub fn unsent(&self) -> Vec<usize> {
+        let resting = self.resting.iter().map(|(_, step)| step);
+        let cleared = self.cleared.iter().map(|(_, step)| step);
+        resting.chain(cleared).chain(&self.intending).copied().collect()
+    }
+
+    /// What was being written will not be.
+    pub fn abandon(&mut self, all: &[Step]) {
+        for step in Vec::from_iter(self.writing.iter().chain(&self.keeping).copied()) {
+            self.finish(all, step, Fate::NotStarted);
+        }
+    }
+
+    /// The steps that ended since this was last asked.
+    pub fn take_finished(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.finished)
+    }
+
+    /// The step that leaves next: one that has rested, or the first that was cleared.
+    pub fn next_to_leave(&self, now: Timestamp) -> Option<usize> {
+        let rested = self.resting.first().filter(|(until, _)| *until <= now).map(|(_, step)| *step);
+        rested.or_else(|| self.cleared.first().map(|(_, step)| *step))
+    }
+
+    /// Whether the ledger knows what became of everything that a step waited for.
+    pub fn follows_records(&self, step: &Step) -> bool {
+        step.after.iter().all(|before| !self.unrecorded.contains(before))
+    }
+
+    /// A step leaves, at the latest then.
+    pub fn depart(&mut self, step: usize, flight: Flight, until: Deadline) -> Effect {
+        let effect = match &flight.confirms {
+            Some(Confirm::Look(request)) => Effect::Ask(step, request.clone()),
+            Some(Confirm::Repeat) | None => {
+                Effect::Send(Sending { step, request: flight.request.clone(), not_after: until })
+            }
+        };
+        self.set(step, State::InFlight(Flight { until, ..flight }));
+        effect
+    }
+
+    /// Whether a step is a deletion that found nothing, and is being confirmed.
+    pub fn is_confirming(&self, step: usize) -> bool {
+        match &self.states[step] {
+            State::Cleared(flight) | State::Resting(flight, _) | State::InFlight(flight) => flight.confirms.is_some(),
+            _ => false,
+        }
+    }
+
+    /// A step is over. Those that wait for it can begin, or never will.
+    pub fn finish(&mut self, all: &[Step], step: usize, fate: Fate) {
+        let done = fate.is_done();
+        let stays = fate == Fate::NotStarted;
+        self.set(step, State::Ended(fate));
+        // Nobody's turn comes after one that never had its own.
+        if stays {
+            return;
+        }
+        for follower in self.followers[step].clone() {
+            match &self.states[follower] {
+                State::Waiting(1) if done => self.set(follower, State::Ready),
+                State::Waiting(left) if done => self.states[follower] = State::Waiting(left - 1),
+                State::Waiting(_) => {
+                    let why = format!("it waits for {}, which was not done", all[step].address);
+                    self.finish(all, follower, Fate::Skipped { why });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The ledger is still to learn what became of a step.
+    pub fn unrecorded(&mut self, step: usize) {
+        self.unrecorded.insert(step);
+    }
+
+    /// The ledger knows what became of an address: another step of it may begin.
+    pub fn recorded(&mut self, address: &Address) -> Option<usize> {
+        let step = self.active.remove(address)?;
+        self.unrecorded.remove(&step);
+        Some(step)
+    }
+
+    pub fn reports(&self, all: &[Step]) -> Vec<StepReport> {
+        let report = |step: &Step| StepReport {
+            step: step.number,
+            address: step.address.clone(),
+            verb: step.verb,
+            fate: match &self.states[step.number] {
+                State::Ended(fate) => fate.clone(),
+                _ => Fate::NotStarted,
+            },
+            recorded: !self.unrecorded.contains(&step.number),
+        };
+        all.iter().map(report).collect()
+    }
+}

@@ -1,0 +1,475 @@
+//! From changes to steps: what waits for what, what has to be re-pointed, and what cannot be deleted yet.
+
+mod choose;
+mod deletions;
+mod hand_over;
+mod order;
+mod references;
+mod sends;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use pushplan_ledger::{Owned, Retired, Verb};
+use pushplan_model::address::Address;
+use pushplan_model::exchange::Request;
+use pushplan_model::kinds::remote::named;
+use pushplan_model::kinds::{self, Create, Found, Resource, Segment};
+use pushplan_model::node::Shared;
+
+use crate::compare::{Compared, Situation, by_hand_done, how};
+use crate::plan::{Action, Change, Moved, Reason, Shown, Step};
+use hand_over::Wanted;
+use order::Draft;
+use references::blocked;
+
+pub use choose::matches;
+pub(crate) use choose::{LeftOut, choose};
+
+/// The changes in the order of their addresses, and the steps that carry them out. What is left out is not touched.
+pub(crate) fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOut) -> (Vec<Change>, Vec<Step>) {
+    cascade(&mut compared, situation, left);
+    let wanted = Wanted::new(&compared, situation.ledger);
+    let went = wanted.hand_over(&mut compared);
+    let old = old_versions(&compared, &wanted, situation);
+    let named = if compared.iter().any(makes) { situation.live.by_name() } else { HashMap::new() };
+    let mut arranging = Arranging {
+        situation,
+        wanted,
+        old,
+        named,
+        drafts: Vec::new(),
+        made: BTreeMap::new(),
+        adopted: BTreeMap::new(),
+        last: BTreeMap::new(),
+        changes: Vec::new(),
+    };
+    let outdated = arranging.outdated(left);
+    arranging.moves(&compared, &outdated);
+    let blocked = blocked(&compared, situation);
+    for one in &mut compared {
+        if let Some(by) = blocked.get(&one.change.address) {
+            one.change.action = Action::ByHand;
+            one.change.reasons.push(Reason::Blocked { by: by.clone() });
+        }
+        arranging.draft(one);
+    }
+    arranging.retired(&outdated);
+    arranging.hand_over(&went);
+    arranging.in_place_of(&compared);
+    arranging.restamp(&compared);
+    arranging.references();
+    arranging.deletions(&compared);
+    arranging.take_up(&compared);
+    let senders = arranging.senders(&compared);
+    let mut held = std::mem::take(&mut arranging.changes);
+    let mut changes: Vec<Change> = compared.into_iter().map(|one| one.change).collect();
+    for change in &mut changes {
+        // What is held is said of the change that it belongs to.
+        if let Some(at) = held.iter().position(|other| other.address == change.address && other.id == change.id) {
+            let other = held.remove(at);
+            // What is gone is deleted for good measure alone: that it waits is no news.
+            if change.moved == Some(Moved::Removed) {
+                continue;
+            }
+            if change.action == Action::Delete {
+                change.action = other.action;
+            }
+            change.reasons.extend(other.reasons);
+        }
+    }
+    changes.extend(held);
+    changes.sort_by(|a, b| a.address.cmp(&b.address));
+    arranging.sends(&mut changes, &senders);
+    (changes, order::order(arranging.drafts))
+}
+
+/// Whether a change makes something.
+fn makes(one: &Compared) -> bool {
+    matches!(one.change.action, Action::Create | Action::Replace)
+}
+
+fn segment(key: &str) -> Address {
+    Address::new(Segment::KEY, key)
+}
+
+/// Whether a change gives a thing another id.
+fn renews(one: &Compared) -> bool {
+    match one.change.action {
+        Action::Replace => true,
+        Action::Create => one.owned.is_some(),
+        _ => false,
+    }
+}
+
+/// Whoever names a segment that gets another id has to be changed as well, and so on. What is left out goes on pointing at
+/// the old one, which stays for it.
+fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
+    loop {
+        let renewed: BTreeSet<Address> = compared
+            .iter()
+            .filter(|one| one.change.address.kind == Segment::KEY && renews(one))
+            .map(|one| one.change.address.clone())
+            .collect();
+        if renewed.is_empty() {
+            return;
+        }
+        let mut moved = false;
+        let is_left = |address: &Address| left.untouched.contains(address) || situation.under_way.contains(address);
+        for one in compared.iter_mut().filter(|one| !is_left(&one.change.address)) {
+            let (Action::Keep, Some(owned), Some(desired)) = (one.change.action, &one.owned, &one.change.desired)
+            else {
+                continue;
+            };
+            let api = kinds::api(&one.change.address);
+            let all: BTreeSet<Address> = named(api.audiences(), desired).into_iter().map(segment).collect();
+            let to: Vec<Address> = all.intersection(&renewed).cloned().collect();
+            if to.is_empty() || owned.past {
+                continue;
+            }
+            let live = one.change.live.as_ref().unwrap_or(&owned.spec);
+            let (action, reason) = how(api, situation.level, &owned.id, live, desired);
+            one.change.action = action;
+            one.change.reasons.push(Reason::Repoint { to });
+            one.change.reasons.extend(reason);
+            // What cannot be made again in time is not deleted either.
+            one.change.reasons.extend(situation.too_late(api, desired));
+            if let Some(owned) = one.owned.clone() {
+                by_hand_done(situation, &owned, one);
+            }
+            moved = true;
+        }
+        if !moved {
+            return;
+        }
+    }
+}
+
+/// The old versions that nothing declares: those that an earlier run could not delete, and those whose successor was found.
+fn old_versions(compared: &[Compared], wanted: &Wanted, situation: &Situation) -> Vec<Retired> {
+    let mut old: Vec<Retired> = wanted.unwanted(situation.ledger).into_iter().cloned().collect();
+    for one in compared {
+        let address = &one.change.address;
+        if let (Some(found), Some(before)) = (&one.recovered, situation.ledger.owned.get(address))
+            && found.id != before.id
+        {
+            let Owned { id, spec, refs, .. } = before.clone();
+            old.push(Retired { address: address.clone(), id, spec, refs });
+        }
+    }
+    old
+}
+
+/// What says the same, or is similar, and is no longer declared: what goes, or has had its time.
+fn looks_renamed(change: &Change, is_past: bool) -> impl Iterator<Item = &Address> {
+    change.reasons.iter().filter_map(move |reason| match reason {
+        Reason::LooksRenamed { from, past, .. } if *past == is_past => Some(from),
+        _ => None,
+    })
+}
+
+/// Whether what is declared messages people, by itself or once something sets it off.
+fn messages(change: &Change) -> bool {
+    change.desired.as_ref().is_some_and(|desired| kinds::api(&change.address).messages(desired))
+}
+
+fn is_late(change: &Change) -> bool {
+    change.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }))
+}
+
+struct Arranging<'s> {
+    situation: &'s Situation<'s>,
+    wanted: Wanted,
+    /// What something new stands in for.
+    old: Vec<Retired>,
+    /// What is listed, by kind and name.
+    named: HashMap<(&'s str, &'s str), Vec<&'s Found>>,
+    drafts: Vec<Draft>,
+    /// The draft that makes a thing, by its address.
+    made: BTreeMap<Address, usize>,
+    /// The first draft with which the ledger takes a thing up, by its address.
+    adopted: BTreeMap<Address, usize>,
+    /// The last draft of each thing.
+    last: BTreeMap<Address, usize>,
+    /// Changes that are held, or belong to no declared thing.
+    changes: Vec<Change>,
+}
+
+impl Arranging<'_> {
+    fn push(&mut self, draft: Draft) -> usize {
+        let number = self.drafts.len();
+        // Steps of one thing follow each other.
+        let before = self.last.insert(draft.step.address.clone(), number);
+        if draft.step.verb == Verb::Adopt {
+            self.adopted.entry(draft.step.address.clone()).or_insert(number);
+        }
+        self.drafts.push(draft);
+        self.drafts[number].after.extend(before);
+        number
+    }
+
+    fn step(&self, address: &Address, verb: Verb) -> Step {
+        Step {
+            number: 0,
+            address: address.clone(),
+            verb,
+            from: None,
+            id: None,
+            spec: None,
+            before: None,
+            refs: BTreeMap::new(),
+            seen: BTreeSet::new(),
+            after: Vec::new(),
+            stamp: None,
+            protect: false,
+            past: false,
+            push_ids: Vec::new(),
+            pruned: false,
+            request: None,
+        }
+    }
+
+    /// The ledger learns of another key before anything else is done with what has it.
+    fn moves(&mut self, compared: &[Compared], outdated: &[Retired]) {
+        let is_told = |one: &&Compared| one.change.reasons.iter().any(|why| matches!(why, Reason::Renamed { .. }));
+        let acts = |one: &&Compared| one.change.action != Action::Keep;
+        let all = compared.iter().filter(|one| is_told(one) || acts(one)).map(|one| &one.change.address);
+        let all = all.chain(outdated.iter().map(|old| &old.address)).map(Address::resource);
+        // What was left out stays where it is.
+        let moved: BTreeSet<Address> = all.filter(|address| self.situation.moves.contains_key(address)).collect();
+        for to in moved {
+            let mut step = self.step(&to, Verb::Move);
+            step.from = self.situation.moves.get(&to).cloned();
+            let number = self.push(Draft::new(step));
+            let parts = compared.iter().map(|one| &one.change.address).filter(|address| address.resource() == to);
+            self.last.extend(parts.map(|address| (address.clone(), number)));
+        }
+    }
+
+    /// The steps of one change.
+    fn draft(&mut self, one: &Compared) {
+        let address = &one.change.address;
+        let open = self.situation.ledger.open.contains_key(address);
+        if let (Some(_), Some(owned)) = (&one.recovered, &one.owned) {
+            self.adopt(one, owned, false);
+        }
+        if one.released {
+            let step = self.step(address, Verb::Forget);
+            self.push(Draft::new(step));
+        }
+        if is_late(&one.change) {
+            return;
+        }
+        let goes_on = !matches!(one.change.action, Action::Keep | Action::Create);
+        if let Some(owned) = one.owned.as_ref().filter(|_| one.close && open && goes_on && !one.released) {
+            // An intent that came to nothing is closed before anything else is done with what is there.
+            self.adopt(one, owned, owned.past);
+        }
+        match one.change.action {
+            Action::Create => self.create_again(one),
+            Action::Update => self.update(one),
+            Action::Replace => {
+                let life = kinds::api(address).lifecycle(self.situation.level);
+                if life.create == Create::Once {
+                    // Two of them would message people twice: the old one goes first.
+                    self.delete_owned(one);
+                    self.create(one);
+                } else {
+                    self.create(one);
+                    self.delete_owned(one);
+                }
+            }
+            Action::Delete => self.delete_owned(one),
+            Action::Forget if !one.released => {
+                let step = self.step(address, Verb::Forget);
+                self.push(Draft::new(step));
+            }
+            Action::Past => {
+                if let Some(owned) = one.owned.as_ref().filter(|owned| !owned.past) {
+                    self.adopt(one, owned, true);
+                }
+            }
+            Action::Keep if one.refresh || (one.close && open) => match &one.owned {
+                Some(owned) if one.recovered.is_none() => self.adopt(one, owned, owned.past),
+                Some(_) => {}
+                None => {
+                    let step = self.step(address, Verb::Forget);
+                    self.push(Draft::new(step));
+                }
+            },
+            Action::Keep | Action::Adopt | Action::Forget | Action::ByHand => {}
+        }
+    }
+
+    /// The ledger learns which versions it speaks of, where it is written to anyway.
+    fn restamp(&mut self, compared: &[Compared]) {
+        if self.drafts.is_empty() {
+            return;
+        }
+        let drafted: BTreeSet<Address> = self.drafts.iter().map(|draft| draft.step.address.clone()).collect();
+        for one in compared.iter().filter(|one| one.restamp) {
+            if let Some(owned) = one.owned.as_ref().filter(|_| !drafted.contains(&one.change.address)) {
+                self.adopt(one, owned, owned.past);
+            }
+        }
+    }
+
+    /// The ledger takes up what is there.
+    fn adopt(&mut self, one: &Compared, owned: &Owned, past: bool) {
+        let mut step = self.step(&one.change.address, Verb::Adopt);
+        let agreed = one.change.action == Action::Keep && one.change.desired.is_some();
+        step.id = Some(owned.id.clone());
+        step.spec = if agreed { one.change.desired.clone() } else { Some(owned.spec.clone()) };
+        step.refs.clone_from(&owned.refs);
+        // A stamp is remembered for what the service has, and for nothing else.
+        let found = one.recovered.as_ref().and_then(|found| found.stamp.clone());
+        step.stamp = if agreed { one.stamp.clone().or(found) } else { found };
+        let declared = self.situation.units.get(&one.change.address);
+        step.protect = declared.and_then(|unit| unit.protect).unwrap_or(owned.protect);
+        step.past = past;
+        step.push_ids.clone_from(&owned.push_ids);
+        self.push(Draft::new(step));
+    }
+
+    /// What nobody declares is not ours, and only what is ours is deleted: the ledger takes it up first, to be deleted and for
+    /// nothing else.
+    fn take_up(&mut self, compared: &[Compared]) {
+        let pruned = compared.iter().filter(|one| one.change.is_pruned());
+        let pruned: BTreeMap<&Address, &Owned> =
+            pruned.filter_map(|one| Some((&one.change.address, one.owned.as_ref()?))).collect();
+        for deleted in 0..self.drafts.len() {
+            let Step { address, verb, .. } = &self.drafts[deleted].step;
+            let Some(owned) = pruned.get(address).filter(|_| *verb == Verb::Delete) else { continue };
+            let mut step = self.step(address, Verb::Adopt);
+            step.id = Some(owned.id.clone());
+            step.spec = Some(owned.spec.clone());
+            step.refs.clone_from(&owned.refs);
+            step.stamp.clone_from(&owned.stamp);
+            step.pruned = true;
+            let adopted = self.drafts.len();
+            self.drafts.push(Draft::new(step));
+            self.drafts[deleted].after.insert(adopted);
+        }
+    }
+
+    /// Makes something, also what was ours and is gone. The old one has no successor to be retired for where both have the same
+    /// identity, or where it cannot be deleted; else it is deleted for good measure, since it may only have been out of sight.
+    fn create_again(&mut self, one: &Compared) {
+        let address = &one.change.address;
+        let Some(owned) = one.owned.as_ref().filter(|_| !one.released) else { return self.create(one) };
+        let api = kinds::api(address);
+        let level = self.situation.level;
+        let deletes =
+            api.lifecycle(level).create != Create::Upsert && api.delete(&owned.id, &owned.spec, level).is_some();
+        if deletes {
+            self.create(one);
+            self.delete_owned(one);
+        } else {
+            let step = self.step(address, Verb::Forget);
+            self.push(Draft::new(step));
+            self.create(one);
+        }
+    }
+
+    fn create(&mut self, one: &Compared) {
+        let Some(spec) = &one.change.desired else { return };
+        let api = kinds::api(&one.change.address);
+        let (method, path) = api.create_at(spec);
+        let mut step = self.writing(one, Verb::Create, spec, Some(Shown { method, path }));
+        let same = self.named.get(&(&*one.change.address.kind, one.change.name.as_str()));
+        step.seen = same.into_iter().flatten().map(|found| found.id.clone()).collect();
+        let number = self.push(Draft::new(step));
+        self.made.insert(one.change.address.clone(), number);
+    }
+
+    fn update(&mut self, one: &Compared) {
+        let (Some(spec), Some(owned)) = (&one.change.desired, &one.owned) else { return };
+        let api = kinds::api(&one.change.address);
+        let before = one.change.live.as_ref().unwrap_or(&owned.spec);
+        let request = api.update(&owned.id, before, spec, self.situation.level);
+        let mut step = self.writing(one, Verb::Update, spec, request.map(shown));
+        step.id = Some(owned.id.clone());
+        step.before = Some(before.clone());
+        self.push(Draft::new(step));
+    }
+
+    fn writing(&self, one: &Compared, verb: Verb, spec: &Shared, request: Option<Shown>) -> Step {
+        let mut step = self.step(&one.change.address, verb);
+        step.spec = Some(spec.clone());
+        let said = self.situation.units.get(&one.change.address).and_then(|unit| unit.protect);
+        step.protect = said.unwrap_or(one.owned.as_ref().is_some_and(|owned| owned.protect));
+        step.request = request;
+        step
+    }
+
+    fn delete_owned(&mut self, one: &Compared) {
+        // What another address declares from now on stays.
+        if let Some(owned) = one.owned.as_ref().filter(|owned| !self.wanted.keeps(&one.change.address, &owned.spec)) {
+            self.delete(&one.change.address, &owned.id, &owned.spec);
+        }
+    }
+
+    fn delete(&mut self, address: &Address, id: &str, spec: &Shared) {
+        let request = kinds::api(address).delete(id, spec, self.situation.level);
+        let mut step = self.step(address, Verb::Delete);
+        step.id = Some(id.to_owned());
+        step.spec = Some(spec.clone());
+        step.request = request.map(shown);
+        self.push(Draft::new(step));
+    }
+
+    /// Old versions that can go. Those that are left out stay, as all that an empty project has.
+    fn outdated(&self, left: &LeftOut) -> Vec<Retired> {
+        let mut old = self.old.clone();
+        old.retain(|old| self.situation.deletes && !left.untouched.contains(&old.address));
+        old
+    }
+
+    /// Old versions that an earlier run could not delete.
+    fn retired(&mut self, outdated: &[Retired]) {
+        for old in outdated {
+            let api = kinds::api(&old.address);
+            self.delete(&old.address, &old.id, &old.spec);
+            self.changes.push(Change {
+                address: old.address.clone(),
+                action: Action::Delete,
+                name: api.name(&old.spec),
+                place: None,
+                id: Some(old.id.clone()),
+                desired: None,
+                live: Some(old.spec.clone()),
+                ledger: Some(old.spec.clone()),
+                moved: None,
+                reasons: vec![Reason::Retired { id: old.id.clone() }],
+                sends: Vec::new(),
+                protect: false,
+                broadcast: false,
+                ignored: Vec::new(),
+            });
+        }
+    }
+
+    /// What says the same as something that goes, or is similar, and messages people, is made once all of that is gone.
+    fn in_place_of(&mut self, compared: &[Compared]) {
+        for change in compared.iter().map(|one| &one.change).filter(|change| messages(change)) {
+            let Some(made) = self.made.get(&change.address).copied() else { continue };
+            for goes in looks_renamed(change, false).filter_map(|from| self.last.get(from).copied()) {
+                if self.drafts[goes].step.verb == Verb::Delete {
+                    self.drafts[made].after.insert(goes);
+                }
+            }
+        }
+    }
+
+    /// An address lets go of a thing once another has it.
+    fn hand_over(&mut self, went: &BTreeMap<Address, Address>) {
+        for (from, to) in went {
+            if let (Some(forget), Some(made)) = (self.last.get(from), self.made.get(to)) {
+                self.drafts[*forget].after.insert(*made);
+            }
+        }
+    }
+}
+
+fn shown(request: Request) -> Shown {
+    Shown { method: request.method, path: request.path }
+}

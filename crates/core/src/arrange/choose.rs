@@ -1,0 +1,164 @@
+//! Choosing a part of the changes, with `--only` and `--except`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pushplan_ledger::{Owned, Retired};
+use pushplan_model::address::Address;
+use pushplan_model::kinds;
+use pushplan_model::kinds::remote::{may_name, segments};
+use pushplan_model::kinds::{Resource, Segment};
+use pushplan_model::text::is_like;
+
+use super::hand_over::Wanted;
+use super::{looks_renamed, messages};
+use crate::compare::{Compared, Situation};
+use crate::plan::{Action, Choice};
+
+/// What is left alone, and what was asked for in vain.
+#[derive(Debug, Default)]
+pub struct LeftOut {
+    /// What would have been changed.
+    pub addresses: Vec<Address>,
+    /// All that is left alone, also what would not have been changed.
+    pub untouched: BTreeSet<Address>,
+    /// Patterns that mean nothing that there is.
+    pub idle: Vec<String>,
+}
+
+/// Leaves alone what is not chosen, and says what that is. What a chosen one needs is chosen with it; what needs something that
+/// is left out by name, and is not there yet, is left out with it.
+pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situation) -> LeftOut {
+    let ledger = situation.ledger;
+    let stays = |one: &Compared| {
+        one.change.action == Action::Keep && !(one.refresh || one.close || one.released || one.recovered.is_some())
+    };
+    if choice.only.is_empty() && choice.except.is_empty() && ledger.retired.is_empty() && compared.iter().all(stays) {
+        return LeftOut::default();
+    }
+    let is = |patterns: &[String], address: &Address| patterns.iter().any(|pattern| matches(pattern, address));
+    let mut taken: BTreeSet<Address> = BTreeSet::new();
+    let mut open: Vec<&Address> = compared.iter().map(|one| &one.change.address).collect();
+    open.retain(|address| choice.only.is_empty() || is(&choice.only, address));
+    let mut open: Vec<Address> = open.into_iter().cloned().collect();
+    let mut needed: BTreeMap<&Address, Vec<Address>> = BTreeMap::new();
+    for one in compared.iter() {
+        needed.entry(&one.change.address).or_default().extend(needs(one));
+    }
+    while let Some(address) = open.pop() {
+        if is(&choice.except, &address) || !taken.insert(address.clone()) {
+            continue;
+        }
+        open.extend(needed.get(&address).into_iter().flatten().cloned());
+    }
+    let wanted = Wanted::new(compared, ledger);
+    let perhaps: BTreeMap<&Address, &Address> = compared
+        .iter()
+        .filter_map(|one| Some((looks_renamed(&one.change, true).next()?, &one.change.address)))
+        .collect();
+    loop {
+        let before = taken.len();
+        for one in compared.iter() {
+            let address = &one.change.address;
+            let missing = |needed: &Address| !taken.contains(needed) && !ledger.owned.contains_key(needed);
+            // What is left out under its new address is not let go of under the old one.
+            let perhaps = perhaps.get(address).filter(|_| !is(&choice.only, address));
+            let of = |owned: Option<&Owned>| owned.and_then(|owned| kinds::api(address).identity(&owned.spec));
+            let heir = wanted.heir(one).filter(|heir| of(ledger.owned.get(*heir)) != of(one.owned.as_ref()));
+            let heir = heir.or(perhaps.copied()).is_some_and(|heir| !taken.contains(heir));
+            if taken.contains(address) && (heir || needed[address].iter().any(missing)) {
+                taken.remove(address);
+            }
+        }
+        if taken.len() == before {
+            break;
+        }
+    }
+    let known: Vec<&Address> =
+        compared.iter().map(|one| &one.change.address).chain(ledger.retired.iter().map(|old| &old.address)).collect();
+    let idle = choice
+        .only
+        .iter()
+        .chain(&choice.except)
+        .filter(|pattern| !known.iter().any(|address| matches(pattern, address)));
+    let mut left = LeftOut { idle: idle.cloned().collect(), ..LeftOut::default() };
+    let mut not_ours: BTreeSet<Address> = BTreeSet::new();
+    for one in compared.iter_mut().filter(|one| !taken.contains(&one.change.address)) {
+        // What is kept with a reason is a change of the ledger alone.
+        let changes = match one.change.action {
+            Action::Keep => !one.change.reasons.is_empty(),
+            Action::Past => false,
+            _ => true,
+        };
+        if changes {
+            left.addresses.push(one.change.address.clone());
+        }
+        if one.change.is_pruned() {
+            not_ours.insert(one.change.address.clone());
+        }
+        one.change.action = Action::Keep;
+        one.change.reasons.clear();
+        one.change.moved = None;
+        if one.recovered.take().is_some() {
+            // What was found again is not taken up: what the ledger has of it is what holds.
+            one.owned = ledger.owned.get(&one.change.address).cloned();
+        }
+        (one.refresh, one.restamp, one.close, one.released) = (false, false, false, false);
+        left.untouched.insert(one.change.address.clone());
+    }
+    for change in compared.iter_mut().map(|one| &mut one.change).filter(|change| change.action == Action::Create) {
+        let stays = looks_renamed(change, false).any(|from| left.untouched.contains(from));
+        // What says the same stays where it is left out, and two would message people twice.
+        if stays && messages(change) {
+            change.action = Action::ByHand;
+        }
+    }
+    // Old versions go with the address that they had, also where nothing else of it is left.
+    let known: BTreeSet<&Address> = compared.iter().map(|one| &one.change.address).collect();
+    for Retired { address, .. } in wanted.unwanted(ledger) {
+        let is_known = known.contains(address);
+        let is_chosen = (choice.only.is_empty() || is(&choice.only, address)) && !is(&choice.except, address);
+        if left.untouched.contains(address) || !(is_known || is_chosen) {
+            left.untouched.insert(address.clone());
+            if situation.deletes && !left.addresses.contains(address) {
+                left.addresses.push(address.clone());
+            }
+        }
+    }
+    left.addresses.sort();
+    // What is not ours and stays is no part of the plan.
+    compared.retain(|one| !not_ours.contains(&one.change.address));
+    left
+}
+
+/// The segments that something names.
+fn needs(one: &Compared) -> Vec<Address> {
+    let audiences = kinds::api(&one.change.address).audiences();
+    let Some(spec) = one.change.desired.as_ref().filter(|spec| may_name(audiences, spec)) else { return Vec::new() };
+    let spec = spec.tree();
+    let named = segments(audiences, &spec);
+    named.into_iter().map(|key| Address::new(Segment::KEY, key)).collect()
+}
+
+/// Whether a pattern means an address or what it is a part of. `*` stands for any letters.
+pub fn matches(pattern: &str, address: &Address) -> bool {
+    let whole = address.to_string();
+    is_like(pattern, &whole) || is_like(pattern, &address.resource().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_means_addresses_and_their_parts() {
+        let address = Address::new("tag_groups", "loyalty/named_users/u-1");
+        for pattern in
+            ["tag_groups/loyalty", "tag_groups/*", "*", "*/u-1", "tag_groups/loyalty/named_users/u-1", "tag*loy*"]
+        {
+            assert!(matches(pattern, &address), "{pattern}");
+        }
+        for pattern in ["tag_groups", "tag_groups/loy", "segments/*", "*/u-2", ""] {
+            assert!(!matches(pattern, &address), "{pattern}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! What can be deleted, and after what: nothing live may point at a segment that is gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pushplan_ledger::Verb;
+use pushplan_model::address::Address;
+use pushplan_model::kinds::remote::{named_ids, segments};
+use pushplan_model::kinds::{self, Resource, Segment};
+use serde_json::Value;
+
+use super::order::Draft;
+use super::{Arranging, segment};
+use crate::compare::{Compared, Situation};
+use crate::live::Seen;
+use crate::plan::{Action, Change, Reason, Step, Thing};
+
+/// Something that points at a segment.
+#[derive(Clone)]
+struct User {
+    who: Thing,
+    /// `None`: nobody knows whether it was made, or it is not ours to change.
+    id: Option<String>,
+    /// Something new stands in for it.
+    is_old: bool,
+}
+
+impl Arranging<'_> {
+    /// A segment is deleted after everything that points at it has been re-pointed or deleted; while something still does,
+    /// it stays.
+    pub(super) fn deletions(&mut self, compared: &[Compared]) {
+        let deletes = |draft: &Draft| draft.step.verb == Verb::Delete && draft.step.address.kind == Segment::KEY;
+        let users = if self.drafts.iter().any(deletes) { self.users(compared) } else { return };
+        loop {
+            let mut dropped = None;
+            let numbers: Vec<usize> = (0..self.drafts.len()).filter(|number| deletes(&self.drafts[*number])).collect();
+            for number in numbers {
+                let id = self.drafts[number].step.id.clone().unwrap_or_default();
+                let mut still = BTreeSet::new();
+                let mut after = BTreeSet::new();
+                for user in users.get(&id).into_iter().flatten() {
+                    match self.frees(user, &id) {
+                        Some(step) => drop(after.insert(step)),
+                        None => drop(still.insert(user.who.clone())),
+                    }
+                }
+                if still.is_empty() {
+                    self.drafts[number].after.extend(after);
+                } else {
+                    dropped = Some((number, id, still.into_iter().collect()));
+                    break;
+                }
+            }
+            let Some((number, id, by)) = dropped else { return };
+            self.hold(number, id, by);
+        }
+    }
+
+    /// What points at each segment, by its id, as far as is known, and is not past.
+    fn users(&self, compared: &[Compared]) -> BTreeMap<String, Vec<User>> {
+        let mut users: BTreeMap<String, Vec<User>> = BTreeMap::new();
+        let mut add = |ids: BTreeSet<&str>, user: &User| {
+            ids.into_iter().for_each(|id| users.entry(id.to_owned()).or_default().push(user.clone()));
+        };
+        let mut ours = self.situation.ledger.ids();
+        for one in compared {
+            let address = &one.change.address;
+            let who = Thing::from(address.clone());
+            // What was perhaps made points at it, perhaps, also where it is left out.
+            let in_doubt = !one.close && one.recovered.is_none();
+            if let Some(open) = self.situation.ledger.open.get(address).filter(|_| in_doubt) {
+                let user = User { who: who.clone(), id: None, is_old: false };
+                add(open.intent.refs.values().map(String::as_str).collect(), &user);
+            }
+            let Some(owned) = &one.owned else {
+                add(self.to_be_named(one), &User { who, id: None, is_old: false });
+                continue;
+            };
+            ours.insert((&*address.kind, owned.id.as_str()));
+            let api = kinds::api(address);
+            let live = match self.situation.live.of(address) {
+                Seen::There(found) => found.spec.as_deref(),
+                // It had another time than it was last given, and is gone: a service that was restored sent it.
+                Seen::Absent if owned.past && !self.has_begun(address, &owned.spec) => continue,
+                _ => None,
+            };
+            // What the service showed may be older than what was last applied, or newer: somebody may have put it off.
+            let has_ended = |spec: &Value| self.situation.has_ended(api, owned, spec);
+            if has_ended(&owned.spec) && live.is_none_or(has_ended) {
+                continue;
+            }
+            let mut ids: BTreeSet<&str> = owned.refs.values().map(String::as_str).collect();
+            ids.extend(live.iter().flat_map(|spec| segments(api.audiences(), spec)));
+            // Also one of ours can be named by its id.
+            let said = std::iter::once(&owned.spec).chain(&one.change.desired);
+            ids.extend(said.flat_map(|spec| named_ids(api.audiences(), spec)));
+            add(ids, &User { who, id: Some(owned.id.clone()), is_old: false });
+        }
+        for old in &self.old {
+            let user = User { who: old.address.clone().into(), id: Some(old.id.clone()), is_old: true };
+            add(old.refs.values().map(String::as_str).collect(), &user);
+        }
+        for (kind, found) in self.situation.live.listed() {
+            let Some(spec) = found.spec.as_ref().filter(|_| !ours.contains(&(kind.key, found.id.as_str()))) else {
+                continue;
+            };
+            if !self.situation.is_over(kind.api, spec) {
+                let user = User { who: Thing::other(kind.key, found), id: None, is_old: false };
+                add(segments(kind.api.audiences(), spec).into_iter().collect(), &user);
+            }
+        }
+        users
+    }
+
+    fn has_begun(&self, address: &Address, spec: &Value) -> bool {
+        kinds::api(address).runs(spec).is_some_and(|runs| runs.has_begun(self.situation.now))
+    }
+
+    /// The segments that nobody declares and something new will point at: those outside git, which it names by their ids.
+    fn to_be_named<'c>(&'c self, one: &'c Compared) -> BTreeSet<&'c str> {
+        let Some(desired) = &one.change.desired else { return BTreeSet::new() };
+        let audiences = kinds::api(&one.change.address).audiences();
+        let Situation { units, ledger, .. } = self.situation;
+        let undeclared = segments(audiences, desired).into_iter().map(segment).filter(|it| !units.contains_key(it));
+        let ids = undeclared.filter_map(|it| Some(ledger.owned.get(&it)?.id.as_str()));
+        ids.chain(named_ids(audiences, desired)).collect()
+    }
+
+    /// The step after which something of ours no longer points at an id. What is deleted to be made anew is not re-pointed
+    /// before it is made.
+    fn frees(&self, user: &User, id: &str) -> Option<usize> {
+        let User { who: Thing::Ours(address), id: own @ Some(_), is_old } = user else { return None };
+        let audiences = kinds::api(address).audiences();
+        let by_id = |spec: &Value| named_ids(audiences, spec).contains(&id);
+        let points =
+            |step: &Step| step.refs.values().any(|other| other == id) || step.spec.as_deref().is_some_and(by_id);
+        let at = self.drafts.iter().position(|draft| {
+            let step = &draft.step;
+            step.address == *address
+                && match step.verb {
+                    Verb::Update => step.id == *own && !points(step),
+                    Verb::Delete => step.id == *own,
+                    // What is forgotten before it is made anew is known to be gone.
+                    Verb::Forget => !is_old,
+                    _ => false,
+                }
+        })?;
+        let anew = |(_, draft): &(usize, &Draft)| draft.step.address == *address && draft.step.verb == Verb::Create;
+        match self.drafts.iter().enumerate().skip(at).find(anew).filter(|_| !is_old) {
+            Some((_, draft)) if points(&draft.step) => None,
+            Some((created, _)) => Some(created),
+            None => Some(at),
+        }
+    }
+
+    /// Takes a deletion out of the plan, and says why.
+    fn hold(&mut self, number: usize, id: String, by: Vec<Thing>) {
+        let draft = self.drafts.remove(number);
+        for other in &mut self.drafts {
+            other.after =
+                other.after.iter().filter(|at| **at != number).map(|at| at - usize::from(*at > number)).collect();
+        }
+        for made in self.made.values_mut() {
+            *made -= usize::from(*made > number);
+        }
+        // Nothing more is drafted from here on.
+        self.last.clear();
+        let reason = Reason::StillUsed { id: id.clone(), by };
+        let Step { address, spec, .. } = draft.step;
+        if let Some(change) =
+            self.changes.iter_mut().find(|change| change.address == address && change.id.as_ref() == Some(&id))
+        {
+            change.action = Action::ByHand;
+            change.reasons.push(reason);
+            return;
+        }
+        let name = spec.as_ref().map(|spec| kinds::api(&address).name(spec)).unwrap_or_default();
+        self.changes.push(Change {
+            address,
+            action: Action::ByHand,
+            name,
+            place: None,
+            id: Some(id),
+            desired: None,
+            live: spec.clone(),
+            ledger: spec,
+            moved: None,
+            reasons: vec![reason],
+            sends: Vec::new(),
+            protect: false,
+            broadcast: false,
+            ignored: Vec::new(),
+        });
+    }
+}

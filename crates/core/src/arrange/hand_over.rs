@@ -1,0 +1,64 @@
+//! A thing that is declared under another address from now on: the old address lets go of it, and nothing is deleted.
+
+use std::collections::BTreeMap;
+
+use pushplan_ledger::{Ledger, Retired};
+use pushplan_model::address::Address;
+use pushplan_model::kinds;
+
+use crate::compare::Compared;
+use crate::plan::{Action, Reason};
+
+/// The things that are declared, by what they are on the service.
+pub struct Wanted(BTreeMap<(String, String), Address>);
+
+impl Wanted {
+    pub fn new(compared: &[Compared], ledger: &Ledger) -> Self {
+        // Nobody asks unless something of ours goes.
+        let stays = |one: &Compared| one.owned.is_none() || one.change.action == Action::Keep;
+        if ledger.retired.is_empty() && compared.iter().all(stays) {
+            return Self(BTreeMap::new());
+        }
+        let declared = compared.iter().filter_map(|one| {
+            let address = &one.change.address;
+            let identity = kinds::api(address).identity(&one.change.desired.as_ref()?.tree())?;
+            Some(((address.kind.to_string(), identity), address.clone()))
+        });
+        Self(declared.collect())
+    }
+
+    /// The other address that something is declared under.
+    fn elsewhere(&self, address: &Address, spec: &serde_json::Value) -> Option<&Address> {
+        let identity = kinds::api(address).identity(spec)?;
+        self.0.get(&(address.kind.to_string(), identity)).filter(|other| *other != address)
+    }
+
+    /// Lets go of what is declared elsewhere, instead of deleting it. Says where each went.
+    pub fn hand_over(&self, compared: &mut [Compared]) -> BTreeMap<Address, Address> {
+        let mut went = BTreeMap::new();
+        for one in compared.iter_mut() {
+            if let Some(to) = self.heir(one) {
+                one.change.action = Action::Forget;
+                one.change.reasons.push(Reason::HandedOver { to: to.clone() });
+                went.insert(one.change.address.clone(), to.clone());
+            }
+        }
+        went
+    }
+
+    /// The address that declares what another would delete.
+    pub fn heir(&self, one: &Compared) -> Option<&Address> {
+        let owned = one.owned.as_ref().filter(|_| one.change.action == Action::Delete)?;
+        self.elsewhere(&one.change.address, &owned.spec)
+    }
+
+    /// Whether an old version is what another address declares.
+    pub fn keeps(&self, address: &Address, spec: &serde_json::Value) -> bool {
+        self.elsewhere(address, spec).is_some()
+    }
+
+    /// The old versions that nothing declares.
+    pub fn unwanted<'l>(&self, ledger: &'l Ledger) -> Vec<&'l Retired> {
+        ledger.retired.iter().filter(|old| !self.keeps(&old.address, &old.spec)).collect()
+    }
+}

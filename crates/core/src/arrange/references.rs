@@ -1,0 +1,85 @@
+//! Segments that others name: they exist, or are made first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pushplan_ledger::Verb;
+use pushplan_model::address::Address;
+use pushplan_model::kinds;
+use pushplan_model::kinds::remote::named;
+
+use super::{Arranging, is_late, makes, segment};
+use crate::compare::{Compared, Situation};
+use crate::plan::{Action, Step};
+
+/// What names a segment that neither exists nor is made by this plan, with what it waits for.
+pub(super) fn blocked(compared: &[Compared], situation: &Situation) -> BTreeMap<Address, Vec<Address>> {
+    let writes = |one: &Compared| matches!(one.change.action, Action::Create | Action::Update | Action::Replace);
+    if !compared.iter().any(writes) {
+        return BTreeMap::new();
+    }
+    let is_made = |one: &Compared| makes(one) && !is_late(&one.change);
+    let mut there: BTreeSet<&Address> = situation.ledger.owned.keys().collect();
+    there.extend(compared.iter().filter(|one| is_made(one) || one.owned.is_some()).map(|one| &one.change.address));
+    there.extend(situation.under_way);
+    let mut blocked: BTreeMap<Address, Vec<Address>> = BTreeMap::new();
+    loop {
+        let before = blocked.len();
+        for one in compared {
+            let (true, Some(desired)) = (writes(one), &one.change.desired) else { continue };
+            let api = kinds::api(&one.change.address);
+            let by: Vec<Address> = named(api.audiences(), desired)
+                .into_iter()
+                .map(segment)
+                .filter(|it| !there.contains(it) || (blocked.contains_key(it) && !is_owned(situation, it)))
+                .collect();
+            if !by.is_empty() {
+                blocked.entry(one.change.address.clone()).or_insert(by);
+            }
+        }
+        if blocked.len() == before {
+            return blocked;
+        }
+    }
+}
+
+fn is_owned(situation: &Situation, address: &Address) -> bool {
+    situation.ledger.owned.contains_key(address)
+}
+
+impl Arranging<'_> {
+    /// What is written names segments that exist, or waits for the step that makes them.
+    pub(super) fn references(&mut self) {
+        for number in 0..self.drafts.len() {
+            let Step { address, verb, spec, .. } = &self.drafts[number].step;
+            let (Verb::Create | Verb::Update, Some(spec)) = (verb, spec) else { continue };
+            let keys: Vec<String> =
+                named(kinds::api(address).audiences(), spec).into_iter().map(str::to_owned).collect();
+            for key in keys {
+                let target = segment(&key);
+                if let Some(made) = self.made.get(&target) {
+                    let made = *made;
+                    self.drafts[number].after.insert(made);
+                    // What is deleted to be made anew is not deleted before it can be.
+                    let deletes = |before: &usize| self.drafts[*before].step.verb == Verb::Delete;
+                    let before: Vec<usize> = self.drafts[number].after.iter().copied().filter(deletes).collect();
+                    for deleted in before {
+                        self.drafts[deleted].after.insert(made);
+                    }
+                } else if let Some((at, id)) = self.found_again(&target) {
+                    self.drafts[number].after.insert(at);
+                    self.drafts[number].step.refs.insert(key, id);
+                } else if let Some(owned) = self.situation.ledger.owned.get(&target) {
+                    self.drafts[number].step.refs.insert(key, owned.id.clone());
+                }
+            }
+        }
+    }
+
+    /// The id of something that was found again, and the step with which the ledger takes it up.
+    fn found_again(&self, address: &Address) -> Option<(usize, String)> {
+        let known = self.situation.ledger.owned.get(address).map(|owned| &owned.id);
+        let at = *self.adopted.get(address)?;
+        let id = self.drafts[at].step.id.as_ref().filter(|id| Some(*id) != known)?;
+        Some((at, id.clone()))
+    }
+}

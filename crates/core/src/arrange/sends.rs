@@ -1,0 +1,157 @@
+//! What goes out because of a plan: a tag that sets off a pipeline, an A/B test without a time.
+
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use pushplan_ledger::Verb;
+use pushplan_model::address::Address;
+use pushplan_model::kinds::{self, Api, Firing, Tagging};
+use pushplan_model::node::Shared;
+
+use super::Arranging;
+use super::order::Draft;
+use crate::compare::{Compared, Situation};
+use crate::live::Seen;
+use crate::plan::{Action, Change, Send, Step, Thing};
+
+/// Something that messages whoever gets or loses a tag.
+pub(super) struct Sender {
+    by: Thing,
+    /// As the service has it.
+    now: Option<Firing>,
+    /// As the plan makes it.
+    then: Option<Firing>,
+    /// The drafts that make, change or delete it.
+    drafts: Vec<usize>,
+}
+
+/// The senders by the tags that set them off, in their order: each change of tags is of interest to few of them.
+fn by_tag(senders: &[Sender]) -> HashMap<&str, Vec<&Sender>> {
+    let mut listening: HashMap<&str, Vec<&Sender>> = HashMap::new();
+    for sender in senders {
+        let triggers = sender.now.iter().chain(&sender.then).flat_map(|firing| &firing.triggers);
+        let tags: BTreeSet<&str> = triggers.map(|trigger| trigger.tag.as_str()).collect();
+        tags.into_iter().for_each(|tag| listening.entry(tag).or_default().push(sender));
+    }
+    listening
+}
+
+/// The drafts that give devices to named users or take them away, by those users.
+fn given(drafts: &[Draft]) -> HashMap<String, Vec<usize>> {
+    let mut given: HashMap<String, Vec<usize>> = HashMap::new();
+    for (number, Draft { step, .. }) in drafts.iter().enumerate() {
+        let spec = step.spec.as_ref().filter(|_| matches!(step.verb, Verb::Create | Verb::Update | Verb::Delete));
+        if let Some(user) = spec.and_then(|spec| kinds::api(&step.address).devices_of(spec)) {
+            given.entry(user).or_default().push(number);
+        }
+    }
+    given
+}
+
+impl Arranging<'_> {
+    /// Marks every change that sets off a message. What a pipeline hears of that this plan makes, changes or turns off waits until
+    /// it is so, and until whoever gets the message has the devices that the plan gives them: then is sent what is told, and
+    /// nothing where that fails. Nothing of these waits for a tag, so that they never wait for each other.
+    pub(super) fn sends(&mut self, changes: &mut [Change], senders: &[Sender]) {
+        let listening = by_tag(senders);
+        let mut waiting: HashMap<Address, BTreeSet<usize>> = HashMap::new();
+        let given = LazyCell::new(|| given(&self.drafts));
+        for change in changes.iter_mut() {
+            let makes = matches!(change.action, Action::Create | Action::Update | Action::Replace);
+            if !makes && change.action != Action::Delete {
+                continue;
+            }
+            let api = kinds::api(&change.address);
+            let desired = change.desired.as_deref();
+            if makes && desired.and_then(|spec| api.runs(spec)).is_some_and(|runs| runs.first.is_none()) {
+                let (by, to) = (change.address.clone().into(), "its whole audience".to_owned());
+                change.sends.push(Send { by, tag: None, removed: false, after_seconds: 0, to });
+            }
+            let mut taggings = match change.action {
+                Action::Create | Action::Update => api.taggings(change.live.as_deref(), desired),
+                // What it stands in for is another one.
+                Action::Replace => api.taggings(None, desired),
+                _ => Vec::new(),
+            };
+            if matches!(change.action, Action::Delete | Action::Replace) {
+                // What is taken away is what came from here.
+                taggings.extend(api.taggings(change.ledger.as_deref().or(change.live.as_deref()), None));
+            }
+            for tagging in &taggings {
+                for sender in listening.get(tagging.tag.as_str()).into_iter().flatten() {
+                    let delays = |firing: &Option<Firing>| firing.iter().flat_map(|it| it.delays(tagging)).collect();
+                    let (now, then): (BTreeSet<_>, BTreeSet<_>) = (delays(&sender.now), delays(&sender.then));
+                    if now.is_empty() && then.is_empty() {
+                        continue;
+                    }
+                    let devices = tagging.whose.user.as_ref().and_then(|user| given.get(user));
+                    let before = devices.into_iter().flatten().chain(&sender.drafts);
+                    waiting.entry(change.address.clone()).or_default().extend(before);
+                    let stays = sender.drafts.is_empty();
+                    let send = |after_seconds: i64| {
+                        let Tagging { removed, tag, whose, .. } = tagging.clone();
+                        Send { by: sender.by.clone(), tag: Some(tag), removed, after_seconds, to: whose.who }
+                    };
+                    change.sends.extend(if stays { now } else { then }.iter().map(|delay| send(delay.0)));
+                }
+            }
+        }
+        for draft in &mut self.drafts {
+            draft.after.extend(waiting.get(&draft.step.address).into_iter().flatten());
+        }
+    }
+
+    /// All that is on or will be, ours or not. Where nothing is changed, nobody hears of anything.
+    pub(super) fn senders(&self, compared: &[Compared]) -> Vec<Sender> {
+        if self.drafts.is_empty()
+            && self.changes.is_empty()
+            && compared.iter().all(|one| one.change.action == Action::Keep)
+        {
+            return Vec::new();
+        }
+        let Situation { live, now, min_lead, .. } = *self.situation;
+        let firing = |api: &dyn Api, spec: &Shared| api.firing(spec).filter(|firing| firing.is_on(now, min_lead));
+        let mut senders: BTreeMap<Thing, Sender> = BTreeMap::new();
+        let mut ours: BTreeMap<(&str, &str), &Address> = BTreeMap::new();
+        for one in compared {
+            let address = &one.change.address;
+            let api = kinds::api(address);
+            let makes = matches!(one.change.action, Action::Create | Action::Update | Action::Replace);
+            let then = one.change.desired.as_ref().filter(|_| makes).and_then(|spec| firing(api, spec));
+            let now = match (live.of(address), &one.owned) {
+                // Where the service does not tell, it is as it was made to be.
+                (Seen::Untold, Some(owned)) => firing(api, &owned.spec),
+                _ => None,
+            };
+            ours.extend(one.owned.as_ref().map(|owned| ((&*address.kind, owned.id.as_str()), address)));
+            if now.is_some() || then.is_some() {
+                let by = Thing::from(address.clone());
+                senders.insert(by.clone(), Sender { by, now, then, drafts: Vec::new() });
+            }
+        }
+        for (kind, found) in live.listed() {
+            let Some(now) = found.spec.as_ref().and_then(|spec| firing(kind.api, spec)) else { continue };
+            let by = match ours.get(&(kind.key, found.id.as_str())) {
+                Some(address) => Thing::from(Address::clone(address)),
+                None => Thing::other(kind.key, found),
+            };
+            let new = Sender { by: by.clone(), now: None, then: None, drafts: Vec::new() };
+            senders.entry(by).or_insert(new).now = Some(now);
+        }
+        for (number, draft) in self.drafts.iter().enumerate() {
+            let Step { address, verb, id, .. } = &draft.step;
+            let is_it = match verb {
+                Verb::Create => self.made.get(address) == Some(&number),
+                // Steps of old versions have other ids.
+                Verb::Update | Verb::Delete => {
+                    ours.get(&(&*address.kind, id.as_deref().unwrap_or_default())) == Some(&address)
+                }
+                _ => false,
+            };
+            if is_it && let Some(sender) = senders.get_mut(&Thing::from(address.clone())) {
+                sender.drafts.push(number);
+            }
+        }
+        senders.into_values().collect()
+    }
+}

@@ -1,0 +1,457 @@
+//! Comparing what is declared, what is there and what was applied: for each address, what has to happen to it.
+//!
+//! Pure: no request, no clock. Crash recovery is decided here too: an intent without an outcome is held against what the
+//! service has.
+
+mod applied;
+mod begun;
+mod fields;
+mod gap;
+mod kept;
+mod known;
+mod recovery;
+mod renames;
+mod similar;
+mod situation;
+mod units;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use pushplan_ledger::{Ledger, Owned};
+use pushplan_model::address::Address;
+use pushplan_model::cores;
+use pushplan_model::kinds::remote::{pointed, segments};
+use pushplan_model::kinds::{self, Api, Create, Found, Update};
+use pushplan_model::node::Shared;
+use pushplan_model::nouns::audience::written;
+use pushplan_model::nouns::level::Level;
+use serde_json::Value;
+
+use crate::live::Seen;
+use crate::plan::{Action, Change, Moved, Reason};
+use known::Known;
+
+pub use applied::Applied;
+pub use fields::ignoring;
+pub use renames::moves;
+pub(crate) use situation::Situation;
+pub use units::{Unit, by_key, digest, taken, units};
+
+/// One address as it comes out of the comparison.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    pub change: Change,
+    /// What of the ledger holds for it, after recovery.
+    pub owned: Option<Owned>,
+    /// Found on the service after its answer was lost: the ledger takes it up first.
+    pub recovered: Option<Box<Found>>,
+    /// The ledger's memory is behind: a protection, a value that is the same on all sides.
+    pub refresh: bool,
+    /// The ledger could learn a newer version stamp, which saves the next look a request, or ids of pushes. Nothing is written
+    /// for that alone.
+    pub restamp: bool,
+    /// An intent that came to nothing is to be closed.
+    pub close: bool,
+    /// What was said to be done by hand has been: the ledger lets go of the old one first.
+    pub released: bool,
+    pub stamp: Option<String>,
+}
+
+/// Every address that is declared, ours or in doubt.
+pub(crate) fn compare(situation: &Situation) -> Vec<Compared> {
+    let Situation { units, ledger, .. } = situation;
+    let addresses: BTreeSet<&Address> = units.keys().chain(ledger.owned.keys()).chain(ledger.open.keys()).collect();
+    let mut known = Known::new(situation);
+    // What was found again has its new id for whoever names it, also before the ledger has taken that up.
+    let found =
+        |address: &Address| Some((address.clone(), One::new(situation, address, &known).compared().recovered?.id));
+    known.renewed = ledger.open.keys().filter(|address| is_segment(address)).filter_map(found).collect();
+    let one = |address| One::new(situation, address, &known).compared();
+    let mut compared: Vec<Compared> = cores::each_of(Vec::from_iter(addresses), one);
+    renames::tell(&mut compared, situation);
+    compared
+}
+
+/// Segments by their ids, with the keys that they have in the project.
+#[derive(Debug)]
+pub struct Names<'l> {
+    keys: BTreeMap<&'l str, &'l str>,
+}
+
+impl<'l> Names<'l> {
+    pub fn new(ledger: &'l Ledger) -> Self {
+        let retired = ledger.retired.iter().filter(|old| is_segment(&old.address));
+        let owned = ledger.owned.iter().filter(|(address, _)| is_segment(address));
+        let keys = retired
+            .map(|old| (old.id.as_str(), old.address.key.as_str()))
+            .chain(owned.map(|(address, owned)| (owned.id.as_str(), address.key.as_str())));
+        Self { keys: keys.collect() }
+    }
+
+    /// The key of one of ours.
+    pub fn key(&self, id: &str) -> Option<&'l str> {
+        self.keys.get(id).copied()
+    }
+
+    /// The segments of ours that a spec names by their ids: the ids by their keys.
+    pub fn refs(&self, api: &dyn Api, spec: &Value) -> BTreeMap<String, String> {
+        let named = segments(api.audiences(), spec).into_iter();
+        named.filter_map(|id| Some((self.key(id)?.to_owned(), id.to_owned()))).collect()
+    }
+
+    /// A spec with segments by their ids, as one with segments by their keys.
+    pub fn by_key(&self, api: &dyn Api, spec: &Shared) -> Shared {
+        pointed(api.audiences(), spec, &mut |reference| match reference.as_str() {
+            Some(id) => self.keys.get(id).map_or_else(|| written::outside(id), |key| Value::from(*key)),
+            None => reference.clone(),
+        })
+    }
+}
+
+fn is_segment(address: &Address) -> bool {
+    address.kind == <kinds::Segment as kinds::Resource>::KEY
+}
+
+fn segment_address(key: &str) -> Address {
+    Address::new(<kinds::Segment as kinds::Resource>::KEY, key)
+}
+
+struct One<'k, 's> {
+    situation: &'s Situation<'s>,
+    address: &'k Address,
+    api: &'static dyn Api,
+    known: &'k Known<'s>,
+}
+
+impl<'k, 's> One<'k, 's> {
+    fn new(situation: &'s Situation<'s>, address: &'k Address, known: &'k Known<'s>) -> Self {
+        Self { situation, address, api: kinds::api(address), known }
+    }
+
+    /// Before anything is decided.
+    fn blank(&self, unit: Option<&Unit>, owned: Option<&Owned>) -> Compared {
+        let spec = unit.map(|unit| &unit.spec).or(owned.map(|owned| &owned.spec));
+        Compared {
+            change: Change {
+                address: self.address.clone(),
+                action: Action::Keep,
+                name: spec.map(|spec| self.api.called(spec)).unwrap_or_default(),
+                place: unit.and_then(|unit| unit.place.clone()),
+                id: None,
+                desired: unit.map(|unit| unit.spec.clone()),
+                live: None,
+                ledger: None,
+                moved: None,
+                reasons: Vec::new(),
+                sends: Vec::new(),
+                protect: owned.is_some_and(|owned| owned.protect),
+                broadcast: unit.is_some_and(|unit| unit.broadcast),
+                ignored: Vec::new(),
+            },
+            owned: None,
+            recovered: None,
+            refresh: false,
+            restamp: false,
+            close: false,
+            released: false,
+            stamp: None,
+        }
+    }
+
+    fn compared(&self) -> Compared {
+        if let Some(kept) = self.kept() {
+            return kept;
+        }
+        let unit = self.situation.units.get(self.address);
+        let mut owned = self.situation.ledger.owned.get(self.address).cloned();
+        let mut out = self.blank(unit, owned.as_ref());
+        if self.situation.under_way.contains(self.address) {
+            out.change.id = owned.as_ref().map(|owned| owned.id.clone());
+            out.owned = owned;
+            return out;
+        }
+        let mut seen = Cow::Borrowed(self.situation.live.of(self.address));
+        if !self.situation.own_only {
+            self.take_by_name(&mut owned, &mut seen);
+        }
+        if !self.recover(&mut owned, &mut seen, &mut out) {
+            out.owned = owned;
+            return out;
+        }
+        if let Some(owned) = &owned {
+            out.change.id = Some(owned.id.clone());
+            out.change.ledger = Some(owned.spec.clone());
+        }
+        if let Some(owned) = owned.as_mut().filter(|owned| owned.past && !self.has_begun(owned, &seen)) {
+            // An earlier plan took it for past; the service lists it as pending.
+            owned.past = false;
+            out.refresh = true;
+        }
+        let learns = learn(owned.as_mut(), &seen);
+        self.decide(owned.as_ref(), &seen, &mut out);
+        out.restamp |= learns && out.change.action == Action::Keep;
+        out.owned = owned;
+        out
+    }
+
+    fn decide(&self, owned: Option<&Owned>, seen: &Seen, out: &mut Compared) {
+        let unit = self.situation.units.get(self.address);
+        match (unit, owned) {
+            (None, None) => out.close = true,
+            (Some(unit), None) => self.undone(unit, seen, out),
+            (unit, Some(owned)) if self.has_begun(owned, seen) => self.begun(unit, owned, seen, out),
+            (Some(unit), Some(owned)) => self.both(unit, owned, seen, out),
+            (None, Some(owned)) => self.undeclared(owned, seen, out),
+        }
+    }
+
+    /// It is declared, and not ours yet.
+    fn undone(&self, unit: &Unit, seen: &Seen, out: &mut Compared) {
+        let name = self.api.called(&unit.spec);
+        let mut ids = Vec::new();
+        if self.address.part().is_none() {
+            ids.extend(self.known.others(self.address, &name).iter().map(|found| found.id.clone()));
+        }
+        if let Seen::There(found) = seen {
+            out.change.live = found.spec.as_ref().map(|spec| self.known.names.by_key(self.api, spec));
+            let identity = self.api.identity(&unit.spec);
+            let is_ours = identity.is_some_and(|identity| self.known.is_ours(&self.address.kind, identity));
+            if ids.is_empty() && !is_ours {
+                ids.push(found.id.clone());
+            }
+        }
+        if !ids.is_empty() {
+            out.change.action = Action::ByHand;
+            out.change.reasons.push(Reason::Collision { ids });
+            return;
+        }
+        let late = if self.api.has_runs() { self.situation.too_late(self.api, &unit.spec) } else { None };
+        let is_over = matches!(late, Some(Reason::TooLate { at }) if at <= self.situation.now);
+        out.change.action = if unit.record && is_over { Action::Past } else { Action::Create };
+        out.change.reasons.extend(late);
+        if out.change.action == Action::Create {
+            self.wait_for_gap(out);
+        }
+    }
+
+    fn both(&self, unit: &Unit, owned: &Owned, seen: &Seen, out: &mut Compared) {
+        let life = self.api.lifecycle(self.situation.level);
+        let found = match seen {
+            Seen::There(found) => Some(found),
+            Seen::Untold => None,
+            Seen::Absent => {
+                out.change.moved = Some(Moved::Removed);
+                if life.create == Create::Once {
+                    out.change.action = Action::ByHand;
+                    out.change.reasons.push(Reason::NeverTwice);
+                } else if !self.collides(&unit.spec, out) {
+                    out.change.action = Action::Create;
+                }
+                return;
+            }
+        };
+        let mut live = match found.and_then(|found| found.spec.as_ref()) {
+            Some(spec) => self.known.names.by_key(self.api, spec),
+            None => owned.spec.clone(),
+        };
+        live.join(&owned.spec);
+        self.hold_against(&live, unit, owned, found, out);
+        out.change.live = Some(live);
+    }
+
+    /// The same with what the service has, segments by their keys.
+    fn hold_against(&self, live: &Shared, unit: &Unit, owned: &Owned, found: Option<&Found>, out: &mut Compared) {
+        let (desired, ignored) = fields::ignoring(&unit.spec, live, &unit.ignore);
+        out.change.ignored = ignored;
+        if let Cow::Owned(desired) = &desired {
+            out.change.desired = Some(desired.clone().into());
+        }
+        // A stamp says something of a content that was read.
+        out.stamp = found.filter(|found| found.spec.is_some()).and_then(|found| found.stamp.clone());
+        let stale = self.stale(&desired, live, owned, found);
+        // What is left to the dashboard moves on neither side.
+        let (applied, _) = fields::ignoring(&owned.spec, live, &unit.ignore);
+        let is_same = same(&desired, live);
+        out.change.moved = moved(&desired, live, &applied);
+        let protected = unit.protect.unwrap_or(owned.protect);
+        if owned.protect && !protected {
+            out.change.reasons.push(Reason::Unprotected);
+        }
+        if is_same && stale.is_empty() {
+            out.restamp = out.stamp.is_some() && out.stamp != owned.stamp;
+            out.refresh |= !same(&owned.spec, &desired) || owned.protect != protected;
+            return;
+        }
+        if !stale.is_empty() {
+            out.change.reasons.push(Reason::Repoint { to: stale });
+        }
+        let renames = self.api.name(&desired) != self.api.name(live);
+        if !(renames && self.collides(&desired, out)) {
+            self.change(&desired, live, owned, out);
+        }
+    }
+
+    /// Whether something that is not ours has the name that ours is to get, and is not turned off.
+    fn collides(&self, desired: &Value, out: &mut Compared) -> bool {
+        if self.address.part().is_some() || self.api.lifecycle(self.situation.level).create == Create::Upsert {
+            return false;
+        }
+        let others = self.known.others(self.address, &self.api.name(desired));
+        let ids = in_the_way(self.api, others.iter().copied());
+        if ids.is_empty() {
+            return false;
+        }
+        out.change.action = Action::ByHand;
+        out.change.reasons.push(Reason::Collision { ids });
+        true
+    }
+
+    /// Segments that it names under an id that they no longer have.
+    fn stale(&self, desired: &Value, live: &Value, owned: &Owned, found: Option<&Found>) -> Vec<Address> {
+        let ledger = self.situation.ledger;
+        let read = found.and_then(|found| found.spec.as_ref());
+        let read: Option<BTreeSet<&str>> = read.map(|spec| segments(self.api.audiences(), spec).into_iter().collect());
+        let mut stale = Vec::new();
+        for key in segments(self.api.audiences(), desired) {
+            let address = segment_address(key);
+            let now = ledger.owned.get(&address).map(|target| &target.id);
+            let Some(now) = self.known.renewed.get(&address).or(now) else { continue };
+            let points = match &read {
+                Some(ids) => ids.contains(now.as_str()),
+                None => owned.refs.get(key).is_none_or(|id| id == now),
+            };
+            let declared = segments(self.api.audiences(), &owned.spec).contains(&key);
+            // Where somebody pointed it at another segment, this one may be the same as ever.
+            let is_renewed =
+                self.known.renewed.contains_key(&address) || owned.refs.get(key).is_some_and(|id| id != now);
+            if !points && declared && (is_renewed || same(desired, live)) && !stale.contains(&address) {
+                stale.push(address);
+            }
+        }
+        stale
+    }
+
+    /// How a change is made, as the API allows it.
+    fn change(&self, desired: &Value, live: &Value, owned: &Owned, out: &mut Compared) {
+        let Situation { level, .. } = self.situation;
+        let (action, reason) = how(self.api, *level, &owned.id, live, desired);
+        out.change.action = action;
+        out.change.reasons.extend(reason);
+        out.change.reasons.extend(self.situation.too_late(self.api, desired));
+        let is_late = out.change.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }));
+        if is_late && out.change.moved == Some(Moved::Service) {
+            // It was put off, and the time that it had before is over: whether it is to go out then is for a person to say.
+            out.change.action = Action::ByHand;
+        }
+        by_hand_done(self.situation, owned, out);
+    }
+
+    fn undeclared(&self, owned: &Owned, seen: &Seen, out: &mut Compared) {
+        let live = match seen {
+            Seen::There(found) => found.spec.as_ref().map(|spec| self.known.names.by_key(self.api, spec)),
+            _ => Some(owned.spec.clone()),
+        };
+        if !self.situation.deletes {
+            return;
+        }
+        out.change.live = live;
+        let life = self.api.lifecycle(self.situation.level);
+        match life.delete.is_possible(self.has_begun(owned, seen)) {
+            _ if *seen == Seen::Absent => {
+                out.change.action = Action::Forget;
+                out.change.moved = Some(Moved::Removed);
+                out.change.live = None;
+            }
+            true => {
+                out.change.action = Action::Delete;
+                // What goes takes with it what somebody made of it since.
+                out.change.moved = out.change.live.as_ref().filter(|live| **live != owned.spec).map(|_| Moved::Both);
+            }
+            false => {
+                out.change.action = Action::ByHand;
+                out.change.reasons.push(Reason::InDashboard { old: Some(owned.id.clone()) });
+                by_hand_done(self.situation, owned, out);
+            }
+        }
+    }
+}
+
+/// Whether two specs are equal. Most are one value that is shared.
+fn same(one: &Value, other: &Value) -> bool {
+    std::ptr::eq(one, other) || one == other
+}
+
+/// Which sides moved since something was applied; none where they agree.
+fn moved(desired: &Value, live: &Value, applied: &Value) -> Option<Moved> {
+    match (same(desired, applied), same(live, applied)) {
+        _ if same(desired, live) => None,
+        (false, true) => Some(Moved::Git),
+        (true, false) => Some(Moved::Service),
+        _ => Some(Moved::Both),
+    }
+}
+
+/// The service tells under which ids it will report: the ledger may not know, where an answer was lost or a person resolved it.
+fn learn(owned: Option<&mut Owned>, seen: &Seen) -> bool {
+    let (Some(owned), Seen::There(found)) = (owned, seen) else { return false };
+    let learns = !found.push_ids.is_empty() && found.push_ids != owned.push_ids;
+    if learns {
+        owned.push_ids.clone_from(&found.push_ids);
+    }
+    learns
+}
+
+/// What the service has, where it tells.
+fn shown(seen: &Seen) -> Option<&Shared> {
+    match seen {
+        Seen::There(found) => found.spec.as_ref(),
+        Seen::Absent | Seen::Untold => None,
+    }
+}
+
+/// The ids of those that are not turned off.
+fn in_the_way<'f>(api: &dyn Api, others: impl IntoIterator<Item = &'f Found>) -> Vec<String> {
+    let is_off = |found: &Found| found.spec.as_ref().is_some_and(|spec| api.is_off(spec));
+    others.into_iter().filter(|found| !is_off(found)).map(|found| found.id.clone()).collect()
+}
+
+/// How the API lets something of ours, as the service has it, become what is declared.
+pub fn how(api: &dyn Api, level: Level, id: &str, live: &Value, desired: &Value) -> (Action, Option<Reason>) {
+    let in_dashboard = || Reason::InDashboard { old: Some(id.to_owned()) };
+    match api.lifecycle(level).update {
+        Update::InPlace if api.update(id, live, desired, level).is_some() => (Action::Update, None),
+        Update::InPlace | Update::Replacing => (Action::Replace, Some(Reason::NotInPlace)),
+        Update::Never => (Action::ByHand, Some(in_dashboard())),
+    }
+}
+
+/// A person says that the old one is off: where the service lists it, that is looked at.
+pub fn by_hand_done(situation: &Situation, owned: &Owned, out: &mut Compared) {
+    let address = &out.change.address;
+    let in_dashboard = out.change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. }));
+    if !in_dashboard || !situation.done.contains(address) {
+        return;
+    }
+    let off = match situation.live.of(address) {
+        Seen::There(found) => found.spec.as_ref().is_some_and(|spec| kinds::api(address).is_off(spec)),
+        Seen::Absent | Seen::Untold => true,
+    };
+    if !off {
+        return;
+    }
+    out.change.reasons.retain(|reason| !matches!(reason, Reason::InDashboard { .. }));
+    out.change.id = Some(owned.id.clone());
+    if let Some(desired) = &out.change.desired {
+        let (api, ours) = (kinds::api(address), situation.ledger.ids());
+        let name = api.name(desired);
+        let others = situation.live.named(&address.kind, &name);
+        let ids = in_the_way(api, others.filter(|found| !ours.contains(&(&*address.kind, found.id.as_str()))));
+        if !ids.is_empty() {
+            out.change.reasons.push(Reason::Collision { ids });
+            return;
+        }
+    }
+    out.released = true;
+    out.change.action = if out.change.desired.is_some() { Action::Create } else { Action::Forget };
+}

@@ -1,0 +1,89 @@
+//! What has begun to message people: it is neither made again nor changed, and what of it is still to come is told.
+
+use std::borrow::Cow;
+
+use pushplan_ledger::Owned;
+use pushplan_model::kinds::Runs;
+use pushplan_model::kinds::remote::{Coming, to_come};
+
+use super::{Compared, One, Unit, fields, moved, same, shown};
+use crate::live::Seen;
+use crate::plan::{Action, Moved, Reason};
+
+impl One<'_, '_> {
+    /// Whether it has had its time, or the first of its times: by what the service has, where it tells, since somebody may
+    /// have put it off.
+    pub(super) fn has_begun(&self, owned: &Owned, seen: &Seen) -> bool {
+        let begun = |runs: Runs| runs.has_begun(self.situation.now);
+        match shown(seen) {
+            Some(spec) => self.api.runs(spec).is_some_and(begun),
+            None => owned.past || self.api.runs(&owned.spec).is_some_and(begun),
+        }
+    }
+
+    /// It has had its time, or the first of its times: whatever is edited, it is not sent again.
+    pub(super) fn begun(&self, unit: Option<&Unit>, owned: &Owned, seen: &Seen, out: &mut Compared) {
+        let spec = shown(seen).unwrap_or(&owned.spec);
+        let runs = self.api.runs(spec);
+        let at = runs.and_then(|runs| runs.first);
+        let rest = to_come(&self.api.times(spec), self.situation.now);
+        // What is gone before its end goes out no more.
+        let is_removed = *seen == Seen::Absent && !rest.is_empty();
+        if !rest.is_empty() && !is_removed {
+            return self.half_out(unit, owned, seen, (at, rest), out);
+        }
+        let Some(unit) = unit else {
+            // Nobody declares it any more, and there is nothing left to delete.
+            let over = runs.is_none_or(|runs| runs.is_done(self.situation.now, self.situation.min_lead));
+            if self.situation.deletes && (over || is_removed) {
+                out.change.action = Action::Forget;
+                out.change.moved = is_removed.then_some(Moved::Removed);
+            }
+            return;
+        };
+        let edited = unit.spec != owned.spec;
+        if owned.past && !edited && !is_removed {
+            return;
+        }
+        out.change.action = Action::Past;
+        out.change.moved = is_removed.then_some(Moved::Removed);
+        out.change.reasons.push(Reason::Went { at, edited, rest: Vec::new() });
+    }
+
+    /// The first of its times has come, and others are still to come: they do, as the service has it, unless it can be deleted
+    /// and nobody declares it.
+    fn half_out(
+        &self,
+        unit: Option<&Unit>,
+        owned: &Owned,
+        seen: &Seen,
+        (at, rest): (Option<jiff::Timestamp>, Vec<Coming>),
+        out: &mut Compared,
+    ) {
+        let Some(unit) = unit else {
+            self.undeclared(owned, seen, out);
+            if out.change.action != Action::Keep {
+                out.change.reasons.push(Reason::Went { at, edited: false, rest });
+            }
+            return;
+        };
+        let live = shown(seen).map_or_else(|| owned.spec.clone(), |spec| self.known.names.by_key(self.api, spec));
+        let (desired, ignored) = fields::ignoring(&unit.spec, &live, &unit.ignore);
+        let edited = !same(&desired, &live);
+        if edited {
+            let (applied, _) = fields::ignoring(&owned.spec, &live, &unit.ignore);
+            out.change.moved = moved(&desired, &live, &applied);
+            out.change.action = Action::ByHand;
+        } else if !owned.past {
+            out.change.action = Action::Past;
+        } else {
+            return;
+        }
+        if let Cow::Owned(desired) = desired {
+            out.change.desired = Some(desired.into());
+        }
+        out.change.ignored = ignored;
+        out.change.live = Some(live);
+        out.change.reasons.push(Reason::Went { at, edited, rest });
+    }
+}

@@ -1,0 +1,72 @@
+//! What is on all sides as it was: nearly everything of nearly every plan. Texts alone show it.
+
+use std::collections::BTreeSet;
+
+use pushplan_ledger::Owned;
+use pushplan_model::kinds::remote::{may_name, segments};
+use pushplan_model::kinds::{Found, Runs};
+use pushplan_model::node::Shared;
+
+use super::{Compared, One, segment_address};
+use crate::live::Seen;
+
+impl One<'_, '_> {
+    /// The comparison where nothing has moved, nothing is under way and nothing is learnt; `None` where that is not seen at
+    /// once.
+    pub(super) fn kept(&self) -> Option<Compared> {
+        let situation = self.situation;
+        let unit = situation.units.get(self.address)?;
+        let owned = situation.ledger.owned.get(self.address)?;
+        let found = match situation.live.of(self.address) {
+            Seen::There(found) => Some(found),
+            Seen::Untold => None,
+            Seen::Absent => return None,
+        };
+        let is_free = situation.own_only
+            && !situation.under_way.contains(self.address)
+            && !situation.ledger.open.contains_key(self.address);
+        let protect = unit.protect.unwrap_or(owned.protect);
+        let learns = found.is_some_and(|found| !found.push_ids.is_empty() && found.push_ids != owned.push_ids);
+        if !is_free || learns || owned.past || protect != owned.protect || !unit.ignore.is_empty() {
+            return None;
+        }
+        let spec = found.and_then(|found| found.spec.as_ref());
+        let is_same = |spec: &Shared| self.known.names.by_key(self.api, spec) == owned.spec;
+        if unit.spec != owned.spec || !spec.is_none_or(is_same) || self.may_have_begun(owned) {
+            return None;
+        }
+        if may_name(self.api.audiences(), &owned.spec) && !self.points_right(owned, spec) {
+            return None;
+        }
+        let stamp = found.filter(|_| spec.is_some()).and_then(|found: &Found| found.stamp.clone());
+        let mut out = self.blank(Some(unit), Some(owned));
+        out.change.id = Some(owned.id.clone());
+        out.change.ledger = Some(owned.spec.clone());
+        out.change.live = Some(owned.spec.clone());
+        out.restamp = stamp.is_some() && stamp != owned.stamp;
+        out.stamp = stamp;
+        out.owned = Some(owned.clone());
+        Some(out)
+    }
+
+    fn may_have_begun(&self, owned: &Owned) -> bool {
+        let begun = |runs: Runs| runs.has_begun(self.situation.now);
+        self.api.has_runs() && self.api.runs(&owned.spec.tree()).is_some_and(begun)
+    }
+
+    /// Whether each segment that it names is the one that has that key by now.
+    fn points_right(&self, owned: &Owned, spec: Option<&Shared>) -> bool {
+        let (own, read) = (owned.spec.tree(), spec.map(Shared::tree));
+        let audiences = self.api.audiences();
+        let read: Option<BTreeSet<&str>> = read.as_ref().map(|read| segments(audiences, read).into_iter().collect());
+        segments(audiences, &own).into_iter().all(|key| {
+            let address = segment_address(key);
+            let now = self.situation.ledger.owned.get(&address).map(|segment| &segment.id);
+            let Some(now) = self.known.renewed.get(&address).or(now) else { return true };
+            match &read {
+                Some(ids) => ids.contains(now.as_str()),
+                None => owned.refs.get(key).is_none_or(|id| id == now),
+            }
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! What every comparison may ask for, worked out once and only if somebody asks.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::OnceLock;
+
+use pushplan_ledger::{Intent, Open, Owned, Verb};
+use pushplan_model::address::Address;
+use pushplan_model::digest::Digest;
+use pushplan_model::kinds::{self, Found};
+use pushplan_model::node::Shared;
+
+use super::renames::unnamed;
+use super::{Names, Situation};
+
+/// What every comparison needs, worked out once.
+pub(super) struct Known<'s> {
+    situation: &'s Situation<'s>,
+    pub names: Names<'s>,
+    /// What is ours under any address, where that is ours to choose.
+    identities: OnceLock<BTreeSet<(String, String)>>,
+    /// The ids of segments that were found again after their answers were lost.
+    pub renewed: BTreeMap<Address, String>,
+    others: OnceLock<Others<'s>>,
+    sought: OnceLock<Sought<'s>>,
+    alike: OnceLock<Alike<'s>>,
+}
+
+/// What is not ours, by kind and name.
+type Others<'s> = HashMap<&'static str, HashMap<&'s str, Vec<&'s Found>>>;
+
+/// What is not ours, by kind and by what it says, whatever its name.
+type Alike<'s> = HashMap<&'static str, BTreeMap<Digest, Vec<&'s Found>>>;
+
+/// What was about to be made, and nobody knows whether it was, by kind and name.
+type Sought<'s> = HashMap<&'s str, HashMap<String, Vec<&'s Intent>>>;
+
+impl<'s> Known<'s> {
+    pub fn new(situation: &'s Situation<'s>) -> Self {
+        Self {
+            situation,
+            names: Names::new(situation.ledger),
+            identities: OnceLock::new(),
+            renewed: BTreeMap::new(),
+            others: OnceLock::new(),
+            sought: OnceLock::new(),
+            alike: OnceLock::new(),
+        }
+    }
+
+    /// Things that are not ours and say the same under another name, of kinds that message people by themselves. What was about
+    /// to be made under that name is not among them.
+    pub fn alike(&self, address: &Address, spec: &Shared) -> &[&'s Found] {
+        let alike = self.alike.get_or_init(|| {
+            let (ids, mut alike) = (self.situation.ledger.ids(), Alike::new());
+            for (kind, found) in self.situation.live.listed().filter(|(kind, _)| kind.api.has_runs()) {
+                let is_known = ids.contains(&(kind.key, found.id.as_str()));
+                let Some(spec) = found.spec.as_ref().filter(|_| !is_known) else { continue };
+                if self.sought(kind.key, &found.name).is_empty() {
+                    let says = unnamed(kind.api, &self.names.by_key(kind.api, spec));
+                    alike.entry(kind.key).or_default().entry(says).or_default().push(found);
+                }
+            }
+            alike
+        });
+        let says = || unnamed(kinds::api(address), spec);
+        alike.get(&*address.kind).and_then(|all| all.get(&says())).map_or(&[], Vec::as_slice)
+    }
+
+    /// Things of a kind and a name that were about to be made, and nobody knows whether they were.
+    pub fn sought(&self, kind: &str, name: &str) -> &[&'s Intent] {
+        let sought = self.sought.get_or_init(|| {
+            let mut sought = Sought::new();
+            for (address, Open { intent, .. }) in &self.situation.ledger.open {
+                if let (Verb::Create, Some(spec)) = (intent.verb, &intent.spec) {
+                    let named = sought.entry(&address.kind).or_default();
+                    named.entry(kinds::api(address).name(spec)).or_default().push(intent);
+                }
+            }
+            sought
+        });
+        sought.get(kind).and_then(|named| named.get(name)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Things of a name that are not ours.
+    pub fn others(&self, address: &Address, name: &str) -> &[&'s Found] {
+        let others = self.others.get_or_init(|| {
+            let ids = self.situation.ledger.ids();
+            let mut others = Others::new();
+            for (kind, all) in &self.situation.live.listed {
+                for found in all.values().filter(|found| !ids.contains(&(*kind, found.id.as_str()))) {
+                    others.entry(*kind).or_default().entry(found.name.as_str()).or_default().push(found);
+                }
+            }
+            others
+        });
+        others.get(&*address.kind).and_then(|named| named.get(name)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether something is ours under any address.
+    pub fn is_ours(&self, kind: &str, identity: String) -> bool {
+        let identities = self.identities.get_or_init(|| {
+            let identity = |(address, owned): (&Address, &Owned)| {
+                Some((address.kind.to_string(), kinds::api(address).identity(&owned.spec.tree())?))
+            };
+            self.situation.ledger.owned.iter().filter_map(identity).collect()
+        });
+        identities.contains(&(kind.to_owned(), identity))
+    }
+}

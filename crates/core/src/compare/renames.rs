@@ -1,0 +1,292 @@
+//! Resources that have another key than before: said so by `lifecycle.renamed_from`, or by the looks of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pushplan_ledger::{Ledger, Owned};
+use pushplan_model::address::Address;
+use pushplan_model::digest::Digest;
+use pushplan_model::kinds::remote::pointed;
+use pushplan_model::kinds::{self, Api, Create};
+use pushplan_model::node::Shared;
+use serde_json::Value;
+
+use super::similar::Sketch;
+use super::{Compared, Situation, Unit, segment_address};
+use crate::plan::{Action, Likeness, Reason};
+
+/// The resources that are said to be renamed and are known by their old key alone: the new address with the old one. What is
+/// another thing on the service under another key is not moved.
+pub fn moves(units: &BTreeMap<Address, Unit>, ledger: &Ledger) -> BTreeMap<Address, Address> {
+    let declared: BTreeSet<Address> = units.keys().map(Address::resource).collect();
+    let known: BTreeSet<Address> = ledger.owned.keys().chain(ledger.open.keys()).map(Address::resource).collect();
+    let mut moves = BTreeMap::new();
+    for (address, unit) in units {
+        let Some(from) = old_address(address, unit) else { continue };
+        let to = address.resource();
+        let is_free = !declared.contains(&from) && !known.contains(&to) && !moves.values().any(|other| *other == from);
+        if moves.contains_key(&to) || !is_free || !known.contains(&from) {
+            continue;
+        }
+        let is_same = |old: &Address, spec: &Value| {
+            let new = old.renamed(&from, &to).and_then(|new| units.get(&new));
+            let identity = |spec: &Value| kinds::api(old).identity(spec);
+            new.is_none_or(|new| identity(&new.spec) == identity(spec))
+        };
+        let mut parts = ledger.owned.iter().filter(|(old, _)| old.resource() == from);
+        if parts.all(|(old, owned)| is_same(old, &owned.spec)) {
+            moves.insert(to, from);
+        }
+    }
+    moves
+}
+
+fn old_address(address: &Address, unit: &Unit) -> Option<Address> {
+    unit.renamed_from.as_ref().map(|key| Address::new(address.kind, key.clone()))
+}
+
+/// Says of each change whether its resource was renamed, or looks as if.
+pub fn tell(compared: &mut [Compared], situation: &Situation) {
+    for one in compared.iter_mut() {
+        let address = &one.change.address;
+        if let Some(from) = situation.moves.get(&address.resource()) {
+            one.change.reasons.push(Reason::Renamed { from: from.clone() });
+        } else if one.owned.is_none()
+            && one.change.action == Action::Create
+            && let Some(from) = situation.units.get(address).and_then(|unit| old_address(address, unit))
+        {
+            one.change.reasons.push(Reason::NothingRenamed { from });
+        }
+    }
+    look_alike(compared, situation);
+}
+
+/// What goes, by what it says.
+#[derive(Default)]
+struct Going<'c> {
+    /// Those that are deleted, by their content.
+    goes: BTreeMap<(&'c str, Digest), Vec<&'c Address>>,
+    /// Those that are there until a person takes them away, by their content, with whether that is in doubt.
+    stays: BTreeMap<(&'c str, Digest), (&'c Address, bool)>,
+    /// The same by their names.
+    named: BTreeMap<(&'c str, String), (&'c Address, bool)>,
+    /// Those that have begun, by what they said, whenever that was: they have had their time, or the rest of them is called off.
+    begun: BTreeMap<(&'c str, Digest), (&'c Address, Old)>,
+    /// Those that message people, by their kinds: a new message may be one of them, edited.
+    messages: BTreeMap<&'c str, Vec<(&'c Address, Old, Sketch)>>,
+}
+
+/// What became of something that says the same.
+#[derive(Clone, Copy, PartialEq)]
+enum Old {
+    Goes,
+    Stays,
+    InDoubt,
+    Past,
+}
+
+/// Something new that says the same as what is no longer declared may be a rename that nobody told of, and so may a message that is
+/// similar: it may have been edited at the same time. Where the old one cannot be deleted, or nobody knows whether it is there,
+/// the new one waits for a person: both would message people. Where it has had its time, the new one would message people once more,
+/// whatever its own time.
+fn look_alike(compared: &mut [Compared], situation: &Situation) {
+    let Situation { ledger, units, .. } = situation;
+    let owned = |address: &Address| ledger.owned.get(address).map(|owned| &owned.spec);
+    let mut old = Meanings::new(&owned);
+    let mut going = Going::default();
+    for one in compared.iter().filter(|one| one.change.desired.is_none()) {
+        let address = &one.change.address;
+        let is_said = |is: fn(&Reason) -> bool| one.change.reasons.iter().any(is);
+        let in_doubt = is_said(|reason| matches!(reason, Reason::InDoubt { .. }));
+        let stays = in_doubt || is_said(|reason| matches!(reason, Reason::InDashboard { .. }));
+        if address.part().is_some() {
+            continue;
+        }
+        if let Some(owned) = one.owned.as_ref().filter(|owned| !stays && has_begun(one, owned, situation)) {
+            let is = match one.change.action {
+                Action::Delete => Some(Old::Goes),
+                Action::Keep | Action::Forget => Some(Old::Past),
+                _ => None,
+            };
+            for (is, says) in
+                is.into_iter().flat_map(|is| old.both(address, &timeless(&owned.spec)).map(|says| (is, says)))
+            {
+                going.begun.entry((&address.kind, says)).or_insert((address, is));
+            }
+        }
+        if one.change.action != Action::Delete && !stays {
+            continue;
+        }
+        let intended = ledger.open.get(address).and_then(|open| open.intent.spec.as_ref()).filter(|_| in_doubt);
+        let owned = one.owned.as_ref().map(|owned| &owned.spec);
+        for spec in owned.into_iter().chain(intended) {
+            for says in old.both(address, spec) {
+                match stays {
+                    true => drop(going.stays.entry((&address.kind, says)).or_insert((address, in_doubt))),
+                    false => {
+                        let goes = going.goes.entry((&address.kind, says)).or_default();
+                        if goes.last() != Some(&address) {
+                            goes.push(address);
+                        }
+                    }
+                }
+            }
+            if situation.similar && kinds::api(address).messages(spec) {
+                let is = match (stays, in_doubt) {
+                    (false, _) => Old::Goes,
+                    (true, false) => Old::Stays,
+                    (true, true) => Old::InDoubt,
+                };
+                going.messages.entry(&address.kind).or_default().push((address, is, old.sketch(address, spec)));
+            }
+            if stays {
+                let name = kinds::api(address).name(spec);
+                going.named.entry((&address.kind, name)).or_insert((address, in_doubt));
+            }
+        }
+    }
+    if going.goes.is_empty() && going.stays.is_empty() && going.begun.is_empty() {
+        return;
+    }
+    let declared = |address: &Address| units.get(address).map(|unit| &unit.spec);
+    let mut new = Meanings::new(&declared);
+    let mut found: Vec<(usize, Address, Old, Vec<Likeness>)> = Vec::new();
+    for (number, one) in compared.iter().enumerate() {
+        let (address, Some(desired)) = (&one.change.address, &one.change.desired) else { continue };
+        let api = kinds::api(address);
+        let is_new = one.change.action == Action::Create && one.owned.is_none() && address.part().is_none();
+        // What has the same identity is handed over by itself.
+        if !is_new || api.lifecycle(situation.level).create == Create::Upsert {
+            continue;
+        }
+        let says = new.both(address, desired).map(|says| (&*address.kind, says));
+        let stays = going.named.get(&(&*address.kind, api.name(desired)));
+        let stays = stays.or_else(|| says.iter().find_map(|says| going.stays.get(says)));
+        let stays = stays.map(|(old, in_doubt)| (*old, if *in_doubt { Old::InDoubt } else { Old::Stays }));
+        let mut begun = || {
+            let says = new.both(address, &timeless(desired)).map(|says| (&*address.kind, says));
+            says.iter().find_map(|says| going.begun.get(says)).copied()
+        };
+        let begun = if going.begun.is_empty() { None } else { begun() };
+        let similar = going.messages.get(&*address.kind).filter(|_| api.messages(desired));
+        let similar: Vec<_> = similar.map(|all| new.similar(address, desired, all)).unwrap_or_default();
+        // What stays counts before what goes: with that one, there would be two.
+        let waits = |(_, old, _): &&(&Address, Old, _)| matches!(old, Old::Stays | Old::InDoubt);
+        let goes: Vec<&Address> = says.iter().filter_map(|says| going.goes.get(says)).flatten().copied().collect();
+        if let Some((old, is)) = stays {
+            found.push((number, old.clone(), is, Vec::new()));
+        } else if let Some((old, is, common)) = similar.iter().find(waits) {
+            found.push((number, (*old).clone(), *is, common.clone()));
+        } else if !goes.is_empty() {
+            // All of them go before it comes.
+            let goes: BTreeSet<&Address> = goes.into_iter().collect();
+            found.extend(goes.into_iter().map(|old| (number, old.clone(), Old::Goes, Vec::new())));
+        } else if let Some((old, is)) = begun {
+            found.push((number, old.clone(), is, Vec::new()));
+        } else {
+            found.extend(similar.into_iter().map(|(old, is, common)| (number, old.clone(), is, common)));
+        }
+    }
+    for (number, from, old, similar) in found {
+        let change = &mut compared[number].change;
+        let (in_doubt, past) = (old == Old::InDoubt, old == Old::Past);
+        change.reasons.push(Reason::LooksRenamed { from, in_doubt, past, similar });
+        if matches!(old, Old::Stays | Old::InDoubt) {
+            change.action = Action::ByHand;
+        }
+    }
+}
+
+/// Whether something has begun to message people.
+fn has_begun(one: &Compared, owned: &Owned, situation: &Situation) -> bool {
+    let begun = |runs: kinds::Runs| runs.has_begun(situation.now);
+    owned.past || kinds::api(&one.change.address).runs(&owned.spec).is_some_and(begun)
+}
+
+/// What something says, whenever it is said.
+fn timeless(spec: &Shared) -> Shared {
+    let mut spec = spec.tree().into_owned();
+    forget_times(&mut spec);
+    spec.into()
+}
+
+fn forget_times(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, _| !matches!(name.as_str(), "schedule" | "scheduled_time" | "local_scheduled_time"));
+            fields.values_mut().for_each(forget_times);
+        }
+        Value::Array(items) => items.iter_mut().for_each(forget_times),
+        _ => {}
+    }
+}
+
+/// So many segments that name each other are followed; beyond that they are known by their keys.
+const DEEP: usize = 32;
+
+/// What things say to whom, whatever they and the segments that they name are called.
+struct Meanings<'s> {
+    segment: &'s dyn Fn(&Address) -> Option<&'s Shared>,
+    known: BTreeMap<String, Digest>,
+    depth: usize,
+}
+
+impl<'s> Meanings<'s> {
+    fn new(segment: &'s dyn Fn(&Address) -> Option<&'s Shared>) -> Self {
+        Self { segment, known: BTreeMap::new(), depth: 0 }
+    }
+
+    /// The same with segments by their keys, and by what they say: either may be as it was.
+    fn both(&mut self, address: &Address, spec: &Shared) -> [Digest; 2] {
+        [unnamed(kinds::api(address), spec), self.of(address, spec)]
+    }
+
+    fn of(&mut self, address: &Address, spec: &Shared) -> Digest {
+        unnamed(kinds::api(address), &self.by_meaning(address, spec))
+    }
+
+    /// A spec that names segments by what they say.
+    fn by_meaning(&mut self, address: &Address, spec: &Shared) -> Shared {
+        pointed(kinds::api(address).audiences(), spec, &mut |reference| match reference.as_str() {
+            Some(key) => Value::from(self.named(key).as_str()),
+            None => reference.clone(),
+        })
+    }
+
+    fn sketch(&mut self, address: &Address, spec: &Shared) -> Sketch {
+        Sketch::new(kinds::api(address), spec, &self.by_meaning(address, spec))
+    }
+
+    /// Those of some messages that are similar to another one, with what they have in common.
+    fn similar<'m>(
+        &mut self,
+        address: &Address,
+        spec: &Shared,
+        all: &[(&'m Address, Old, Sketch)],
+    ) -> Vec<(&'m Address, Old, Vec<Likeness>)> {
+        let own = self.sketch(address, spec);
+        all.iter().filter_map(|(old, is, sketch)| Some((*old, *is, sketch.common(&own)?))).collect()
+    }
+
+    fn named(&mut self, key: &str) -> Digest {
+        if let Some(known) = self.known.get(key) {
+            return known.clone();
+        }
+        let address = segment_address(key);
+        let spec = (self.segment)(&address).filter(|_| self.depth < DEEP);
+        let Some(spec) = spec else { return Digest::of(key.as_bytes()) };
+        self.depth += 1;
+        let digest = self.of(&address, spec);
+        self.depth -= 1;
+        self.known.insert(key.to_owned(), digest.clone());
+        digest
+    }
+}
+
+/// What something says, whatever its name.
+pub(super) fn unnamed(api: &dyn Api, spec: &Shared) -> Digest {
+    let mut spec = spec.tree().into_owned();
+    if let (Value::Object(map), Some(name)) = (&mut spec, api.name_field()) {
+        map.remove(name);
+    }
+    Digest::of_value(&spec)
+}

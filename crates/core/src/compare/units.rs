@@ -1,0 +1,135 @@
+//! What the manifests declare, as single things.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use pushplan_ledger::Ledger;
+use pushplan_model::address::Address;
+use pushplan_model::codes;
+use pushplan_model::cores;
+use pushplan_model::digest::{Digest, Listed, written};
+use pushplan_model::kinds::{self, Parts, Sending, remote};
+use pushplan_model::node::Shared;
+use pushplan_model::nouns::schedule::When;
+use pushplan_model::source::Sources;
+use pushplan_project::look;
+use pushplan_project::manifest::{Declared, Desired};
+use serde_json::Value;
+
+use super::Names;
+use crate::plan::{Aside, Place};
+
+/// A declared thing that is applied by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unit {
+    pub spec: Shared,
+    pub place: Option<Place>,
+    /// Whether deletion is refused; where nothing is said, the ledger's word holds.
+    pub protect: Option<bool>,
+    pub broadcast: bool,
+    /// Paths of fields that are left to the dashboard.
+    pub ignore: Vec<String>,
+    /// Its author says that its time may have passed: it stays as a record.
+    pub record: bool,
+    /// The key that its resource had before.
+    pub renamed_from: Option<String>,
+    /// What its readers should know beside.
+    pub aside: Aside,
+}
+
+/// What the manifests say, as far as a plan depends on it.
+pub fn digest(units: &BTreeMap<Address, Unit>) -> Digest {
+    let mut said = Listed::default();
+    for (address, unit) in units {
+        let Unit { spec, place: _, protect, broadcast, ignore, record, renamed_from, aside: _ } = unit;
+        let rest = written(&(protect, broadcast, ignore, record, renamed_from));
+        said = said.text(&format!("[{},{},{}", written(address), spec.text(), &rest[1..]));
+    }
+    said.digest()
+}
+
+/// What the manifests declare, as single things.
+pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
+    let resources: Vec<(&Address, &Declared)> = desired.resources.iter().collect();
+    let units = cores::each_of(resources, |(address, declared)| units_of(address, declared, sources));
+    units.into_iter().flatten().collect()
+}
+
+/// The same, and where those are declared that are applied in parts. Each resource goes as soon as its units are made: both of
+/// all of them would take twice the room.
+pub fn taken(desired: Desired, sources: &Sources) -> (BTreeMap<Address, Unit>, BTreeMap<Address, Place>) {
+    let made = cores::each_of(desired.resources.into_iter().collect(), |(address, declared)| {
+        let units = units_of(&address, &declared, sources);
+        let is_whole = units.iter().any(|(unit, _)| *unit == address);
+        let composite = if is_whole { None } else { place(&declared, sources).map(|place| (address, place)) };
+        (units, composite)
+    });
+    let (units, composites): (Vec<_>, Vec<_>) = made.into_iter().unzip();
+    (units.into_iter().flatten().collect(), composites.into_iter().flatten().collect())
+}
+
+/// What one resource is applied as.
+fn units_of(address: &Address, declared: &Declared, sources: &Sources) -> Vec<(Address, Unit)> {
+    let (place, aside, lifecycle) = (place(declared, sources), aside(declared), &declared.lifecycle);
+    let unit = |(key, spec): (String, Shared)| {
+        let unit = Unit {
+            spec,
+            place: place.clone(),
+            protect: lifecycle.protect,
+            broadcast: lifecycle.broadcast.unwrap_or(false),
+            ignore: lifecycle.ignore.iter().flatten().map(|path| path.value.clone()).collect(),
+            record: lifecycle.allowed().any(|code| code.value == codes::SC101.name),
+            renamed_from: lifecycle.renamed_from.as_ref().map(|key| key.value.clone()),
+            aside: aside.clone(),
+        };
+        (Address::new(address.kind, key), unit)
+    };
+    declared.spec.units(&address.key).into_iter().map(unit).collect()
+}
+
+/// The same with segments of ours by their keys, where they are named by their ids: both mean the same thing.
+pub fn by_key<'u>(units: &'u BTreeMap<Address, Unit>, ledger: &Ledger) -> Cow<'u, BTreeMap<Address, Unit>> {
+    let names = Names::new(ledger);
+    let ids = |(address, unit): (&Address, &Unit)| {
+        let audiences = kinds::api(address).audiences();
+        let is_ours = |spec: &Value| remote::named_ids(audiences, spec).into_iter().any(|id| names.key(id).is_some());
+        remote::may_name(audiences, &unit.spec) && is_ours(&unit.spec.tree())
+    };
+    let named: Vec<Address> = units.iter().filter(|one| ids(*one)).map(|(address, _)| address.clone()).collect();
+    let mut units = Cow::Borrowed(units);
+    for address in named {
+        if let Some(unit) = units.to_mut().get_mut(&address) {
+            unit.spec = remote::pointed(kinds::api(&address).audiences(), &unit.spec, &mut |reference| {
+                let key = reference["id"].as_str().and_then(|id| names.key(id));
+                key.map_or_else(|| reference.clone(), Value::from)
+            });
+        }
+    }
+    units
+}
+
+/// File and line of a declaration.
+fn place(declared: &Declared, sources: &Sources) -> Option<Place> {
+    let span = declared.key.span;
+    let source = sources.get(span.file()?);
+    Some(Place { file: source.path.clone(), line: source.line(span.range().start) })
+}
+
+/// What its author said that the service never learns.
+fn aside(declared: &Declared) -> Aside {
+    let mut parts = Parts::new(&declared.key);
+    declared.spec.parts(&mut parts);
+    let name = |sending: &Sending| sending.schedule.zone.iana_name().unwrap_or("UTC").to_owned();
+    let at = |sending: &Sending| match sending.schedule.when {
+        When::At(instant) => Some((instant, name(sending))),
+        When::EachZone(_) => None,
+    };
+    let mut zones: BTreeMap<Timestamp, String> = parts.sendings.iter().filter_map(at).collect();
+    let zone = parts.sendings.iter().map(name).find(|zone| zone != "UTC");
+    if zones.values().all(|other| Some(other) == zones.values().next()) {
+        zones.clear();
+    }
+    let previews = parts.previews.iter().map(|(name, sample)| (name.value.clone(), look::values(sample))).collect();
+    Aside { zone, zones, previews, ..Aside::default() }
+}

@@ -1,0 +1,233 @@
+//! What somebody changed, removed or added on the service since the last apply: the ledger held against what is there.
+//!
+//! Pure, and without a word of the manifests: they only say which fields are left to the dashboard.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+use pushplan_ledger::{Ledger, Owned, Verb};
+use pushplan_model::address::Address;
+use pushplan_model::kinds::{self, Kind, Runs};
+use pushplan_model::node::Shared;
+
+use crate::arrange::matches;
+use crate::compare::{self, Names, Unit, ignoring};
+use crate::live::{Live, Seen};
+use crate::plan::{Action, Change, Choice};
+
+/// What is held against each other.
+#[derive(Debug)]
+pub struct Situation<'s> {
+    pub ledger: &'s Ledger,
+    pub live: &'s Live,
+    pub now: Timestamp,
+    /// How far the service's clock is ahead of the ledger's.
+    pub ahead: SignedDuration,
+    /// What is declared, as far as it can be read: what is left to the dashboard, and where that stands.
+    pub declared: &'s BTreeMap<Address, Unit>,
+    /// What somebody who is at work is about.
+    pub under_way: &'s BTreeSet<Address>,
+    pub choice: &'s Choice,
+}
+
+/// What somebody did.
+#[derive(Clone, Debug, Default)]
+pub struct Drift {
+    /// All that is ours, each as a change from what was applied to what is there: one that was edited is updated, one that
+    /// was removed is deleted, what is as it was is kept.
+    pub changes: Vec<Change>,
+    /// When those were changed where the service tells.
+    pub edited: BTreeMap<Address, Timestamp>,
+    /// Those that the files say something else of as well.
+    pub disputed: BTreeSet<Address>,
+    /// What somebody made since, the newest first.
+    pub added: Vec<Added>,
+    /// How many things of others there are whose age is not known, by kind.
+    pub undated: BTreeMap<&'static str, usize>,
+    /// How many of ours the service does not tell about.
+    pub untold: usize,
+    /// What an earlier run was about to make and may have: whether it is there is for `plan` to find out.
+    pub in_doubt: Vec<Address>,
+    /// How many of ours were not asked about.
+    pub unasked: usize,
+    /// When something was last applied or, where nothing ever was, taken over.
+    pub since: Option<Timestamp>,
+    /// Whether something was ever applied.
+    pub was_applied: bool,
+    /// Patterns of the choice that mean nothing.
+    pub idle: Vec<String>,
+}
+
+/// Something that is not ours.
+#[derive(Clone, Debug)]
+pub struct Added {
+    pub kind: &'static Kind,
+    pub id: String,
+    /// What people call it there.
+    pub name: String,
+    pub made: Timestamp,
+    pub used: Option<Timestamp>,
+}
+
+impl Drift {
+    /// How many of ours were changed.
+    pub fn changed(&self) -> usize {
+        self.changes.iter().filter(|change| change.action == Action::Update).count()
+    }
+
+    pub fn removed(&self) -> usize {
+        self.changes.iter().filter(|change| change.action == Action::Delete).count()
+    }
+
+    /// How many of ours were looked at and are as they were applied.
+    pub fn kept(&self) -> usize {
+        self.changes.len() - self.changed() - self.removed() - self.untold - self.unasked
+    }
+
+    /// How many differences are left to the dashboard.
+    pub fn ignored(&self) -> usize {
+        self.changes.iter().map(|change| change.ignored.len()).sum()
+    }
+
+    /// Whether nobody did anything.
+    pub fn is_none(&self) -> bool {
+        self.changed() + self.removed() + self.added.len() == 0
+    }
+}
+
+/// What somebody did since the last apply.
+pub fn drift(situation: &Situation) -> Drift {
+    let Situation { ledger, live, .. } = situation;
+    let names = Names::new(ledger);
+    let adopted = || ledger.owned.values().map(|owned| owned.applied).max();
+    let since = ledger.applied.or_else(adopted);
+    let mut drift = Drift { since, was_applied: ledger.applied.is_some(), ..Drift::default() };
+    let declared = compare::by_key(situation.declared, ledger);
+    for (address, owned) in &ledger.owned {
+        let seen = live.of(address);
+        let mut change = change(situation, address, owned);
+        if is_chosen(situation.choice, address) && !situation.under_way.contains(address) {
+            drift.untold += usize::from(*seen == Seen::Untold);
+            situation.hold(seen, owned, &names, &mut change);
+            let stamp = if let Seen::There(found) = seen { found.stamp.as_deref() } else { None };
+            let at = stamp.and_then(|stamp| kinds::api(address).stamped(stamp));
+            if let Some(at) = at.filter(|_| change.action == Action::Update) {
+                drift.edited.insert(address.clone(), at);
+            }
+            let in_git = declared.get(address).is_some_and(|unit| unit.spec != owned.spec);
+            if change.action == Action::Update && in_git {
+                drift.disputed.insert(address.clone());
+            }
+        } else {
+            drift.unasked += 1;
+        }
+        drift.changes.push(change);
+    }
+    let made = |(_, open): &(&Address, &pushplan_ledger::Open)| open.intent.verb == Verb::Create;
+    drift.in_doubt = ledger.open.iter().filter(made).map(|(address, _)| address.clone()).collect();
+    situation.others(&mut drift);
+    let known: Vec<&Address> = ledger.owned.keys().collect();
+    let choice = situation.choice;
+    let idle = |pattern: &&String| {
+        let kinds = kinds::KINDS.iter().map(|kind| Address::new(kind.key, "*"));
+        !known.iter().any(|address| matches(pattern, address))
+            && !kinds.into_iter().any(|all| all.to_string() == **pattern)
+    };
+    drift.idle = choice.only.iter().chain(&choice.except).filter(idle).cloned().collect();
+    drift
+}
+
+fn is_chosen(choice: &Choice, address: &Address) -> bool {
+    let is = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, address));
+    (choice.only.is_empty() || is(&choice.only)) && !is(&choice.except)
+}
+
+/// What is ours, as if nobody had touched it.
+fn change(situation: &Situation, address: &Address, owned: &Owned) -> Change {
+    Change {
+        address: address.clone(),
+        action: Action::Keep,
+        name: kinds::api(address).name(&owned.spec),
+        place: situation.declared.get(address).and_then(|unit| unit.place.clone()),
+        id: Some(owned.id.clone()),
+        desired: Some(owned.spec.clone()),
+        live: Some(owned.spec.clone()),
+        ledger: None,
+        moved: None,
+        reasons: Vec::new(),
+        sends: Vec::new(),
+        protect: owned.protect,
+        broadcast: false,
+        ignored: Vec::new(),
+    }
+}
+
+impl Situation<'_> {
+    /// Holds one of ours against what is there.
+    fn hold(&self, seen: &Seen, owned: &Owned, names: &Names, change: &mut Change) {
+        let api = kinds::api(&change.address);
+        let intent = self.ledger.open.get(&change.address).map(|open| &open.intent);
+        match seen {
+            Seen::Untold => {}
+            Seen::Absent => {
+                // What has had its time is gone for that reason, and what an earlier run was about to delete by its doing.
+                let over = |runs: Runs| runs.has_begun(self.now) && runs.is_done(self.now, SignedDuration::ZERO);
+                let over = api.runs(&owned.spec).map_or(owned.past, over);
+                let by_us = intent.is_some_and(|intent| intent.verb == Verb::Delete);
+                if !over && !by_us {
+                    change.action = Action::Delete;
+                    change.desired = None;
+                }
+            }
+            Seen::There(found) => {
+                let Some(theirs) = found.spec.as_ref().map(|spec| names.by_key(api, spec)) else { return };
+                let is_ours = |spec: &Shared| *spec == theirs;
+                if intent.is_some_and(|intent| intent.spec.as_ref().is_some_and(is_ours)) {
+                    return;
+                }
+                let none = Vec::new();
+                let ignore = self.declared.get(&change.address).map_or(&none, |unit| &unit.ignore);
+                let (ours, ignored) = ignoring(&owned.spec, &theirs, ignore);
+                change.ignored = ignored;
+                if *ours != theirs {
+                    change.action = Action::Update;
+                    change.live = Some(ours.into_owned().into());
+                    change.desired = Some(theirs);
+                }
+            }
+        }
+    }
+
+    /// What is listed and not ours: what was made since, and what may have been.
+    fn others(&self, drift: &mut Drift) {
+        let Some(since) = drift.since.and_then(|at| at.checked_add(self.ahead).ok()) else { return };
+        let ours = self.ledger.ids();
+        let intended: BTreeSet<(&str, String)> = drift
+            .in_doubt
+            .iter()
+            .filter_map(|address| {
+                let spec = self.ledger.open.get(address)?.intent.spec.as_ref()?;
+                Some((&*address.kind, kinds::api(address).name(spec)))
+            })
+            .collect();
+        let chosen = |kind: &Kind, id: &str| is_chosen(self.choice, &Address::new(kind.key, id));
+        for (kind, found) in self.live.listed() {
+            let is_ours = ours.contains(&(kind.key, found.id.as_str()));
+            if is_ours || intended.contains(&(kind.key, found.name.clone())) || !chosen(kind, &found.id) {
+                continue;
+            }
+            match found.made {
+                None => *drift.undated.entry(kind.key).or_default() += 1,
+                Some(made) if made > since => drift.added.push(Added {
+                    kind,
+                    id: found.id.clone(),
+                    name: found.name.clone(),
+                    made,
+                    used: found.used,
+                }),
+                Some(_) => {}
+            }
+        }
+        drift.added.sort_by(|a, b| (b.made, a.kind.key, &a.id).cmp(&(a.made, b.kind.key, &b.id)));
+    }
+}

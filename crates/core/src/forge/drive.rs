@@ -1,0 +1,404 @@
+//! Asking a host, and writing to it.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use pushplan_io::client::{self, Patience, Struck};
+use pushplan_io::failure::{Exit, Failure};
+use pushplan_model::exchange::Answer;
+use reqwest::Client;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
+
+use super::{Comment, Hidden, Method, PAGE, Place, Pull, Put, Reply, Request, merged_with};
+
+/// How often something is asked that may be asked again.
+const ATTEMPTS: u32 = 4;
+/// The wait before the second attempt; twice as long before each further one.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+/// How many pages of comments are read.
+const MOST_PAGES: usize = 300;
+/// The largest answer.
+const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
+/// How often the pull request of a commit is asked for: a host may know of a merge a moment later.
+const LOOKS: u32 = 3;
+
+/// A host that can be asked.
+pub struct Forge<'n> {
+    pub place: Place,
+    client: Client,
+    headers: HeaderMap,
+    /// What no failure repeats.
+    struck: Struck,
+    /// How long is waited in all where the host has too much to do, and how many milliseconds that were so far.
+    patience: Duration,
+    waited: AtomicU64,
+    /// Who the host says wrote a comment of ours, where that is somebody else than was looked for.
+    writer: OnceLock<String>,
+    note: &'n (dyn Fn(&str) + Sync),
+}
+
+impl std::fmt::Debug for Forge<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Forge({:?})", self.place)
+    }
+}
+
+/// Why there is no answer that could be used.
+enum Trouble {
+    /// Whether it was done is not known.
+    Unknown(String),
+    /// It was definitely not done.
+    Failed(Failure),
+}
+
+impl<'n> Forge<'n> {
+    /// Nothing is asked yet. `note` says that something is waited for.
+    pub fn new(place: Place, patience: Duration, note: &'n (dyn Fn(&str) + Sync)) -> Result<Self, Failure> {
+        let mut headers = HeaderMap::new();
+        for (number, (name, value)) in place.api.headers(&place.token).into_iter().enumerate() {
+            let cannot = |_| Failure::new("the token cannot be sent").exit(Exit::Credentials);
+            let mut value = HeaderValue::from_str(&value).map_err(cannot)?;
+            value.set_sensitive(number == 0);
+            headers.insert(HeaderName::from_static(name), value);
+        }
+        let client = client::connections(&place.base.origin, Patience::default())
+            .map_err(|why| Failure::new(format!("no connection to {} can be made: {why}", place.base.origin)))?;
+        let struck = Struck::new([place.token.clone()]);
+        Ok(Self { place, client, headers, struck, patience, waited: AtomicU64::new(0), writer: OnceLock::new(), note })
+    }
+
+    /// Says what of the environment could not be read.
+    pub fn tell_doubt(&self) {
+        if let Some(doubt) = &self.place.doubt {
+            (self.note)(&format!("Warning: {doubt}"));
+        }
+    }
+
+    /// Who writes comments with this token.
+    pub async fn author(&self) -> Result<String, Failure> {
+        if let Some(author) = &self.place.author {
+            return Ok(author.clone());
+        }
+        let reply = self.ask(&self.place.api.user()).await?;
+        if let (403 | 404, Some(usual)) = (reply.answer.status, self.place.api.usual_author()) {
+            // The token of a workflow is nobody's, and may not ask.
+            return Ok(usual.to_owned());
+        }
+        let user = self.done(&self.place.api.user(), reply)?;
+        let login = self.place.api.login(user.answer.body.as_ref().unwrap_or(&Value::Null));
+        login.ok_or_else(|| self.unclear("who this token belongs to"))
+    }
+
+    /// All comments of a pull request.
+    pub async fn comments(&self, number: u64) -> Result<Vec<Comment>, Failure> {
+        let mut all = Vec::new();
+        for page in 1..=MOST_PAGES {
+            let request = self.place.api.comments(&self.place, number, page);
+            let reply = self.ask(&request).await?;
+            if reply.answer.status == 404 {
+                return Err(self.no_pull(number));
+            }
+            let reply = self.done(&request, reply)?;
+            let Some(Value::Array(items)) = &reply.answer.body else { return Err(self.unclear("the comments")) };
+            all.extend(items.iter().filter_map(|item| self.place.api.read_comment(item)));
+            if !self.place.api.has_more(&reply) {
+                return Ok(all);
+            }
+        }
+        Err(Failure::new(format!("the {} has more than {} comments", self.place.api.noun(), MOST_PAGES * PAGE)))
+    }
+
+    /// A pull request by its number.
+    pub async fn pull(&self, number: u64) -> Result<Pull, Failure> {
+        let request = self.place.api.pull(&self.place, number);
+        let reply = self.ask(&request).await?;
+        if reply.answer.status == 404 {
+            return Err(self.no_pull(number));
+        }
+        let reply = self.done(&request, reply)?;
+        let pull = self.place.api.read_pull(reply.answer.body.as_ref().unwrap_or(&Value::Null));
+        pull.ok_or_else(|| self.unclear("the pull request"))
+    }
+
+    /// The pull request with which a commit came; `None` where it came without one.
+    pub async fn pull_of(&self, commit: &str) -> Result<Option<Pull>, Failure> {
+        let request = self.place.api.pulls_of(&self.place, commit);
+        for look in 1.. {
+            let reply = self.ask(&request).await?;
+            // A commit that the host does not know yet, or does not have.
+            let is_unknown = matches!(reply.answer.status, 404 | 422);
+            let found = if is_unknown { Vec::new() } else { self.pulls(&request, reply)? };
+            let found = merged_with(commit, self.place.branch.as_deref(), found)
+                .map_err(|numbers| self.several(commit, &numbers))?;
+            if found.is_some() || look >= LOOKS {
+                return Ok(found);
+            }
+            tokio::time::sleep(FIRST_WAIT * 2_u32.pow(look)).await;
+        }
+        unreachable!("the last look returns")
+    }
+
+    fn pulls(&self, request: &Request, reply: Reply) -> Result<Vec<Pull>, Failure> {
+        let reply = self.done(request, reply)?;
+        let Some(Value::Array(items)) = &reply.answer.body else { return Err(self.unclear("the pull requests")) };
+        Ok(items.iter().filter_map(|item| self.place.api.read_pull(item)).collect())
+    }
+
+    /// Brings the one comment of a project and a target to say this. Where there is none, it is created if it is wanted; where
+    /// there are several, the oldest is kept.
+    pub async fn put(
+        &self,
+        number: u64,
+        author: &str,
+        (project, target): (&str, &str),
+        body: &str,
+        wanted: bool,
+    ) -> Result<Put, Failure> {
+        let mut put = Put::None;
+        let mut created = None;
+        for _ in 0..ATTEMPTS {
+            let author = self.writer.get().map_or(author, String::as_str);
+            let mut own = Comment::own(self.comments(number).await?, author, project, target)?.into_iter();
+            let Some((oldest, hidden)) = own.next() else {
+                // What was just created may not be listed yet.
+                if !wanted || put == Put::Created {
+                    return Ok(put);
+                }
+                put = match self.write(&self.place.api.create(&self.place, number, body)).await {
+                    // Somebody else may have created one at the same time: the next look tells.
+                    Ok(reply) => {
+                        let comment = reply.answer.body.as_ref().and_then(|item| self.place.api.read_comment(item));
+                        created = comment.as_ref().map(|comment| comment.id);
+                        if let Some(comment) = comment.filter(|comment| comment.author != author) {
+                            // Of whoever that is there may be an older one.
+                            self.learn(number, author, comment).await?;
+                        }
+                        Put::Created
+                    }
+                    // It may be there or not: the next look tells.
+                    Err(Trouble::Unknown(why)) => {
+                        (self.note)(&format!("{why}. Looking whether the comment is there."));
+                        tokio::time::sleep(FIRST_WAIT).await;
+                        put
+                    }
+                    Err(Trouble::Failed(failure)) => return Err(failure),
+                };
+                continue;
+            };
+            // Written over, it would forget how far the ledger once was.
+            if let Some(new) =
+                Hidden::read(body).and_then(Result::ok).filter(|new| !new.offline && hidden.is_ahead_of(&new.ledger))
+            {
+                let sign = format!("{} {}", self.place.api.noun(), self.place.api.sign(number));
+                let failure = hidden.behind(&new.ledger, &sign);
+                let help = failure.help.as_deref().unwrap_or_default();
+                return Err(Failure { help: Some(format!("{help}; after that, delete the old comment")), ..failure });
+            }
+            let others = own.map(|(other, _)| other.id);
+            // What was just created may not be listed yet. Where it is older than all that are, others may have kept it.
+            let unlisted = created.filter(|created| *created > oldest.id);
+            let others: BTreeSet<u64> = others.chain(unlisted).filter(|other| *other != oldest.id).collect();
+            for other in others {
+                self.delete(number, other).await;
+            }
+            if created.is_some_and(|created| created != oldest.id) {
+                put = Put::None;
+            }
+            if hidden.state.is_done() {
+                return Ok(Put::Kept);
+            }
+            if oldest.says(body) {
+                return Ok(if put == Put::None { Put::Same } else { put });
+            }
+            if self.edit(number, oldest.id, body).await? {
+                return Ok(Put::Updated);
+            }
+        }
+        Err(Failure::new(format!("{} does not keep the comment, however often it is written", self.place.base.origin)))
+    }
+
+    /// Learns from a comment that was just created who writes with this token: that may be somebody else than the host's usual
+    /// author. What somebody said about it is not overruled, and then nothing is left of the comment.
+    async fn learn(&self, number: u64, author: &str, created: Comment) -> Result<(), Failure> {
+        let (writer, set) = (created.author, "PUSHPLAN_CI_AUTHOR");
+        if self.place.author.is_some() {
+            self.delete(number, created.id).await;
+            let message =
+                format!("this token writes as {writer}, and {set} says {author}: the comment would not be found");
+            return Err(Failure::usage(message).help(format!("set {set} to {writer}")));
+        }
+        (self.note)(&format!(
+            "Warning: this token writes as {writer}, which {} tells only of a comment that is there. Set {set} to {writer} in every \
+             job: then none is written to learn that, and `pushplan apply --approved` finds the one of this target.",
+            self.place.api.name()
+        ));
+        let _ = self.writer.set(writer);
+        Ok(())
+    }
+
+    /// Edits a comment; `false` where it is not there any more.
+    pub async fn edit(&self, number: u64, comment: u64, body: &str) -> Result<bool, Failure> {
+        let request = self.place.api.edit(&self.place, number, comment, body);
+        for attempt in 1.. {
+            match self.write(&request).await {
+                Ok(reply) => return Ok(!matches!(reply.answer.status, 404 | 410)),
+                Err(Trouble::Failed(failure)) => return Err(failure),
+                // An edit can be made twice.
+                Err(Trouble::Unknown(_)) if attempt < ATTEMPTS => {
+                    tokio::time::sleep(FIRST_WAIT * 2_u32.pow(attempt - 1)).await;
+                }
+                Err(Trouble::Unknown(why)) => {
+                    return Err(Failure::new(why).help("nothing else was changed; run it again"));
+                }
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    /// Deletes a comment that there is one too many of. The next run tries again.
+    async fn delete(&self, number: u64, comment: u64) {
+        let request = self.place.api.delete(&self.place, number, comment);
+        if let Err(Trouble::Unknown(why) | Trouble::Failed(Failure { message: why, .. })) = self.write(&request).await {
+            (self.note)(&format!("A second comment could not be deleted: {why}"));
+        }
+    }
+
+    /// Sends what changes something. A comment that is not there is an answer.
+    async fn write(&self, request: &Request) -> Result<Reply, Trouble> {
+        let reply = self.patiently(request).await.map_err(|why| match why {
+            Trouble::Unknown(why) => Trouble::Unknown(format!("whether the comment was written is not known: {why}")),
+            failed => failed,
+        })?;
+        match reply.answer.status {
+            500..=599 => Err(Trouble::Unknown(format!("{} has a problem ({})", self.place.base.origin, reply.error()))),
+            404 | 410 if request.method != Method::Post => Ok(reply),
+            _ => self.done(request, reply).map_err(Trouble::Failed),
+        }
+    }
+
+    /// Asks something, again where the host has a problem or is not heard.
+    async fn ask(&self, request: &Request) -> Result<Reply, Failure> {
+        for attempt in 1.. {
+            let why = match self.patiently(request).await {
+                Ok(reply) if !(500..=599).contains(&reply.answer.status) => return Ok(reply),
+                Ok(reply) => format!("{} has a problem ({})", self.place.base.origin, reply.error()),
+                Err(Trouble::Unknown(why)) => why,
+                Err(Trouble::Failed(failure)) => return Err(failure),
+            };
+            if attempt >= ATTEMPTS {
+                return Err(Failure::new(why).help("nothing was changed; run it again"));
+            }
+            tokio::time::sleep(FIRST_WAIT * 2_u32.pow(attempt - 1)).await;
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    /// Sends a request, and again once the host wants to hear it, within what is waited in all.
+    async fn patiently(&self, request: &Request) -> Result<Reply, Trouble> {
+        loop {
+            let reply = self.send(request).await?;
+            let Some(wait) = reply.wait(Timestamp::now()) else { return Ok(reply) };
+            let wait = wait.max(Duration::from_millis(100));
+            let so_far = Duration::from_millis(self.waited.load(Ordering::Relaxed));
+            let host = self.place.api.name();
+            if so_far + wait > self.patience {
+                let message = format!(
+                    "{host} takes no more requests with this token for {} s ({})",
+                    wait.as_secs(),
+                    reply.error()
+                );
+                let help = format!(
+                    "nothing was written; run it again then, or wait for it: --wait {}s",
+                    (so_far + wait).as_secs()
+                );
+                return Err(Trouble::Failed(Failure::new(message).help(help)));
+            }
+            (self.note)(&format!("{host} takes no more requests for {} s. Waiting.", wait.as_secs()));
+            self.waited.fetch_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Sends a request once.
+    async fn send(&self, request: &Request) -> Result<Reply, Trouble> {
+        let base = &self.place.base;
+        let url = base.origin.url(&format!("{}{}", base.path, request.path));
+        let url = url.map_err(|why| Trouble::Failed(Failure::new(why)))?;
+        let method = match request.method {
+            Method::Get => reqwest::Method::GET,
+            Method::Post => reqwest::Method::POST,
+            Method::Put => reqwest::Method::PUT,
+            Method::Patch => reqwest::Method::PATCH,
+            Method::Delete => reqwest::Method::DELETE,
+        };
+        let mut sending = self.client.request(method, url).headers(self.headers.clone());
+        if let Some(body) = &request.body {
+            sending = sending.header(CONTENT_TYPE, "application/json").body(body.clone());
+        }
+        let unheard = |error: reqwest::Error| {
+            let why = if error.is_timeout() { "it did not answer in time" } else { "the connection broke off" };
+            let why = if error.is_connect() { "it cannot be reached" } else { why };
+            Trouble::Unknown(format!("no answer from {}: {why}", base.origin))
+        };
+        let mut response = sending.send().await.map_err(unheard)?;
+        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let headers = response.headers().iter().map(|(name, value)| (name.to_string(), text(value))).collect();
+        let mut bytes = Vec::new();
+        while let Some(part) = response.chunk().await.map_err(unheard)? {
+            if bytes.len() + part.len() > ANSWER_LIMIT {
+                return Err(Trouble::Failed(Failure::new(format!("the answer of {} is too large", base.origin))));
+            }
+            bytes.extend_from_slice(&part);
+        }
+        let body = if bytes.is_empty() { Some(Value::Null) } else { serde_json::from_slice(&bytes).ok() };
+        let mut answer = Answer { body, ..Answer::new(response.status().as_u16(), Value::Null) };
+        self.struck.answer(&mut answer);
+        Ok(Reply { answer, headers })
+    }
+
+    /// An answer that says that it was done; or why it was not, in words for people.
+    fn done(&self, request: &Request, reply: Reply) -> Result<Reply, Failure> {
+        let (api, origin) = (self.place.api, &self.place.base.origin);
+        let error = reply.error();
+        let failure = match reply.answer.status {
+            200..=299 if reply.answer.body.is_some() => return Ok(reply),
+            300..=399 => Failure::new(format!("{origin} answered with a redirect ({error}), which is not followed"))
+                .help("set the address of the API to where it is"),
+            401 => Failure::new(format!("{origin} does not know this token ({error})"))
+                .exit(Exit::Credentials)
+                .help(api.rights()),
+            403 | 404 => {
+                let what = if request.method == Method::Get { "read" } else { "write" };
+                Failure::new(format!("this token may not {what} comments of the {} ({error})", api.noun()))
+                    .exit(Exit::Credentials)
+                    .help(api.rights())
+            }
+            _ => Failure::new(format!("{} {} on {origin} failed: {error}", request.method.word(), request.path)),
+        };
+        Err(failure)
+    }
+
+    fn no_pull(&self, number: u64) -> Failure {
+        let api = self.place.api;
+        Failure::new(format!("there is no {} {} that this token may see", api.noun(), api.sign(number)))
+            .exit(Exit::Credentials)
+            .help(api.rights())
+    }
+
+    fn several(&self, commit: &str, numbers: &[u64]) -> Failure {
+        let signs: Vec<String> = numbers.iter().map(|number| self.place.api.sign(*number)).collect();
+        let noun = self.place.api.noun();
+        Failure::new(format!("{commit} came with one of several {noun}s: {}", pushplan_model::text::all_of(&signs)))
+            .exit(Exit::Stale)
+            .help("say which: --pull-request NUMBER")
+    }
+
+    fn unclear(&self, what: &str) -> Failure {
+        Failure::new(format!("the answer of {} does not tell {what}", self.place.base.origin))
+            .help("is this the address of the API?")
+    }
+}

@@ -1,0 +1,249 @@
+//! Which host, repository and pull request a CI system is at work for, and with which token: all from the environment.
+
+use pushplan_io::client::{self, Origin, Secret};
+use pushplan_io::failure::{Exit, Failure};
+use reqwest::Url;
+use serde_json::Value;
+
+use super::Api;
+use super::github::GitHub;
+use super::gitlab::GitLab;
+
+/// Where GitHub's API is where nobody says otherwise.
+const GITHUB: &str = "https://api.github.com";
+/// Who writes the comments, where the host does not tell.
+const AUTHOR: &str = "PUSHPLAN_CI_AUTHOR";
+
+/// The address of an API: an origin, and what all paths begin with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base {
+    pub origin: Origin,
+    pub path: String,
+}
+
+impl Base {
+    /// The address that a text names. It is https, or on this machine.
+    fn parse(text: &str) -> Result<Self, String> {
+        let url = Url::parse(text).map_err(|error| format!("{} is not a URL: {error}", client::shown(text)))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("it holds a name or a password".to_owned());
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err("it has more than a host and a path".to_owned());
+        }
+        let origin = Origin::parse(&url.origin().ascii_serialization())?;
+        Ok(Self { origin, path: url.path().trim_end_matches('/').to_owned() })
+    }
+}
+
+/// A repository on a host, and what it is looked at for.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub api: &'static dyn Api,
+    pub base: Base,
+    /// `owner/name`, or the id or path of a project.
+    pub repository: String,
+    pub token: Secret,
+    /// Who writes comments with this token, where somebody says so.
+    pub author: Option<String>,
+    /// The pull request that this run is for.
+    pub number: Option<u64>,
+    /// The commit that this run is for.
+    pub commit: Option<String>,
+    /// The newest commit of the pull request when this run began, where that is known for certain.
+    pub head: Option<String>,
+    /// The branch that this run is for.
+    pub branch: Option<String>,
+    /// What of the environment could not be read, and what is done without it.
+    pub doubt: Option<String>,
+    /// It is a run of a merge train, which plans what others have not applied yet with what was agreed to.
+    pub is_train: bool,
+}
+
+/// Reads a file that the environment names, or says why it cannot be read.
+type Reading<'r> = &'r dyn Fn(&str) -> Result<String, String>;
+
+/// What the environment says. `event` reads the file that describes what the run is for.
+pub fn here(env: &dyn Fn(&str) -> Option<String>, event: Reading) -> Result<Place, Failure> {
+    let env = |name: &str| env(name).filter(|value| !value.is_empty());
+    let is_github = env("GITHUB_ACTIONS").is_some();
+    let is_gitlab = env("GITLAB_CI").is_some();
+    match () {
+        () if is_github || (!is_gitlab && env("GITHUB_REPOSITORY").is_some()) => github(&env, event),
+        () if is_gitlab || env("CI_PROJECT_ID").is_some() => gitlab(&env),
+        () => Err(Failure::usage("this is no run of GitHub Actions or of GitLab CI, so that no pull request is known")
+            .help(
+                "elsewhere, set GITHUB_REPOSITORY=owner/name and GITHUB_TOKEN, or CI_API_V4_URL, CI_PROJECT_ID and GITLAB_TOKEN, \
+                 and pass --pull-request NUMBER",
+            )),
+    }
+}
+
+fn github(env: &dyn Fn(&str) -> Option<String>, event: Reading) -> Result<Place, Failure> {
+    let api = &GitHub;
+    let repository = env("GITHUB_REPOSITORY")
+        .ok_or_else(|| Failure::usage("GITHUB_REPOSITORY is not set").help("set it to owner/name"))?;
+    let is_name = |name: &str| {
+        let is_sign = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        !name.is_empty() && name.chars().all(is_sign) && !name.chars().all(|c| c == '.')
+    };
+    if repository.split('/').count() != 2 || !repository.split('/').all(is_name) {
+        return Err(Failure::usage("GITHUB_REPOSITORY is not of the form owner/name"));
+    }
+    let token = token(env, "GITHUB_TOKEN", api, "set it in the step: `env: {GITHUB_TOKEN: ${{ github.token }}}`")?;
+    let read = |path: String| {
+        let text = event(&path).map_err(|why| format!("cannot be read ({why})"))?;
+        serde_json::from_str(&text).map_err(|_| "is not JSON".to_owned())
+    };
+    let event: Result<Value, String> = env("GITHUB_EVENT_PATH").map_or(Ok(Value::Null), read);
+    let doubt = event.as_ref().err().map(|why| {
+        format!("the file that GITHUB_EVENT_PATH names {why}: GITHUB_REF and GITHUB_SHA say what this run is for")
+    });
+    let event = event.unwrap_or_default();
+    let pull = &event["pull_request"];
+    let of_ref = || {
+        let name = env("GITHUB_REF")?;
+        name.strip_prefix("refs/pull/")?.split('/').next()?.parse().ok()
+    };
+    // A comment on a pull request is an event of an issue.
+    let of_issue = || event["issue"]["pull_request"].is_object().then(|| event["issue"]["number"].as_u64()).flatten();
+    let head = pull["head"]["sha"].as_str().map(str::to_owned);
+    Ok(Place {
+        api,
+        base: base(env("GITHUB_API_URL"), "GITHUB_API_URL", Some(GITHUB))?,
+        repository,
+        token,
+        author: env(AUTHOR),
+        number: pull["number"].as_u64().or_else(of_issue).or_else(of_ref),
+        commit: commit(head.clone().or_else(|| env("GITHUB_SHA"))),
+        // The commit of the run is one that a merge would make.
+        head: commit(head),
+        branch: env("GITHUB_REF").and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned)),
+        doubt,
+        is_train: false,
+    })
+}
+
+fn gitlab(env: &dyn Fn(&str) -> Option<String>) -> Result<Place, Failure> {
+    let api = &GitLab;
+    let repository = env("CI_PROJECT_ID").ok_or_else(|| Failure::usage("CI_PROJECT_ID is not set"))?;
+    let token = token(env, "GITLAB_TOKEN", api, api.rights())?;
+    // The commit of a run for the result of a merge is none of the merge request.
+    let kind = env("CI_MERGE_REQUEST_EVENT_TYPE");
+    let is_plain = kind.as_deref() == Some("detached");
+    let is_train = kind.as_deref() == Some("merge_train");
+    let plain = || env("CI_COMMIT_SHA").filter(|_| is_plain);
+    Ok(Place {
+        api,
+        base: base(env("CI_API_V4_URL"), "CI_API_V4_URL", None)?,
+        repository,
+        token,
+        author: env(AUTHOR),
+        number: env("CI_MERGE_REQUEST_IID").and_then(|number| number.parse().ok()),
+        commit: commit(env("CI_COMMIT_SHA")),
+        head: commit(env("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA").or_else(plain)),
+        branch: env("CI_COMMIT_BRANCH"),
+        doubt: None,
+        is_train,
+    })
+}
+
+fn base(said: Option<String>, name: &str, usual: Option<&str>) -> Result<Base, Failure> {
+    let Some(text) = said.or(usual.map(str::to_owned)) else {
+        return Err(Failure::usage(format!("{name} is not set")).help("set it to the address of the host's API"));
+    };
+    Base::parse(&text).map_err(|why| Failure::usage(format!("{name}: {why}")))
+}
+
+fn token(env: &dyn Fn(&str) -> Option<String>, name: &str, api: &dyn Api, help: &str) -> Result<Secret, Failure> {
+    let missing = |message: String| Failure::new(message).exit(Exit::Credentials).help(help);
+    let token = env(name).ok_or_else(|| {
+        missing(format!("{name} is not set, so that nothing can be read or written on {}", api.name()))
+    })?;
+    // It is not repeated: what stands in it is a secret.
+    if token.chars().any(|c| c.is_whitespace() || c.is_control() || !c.is_ascii()) {
+        return Err(missing(format!("{name} holds white space or other signs that no token has")));
+    }
+    Ok(Secret::new(token))
+}
+
+/// The name of a commit; anything else is none.
+fn commit(said: Option<String>) -> Option<String> {
+    said.filter(|name| (7..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHA: &str = "0123456789abcdef0123456789abcdef01234567";
+    const GITHUB_RUN: [(&str, &str); 4] = [
+        ("GITHUB_ACTIONS", "true"),
+        ("GITHUB_REPOSITORY", "shop/messages"),
+        ("GITHUB_TOKEN", "t"),
+        ("GITHUB_SHA", SHA),
+    ];
+
+    fn read(set: &[(&str, &str)], event: &str) -> Result<Place, Failure> {
+        let find =
+            |name: &str| set.iter().rev().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
+        here(&find, &|_| Ok(event.to_owned()))
+    }
+
+    #[test]
+    fn a_run_of_github_says_where_it_is() {
+        let place = read(&GITHUB_RUN, "").unwrap();
+        assert_eq!((place.base.origin.to_string().as_str(), place.base.path.as_str()), (GITHUB, ""));
+        assert_eq!((place.number, place.commit.as_deref()), (None, Some(SHA)));
+        let with = |more: &[(&str, &str)], event: &str| read(&[&GITHUB_RUN[..], more].concat(), event).unwrap();
+        assert_eq!(with(&[("GITHUB_REF", "refs/pull/12/merge")], "").number, Some(12));
+        assert_eq!(with(&[("GITHUB_REF", "refs/heads/12")], "").number, None);
+        let event = r#"{"pull_request": {"number": 7, "head": {"sha": "abcdef0"}}}"#;
+        let place = with(&[("GITHUB_EVENT_PATH", "e"), ("GITHUB_REF", "refs/pull/12/merge")], event);
+        assert_eq!((place.number, place.commit.as_deref()), (Some(7), Some("abcdef0")));
+        let issue = r#"{"issue": {"number": 9, "pull_request": {}}}"#;
+        assert_eq!(with(&[("GITHUB_EVENT_PATH", "e")], issue).number, Some(9));
+        assert_eq!(with(&[("GITHUB_EVENT_PATH", "e")], r#"{"issue": {"number": 9}}"#).number, None);
+        let own = with(&[("GITHUB_API_URL", "https://git.example/api/v3/")], "");
+        assert_eq!((own.base.origin.to_string().as_str(), own.base.path.as_str()), ("https://git.example", "/api/v3"));
+    }
+
+    #[test]
+    fn a_run_of_gitlab_says_where_it_is() {
+        let set = [
+            ("GITLAB_CI", "true"),
+            ("CI_API_V4_URL", "https://git.example/api/v4"),
+            ("CI_PROJECT_ID", "42"),
+            ("CI_MERGE_REQUEST_IID", "3"),
+            ("CI_COMMIT_SHA", SHA),
+            ("GITLAB_TOKEN", "t"),
+        ];
+        let place = read(&set, "").unwrap();
+        assert_eq!((place.api.name(), place.repository.as_str(), place.number), ("GitLab", "42", Some(3)));
+        assert_eq!(place.base.path, "/api/v4");
+    }
+
+    #[test]
+    fn what_is_missing_or_wrong_is_said_and_no_token_is() {
+        let fails = |set: &[(&str, &str)], exit: Exit, says: &str| {
+            let failure = read(set, "").unwrap_err();
+            let told = format!("{failure} {}", failure.help.as_deref().unwrap_or_default());
+            assert_eq!(failure.exit, exit, "{told}");
+            assert!(told.contains(says) && !told.contains("hunter2"), "{told}");
+        };
+        fails(&[], Exit::Usage, "--pull-request NUMBER");
+        fails(&GITHUB_RUN[..2], Exit::Credentials, "GITHUB_TOKEN is not set");
+        fails(&GITHUB_RUN[..1], Exit::Usage, "GITHUB_REPOSITORY is not set");
+        let with = |more: &[(&'static str, &'static str)]| [&GITHUB_RUN[..], more].concat();
+        fails(&with(&[("GITHUB_TOKEN", "hunter2\n")]), Exit::Credentials, "white space");
+        fails(&with(&[("GITHUB_REPOSITORY", "shop/../x")]), Exit::Usage, "owner/name");
+        fails(&with(&[("GITHUB_REPOSITORY", "shop/..")]), Exit::Usage, "owner/name");
+        fails(&with(&[("GITHUB_API_URL", "http://git.example")]), Exit::Usage, "is not https");
+        fails(&with(&[("GITHUB_API_URL", "https://me:hunter2@git.example")]), Exit::Usage, "a name or a password");
+        fails(
+            &[("GITLAB_CI", "true"), ("CI_PROJECT_ID", "42"), ("CI_JOB_TOKEN", "hunter2")],
+            Exit::Credentials,
+            "a job token cannot write notes",
+        );
+    }
+}

@@ -1,0 +1,425 @@
+//! Guards: what a plan may not do unless somebody says so. Each refusal has numbers and the way out.
+
+mod broadcast;
+mod everybody;
+mod older;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pushplan_model::address::Address;
+use pushplan_model::nouns::delay::Delay;
+use pushplan_model::nouns::on_drift::OnDrift;
+use pushplan_model::text::{all_of, any_of, count, minutes};
+
+use crate::plan::{Action, Change, Moved, Plan, Reason};
+
+pub use everybody::Segments;
+
+/// How many deletions a plan may have where nothing else is said.
+pub const MAX_DELETES: usize = 5;
+/// Which part of a kind may be deleted, however many that are: one in so many.
+const SHARE: usize = 5;
+/// How many addresses a refusal names.
+const NAMED: usize = 5;
+
+/// What is allowed.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// `max_deletes` of the target.
+    pub max_deletes: usize,
+    /// `--allow-deletes N`: no more than so many, whatever else is said.
+    pub allow_deletes: Option<usize>,
+    /// `--allow-sends`.
+    pub allow_sends: bool,
+    /// `--allow-older`: files that do not contain the last apply may undo something.
+    pub allow_older: bool,
+    /// Whoever is refused has none of these options: they are those of `apply`.
+    pub elsewhere: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_deletes: MAX_DELETES, allow_deletes: None, allow_sends: false, allow_older: false, elsewhere: false }
+    }
+}
+
+impl Limits {
+    /// How somebody goes on who has looked.
+    fn go_on(&self, option: &str) -> String {
+        match self.elsewhere {
+            true => format!("run `pushplan apply {option}` once to go on"),
+            false => format!("pass {option} to go on"),
+        }
+    }
+
+    /// How something is left out, with what stands before it.
+    fn leave_out(&self, before: &str, words: &str) -> String {
+        if self.elsewhere { String::new() } else { format!("{before}{words}") }
+    }
+}
+
+/// Which guard refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Guard {
+    Sends,
+    Broadcast,
+    Deletes,
+    Older,
+    OtherProject,
+    Protect,
+    TooLate,
+    Drift,
+    Collision,
+    InDoubt,
+}
+
+impl Guard {
+    /// How programs know it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Sends => "sends",
+            Self::Broadcast => "broadcast",
+            Self::Deletes => "deletes",
+            Self::Older => "older",
+            Self::OtherProject => "other_project",
+            Self::Protect => "protect",
+            Self::TooLate => "too_late",
+            Self::Drift => "drift",
+            Self::Collision => "collision",
+            Self::InDoubt => "in_doubt",
+        }
+    }
+}
+
+/// A refusal: what is wrong, with numbers, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    pub guard: Guard,
+    pub message: String,
+    pub help: String,
+    /// What it is about.
+    pub addresses: Vec<Address>,
+}
+
+/// Every reason why a plan is not applied. None: it may be.
+pub fn guards(plan: &Plan, limits: &Limits) -> Vec<Refused> {
+    let mut found = Vec::new();
+    found.extend(older::older(plan, limits));
+    found.extend(sends(plan, limits));
+    found.extend(broadcast::broadcast(plan));
+    found.extend(deletes(plan, limits));
+    found.extend(leaving(plan, limits));
+    found.extend(of_other_project(plan, limits));
+    found.extend(protect(plan, limits));
+    found.extend(too_late(plan, limits));
+    found.extend(drift(plan, limits));
+    found.extend(undecided(plan, limits));
+    found
+}
+
+/// Whether a change waits for a person's decision: until then, nothing is applied unless it is left out.
+pub fn is_stuck(change: &Change) -> bool {
+    is_late(change) || change.reasons.iter().any(|reason| undecided_as(reason).is_some())
+}
+
+fn makes(change: &Change) -> bool {
+    matches!(change.action, Action::Create | Action::Update | Action::Replace)
+}
+
+fn is_late(change: &Change) -> bool {
+    makes(change) && change.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }))
+}
+
+fn undecided_as(reason: &Reason) -> Option<Guard> {
+    match reason {
+        Reason::Collision { .. } => Some(Guard::Collision),
+        Reason::InDoubt { .. } | Reason::UnknownSinceGap { .. } => Some(Guard::InDoubt),
+        Reason::Repoint { .. }
+        | Reason::NotInPlace
+        | Reason::InDashboard { .. }
+        | Reason::Recovered { .. }
+        | Reason::Went { .. }
+        | Reason::TooLate { .. }
+        | Reason::Retired { .. }
+        | Reason::StillUsed { .. }
+        | Reason::Blocked { .. }
+        | Reason::NeverTwice
+        | Reason::Unprotected
+        | Reason::Renamed { .. }
+        | Reason::HandedOver { .. }
+        | Reason::NothingRenamed { .. }
+        | Reason::Pruned { .. }
+        | Reason::LooksRenamed { .. } => None,
+    }
+}
+
+fn named(addresses: &[Address]) -> String {
+    let words: Vec<String> = addresses.iter().take(NAMED).map(ToString::to_string).collect();
+    match addresses.len().saturating_sub(NAMED) {
+        0 => all_of(&words),
+        more => format!("{} and {more} more", words.join(", ")),
+    }
+}
+
+fn chosen(plan: &Plan, is: impl Fn(&Change) -> bool) -> Vec<Address> {
+    plan.changes.iter().filter(|change| is(change)).map(|change| change.address.clone()).collect()
+}
+
+fn refused(guard: Guard, addresses: Vec<Address>, message: String, help: impl Into<String>) -> Option<Refused> {
+    (!addresses.is_empty()).then(|| Refused { guard, message, help: help.into(), addresses })
+}
+
+fn sends(plan: &Plan, limits: &Limits) -> Option<Refused> {
+    if limits.allow_sends {
+        return None;
+    }
+    let addresses = chosen(plan, |change| !change.sends.is_empty());
+    let messages: usize = plan.changes.iter().map(|change| change.sends.len()).sum();
+    let delays: BTreeSet<i64> =
+        plan.changes.iter().flat_map(|change| &change.sends).map(|it| it.after_seconds).collect();
+    let go = if messages == 1 { "goes" } else { "go" };
+    let when = match (delays.first(), delays.len()) {
+        (Some(0) | None, 0 | 1) => "at once".to_owned(),
+        (Some(0) | None, _) => "at once or later".to_owned(),
+        (Some(after), 1) => format!("after {}", Delay(*after)),
+        (Some(first), _) => format!("after {} or later", Delay(*first)),
+    };
+    let message = format!("{} {go} out {when}, by {}", count(messages, "message"), named(&addresses));
+    refused(
+        Guard::Sends,
+        addresses,
+        message,
+        format!("look at the lines with SENDS; {}", limits.go_on("--allow-sends")),
+    )
+}
+
+/// Deletions that nothing stands in for.
+fn is_deletion(change: &Change) -> bool {
+    change.action == Action::Delete && !change.reasons.iter().any(|reason| matches!(reason, Reason::Retired { .. }))
+}
+
+/// A few deletions are always allowed, and so is a small part of a kind. What is more than its part of a kind is counted
+/// over all kinds.
+fn deletes(plan: &Plan, limits: &Limits) -> Option<Refused> {
+    let mut kinds: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for change in &plan.changes {
+        let (deleted, owned) = kinds.entry(&change.address.kind).or_default();
+        *deleted += usize::from(is_deletion(change));
+        // What is pruned is taken over first.
+        *owned += usize::from(change.ledger.is_some() || change.is_pruned());
+    }
+    let total: usize = kinds.values().map(|(deleted, _)| deleted).sum();
+    let too_many = |(deleted, owned): &(usize, usize)| *deleted > owned / SHARE;
+    let beyond: Vec<(&str, usize, usize)> = kinds
+        .iter()
+        .filter(|(_, numbers)| too_many(numbers))
+        .map(|(kind, (deleted, owned))| (*kind, *deleted, *owned))
+        .collect();
+    let counted: usize = beyond.iter().map(|(_, deleted, _)| deleted).sum();
+    let is_allowed = match limits.allow_deletes {
+        Some(allowed) => total <= allowed,
+        None => counted <= limits.max_deletes,
+    };
+    if is_allowed {
+        return None;
+    }
+    let told = |(kind, deleted, owned): &(&str, usize, usize)| {
+        format!("{deleted} of {owned} in {kind} ({} %)", deleted * 100 / (*owned).max(1))
+    };
+    let message = match limits.allow_deletes {
+        Some(allowed) => format!("{} would be deleted; --allow-deletes says {allowed}", count(total, "thing")),
+        None => {
+            let what: Vec<String> = beyond.iter().map(told).collect();
+            let (most, share) = (limits.max_deletes, 100 / SHARE);
+            format!("{} would be deleted; the limit is {most}, or {share} % of a kind", all_of(&what))
+        }
+    };
+    let go_on = limits.go_on(&format!("--allow-deletes {total}"));
+    let help = format!("{go_on}, or set max_deletes of the target in pushplan.toml");
+    refused(Guard::Deletes, chosen(plan, is_deletion), message, help)
+}
+
+/// What every device would lose is not deleted by the way, however few of them there are.
+fn leaving(plan: &Plan, limits: &Limits) -> Option<Refused> {
+    if limits.allow_deletes.is_some() {
+        return None;
+    }
+    let leaves = plan.steps.iter().filter(|step| step.empties_devices());
+    let addresses: Vec<Address> = leaves.map(|step| step.address.clone()).collect();
+    // One that is replaced counts for no deletion, and its word is asked for all the same.
+    let total = plan.changes.iter().filter(|change| is_deletion(change)).count().max(1);
+    let message = format!("{} would be deleted: every device that has it loses it", named(&addresses));
+    let go_on = limits.go_on(&format!("--allow-deletes {total}"));
+    let help = format!("{go_on}{}", limits.leave_out(", ", "or leave it out with --except"));
+    refused(Guard::Deletes, addresses, message, help)
+}
+
+/// What was last applied from another project is not deleted because this one does not declare it.
+fn of_other_project(plan: &Plan, limits: &Limits) -> Option<Refused> {
+    let other = plan.told.other_home.as_ref().filter(|_| limits.allow_deletes.is_none())?;
+    let addresses = chosen(plan, |change| is_deletion(change) && change.ledger.is_some());
+    let this = plan.told.home.as_ref().map(|home| format!("; this is {home}")).unwrap_or_default();
+    let message = format!(
+        "{} would be deleted, and the last apply was from another project, {other}{this}",
+        count(addresses.len(), "thing")
+    );
+    let total = plan.changes.iter().filter(|change| is_deletion(change)).count();
+    let help = format!(
+        "give each project a ledger of its own; if this one was only moved or renamed, {}",
+        limits.go_on(&format!("--allow-deletes {total}"))
+    );
+    refused(Guard::OtherProject, addresses, message, help)
+}
+
+fn protect(plan: &Plan, limits: &Limits) -> Option<Refused> {
+    let addresses = chosen(plan, |change| change.protect && (is_deletion(change) || change.action == Action::Replace));
+    let are = if addresses.len() == 1 { "is" } else { "are" };
+    let message = format!("{} {are} protected and would be deleted or replaced", named(&addresses));
+    let or = limits.leave_out("; ", "or leave it out with --except");
+    let help = format!("apply `lifecycle: {{protect: false}}` by itself first, then this change{or}");
+    refused(Guard::Protect, addresses, message, help)
+}
+
+fn too_late(plan: &Plan, limits: &Limits) -> Option<Refused> {
+    let addresses = chosen(plan, is_late);
+    let (have, their) = if addresses.len() == 1 { ("has", "its") } else { ("have", "their") };
+    let message = format!(
+        "{} {have} a time that has passed or is nearer than {}",
+        named(&addresses),
+        minutes(plan.min_lead_seconds)
+    );
+    let or = limits.leave_out(", ", "or leave it out with --except");
+    let help = format!("give {their} push a later time{or}");
+    refused(Guard::TooLate, addresses, message, help)
+}
+
+/// What somebody did on the service is not undone where the plan says so.
+fn drift(plan: &Plan, limits: &Limits) -> Option<Refused> {
+    if plan.on_drift == OnDrift::Overwrite {
+        return None;
+    }
+    let undone: Vec<&Change> = plan.changes.iter().filter(|change| change.undoes()).collect();
+    let named: Vec<String> = undone.iter().take(NAMED).map(|change| edited(change)).collect();
+    let more = undone.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let message = format!(
+        "{} somebody changed on the service since the last apply would be undone: {}{more}",
+        count(undone.len(), "thing"),
+        named.join("; ")
+    );
+    let addresses: Vec<Address> = undone.iter().map(|change| change.address.clone()).collect();
+    let mut help = ways_to_keep(plan, &undone);
+    let patterns: BTreeSet<Address> = addresses.iter().map(Address::resource).collect();
+    let first = patterns.first().map(ToString::to_string).unwrap_or_default();
+    let (each, more) = if patterns.len() == 1 { ("it", "") } else { ("each", " and so on") };
+    help.push(match limits.elsewhere {
+        true => "or put yours back: `pushplan apply --on-drift overwrite`".to_owned(),
+        false => format!("leave {each} out with --except {first}{more}, or put yours back with --on-drift overwrite"),
+    });
+    let help = help.join("; ");
+    refused(Guard::Drift, addresses, message, help)
+}
+
+/// How what somebody did is kept: edits are pulled, also of what the files no longer have, and what was removed goes from them.
+fn ways_to_keep(plan: &Plan, undone: &[&Change]) -> Vec<String> {
+    let of = |is_it: &dyn Fn(&Change) -> bool| -> BTreeSet<Address> {
+        undone.iter().filter(|change| is_it(change)).map(|change| change.address.resource()).collect()
+    };
+    let is_removed = |change: &Change| change.moved == Some(Moved::Removed);
+    let removed = of(&|change| is_removed(change) && !plan.is_removed_part(change));
+    let parts = of(&|change| is_removed(change) && plan.is_removed_part(change));
+    let disputed = of(&|change| change.moved == Some(Moved::Both) && change.desired.is_some());
+    let undeclared = of(&|change| !is_removed(change) && change.desired.is_none());
+    let edited = of(&|change| !is_removed(change) && change.desired.is_some());
+    let listed = |all: &BTreeSet<Address>| {
+        let words: Vec<String> = all.iter().take(NAMED).map(ToString::to_string).collect();
+        words.join(" ")
+    };
+    let mut ways = Vec::new();
+    if !edited.is_empty() {
+        // Where both sides changed a field, git's value stays unless somebody says so.
+        let how = if disputed.is_empty() { "" } else { " --theirs" };
+        ways.push(format!("keep the service's version with pushplan pull {}{how}", listed(&edited)));
+    }
+    if !undeclared.is_empty() {
+        ways.push(format!("keep what your files no longer have with pushplan pull {}", listed(&undeclared)));
+    }
+    if !parts.is_empty() {
+        ways.push(format!("keep it removed with pushplan pull {}", listed(&parts)));
+    }
+    if !removed.is_empty() {
+        ways.push(format!("keep it removed by taking it out of your files: {}", listed(&removed)));
+    }
+    ways
+}
+
+/// What of a change somebody edited: `templates/winback (push.notification.alert)`.
+fn edited(change: &Change) -> String {
+    let address = &change.address;
+    if change.moved == Some(Moved::Removed) {
+        return format!("{address} (removed there)");
+    }
+    let paths: Vec<String> = change.overwritten().into_iter().map(|field| field.path).collect();
+    let more = paths.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{address} ({}{more})", paths[..paths.len().min(NAMED)].join(", "))
+}
+
+/// One refusal for each that a person has to decide, since each has its own way out.
+fn undecided(plan: &Plan, limits: &Limits) -> Vec<Refused> {
+    let mut found = Vec::new();
+    for change in &plan.changes {
+        let address = &change.address;
+        if change.reasons.is_empty() {
+            continue;
+        }
+        let except = format!("or --except {address}");
+        for reason in &change.reasons {
+            let (guard, message, help) = match reason {
+                Reason::Collision { ids } => {
+                    let id = if ids.len() == 1 { "" } else { " --id ID" };
+                    let are = if ids.len() == 1 { "something of this name is" } else { "things of this name are" };
+                    let message = format!("{address}: {are} there and not ours: {}", all_of(ids));
+                    let help = match (&change.ledger, change.moved) {
+                        (None, _) => {
+                            format!("pushplan adopt {address}{id}{}", limits.leave_out(", ", &except))
+                        }
+                        (Some(_), Some(Moved::Removed)) => format!(
+                            "pushplan forget {address}, then pushplan adopt {address}{id}{}",
+                            limits.leave_out("; ", &except)
+                        ),
+                        (Some(_), _) => {
+                            format!(
+                                "rename or remove it in the dashboard, or choose another name{}",
+                                limits.leave_out("; ", &except)
+                            )
+                        }
+                    };
+                    (Guard::Collision, message, help)
+                }
+                Reason::InDoubt { since, candidates } => {
+                    let mut message = format!("{address}: whether it was created on {since:.0} is not known");
+                    if !candidates.is_empty() {
+                        message += &format!("; it may be {}", any_of(candidates));
+                    }
+                    let id = if let [id] = candidates.as_slice() { id } else { "ID" };
+                    let or = limits.leave_out(", ", &except);
+                    let help = format!("pushplan resolve {address} --created {id} | --absent{or}");
+                    (Guard::InDoubt, message, help)
+                }
+                Reason::UnknownSinceGap { accepted, .. } => {
+                    let message = format!(
+                        "{address}: whether it was created before {accepted:.0} is unknown, because the ledger was restored from a \
+                         backup"
+                    );
+                    let or = limits.leave_out(", ", &except);
+                    let help = format!("pushplan resolve {address} --created ID | --absent{or}");
+                    (Guard::InDoubt, message, help)
+                }
+                _ => continue,
+            };
+            found.push(Refused { guard, message, help, addresses: vec![address.clone()] });
+        }
+    }
+    found
+}

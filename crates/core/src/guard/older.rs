@@ -1,0 +1,32 @@
+//! Files that do not contain what was applied last undo nothing of it.
+
+use pushplan_ledger::Ancestry;
+
+use super::{Guard, Limits, Refused, chosen, is_deletion, named, refused};
+use crate::plan::{Action, Change, Plan};
+
+/// Whether a change would take back something of what was applied last. What the dashboard changed is put back as it was applied,
+/// which takes nothing back.
+fn reverses(change: &Change, ancestry: Ancestry) -> bool {
+    match change.action {
+        Action::Update | Action::Replace | Action::ByHand | Action::Forget => {
+            change.ledger.is_some() && change.desired != change.ledger
+        }
+        // Older files declare what newer ones removed. On another branch, or in a clone that cannot tell, it may well be new.
+        Action::Create => match ancestry {
+            Ancestry::Behind | Ancestry::Missing => change.desired != change.ledger,
+            Ancestry::Diverged | Ancestry::Unknown => false,
+            Ancestry::Same | Ancestry::Descendant | Ancestry::Outside => false,
+        },
+        _ => is_deletion(change),
+    }
+}
+
+pub fn older(plan: &Plan, limits: &Limits) -> Option<Refused> {
+    let descent = plan.told.descent.as_ref().filter(|descent| !descent.ancestry.may_undo() && !limits.allow_older)?;
+    let addresses = chosen(plan, |change| reverses(change, descent.ancestry));
+    let words = descent.words().unwrap_or_default();
+    let message = format!("{words} This would take back what was applied since: {}", named(&addresses));
+    let help = format!("{}; if these files are meant, {}", descent.help(), limits.go_on("--allow-older"));
+    refused(Guard::Older, addresses, message, help)
+}

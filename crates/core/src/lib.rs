@@ -1,0 +1,21 @@
+//! Planning and applying: what the service has, what has to change, and the steps that change it.
+
+pub mod apply;
+pub mod arrange;
+pub mod compare;
+pub mod drift;
+pub mod fetch;
+pub mod forge;
+pub mod guard;
+pub mod live;
+pub mod plan;
+pub mod planner;
+pub mod promote;
+pub mod pull;
+pub mod query;
+pub mod reach;
+pub mod reconcile;
+pub mod rekey;
+pub mod review;
+pub mod test_send;
+pub mod unmanaged;

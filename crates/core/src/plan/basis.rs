@@ -1,0 +1,58 @@
+//! What a plan was made from, where that was not the service.
+
+use pushplan_io::git::Revision;
+use serde::{Deserialize, Serialize};
+
+/// What the manifests were held against.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// What the service has. Only such a plan is applied.
+    #[default]
+    Service,
+    /// What was last applied, by the ledger.
+    Ledger,
+    /// The manifests of a commit, as if they had been applied and nothing else were there.
+    Commit {
+        commit: Revision,
+        /// The commit that the manifests themselves are of; `None`: they are the files as they are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        manifests: Option<Revision>,
+        /// That commit does not have this target, or this project.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_new: bool,
+    },
+}
+
+impl Basis {
+    pub fn is_service(&self) -> bool {
+        *self == Self::Service
+    }
+
+    /// What it was compared with, and what that leaves out, in words; nothing where it was the service. `last` is the ledger's last
+    /// record, 0 where it has none; it is not named where several ledgers are told of at once.
+    pub fn words(&self, last: u64, is_one: bool) -> Option<String> {
+        let record = if is_one { format!(" (record {last})") } else { String::new() };
+        match self {
+            Self::Service => None,
+            Self::Ledger if last == 0 => Some(
+                "Compared with the ledger, not with the service. It is empty: nothing was applied that it knows of, so that \
+                 everything is new."
+                    .to_owned(),
+            ),
+            Self::Ledger => Some(format!(
+                "Compared with the ledger{record}, not with the service: what somebody changed there since is not seen."
+            )),
+            Self::Commit { commit, manifests, is_new } => {
+                let what = match manifests {
+                    Some(own) => format!("The manifests of {own}, compared with those of {commit}, not with the service"),
+                    None => format!("Compared with the manifests of {commit}, not with the service"),
+                };
+                Some(match is_new {
+                    true => format!("{what}. This target is not in that commit, so that everything is new."),
+                    false => format!("{what}: as if they had been applied, and nothing else were there."),
+                })
+            }
+        }
+    }
+}

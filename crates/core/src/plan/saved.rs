@@ -1,0 +1,180 @@
+//! A plan in a file, and whether it still holds.
+
+use pushplan_model::address::Address;
+use pushplan_model::digest::Digest;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Action, Difference, FORMAT, Plan, approval};
+
+/// A plan with the digest of what was written: one flipped byte is noticed.
+#[derive(Serialize)]
+struct Saved {
+    pushplan_plan: u32,
+    digest: Digest,
+    plan: Plan,
+}
+
+/// Why a file is no plan that can be applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoPlan {
+    NotAPlan(String),
+    /// Made by a version of pushplan that writes another form.
+    OtherForm(u32),
+    /// As it was written, by a version of pushplan that knows something that this one does not.
+    Newer {
+        tool: String,
+        why: String,
+    },
+    /// Not what was written.
+    Changed,
+}
+
+impl Plan {
+    /// The text of a file that holds the plan.
+    pub fn save(&self) -> String {
+        let saved = Saved { pushplan_plan: FORMAT, digest: Digest::of_data(self), plan: self.clone() };
+        let mut text = serde_json::to_string_pretty(&saved).expect("a plan has text keys only");
+        text.push('\n');
+        text
+    }
+
+    /// The plan that a file holds.
+    pub fn load(text: &str) -> Result<Self, NoPlan> {
+        let value: Value = serde_json::from_str(text).map_err(|error| NoPlan::NotAPlan(error.to_string()))?;
+        let form = value["pushplan_plan"].as_u64();
+        match form.map(u32::try_from) {
+            Some(Ok(FORMAT)) => {}
+            Some(Ok(other)) => return Err(NoPlan::OtherForm(other)),
+            _ if value.get("format_version").is_some() => {
+                let told = "it is one that is shown, with --format json; `--out` before any --format saves one";
+                return Err(NoPlan::NotAPlan(told.to_owned()));
+            }
+            _ => return Err(NoPlan::NotAPlan("it does not say that it is a plan".to_owned())),
+        }
+        let written = &value["plan"];
+        let digest = Digest::of_value(written);
+        if value["digest"] != digest.as_str() {
+            return Err(NoPlan::Changed);
+        }
+        // It is as it was written. This version must understand all of it: a field that it does not know may be what matters.
+        let newer = |why: String| {
+            let tool = written["tool"].as_str().unwrap_or("of an unknown version").to_owned();
+            NoPlan::Newer { tool, why }
+        };
+        let plan: Self = serde_json::from_value(written.clone()).map_err(|error| newer(error.to_string()))?;
+        if Digest::of_data(&plan) != digest {
+            return Err(newer("it has fields that this version does not know".to_owned()));
+        }
+        Ok(plan)
+    }
+
+    /// What has moved between a saved plan and one that was made just now; none where they are the same.
+    pub fn moved(&self, fresh: &Self) -> Vec<String> {
+        let mut moved = Vec::new();
+        if fresh.made > self.expires {
+            moved.push(format!("it expired at {}", self.expires));
+        }
+        let mut unless = |same: bool, what: &str| {
+            if !same {
+                moved.push(what.to_owned());
+            }
+        };
+        unless(self.tool == fresh.tool, &format!("it was made by pushplan {}, this is {}", self.tool, fresh.tool));
+        unless(self.target == fresh.target, &format!("it is for the target {}", self.target));
+        unless(self.origin == fresh.origin, &format!("it is for the service at {}", self.origin));
+        unless(self.app == fresh.app, &format!("it is for the application {}", self.app));
+        unless(self.level == fresh.level, "the target's api level is another one");
+        // A ledger has its lineage from its first record on.
+        let same_ledger = self.ledger.seq == 0 || self.ledger.lineage == fresh.ledger.lineage;
+        unless(same_ledger, "the ledger is another one");
+        let since = fresh.ledger.seq.saturating_sub(self.ledger.seq);
+        if same_ledger && fresh.ledger.seq != self.ledger.seq {
+            unless(false, &format!("something has been applied since: the ledger is {since} records further"));
+        }
+        unless(self.manifests == fresh.manifests, "the manifests say something else");
+        if moved.is_empty() && self.digest() != fresh.digest() {
+            moved.extend(self.changed(fresh));
+        }
+        moved
+    }
+
+    fn changed(&self, fresh: &Self) -> Vec<String> {
+        let words = |(address, difference): (&Address, &Difference)| match difference {
+            Difference::Service | Difference::Files | Difference::Removed | Difference::Back => {
+                difference.words(address)
+            }
+            Difference::Gone(was) if was.contains(&Action::Delete) => {
+                format!("{address} is not there to be deleted any more")
+            }
+            Difference::Other(..) | Difference::New(_) | Difference::Gone(_) | Difference::Late(_) => {
+                format!("{address} comes to something else now")
+            }
+        };
+        let moved = approval::moved(&self.approval().changes, &fresh.approval().changes);
+        match moved.is_empty() {
+            true => vec!["it is about another part of the project".to_owned()],
+            false => moved.iter().map(words).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pushplan_model::nouns::level::Level;
+
+    use super::*;
+    use crate::plan::{About, Aim, Choice, Position};
+
+    fn plan() -> Plan {
+        let about = About {
+            target: "production".into(),
+            origin: "https://messaging.example".into(),
+            app: String::new(),
+            level: Level::Documented,
+            manifests: Digest::of(b"a"),
+            ledger: Position { lineage: "l".into(), seq: 7 },
+            aim: Aim::Manifests,
+            choice: Choice::default(),
+            min_lead_seconds: 300,
+        };
+        Plan::new(about, Vec::new(), Vec::new(), Vec::new(), "2030-01-01T00:00:00Z".parse().unwrap())
+    }
+
+    #[test]
+    fn a_saved_plan_is_the_plan() {
+        assert_eq!(Plan::load(&plan().save()).unwrap(), plan());
+    }
+
+    #[test]
+    fn a_plan_with_any_byte_changed_is_refused_or_the_same() {
+        let text = plan().save();
+        for at in 0..text.len() {
+            for with in [b'0', b'x', b'"', b' '] {
+                let mut bytes = text.clone().into_bytes();
+                bytes[at] = with;
+                let Ok(changed) = String::from_utf8(bytes) else { continue };
+                if let Ok(read) = Plan::load(&changed) {
+                    assert_eq!(read, plan(), "byte {at}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_moved_is_named() {
+        let saved = plan();
+        assert!(saved.moved(&plan()).is_empty());
+        let later = Plan { made: "2031-01-01T00:00:00Z".parse().unwrap(), ..plan() };
+        assert_eq!(saved.moved(&later), ["it expired at 2030-01-04T00:00:00Z"]);
+        let applied = Plan { ledger: Position { seq: 9, ..saved.ledger.clone() }, ..plan() };
+        assert_eq!(saved.moved(&applied), ["something has been applied since: the ledger is 2 records further"]);
+        let first = Plan { ledger: Position { lineage: String::new(), seq: 0 }, ..plan() };
+        assert_eq!(first.moved(&plan()), ["something has been applied since: the ledger is 7 records further"]);
+        let edited = Plan { manifests: Digest::of(b"b"), ..plan() };
+        assert_eq!(saved.moved(&edited), ["the manifests say something else"]);
+        assert!(matches!(Plan::load("{}"), Err(NoPlan::NotAPlan(_))));
+        let newer = plan().save().replace("\"pushplan_plan\": 1", "\"pushplan_plan\": 2");
+        assert_eq!(Plan::load(&newer), Err(NoPlan::OtherForm(2)));
+    }
+}

@@ -1,0 +1,181 @@
+//! What a plan's readers should know beside what it does. None of it decides anything, so it is no part of the plan's digest.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use pushplan_ledger::{Checkout, Descent, Home};
+use pushplan_model::address::Address;
+use pushplan_model::nouns::quiet::Quiet;
+use serde::{Deserialize, Serialize};
+
+use super::Place;
+
+/// Facts for readers alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// What the project calls itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Which project it is, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<Home>,
+    /// The project that something was last applied from, where that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_home: Option<Home>,
+    /// The commit that its files are, for the ledger to remember. Left out where it must not take the place of what is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<Checkout>,
+    /// How its files relate to what was applied last, where they do not contain that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub descent: Option<Descent>,
+    /// When people are not to be disturbed, by the clock where they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quiet: Option<Quiet>,
+    /// How near to each other two messages to one person may be; `None` where nobody asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart_seconds: Option<i64>,
+    /// When something was last applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_apply: Option<Timestamp>,
+    /// Who is applying something just now, in a sentence. What they are about is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_work: Option<String>,
+    /// How much of each kind the service has that is neither in git nor in this plan.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unmanaged: BTreeMap<String, Unmanaged>,
+    /// Kinds that nothing here is of and whose lists could not be had, and why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unlisted: BTreeMap<String, String>,
+    /// That the files declare nothing, which deletes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nothing_declared: Option<NothingDeclared>,
+    /// What is not promoted, and stays as it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<Held>,
+    /// By address.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub of: BTreeMap<Address, Aside>,
+}
+
+impl Told {
+    /// What readers have to know first: that the files do not contain what was applied last.
+    pub fn older(&self) -> Option<String> {
+        self.descent.as_ref().and_then(Descent::words)
+    }
+
+    /// How much of what another target has is not promoted.
+    pub fn left(&self) -> usize {
+        self.held.iter().filter(|held| held.why.is_left()).count()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What becomes of everything where the files declare nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NothingDeclared {
+    /// How many resources of ours stay on the service.
+    pub stays: usize,
+    /// The kinds of which the target asks for the deletion of what nobody declares, which is not done then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_pruned: Vec<String>,
+}
+
+/// Something that is not promoted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    pub address: Address,
+    pub why: Why,
+}
+
+/// Why something is not promoted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// What git says of it is not applied to the other target.
+    NotYet,
+    /// The same, and what the other target has of it is promoted.
+    Newer,
+    /// The same, and this target has what the other one has of it already.
+    Older,
+    /// Git has gone on since it was applied to the other target, and this field of it is the other target's own.
+    OfTarget(String),
+    /// The other target has it, and git has it no more.
+    NotInGit,
+    /// Git does not have it any more, and the other target still does.
+    NotGoneYet,
+    /// The other target is not meant to have it.
+    NotThere,
+    /// Nobody knows whether the other target has it.
+    InDoubt,
+    /// It names this one, which is not promoted.
+    Waits(Address),
+}
+
+impl Why {
+    /// Whether the other target may have something that is not promoted.
+    pub fn is_left(&self) -> bool {
+        match self {
+            Self::OfTarget(_) | Self::NotInGit | Self::InDoubt | Self::Waits(_) => true,
+            Self::NotYet | Self::Newer | Self::Older | Self::NotGoneYet | Self::NotThere => false,
+        }
+    }
+
+    /// In words, where the other target has this name.
+    pub fn words(&self, from: &str) -> String {
+        match self {
+            Self::NotYet => format!("not on {from} yet"),
+            Self::Newer => format!("not on {from} yet as your files have it by now; what {from} has is promoted"),
+            Self::Older => format!("not on {from} yet as your files have it by now; what {from} has is here already"),
+            Self::OfTarget(path) => {
+                let what = if path.is_empty() { "what it says" } else { path };
+                format!(
+                    "held back: your files have gone on since it was applied to {from}, and {what} may be for {from} \
+                     alone; apply it to {from} first"
+                )
+            }
+            Self::NotInGit => format!("held back: {from} has it, and your files do not any more; apply {from} first"),
+            Self::NotGoneYet => format!("its removal is not on {from} yet"),
+            Self::NotThere => format!("not meant for {from}: apply it by itself"),
+            Self::InDoubt => format!("whether it is on {from} is not known"),
+            Self::Waits(by) => format!("waits for {by}, which is not promoted"),
+        }
+    }
+}
+
+/// How many things of a kind are not in git.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unmanaged {
+    pub number: usize,
+    /// The service may have more of them than it lists.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub or_more: bool,
+}
+
+impl Unmanaged {
+    pub fn new(or_more: bool) -> Self {
+        Self { number: 0, or_more }
+    }
+}
+
+/// What is to be known of one address.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aside {
+    /// The time zone that its author wrote its times in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
+    /// The zone of each of its times, where they are in several, by the moment.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub zones: BTreeMap<Timestamp, String>,
+    /// When the service last used it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used: Option<Timestamp>,
+    /// Where it is declared, where what is applied of it are its parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    /// Sample values for its variables, by the name of the sample.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub previews: BTreeMap<String, BTreeMap<String, String>>,
+}

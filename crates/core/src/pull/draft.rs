@@ -1,0 +1,267 @@
+//! What is about to be written down: resources by their keys, and what the ledger learns of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pushplan_ledger::{Adopted, Ledger};
+use pushplan_model::address::Address;
+use pushplan_model::codes;
+use pushplan_model::codes::Severity;
+use pushplan_model::finding::Finding;
+use pushplan_model::kinds::remote::{point, pointed, segments};
+use pushplan_model::kinds::{Kind, Parts, Resource, Segment, TagGroup, Trigger};
+use pushplan_model::node::At;
+use pushplan_model::nouns::audience::{Selector, written};
+use pushplan_model::nouns::vocabulary::is_reserved;
+use pushplan_model::source::Span;
+use serde_json::Value;
+
+use super::keys::can_be_key;
+use super::placing::Placed;
+use super::unmanaged::{Left, Thing};
+use crate::compare::{Names, Unit};
+
+/// One resource that is pulled.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    pub thing: Thing,
+    pub key: String,
+    /// Nothing declares it yet.
+    pub is_new: bool,
+    /// Codes whose errors are warnings for it: the service has it so.
+    pub warn: BTreeSet<&'static str>,
+    /// Segments stay by their ids, since keys would lead in a circle.
+    by_id: bool,
+}
+
+impl Piece {
+    pub fn address(&self) -> Address {
+        Address::new(self.thing.kind.key, self.key.clone())
+    }
+}
+
+/// Everything that is pulled.
+#[derive(Debug)]
+pub struct Draft<'l> {
+    pub pieces: Vec<Piece>,
+    /// Tag groups that pulled audiences name and nobody declares.
+    pub groups: BTreeSet<String>,
+    pub left: Vec<Left>,
+    ledger: &'l Ledger,
+    /// The segments of ours that are declared: a manifest can name them.
+    declared: BTreeMap<String, String>,
+    /// The tag groups that are declared.
+    declared_groups: BTreeSet<String>,
+}
+
+impl<'l> Draft<'l> {
+    /// A draft of what is `placed`. `addresses` are declared; of them, the service no longer has those that are `gone`, and nothing
+    /// that is written now may name them.
+    pub fn new(
+        placed: Vec<Placed>,
+        left: Vec<Left>,
+        ledger: &'l Ledger,
+        addresses: &BTreeSet<Address>,
+        gone: &BTreeSet<Address>,
+    ) -> Self {
+        let piece = |Placed { thing, key, is_new }| Piece { thing, key, is_new, warn: BTreeSet::new(), by_id: false };
+        let segments = ledger.owned.iter().filter(|(address, _)| address.kind == Segment::KEY);
+        let declared = segments.filter(|(address, _)| addresses.contains(address) && !gone.contains(address));
+        let declared = declared.map(|(address, owned)| (owned.id.clone(), address.key.clone())).collect();
+        let groups = addresses.iter().filter(|address| address.kind == TagGroup::KEY);
+        let declared_groups = groups.map(|address| address.key.clone()).collect();
+        let pieces = placed.into_iter().map(piece).collect();
+        Self { pieces, groups: BTreeSet::new(), left, ledger, declared, declared_groups }
+    }
+
+    /// The keys of pulled segments, by their ids.
+    fn pulled(&self) -> BTreeMap<&str, &str> {
+        let segments = self.pieces.iter().filter(|piece| piece.thing.kind.key == Segment::KEY);
+        segments.map(|piece| (piece.thing.id.as_str(), piece.key.as_str())).collect()
+    }
+
+    /// What each piece says in a manifest, segments by their keys where they have one there.
+    pub fn written(&self) -> Vec<(&Piece, Value)> {
+        let pulled = self.pulled();
+        let spec = |piece: &Piece| {
+            point(piece.thing.kind.api.audiences(), &piece.thing.whole(), &mut |reference| {
+                let Some(id) = reference.as_str() else { return reference.clone() };
+                let key = pulled.get(id).copied().or_else(|| self.declared.get(id).map(String::as_str));
+                key.filter(|_| !piece.by_id).map_or_else(|| written::outside(id), Value::from)
+            })
+        };
+        self.pieces.iter().map(|piece| (piece, spec(piece))).collect()
+    }
+
+    /// What the ledger learns: all of it is ours, untouched.
+    pub fn adopted(&self) -> Vec<Adopted> {
+        let (pulled, ours) = (self.pulled(), Names::new(self.ledger));
+        let mut adopted = Vec::new();
+        for piece in &self.pieces {
+            let audiences = piece.thing.kind.api.audiences();
+            for single in &piece.thing.singles {
+                let mut refs = BTreeMap::new();
+                let spec = pointed(audiences, &single.spec, &mut |reference| {
+                    let Some(id) = reference.as_str() else { return reference.clone() };
+                    let Some(key) = pulled.get(id).copied().or_else(|| ours.key(id)) else {
+                        return written::outside(id);
+                    };
+                    refs.insert(key.to_owned(), id.to_owned());
+                    Value::from(key)
+                });
+                adopted.push(Adopted {
+                    address: piece.thing.address(&piece.key, single),
+                    id: single.id.clone(),
+                    spec,
+                    refs,
+                    stamp: single.stamp.clone(),
+                    push_ids: single.push_ids.clone(),
+                    protect: false,
+                    past: piece.thing.past,
+                    pruned: false,
+                });
+            }
+        }
+        adopted
+    }
+
+    /// Looks at what the checks say of the draft as it is written, and mends it. Says whether anything is to be written anew.
+    pub fn mend(&mut self, findings: &[Finding]) -> bool {
+        let mut errors: BTreeMap<&Address, Vec<&Finding>> = BTreeMap::new();
+        for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
+            if let Some(address) = &finding.address {
+                errors.entry(address).or_default().push(finding);
+            }
+        }
+        let mut changed = false;
+        let mut pieces = std::mem::take(&mut self.pieces);
+        let groups = pieces.iter().filter(|piece| piece.thing.kind.key == TagGroup::KEY);
+        let known: BTreeSet<String> = groups
+            .map(|piece| piece.key.clone())
+            .chain(self.groups.clone())
+            .chain(self.declared_groups.clone())
+            .collect();
+        pieces.retain_mut(|piece| {
+            let Some(errors) = errors.get(&piece.address()).filter(|_| piece.is_new) else { return true };
+            changed = true;
+            let before = piece.clone();
+            let refused =
+                errors.iter().filter(|finding| !self.answer(&known, &before, piece, finding)).min_by_key(|it| it.at);
+            if let Some(finding) = refused {
+                self.left.push(left(piece, finding.message.clone()));
+            }
+            refused.is_none()
+        });
+        self.pieces = pieces;
+        changed
+    }
+
+    /// Tag groups that a resource names, and that are declared nowhere and can be.
+    pub fn undeclared(&self, kind: &Kind, key: &str, spec: &Value) -> BTreeSet<String> {
+        let is_piece = |group: &String| self.pieces.iter().any(|piece| piece.address() == group_address(group));
+        let is_known = |group: &String| self.declared_groups.contains(group) || self.groups.contains(group);
+        let mut found = groups(kind, key, spec);
+        found.retain(|group| can_be_declared(group) && !is_known(group) && !is_piece(group));
+        found
+    }
+
+    /// Mends a piece so that a finding is no error any more; `false`: that was done before, and it is one all the same.
+    fn answer(&mut self, known: &BTreeSet<String>, before: &Piece, piece: &mut Piece, finding: &Finding) -> bool {
+        if finding.code == &codes::RF103 {
+            let can_be = |group: &String| can_be_declared(group) && !known.contains(group);
+            let missing: Vec<String> =
+                groups(piece.thing.kind, &piece.key, &piece.thing.whole()).into_iter().filter(can_be).collect();
+            if !missing.is_empty() {
+                self.groups.extend(missing);
+                return true;
+            }
+        }
+        if finding.code.is_free() {
+            piece.warn.insert(finding.code.name);
+            return !before.warn.contains(finding.code.name);
+        }
+        let names_segments = !segments(piece.thing.kind.api.audiences(), &piece.thing.whole()).is_empty();
+        piece.by_id |= names_segments;
+        names_segments && !before.by_id
+    }
+
+    /// Leaves out what a manifest would not say as the service has it. Says whether there was any.
+    pub fn verify(&mut self, units: &BTreeMap<Address, Unit>) -> bool {
+        let adopted: BTreeMap<Address, Value> =
+            self.adopted().into_iter().map(|it| (it.address, it.spec.into_value())).collect();
+        let before = self.pieces.len();
+        let ids: BTreeMap<String, String> =
+            self.pulled().into_iter().map(|(id, key)| (id.to_owned(), key.to_owned())).collect();
+        let ours = Names::new(self.ledger);
+        // A manifest may name by its id what has a key.
+        let by_key = |reference: &Value| {
+            let id = reference["id"].as_str();
+            let key = id.and_then(|id| ids.get(id).map(String::as_str).or_else(|| ours.key(id)));
+            key.map_or_else(|| reference.clone(), Value::from)
+        };
+        let mut pieces = std::mem::take(&mut self.pieces);
+        pieces.retain(|piece| {
+            let same = |address: &Address| {
+                let audiences = piece.thing.kind.api.audiences();
+                let said = units.get(address).map(|unit| point(audiences, &unit.spec, &mut |it| by_key(it)));
+                said.as_ref() == adopted.get(address)
+            };
+            let addresses = piece.thing.singles.iter().map(|single| piece.thing.address(&piece.key, single));
+            let differs = addresses.into_iter().any(|address| !same(&address));
+            if differs {
+                let why = match piece.is_new {
+                    true => "written down, it would be something else; `defaults` of the project may be the reason"
+                        .to_owned(),
+                    false => format!("{} says something else; `pushplan adopt {0}` takes it", piece.address()),
+                };
+                self.left.push(Left { undecided: !piece.is_new, ..left(piece, why) });
+            }
+            !differs
+        });
+        self.pieces = pieces;
+        self.pieces.len() != before
+    }
+}
+
+fn left(piece: &Piece, why: String) -> Left {
+    let Thing { kind, name, id, .. } = &piece.thing;
+    Left {
+        kind: kind.key,
+        why: why.into(),
+        name: name.clone(),
+        id: id.clone(),
+        key: None,
+        is_part: false,
+        undecided: false,
+    }
+}
+
+fn can_be_declared(group: &str) -> bool {
+    can_be_key(group) && !is_reserved(group)
+}
+
+/// The tag groups that a resource names.
+fn groups(kind: &Kind, key: &str, spec: &Value) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let Some(read) = kind.api.read(spec) else { return found };
+    let key = At::new(key.to_owned(), Span::NONE);
+    let mut parts = Parts::new(&key);
+    read.parts(&mut parts);
+    for audience in &parts.audiences {
+        audience.selector.walk(&mut |selector| {
+            if let Selector::Tag(tag) = &selector.value {
+                found.extend(tag.group.as_ref().map(|group| group.value.clone()));
+            }
+        });
+    }
+    for trigger in &parts.triggers {
+        if let Trigger::TagAdded { group: Some(group), .. } = trigger {
+            found.insert(group.value.clone());
+        }
+    }
+    found
+}
+
+/// The address of a tag group.
+pub fn group_address(name: &str) -> Address {
+    Address::new(TagGroup::KEY, name.to_owned())
+}

@@ -1,0 +1,203 @@
+//! What the service has and git has not.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+use pushplan_ledger::{Ledger, Verb};
+use pushplan_model::address::{Address, to_key};
+use pushplan_model::kinds::{self, Found, KINDS, Kind};
+use pushplan_model::node::Shared;
+use pushplan_model::text;
+use serde_json::Value;
+
+use super::choice::{Called, Choice};
+use crate::live::Live;
+
+/// A resource that nobody declares, as the service has it.
+#[derive(Clone, Debug)]
+pub struct Thing {
+    pub kind: &'static Kind,
+    /// What people call it there.
+    pub name: String,
+    /// Its id; of one that is made of parts, its name.
+    pub id: String,
+    /// The single things that it is applied as.
+    pub singles: Vec<Single>,
+    /// It has begun to message people, and has not ended.
+    pub past: bool,
+}
+
+/// One thing that is applied by itself.
+#[derive(Clone, Debug)]
+pub struct Single {
+    pub part: Option<String>,
+    pub id: String,
+    /// Segments by their ids.
+    pub spec: Shared,
+    pub stamp: Option<String>,
+    /// The ids of the pushes that it sends, where the service tells.
+    pub push_ids: Vec<String>,
+}
+
+impl Thing {
+    /// The address of one of its singles, where it has this key.
+    pub fn address(&self, key: &str, single: &Single) -> Address {
+        let part = single.part.as_ref().map(|part| format!("/{part}")).unwrap_or_default();
+        Address::new(self.kind.key, format!("{key}{part}"))
+    }
+
+    /// All of it in one spec.
+    pub fn whole(&self) -> Value {
+        let specs: Vec<&Value> = self.singles.iter().map(|single| &*single.spec).collect();
+        self.kind.api.whole(&specs)
+    }
+}
+
+/// Something that is not pulled, and why.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Left {
+    pub kind: &'static str,
+    pub why: Cow<'static, str>,
+    pub name: String,
+    pub id: String,
+    /// The key of what is declared under its name.
+    pub key: Option<String>,
+    /// It is only a part of what has the name.
+    pub is_part: bool,
+    /// A plan does not go on before somebody decides about it.
+    pub undecided: bool,
+}
+
+/// What had its time is not pulled.
+pub const PAST: &str = "its time is over";
+const UNCLEAR: &str = "its content is in a form that is not known here";
+const IN_DOUBT: &str = "an earlier run may have made it; `pushplan apply` finds out";
+
+/// Everything that is in no manifest, by kind.
+#[derive(Debug, Default)]
+pub struct Unmanaged {
+    pub things: Vec<Thing>,
+    /// Resources of which some parts are ours, each with its address and the parts that are not.
+    pub grown: Vec<(Address, Thing)>,
+    pub left: Vec<Left>,
+}
+
+impl Unmanaged {
+    /// Leaves out what these patterns mean, such as `segments/Test *`, but for what is asked for by itself. Says how much that is.
+    pub fn ignore(&mut self, patterns: &[String], choice: &Choice) -> usize {
+        let before = self.things.len() + self.left.len();
+        let is_kept = |kind: &'static str, name: &str, id: &str| {
+            let is_meant = |pattern: &String| text::is_like(pattern, &format!("{kind}/{name}"));
+            choice.singles_out(Called { kind, key: Some(&to_key(name)), name, id }) || !patterns.iter().any(is_meant)
+        };
+        self.things.retain(|thing| is_kept(thing.kind.key, &thing.name, &thing.id));
+        self.left.retain(|left| left.is_part || is_kept(left.kind, &left.name, &left.id));
+        before - self.things.len() - self.left.len()
+    }
+}
+
+/// What the service has of these kinds and the ledger has not.
+pub fn unmanaged(live: &Live, ledger: &Ledger, wanted: &BTreeSet<&'static str>, now: Timestamp) -> Unmanaged {
+    let mut out = Unmanaged::default();
+    let ours = Ours::new(ledger);
+    for kind in KINDS.iter().filter(|kind| wanted.contains(kind.key)) {
+        let mut resources: BTreeMap<String, (Thing, Vec<Address>)> = BTreeMap::new();
+        let listed = live.listed.get(kind.key).into_iter().flat_map(BTreeMap::values);
+        let listed = listed.map(|found| (found, None, &found.name));
+        let counted = live.counted.get(kind.key).into_iter().flat_map(BTreeMap::values);
+        for one in counted.clone() {
+            if let Some(why) = one.left {
+                out.left.push(Left { is_part: one.found.id != one.resource, ..left(kind, &one.found, why) });
+            }
+        }
+        let counted = counted.filter(|one| one.left.is_none());
+        let counted = counted.map(|one| (&one.found, one.part.as_ref(), &one.resource));
+        for (found, part, name) in listed.chain(counted) {
+            if let Some(why) = out_of_question(kind, found, ledger, &ours, now) {
+                out.left.push(left(kind, found, why));
+                continue;
+            }
+            let Some(spec) = &found.spec else { continue };
+            let group = if part.is_some() { name } else { &found.id };
+            let (thing, owned) = resources.entry(group.clone()).or_insert_with(|| {
+                let thing = Thing { kind, name: name.clone(), id: group.clone(), singles: Vec::new(), past: false };
+                (thing, Vec::new())
+            });
+            if let Some(address) = ours.address(kind, &found.id, spec) {
+                owned.push(address.resource());
+            } else if !thing.singles.iter().any(|single| single.part.as_ref() == part) {
+                let begun = kind.api.runs(spec).is_some_and(|runs| runs.has_begun(now));
+                thing.past = begun;
+                let Found { id, stamp, push_ids, .. } = found.clone();
+                thing.singles.push(Single { part: part.cloned(), id, spec: spec.clone(), stamp, push_ids });
+            }
+        }
+        for (mut thing, owned) in resources.into_values().filter(|(thing, _)| !thing.singles.is_empty()) {
+            thing.singles.sort_by(|a, b| a.part.cmp(&b.part));
+            match owned.first() {
+                Some(address) => out.grown.push((address.clone(), thing)),
+                None => out.things.push(thing),
+            }
+        }
+    }
+    out.left.sort();
+    out.left.dedup();
+    out
+}
+
+fn left(kind: &Kind, found: &Found, why: impl Into<Cow<'static, str>>) -> Left {
+    let (name, id) = (found.name.clone(), found.id.clone());
+    Left { kind: kind.key, why: why.into(), name, id, key: None, is_part: false, undecided: false }
+}
+
+/// Why something is not to be pulled, whoever asks.
+fn out_of_question(kind: &Kind, found: &Found, ledger: &Ledger, ours: &Ours, now: Timestamp) -> Option<&'static str> {
+    let Some(spec) = &found.spec else {
+        return (!ours.ids.contains(&(kind.key, found.id.as_str()))).then_some(UNCLEAR);
+    };
+    if ours.address(kind, &found.id, spec).is_some() {
+        return None;
+    }
+    let in_doubt = ledger.open.iter().any(|(address, open)| {
+        let name = open.intent.spec.as_ref().map(|spec| kind.api.name(spec));
+        address.kind == kind.key
+            && open.intent.verb == Verb::Create
+            && name.as_ref() == Some(&found.name)
+            && !open.intent.seen.contains(&found.id)
+    });
+    if in_doubt {
+        return Some(IN_DOUBT);
+    }
+    kind.api.runs(spec).is_some_and(|runs| runs.is_done(now, SignedDuration::ZERO)).then_some(PAST)
+}
+
+/// What is ours, by what the service knows it by.
+struct Ours<'l> {
+    ids: BTreeSet<(&'l str, &'l str)>,
+    by_id: BTreeMap<(&'l str, &'l str), &'l Address>,
+    by_identity: BTreeMap<(&'l str, String), &'l Address>,
+}
+
+impl<'l> Ours<'l> {
+    fn new(ledger: &'l Ledger) -> Self {
+        let (mut by_id, mut by_identity) = (BTreeMap::new(), BTreeMap::new());
+        for (address, owned) in &ledger.owned {
+            match kinds::api(address).identity(&owned.spec) {
+                Some(identity) => drop(by_identity.insert((&*address.kind, identity), address)),
+                None => drop(by_id.insert((&*address.kind, owned.id.as_str()), address)),
+            }
+        }
+        for old in &ledger.retired {
+            by_id.insert((&*old.address.kind, old.id.as_str()), &old.address);
+        }
+        Self { ids: ledger.ids(), by_id, by_identity }
+    }
+
+    fn address(&self, kind: &Kind, id: &str, spec: &Value) -> Option<&'l Address> {
+        match kind.api.identity(spec) {
+            Some(identity) => self.by_identity.get(&(kind.key, identity)).copied(),
+            None => self.by_id.get(&(kind.key, id)).copied(),
+        }
+    }
+}

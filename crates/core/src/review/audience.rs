@@ -1,0 +1,234 @@
+//! Who is meant, before and after, and what that means.
+
+use std::borrow::Cow;
+
+use pushplan_model::audience::{self, Audience, Line, Relation};
+use pushplan_model::kinds::{self, Parts, Resource, Role, Segment, Spec, remote};
+use pushplan_model::node::At;
+use pushplan_model::nouns::audience::{SegmentRef, Selector};
+use pushplan_model::nouns::device::DeviceTypes;
+use pushplan_model::source::Span;
+
+use super::{Known, OfSide, Review, Side, resource, start};
+use crate::plan::{Change, Moved};
+
+/// An audience of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Who {
+    /// In a sentence, as it will be, or as it was where it goes.
+    pub words: String,
+    /// Where that names segments alone: who is in them.
+    pub meaning: Option<String>,
+    /// As a tree, with what comes and goes.
+    pub tree: Vec<Marked>,
+    /// It says the same as before, to the same kinds of device: what changes is a segment that it names.
+    pub through: bool,
+    /// What was last applied, where both sides have moved on from it.
+    pub last_applied: Option<String>,
+    /// How it changes; `None` where there is nothing to compare.
+    pub effect: Option<Relation>,
+}
+
+/// A line of a tree, and what happens to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marked {
+    pub mark: Mark,
+    pub line: Line,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    Same,
+    Comes,
+    Goes,
+}
+
+impl Review<'_> {
+    /// The audiences of a change, each with what it was before. Those of a pipeline are whoever sets it off, and not told.
+    pub fn who(&self, change: &Change) -> Cow<'_, [Who]> {
+        if kinds::api(&change.address).audiences().is_empty() {
+            return Cow::Borrowed(&[]);
+        }
+        match self.known(change) {
+            Some(known) => Cow::Borrowed(known.who.get_or_init(|| self.meant(change))),
+            None => Cow::Owned(self.meant(change)),
+        }
+    }
+
+    /// How each of these audiences changes; `None` where there is nothing to compare. That takes less than to say who is in it.
+    pub fn effects(&self, change: &Change) -> Cow<'_, [Option<Relation>]> {
+        if kinds::api(&change.address).audiences().is_empty() {
+            return Cow::Borrowed(&[]);
+        }
+        let effects = || self.of_both(change, |old, new| self.compared(change, old, new));
+        match self.known(change) {
+            Some(known) => Cow::Borrowed(known.effects.get_or_init(effects)),
+            None => Cow::Owned(effects()),
+        }
+    }
+
+    fn compared(&self, change: &Change, old: &[Meant], new: &[Meant]) -> Vec<Option<Relation>> {
+        let settled = self.is_settled(change);
+        let compared = |at: usize| {
+            let (old, new) = (old.get(at)?, new.get(at)?);
+            // What is written alike and names nothing that changes needs no proof.
+            if settled && old == new {
+                return Some(Relation::Same);
+            }
+            let (before, after) = (self.audience(Side::Before, change, old), self.audience(Side::After, change, new));
+            Some(audience::compare(&before, &after))
+        };
+        (0..old.len().max(new.len())).map(compared).collect()
+    }
+
+    fn meant(&self, change: &Change) -> Vec<Who> {
+        let effects = self.effects(change);
+        let key = key(change);
+        let applied = change.ledger.as_ref().filter(|_| change.moved == Some(Moved::Both));
+        let applied = applied.and_then(|spec| kinds::api(&change.address).read(spec));
+        let applied = meant(applied.as_deref(), &key);
+        self.of_both(change, |old, new| {
+            let last = |at: usize| {
+                let (applied, _) = applied.get(at).filter(|applied| Some(*applied) != old.get(at))?;
+                Some(audience::words(applied))
+            };
+            let one = |(at, effect): (usize, &Option<Relation>)| {
+                let who = self.one(change, old.get(at), new.get(at));
+                let through = who.through && *effect != Some(Relation::Same);
+                Who { through, last_applied: last(at), effect: effect.clone(), ..who }
+            };
+            effects.iter().enumerate().map(one).collect()
+        })
+    }
+
+    /// Tells something of the audiences of a change as they were and as they will be.
+    fn of_both<T>(&self, change: &Change, tell: impl FnOnce(&[Meant], &[Meant]) -> T) -> T {
+        let key = key(change);
+        match self.known(change) {
+            Some(Known { before, after, .. }) => {
+                let (before, after) = (before.read(change, Side::Before), after.read(change, Side::After));
+                tell(&meant(before, &key), &meant(after, &key))
+            }
+            None => {
+                let (before, after) = (resource(change, Side::Before), resource(change, Side::After));
+                tell(&meant(before.as_deref(), &key), &meant(after.as_deref(), &key))
+            }
+        }
+    }
+
+    /// Whether every segment that a change names means the same people on both sides.
+    fn is_settled(&self, change: &Change) -> bool {
+        let audiences = kinds::api(&change.address).audiences();
+        let mut specs = start(change).into_iter().chain(&change.desired);
+        specs.all(|spec| remote::named(audiences, spec).iter().all(|key| !self.moved.contains(key)))
+    }
+
+    /// One of them, but for its effect and what was last applied.
+    fn one(&self, change: &Change, old: Option<&Meant>, new: Option<&Meant>) -> Who {
+        let lines = |meant: Option<&Meant>| meant.map(|(selector, _)| audience::tree(selector)).unwrap_or_default();
+        let told = new.map(|new| (Side::After, new.0)).or(old.map(|old| (Side::Before, old.0)));
+        Who {
+            words: told.map(|(side, selector)| self.words(side, change, selector)).unwrap_or_default(),
+            meaning: told.and_then(|(side, selector)| self.meaning(side, selector)),
+            tree: match old.zip(new).filter(|(old, new)| old.0 == new.0) {
+                Some((_, same)) => all(audience::tree(same.0), Mark::Same),
+                None => marked(lines(old), lines(new)),
+            },
+            through: old.is_some() && old == new,
+            last_applied: None,
+            effect: None,
+        }
+    }
+
+    /// Who is in the one segment that an audience is.
+    fn meaning(&self, side: Side, selector: &Selector) -> Option<String> {
+        let Selector::Segment(reference) = selector else { return None };
+        let (side, key) = self.meant_by(side, reference)?;
+        self.known_segment(side, key).map(in_words)
+    }
+
+    fn words(&self, side: Side, change: &Change, selector: &Selector) -> String {
+        self.own(side, change, selector).map_or_else(|| audience::words(selector), in_words)
+    }
+
+    /// What is known of a segment, where that is what a change is about and these are its criteria.
+    fn own(&self, side: Side, change: &Change, selector: &Selector) -> Option<(&OfSide, &At<Selector>)> {
+        let known = (*change.address.kind == *Segment::KEY).then(|| self.known_segment(side, &change.address.key));
+        known.flatten().filter(|(_, criteria)| std::ptr::eq(&criteria.value, selector))
+    }
+
+    /// Who is in the one segment that an audience is, where that is the same on both sides of what it names.
+    pub(super) fn people(&self, side: Side, selector: &Selector) -> Option<&Audience> {
+        let Selector::Segment(reference) = selector else { return None };
+        let (side, key) = self.meant_by(side, reference)?;
+        self.known_segment(side, key).and_then(people)
+    }
+
+    /// Those who are reached: an audience with its segments as they are on that side.
+    fn audience(&self, side: Side, change: &Change, (selector, devices): &Meant) -> Audience {
+        let known = self.people(side, selector).or_else(|| self.own(side, change, selector).and_then(people));
+        let whole = || Audience::of(selector, |reference: &SegmentRef| self.segment(side, reference));
+        let audience = known.cloned().unwrap_or_else(whole);
+        match devices {
+            Some(devices) => audience.on(devices),
+            None => audience,
+        }
+    }
+}
+
+/// Who is in a segment, worked out once; `None` where it names others, which may be other people on the other side.
+fn people<'r>((known, criteria): (&'r OfSide, &At<Selector>)) -> Option<&'r Audience> {
+    let audience = known.audience.get_or_init(|| {
+        let mut is_whole = true;
+        criteria.walk(&mut |selector| is_whole &= !matches!(selector.value, Selector::Segment(_)));
+        is_whole.then(|| Audience::of(&criteria.value, |_| None))
+    });
+    audience.as_ref()
+}
+
+/// Who is in a segment, in a sentence.
+fn in_words((known, criteria): (&OfSide, &At<Selector>)) -> String {
+    known.words.get_or_init(|| audience::words(&criteria.value)).clone()
+}
+
+/// An audience, and the devices that it is reached on.
+type Meant<'s> = (&'s Selector, Option<&'s DeviceTypes>);
+
+fn key(change: &Change) -> At<String> {
+    At::new(change.address.key.clone(), Span::NONE)
+}
+
+/// The audiences of a resource, where there is one. Those of a pipeline are whoever sets it off.
+fn meant<'s>(spec: Option<&'s dyn Spec>, key: &'s At<String>) -> Vec<Meant<'s>> {
+    let Some(spec) = spec else { return Vec::new() };
+    let mut parts = Parts::new(key);
+    spec.parts(&mut parts);
+    let own = parts.audiences.iter().filter(|audience| audience.role != Role::Pipeline);
+    own.map(|one| (&one.selector.value, one.devices.map(|devices| &devices.value))).collect()
+}
+
+/// A tree that stays as it is, or that comes or goes as a whole.
+fn all(lines: Vec<Line>, mark: Mark) -> Vec<Marked> {
+    lines.into_iter().map(|line| Marked { mark, line }).collect()
+}
+
+/// Two trees as one. Lines that stay are those of the longest run that both have in the same order.
+fn marked(old: Vec<Line>, new: Vec<Line>) -> Vec<Marked> {
+    if old.is_empty() {
+        return all(new, Mark::Comes);
+    }
+    if new.is_empty() {
+        return all(old, Mark::Goes);
+    }
+    let mut found = Vec::new();
+    for op in similar::capture_diff_slices(similar::Algorithm::Patience, &old, &new) {
+        let (tag, before, after) = op.as_tag_tuple();
+        let goes = tag != similar::DiffTag::Equal;
+        if goes {
+            found.extend(old[before].iter().map(|line| Marked { mark: Mark::Goes, line: line.clone() }));
+        }
+        let mark = if goes { Mark::Comes } else { Mark::Same };
+        found.extend(new[after].iter().map(|line| Marked { mark, line: line.clone() }));
+    }
+    found
+}

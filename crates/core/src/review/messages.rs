@@ -1,0 +1,48 @@
+//! What people will read, and what they would read before.
+
+use pushplan_model::kinds::{self, Parts, Spec};
+use pushplan_model::node::At;
+use pushplan_model::source::Span;
+use pushplan_project::look::{self, Seen, Values};
+
+use super::{Review, Side};
+use crate::plan::Change;
+
+/// The name of a sample, and its values.
+type Sample<'s> = (&'s str, &'s Values);
+
+impl Review<'_> {
+    /// The messages of a change as people see them, with defaults for their variables; behind them one for each sample that
+    /// its author gave.
+    pub fn messages(&self, change: &Change, side: Side) -> Vec<Seen> {
+        self.each_message(change, side, &|parts, sample| look::all(&look::spoken(parts), parts.each, sample))
+    }
+
+    /// The texts of these messages alone.
+    pub fn texts(&self, change: &Change, side: Side) -> Vec<String> {
+        let none = Values::new();
+        self.each_message(change, side, &|parts, sample| {
+            let values = sample.map_or(&none, |(_, values)| values);
+            parts.said.iter().map(|said| look::text(said, values)).collect()
+        })
+    }
+
+    /// What a function makes of the messages of a change: with defaults, and then with each sample.
+    fn each_message<T>(&self, change: &Change, side: Side, made: &dyn Fn(&Parts, Option<Sample>) -> Vec<T>) -> Vec<T> {
+        if !kinds::api(&change.address).speaks() {
+            return Vec::new();
+        }
+        let key = At::new(change.address.key.clone(), Span::NONE);
+        let all = |spec: &dyn Spec| {
+            let mut parts = Parts::new(&key);
+            spec.parts(&mut parts);
+            let mut found = made(&parts, None);
+            let samples = self.plan.told.of.get(&change.address).into_iter().flat_map(|aside| &aside.previews);
+            for (name, values) in samples {
+                found.extend(made(&parts, Some((name, values))));
+            }
+            found
+        };
+        self.of_resource(change, side, all).unwrap_or_default()
+    }
+}

@@ -1,0 +1,329 @@
+//! When the messages of a plan go out, and which of them are too near to each other.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use pushplan_model::address::Address;
+use pushplan_model::kinds::{self, Parts, Sending, Spec};
+use pushplan_model::node::At;
+use pushplan_model::nouns::audience::SegmentRef;
+use pushplan_model::nouns::schedule::When;
+use pushplan_model::nouns::zone;
+use pushplan_model::source::Span;
+use pushplan_project::timing::{self, Collisions, Country, Times, Upcoming, has_passed, places};
+use serde_json::Value;
+
+use super::fields::partners;
+use super::{Review, Side, after, before};
+use crate::plan::{Action, Change};
+
+/// The times of a change on both sides.
+#[derive(Debug)]
+pub struct BothTimes<'r> {
+    pub old: Cow<'r, [Times]>,
+    pub new: Cow<'r, [Times]>,
+    /// The places of those that belong together.
+    pairs: Vec<Pair>,
+}
+
+type Pair = (Option<usize>, Option<usize>);
+
+impl BothTimes<'_> {
+    /// All of them: each as it was, and as it will be.
+    pub fn each(&self) -> impl Iterator<Item = (Option<&Times>, Option<&Times>)> {
+        self.pairs.iter().map(|(was, is)| (was.map(|at| &self.old[at]), is.map(|at| &self.new[at])))
+    }
+}
+
+/// Which times belong together: those of the same variant, or the same moments. What is left has moved, the first to the first.
+fn pairs(change: &Change, old: &[Times], new: &[Times]) -> Vec<Pair> {
+    let was = match new.iter().any(|times| times.variant.is_some()) {
+        true => by_variant(change, old, new),
+        false => by_moment(old, new),
+    };
+    let stay: BTreeSet<usize> = was.iter().flatten().copied().collect();
+    let gone = (0..old.len()).filter(|at| !stay.contains(at));
+    let gone: Vec<Pair> = gone.map(|at| (Some(at), None)).collect();
+    was.iter().enumerate().map(|(is, was)| (*was, Some(is))).chain(gone).collect()
+}
+
+/// The old time that each new one belongs to.
+fn by_variant(change: &Change, old: &[Times], new: &[Times]) -> Vec<Option<usize>> {
+    let partners = partners(variants(before(change)), variants(after(change)));
+    let was = |times: &Times| partners.get(times.variant?.checked_sub(1)?).copied().flatten();
+    let place = |number: usize| old.iter().position(|times| times.variant == Some(number + 1));
+    new.iter().map(|times| was(times).and_then(place)).collect()
+}
+
+fn variants(spec: Option<&Value>) -> &[Value] {
+    spec.and_then(|spec| spec["variants"].as_array()).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn by_moment(old: &[Times], new: &[Times]) -> Vec<Option<usize>> {
+    let mut left: BTreeMap<(Timestamp, Timestamp), Vec<usize>> = BTreeMap::new();
+    for (at, times) in old.iter().enumerate().rev() {
+        left.entry(timing::range(times.when)).or_default().push(at);
+    }
+    let mut was: Vec<Option<usize>> =
+        new.iter().map(|times| left.get_mut(&timing::range(times.when)).and_then(Vec::pop)).collect();
+    let mut others: Vec<usize> = (0..new.len()).filter(|at| was[*at].is_none()).collect();
+    others.sort_by_key(|at| timing::range(new[*at].when));
+    for (is, before) in others.into_iter().zip(left.into_values().flatten()) {
+        was[is] = Some(before);
+    }
+    was
+}
+
+impl Review<'_> {
+    /// The times at which a change's messages go out, as they were or as they will be.
+    pub fn times(&self, change: &Change, side: Side) -> Cow<'_, [Times]> {
+        if !kinds::api(&change.address).has_runs() {
+            return Cow::Borrowed(&[]);
+        }
+        match self.known(change) {
+            Some(known) => Cow::Borrowed(known.of(side).times.get_or_init(|| self.goes_out(change, side))),
+            None => Cow::Owned(self.goes_out(change, side)),
+        }
+    }
+
+    /// Those as they were and as they will be. Of those that give way to others, nobody asks for the clocks over there.
+    pub fn both_times(&self, change: &Change) -> BothTimes<'_> {
+        let new = self.times(change, Side::After);
+        let by_author = |sending: &Sending, zone: &TimeZone| {
+            Times::by_author(sending.schedule.when, zone).of_variant(sending.variant)
+        };
+        if new.is_empty() {
+            let old = self.times(change, Side::Before);
+            let pairs = (0..old.len()).map(|was| (Some(was), None)).collect();
+            return BothTimes { old, new, pairs };
+        }
+        let mut old = self.each_time(change, Side::Before, by_author);
+        let pairs = pairs(change, &old, &new);
+        for (was, is) in pairs.iter().filter_map(|(was, is)| was.zip(*is)) {
+            // In which zone it was written before, nobody remembers.
+            old[was].zone = new[is].zone.clone();
+        }
+        BothTimes { old: old.into(), new, pairs }
+    }
+
+    fn goes_out(&self, change: &Change, side: Side) -> Vec<Times> {
+        self.each_time(change, side, |sending, zone| {
+            let segment = |reference: &SegmentRef| self.segment(side, reference);
+            let audience = places(sending.audience, segment, Country::All);
+            let times = Times::new(sending.schedule.when, zone, &audience, self.plan.told.quiet);
+            times.of_variant(sending.variant)
+        })
+    }
+
+    fn each_time(&self, change: &Change, side: Side, time: impl Fn(&Sending, &TimeZone) -> Times) -> Vec<Times> {
+        if !kinds::api(&change.address).has_runs() {
+            return Vec::new();
+        }
+        let aside = self.plan.told.of.get(&change.address);
+        let zone = aside.and_then(|aside| zone::get(aside.zone.as_deref()?)).unwrap_or(TimeZone::UTC);
+        let own = |sending: &Sending| match sending.schedule.when {
+            When::At(instant) => zone::get(aside?.zones.get(&instant)?),
+            When::EachZone(_) => None,
+        };
+        let key = key(&change.address);
+        let times = |spec: &dyn Spec| {
+            let mut parts = Parts::new(&key);
+            spec.parts(&mut parts);
+            parts.sendings.iter().map(|sending| time(sending, own(sending).as_ref().unwrap_or(&zone))).collect()
+        };
+        self.of_resource(change, side, times).unwrap_or_default()
+    }
+
+    /// What has to happen for a change's messages to be sent, where they wait for something: as it was, and as it will be.
+    pub fn both_set_off(&self, change: &Change) -> (Option<String>, Option<String>) {
+        let new = self.set_off(change, Side::After);
+        let (was, is) = (before(change), after(change));
+        let is_same = |was: &Value, is: &Value| was["immediate_trigger"] == is["immediate_trigger"];
+        let is_same = new.is_some() && was.zip(is).is_some_and(|(was, is)| is_same(was, is));
+        (if is_same { new.clone() } else { self.set_off(change, Side::Before) }, new)
+    }
+
+    /// The same on one side.
+    pub fn set_off(&self, change: &Change, side: Side) -> Option<String> {
+        if !kinds::api(&change.address).speaks() {
+            return None;
+        }
+        let key = key(&change.address);
+        let triggers = |spec: &dyn Spec| -> Vec<String> {
+            let mut parts = Parts::new(&key);
+            spec.parts(&mut parts);
+            parts.triggers.iter().map(|trigger| trigger.happens()).collect()
+        };
+        let triggers = self.of_resource(change, side, triggers).filter(|triggers| !triggers.is_empty())?;
+        Some(pushplan_model::text::any_of(&triggers))
+    }
+
+    /// The messages of the plan that one person would get shortly after each other, also among those that stay as they are.
+    pub fn collisions(&self) -> Collisions {
+        let plan = self.plan;
+        let apart = plan.told.apart_seconds.map_or(timing::APART, SignedDuration::from_secs);
+        // Most resources send nothing at a time, which their kind tells without reading them.
+        let sends = |change: &Change| {
+            let runs = after(change).and_then(|spec| kinds::api(&change.address).runs(spec));
+            change.action != Action::Past && runs.and_then(|runs| runs.last).is_some_and(|last| last > plan.made)
+        };
+        // What is half out goes on as it is.
+        let side = |change: &Change| match change.rest() {
+            [] => sends(change).then_some(Side::After),
+            _ => Some(Side::Before),
+        };
+        let sending: Vec<(&Change, &dyn Spec, At<String>)> = plan
+            .changes
+            .iter()
+            .zip(&self.known.0)
+            .filter_map(|(change, known)| {
+                let side = side(change)?;
+                Some((change, known.of(side).read(change, side)?, key(&change.address)))
+            })
+            .collect();
+        let upcoming: Vec<Upcoming> = sending
+            .iter()
+            .flat_map(|(change, spec, key)| {
+                let mut parts = Parts::new(key);
+                spec.parts(&mut parts);
+                let news = change.action != Action::Keep && change.rest().is_empty();
+                let sendings = parts.sendings.into_iter();
+                let upcoming = sendings.map(|sending| Upcoming {
+                    people: self.people(Side::After, sending.audience),
+                    ..Upcoming::of(&change.address, sending, news)
+                });
+                upcoming.collect::<Vec<_>>()
+            })
+            .filter(|upcoming| !has_passed(upcoming.when, plan.made))
+            .collect();
+        timing::collisions(&upcoming, apart, |reference| self.segment(Side::After, reference))
+    }
+}
+
+fn key(address: &Address) -> At<String> {
+    At::new(address.key.clone(), Span::NONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use pushplan_model::digest::Digest;
+    use pushplan_model::nouns::level::Level;
+    use pushplan_project::timing::words;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::plan::{About, Aim, Aside, Choice, Plan, Position, Told};
+
+    fn change(address: (&'static str, &str), action: Action, live: Option<Value>, desired: Value) -> Change {
+        Change {
+            address: Address::new(address.0, address.1),
+            action,
+            name: address.1.to_owned(),
+            place: None,
+            id: None,
+            desired: Some(desired.into()),
+            live: live.map(Into::into),
+            ledger: None,
+            moved: None,
+            reasons: vec![],
+            sends: vec![],
+            protect: false,
+            broadcast: false,
+            ignored: vec![],
+        }
+    }
+
+    fn push(time: &str, audience: &Value) -> Value {
+        let push = json!({"audience": audience, "device_types": ["ios"], "notification": {"alert": "Hi"}});
+        json!({"name": "x", "schedule": [{"scheduled_time": time}], "push": push})
+    }
+
+    fn plan(changes: Vec<Change>) -> Plan {
+        let about = About {
+            target: "production".into(),
+            origin: "https://messaging.example".into(),
+            app: String::new(),
+            level: Level::Documented,
+            manifests: Digest::of(b"a"),
+            ledger: Position { lineage: "l".into(), seq: 7 },
+            aim: Aim::Manifests,
+            choice: Choice::default(),
+            min_lead_seconds: 300,
+        };
+        let zone = Aside { zone: Some("America/New_York".into()), ..Aside::default() };
+        let of = [(Address::new("scheduled_pushes", "sale"), zone)].into();
+        let plan = Plan::new(about, changes, vec![], vec![], "2026-11-16T09:00:00Z".parse().unwrap());
+        Plan { told: Told { of, ..Told::default() }, ..plan }
+    }
+
+    #[test]
+    fn a_time_is_told_in_the_zone_of_its_author_and_where_people_are() {
+        let segment = json!({"display_name": "British", "criteria": {"tag": "GB", "group": "ua_locale_country"}});
+        let audience = json!({"segment": "british"});
+        let plan = plan(vec![
+            change(
+                ("scheduled_pushes", "sale"),
+                Action::Update,
+                Some(push("2026-11-27T1100", &json!("all"))),
+                push("2026-11-27T1400", &audience),
+            ),
+            change(("segments", "british"), Action::Keep, Some(segment.clone()), segment),
+        ]);
+        let review = Review::of(&plan);
+        let [old] = &review.times(&plan.changes[0], Side::Before)[..] else { panic!("one time") };
+        let [new] = &review.times(&plan.changes[0], Side::After)[..] else { panic!("one time") };
+        let told = "Fri 27 Nov 2026 06:00 -> 09:00 America/New_York = 14:00 UTC, in 11 days";
+        assert_eq!(words::changed(old, new, plan.made), told);
+        assert_eq!(words::elsewhere(new, words::MOST), ["London 14:00 Fri"]);
+        assert!(old.anywhere && !new.anywhere);
+        assert!(review.times(&plan.changes[1], Side::After).is_empty());
+    }
+
+    #[test]
+    fn what_sets_off_a_pipeline_is_told_as_it_was_and_as_it_will_be() {
+        let pipeline = |tag: &str, delay: i64| {
+            let push = json!({"audience": "triggered", "device_types": ["ios"], "notification": {"alert": "Hi"}});
+            let outcome = json!({"delay": delay, "push": push});
+            let trigger = json!({"tag_added": {"tag": tag, "group": "shop"}});
+            json!({"enabled": true, "immediate_trigger": trigger, "outcome": outcome})
+        };
+        let told = |live: Option<Value>, action, desired: Value| {
+            let plan = plan(vec![change(("pipelines", "p"), action, live, desired)]);
+            Review::of(&plan).both_set_off(&plan.changes[0])
+        };
+        let (old, new) = told(Some(pipeline("old", 5)), Action::Update, pipeline("new", 5));
+        assert!(old.is_some_and(|words| words.contains("old")) && new.is_some_and(|words| words.contains("new")));
+        let (old, new) = told(Some(pipeline("same", 5)), Action::Update, pipeline("same", 9));
+        assert!(old == new && new.is_some_and(|words| words.contains("same")));
+        let (old, new) = told(None, Action::Create, pipeline("new", 5));
+        assert!(old.is_none() && new.is_some());
+        let (old, new) = told(Some(pipeline("old", 5)), Action::Delete, Value::Null);
+        assert!(old.is_some() && new.is_none());
+    }
+
+    #[test]
+    fn collisions_of_a_plan_are_found_also_with_what_stays() {
+        let all = json!("all");
+        let of =
+            |key: &'static str, action, time: &str| change(("scheduled_pushes", key), action, None, push(time, &all));
+        let plan = plan(vec![
+            of("kept", Action::Keep, "2026-11-27T1200"),
+            of("new", Action::Create, "2026-11-27T1300"),
+            of("other", Action::Keep, "2026-11-27T1100"),
+            of("past", Action::Keep, "2026-11-01T1100"),
+            of("alone", Action::Create, "2026-11-29T1100"),
+        ]);
+        let found = Review::of(&plan).collisions();
+        let told: Vec<(String, String, bool)> =
+            found.found.iter().map(|it| (it.one.to_string(), it.other.to_string(), it.news)).collect();
+        let address = |key: &str| format!("scheduled_pushes/{key}");
+        let expected = [("other", "new", true), ("kept", "new", true), ("other", "kept", false)];
+        assert_eq!(told, expected.map(|(one, other, news)| (address(one), address(other), news)));
+        assert_eq!(found.apart_seconds, 4 * 3600);
+        assert_eq!(found.found[0].who.as_deref(), Some("an iOS device"));
+        let off = Plan { told: Told { apart_seconds: Some(0), ..plan.told.clone() }, ..plan };
+        assert!(Review::of(&off).collisions().found.is_empty());
+    }
+}

@@ -1,0 +1,144 @@
+//! What the service has and nobody here knows of: neither a manifest nor the ledger.
+//!
+//! Pure: it is worked out from what was fetched.
+
+mod names;
+mod prune;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+use pushplan_ledger::Ledger;
+use pushplan_model::address::Address;
+use pushplan_model::kinds::remote::{named_ids, segments};
+use pushplan_model::kinds::{self, Api, Found, KINDS, Kind, Read, Runs};
+use pushplan_model::nouns::level::Level;
+use pushplan_model::text::is_like;
+use serde_json::Value;
+
+use crate::compare::Unit;
+use crate::live::Live;
+use crate::plan::{Change, Reason, Thing, Told, Unmanaged};
+
+pub use prune::contents;
+pub(crate) use prune::prune;
+
+/// Something on the service that is not in git.
+#[derive(Clone, Debug)]
+pub struct Other<'l> {
+    pub kind: &'static Kind,
+    pub found: &'l Found,
+    /// What it is called here, from its name: the same list always gives the same addresses.
+    pub address: Address,
+}
+
+impl Other<'_> {
+    /// Whether a pattern over kinds and names means it, such as `segments/Test *`.
+    pub fn is_like(&self, pattern: &str) -> bool {
+        is_like(pattern, &format!("{}/{}", self.kind.key, self.found.name))
+    }
+
+    /// Whether it messaged people and is over: `pull` leaves it where it is.
+    pub fn is_over(&self, now: Timestamp) -> bool {
+        let runs = self.found.spec.as_ref().and_then(|spec| self.kind.api.runs(spec));
+        runs.is_some_and(|runs| runs.is_done(now, SignedDuration::ZERO))
+    }
+
+    /// Whether one of these patterns means it.
+    pub fn is_ignored(&self, ignore: &[String]) -> bool {
+        ignore.iter().any(|pattern| self.is_like(pattern))
+    }
+}
+
+/// Everything that is listed and in no ledger, by kind and name.
+pub fn others<'l>(live: &'l Live, ledger: &Ledger, declared: &BTreeMap<Address, Unit>) -> Vec<Other<'l>> {
+    let ours = ledger.ids();
+    let is_other = |(kind, found): &(&'static Kind, &Found)| !ours.contains(&(kind.key, found.id.as_str()));
+    let others: Vec<_> = live.listed().filter(is_other).collect();
+    if others.is_empty() {
+        return Vec::new();
+    }
+    let known = declared.keys().chain(ledger.owned.keys()).chain(ledger.open.keys());
+    let known = known.chain(ledger.retired.iter().map(|old| &old.address)).map(Address::resource).collect();
+    names::named(others, &known)
+}
+
+/// Adds what a plan's readers should know of what is not in git: how much there is, but for what the plan tells of itself.
+pub fn tell(told: &mut Told, live: &Live, others: &[Other], changes: &[Change], ignore: &[String]) {
+    let is_told = if others.is_empty() { BTreeSet::new() } else { spoken_for(changes.iter()) };
+    for other in others.iter().filter(|other| !other.is_ignored(ignore)) {
+        let key = other.kind.key;
+        if !is_told.contains(&(key, other.found.id.as_str())) {
+            told.unmanaged.entry(key.to_owned()).or_insert_with(|| Unmanaged::new(!live.whole.contains(key))).number +=
+                1;
+        }
+    }
+    told.unlisted = live.unlisted.iter().map(|(kind, why)| ((*kind).to_owned(), why.clone())).collect();
+}
+
+/// The ids, by kind, that changes speak of: what they are about, what has a name that is declared, what may be ours.
+fn spoken_for<'c>(changes: impl Iterator<Item = &'c Change>) -> BTreeSet<(&'c str, &'c str)> {
+    let mut ids = BTreeSet::new();
+    for change in changes {
+        let named = change.reasons.iter().flat_map(|reason| match reason {
+            Reason::Collision { ids } => ids.as_slice(),
+            Reason::InDoubt { candidates, .. } => candidates.as_slice(),
+            _ => &[],
+        });
+        ids.extend(named.chain(&change.id).map(|id| (&*change.address.kind, id.as_str())));
+    }
+    ids
+}
+
+/// Who points at each segment, by its id, as far as is known. What has messaged people for the last time points at nothing.
+pub fn users(
+    live: &Live,
+    ledger: &Ledger,
+    declared: &BTreeMap<Address, Unit>,
+    now: Timestamp,
+) -> BTreeMap<String, BTreeSet<Thing>> {
+    let mut users: BTreeMap<String, BTreeSet<Thing>> = BTreeMap::new();
+    let mut add = |ids: Vec<&str>, who: &Thing| {
+        for id in ids {
+            users.entry(id.to_owned()).or_default().insert(who.clone());
+        }
+    };
+    let is_over =
+        |api: &dyn Api, spec: &Value| api.runs(spec).is_some_and(|runs| runs.is_over(now, SignedDuration::ZERO));
+    let mut ours: BTreeMap<(&str, &str), &Address> = BTreeMap::new();
+    for (address, owned) in &ledger.owned {
+        let api = kinds::api(address);
+        ours.insert((&*address.kind, owned.id.as_str()), address);
+        let has_ended = match api.runs(&owned.spec) {
+            Some(Runs { last: None, .. }) | None => owned.past,
+            Some(runs) => runs.is_over(now, SignedDuration::ZERO),
+        };
+        if !has_ended {
+            let ids = owned.refs.values().map(String::as_str).chain(named_ids(api.audiences(), &owned.spec));
+            add(ids.collect(), &Thing::from(address.clone()));
+        }
+    }
+    for (address, unit) in declared {
+        add(named_ids(kinds::api(address).audiences(), &unit.spec), &Thing::from(address.clone()));
+    }
+    for (kind, found) in live.listed() {
+        let Some(spec) = found.spec.as_ref().filter(|spec| !is_over(kind.api, spec)) else { continue };
+        let who = match ours.get(&(kind.key, found.id.as_str())) {
+            Some(address) => Thing::from(Address::clone(address)),
+            None => Thing::other(kind.key, found),
+        };
+        add(segments(kind.api.audiences(), spec), &who);
+    }
+    users
+}
+
+/// The kinds whose contents no list shows. Who wants to know what points at what has all of them read.
+pub fn read_by_itself(level: Level) -> BTreeSet<&'static str> {
+    let by_itself = |kind: &&Kind| kind.api.lifecycle(level).read == Read::ListedThenGet;
+    KINDS.iter().filter(by_itself).map(|kind| kind.key).collect()
+}
+
+/// The kinds that cannot be listed: there is one for each person, or this level of the API does not tell.
+pub fn unlistable(level: Level) -> impl Iterator<Item = &'static Kind> {
+    KINDS.iter().filter(move |kind| kind.api.list(level).is_empty())
+}

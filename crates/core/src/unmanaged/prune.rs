@@ -1,0 +1,192 @@
+//! Deleting what nobody declares, where the target asks for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pushplan_ledger::Owned;
+use pushplan_model::address::Address;
+use pushplan_model::kinds::{self, Api, Delete, Kind, LegacyTag, Resource, Segment, kind};
+use pushplan_model::nouns::level::Level;
+use pushplan_model::nouns::tagged;
+use serde_json::Value;
+
+use super::{Other, others, read_by_itself, spoken_for};
+use crate::compare::{Compared, Names, Situation};
+use crate::plan::{Action, Change, Reason, Thing};
+
+/// The kinds whose contents have to be read for that: who names a tag stands in audiences that no list shows.
+pub fn contents(kinds: &BTreeSet<&'static str>, level: Level) -> BTreeSet<&'static str> {
+    let mut read = read_by_itself(level);
+    read.retain(|key| kinds.contains(key) || kinds.contains(LegacyTag::KEY));
+    read
+}
+
+/// Adds the deletion of everything of these kinds that nobody declares, but for what is ignored. What has begun to message
+/// people stays, and so does what has a name that is declared, or may be what an earlier run made.
+pub fn prune(compared: &mut Vec<Compared>, situation: &Situation, kinds: &BTreeSet<&'static str>, ignore: &[String]) {
+    if !situation.deletes || kinds.is_empty() {
+        return;
+    }
+    let names = Names::new(situation.ledger);
+    let others = others(situation.live, situation.ledger, situation.units);
+    let mut found = Vec::new();
+    {
+        let spoken_for = spoken_for(compared.iter().map(|one| &one.change));
+        let recovered: BTreeSet<&str> =
+            compared.iter().filter_map(|one| Some(one.recovered.as_ref()?.id.as_str())).collect();
+        let is_free = |other: &&Other| {
+            let id = other.found.id.as_str();
+            !spoken_for.contains(&(other.kind.key, id)) && !recovered.contains(id)
+        };
+        let held = Held { unclear: unclear(situation), tags: tag_users(situation) };
+        let is_asked = |other: &&Other| kinds.contains(other.kind.key) && !other.is_ignored(ignore);
+        found.extend(
+            others.iter().filter(is_asked).filter(is_free).filter_map(|other| one(other, situation, &names, &held)),
+        );
+    }
+    compared.extend(found);
+    compared.sort_by(|one, other| one.change.address.cmp(&other.change.address));
+}
+
+/// What keeps things from being deleted.
+struct Held {
+    /// What points at segments and tags, perhaps.
+    unclear: Vec<Thing>,
+    /// Who names each tag.
+    tags: BTreeMap<String, BTreeSet<Thing>>,
+}
+
+impl Held {
+    /// Who still points at something.
+    fn by(&self, other: &Other) -> Vec<Thing> {
+        let named = self.tags.get(&other.found.id).filter(|_| other.kind.key == LegacyTag::KEY);
+        let unclear = self.unclear.iter().filter(|_| is_named(other.kind));
+        let by: BTreeSet<&Thing> = named.into_iter().flatten().chain(unclear).collect();
+        by.into_iter().cloned().collect()
+    }
+}
+
+/// Whether audiences name things of a kind.
+fn is_named(kind: &Kind) -> bool {
+    [Segment::KEY, LegacyTag::KEY].contains(&kind.key)
+}
+
+/// Who names each tag that has no group: in git, in the ledger or on the service. What has messaged people for the last time
+/// names none.
+fn tag_users(situation: &Situation) -> BTreeMap<String, BTreeSet<Thing>> {
+    let mut users: BTreeMap<String, BTreeSet<Thing>> = BTreeMap::new();
+    // A tag does not name itself.
+    let mut add = |kind: &str, api: &dyn Api, spec: &Value, who: &Thing| {
+        if kind == LegacyTag::KEY {
+            return;
+        }
+        for tag in tagged::tags(spec).into_iter().filter(|_| !situation.is_over(api, spec)) {
+            users.entry(tag.to_owned()).or_default().insert(who.clone());
+        }
+    };
+    for (address, unit) in situation.units {
+        add(&address.kind, kinds::api(address), &unit.spec, &Thing::from(address.clone()));
+    }
+    let mut ours: BTreeMap<(&str, &str), &Address> = BTreeMap::new();
+    for (address, owned) in &situation.ledger.owned {
+        ours.insert((&*address.kind, owned.id.as_str()), address);
+        if !situation.has_ended(kinds::api(address), owned, &owned.spec) {
+            add(&address.kind, kinds::api(address), &owned.spec, &Thing::from(address.clone()));
+        }
+    }
+    for (address, open) in &situation.ledger.open {
+        if let Some(spec) = &open.intent.spec {
+            add(&address.kind, kinds::api(address), spec, &Thing::from(address.clone()));
+        }
+    }
+    for old in &situation.ledger.retired {
+        add(&old.address.kind, kinds::api(&old.address), &old.spec, &Thing::from(old.address.clone()));
+    }
+    for (kind, found) in situation.live.listed() {
+        let Some(spec) = &found.spec else { continue };
+        let who = match ours.get(&(kind.key, found.id.as_str())) {
+            Some(address) => Thing::from(Address::clone(address)),
+            None => Thing::other(kind.key, found),
+        };
+        add(kind.key, kind.api, spec, &who);
+    }
+    users
+}
+
+/// The deletion of one thing, as the API allows it; `None` where it stays.
+fn one(other: &Other, situation: &Situation, names: &Names, held: &Held) -> Option<Compared> {
+    let (api, found) = (other.kind.api, other.found);
+    // What somebody's push points at is not known where pushes should be listed and are not.
+    if is_named(other.kind) && situation.live.unlisted.keys().any(|key| kind(key).is_some_and(points)) {
+        return None;
+    }
+    // What cannot be understood cannot be judged either.
+    let spec = found.spec.as_ref()?;
+    if has_begun(api, spec, situation) {
+        return None;
+    }
+    let by_hand = api.lifecycle(situation.level).delete == Delete::Never;
+    // All that can be done by hand has been.
+    if by_hand && api.is_off(spec) {
+        return None;
+    }
+    let mut reasons = vec![Reason::Pruned { made: found.made }];
+    let held = held.by(other);
+    let is_held = !held.is_empty();
+    if is_held {
+        reasons.push(Reason::StillUsed { id: found.id.clone(), by: held });
+    }
+    let deletes = !by_hand && !is_held;
+    let live = names.by_key(api, spec);
+    let owned = Owned {
+        id: found.id.clone(),
+        spec: live.clone(),
+        refs: names.refs(api, spec),
+        stamp: found.stamp.clone(),
+        push_ids: found.push_ids.clone(),
+        protect: false,
+        past: false,
+        applied: situation.now,
+    };
+    let change = Change {
+        address: other.address.clone(),
+        action: if deletes { Action::Delete } else { Action::ByHand },
+        name: found.name.clone(),
+        place: None,
+        id: Some(found.id.clone()),
+        desired: None,
+        live: Some(live),
+        ledger: None,
+        moved: None,
+        reasons,
+        sends: Vec::new(),
+        protect: false,
+        broadcast: false,
+        ignored: Vec::new(),
+    };
+    Some(Compared {
+        change,
+        owned: deletes.then_some(owned),
+        recovered: None,
+        refresh: false,
+        restamp: false,
+        close: false,
+        released: false,
+        stamp: None,
+    })
+}
+
+/// What points at segments, perhaps: its content is in a form that is not known here.
+fn unclear(situation: &Situation) -> Vec<Thing> {
+    let listed = situation.live.listed();
+    let unread = listed.filter(|(kind, found)| points(kind) && found.spec.is_none());
+    unread.map(|(kind, found)| Thing::other(kind.key, found)).collect()
+}
+
+/// Whether things of a kind point at segments.
+fn points(kind: &Kind) -> bool {
+    !kind.api.audiences().is_empty()
+}
+
+fn has_begun(api: &dyn Api, spec: &Value, situation: &Situation) -> bool {
+    api.runs(spec).is_some_and(|runs| runs.has_begun(situation.now))
+}

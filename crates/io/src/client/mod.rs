@@ -1,0 +1,134 @@
+//! The client: carries requests to a service and brings back what it answers.
+//!
+//! Reading and writing are different types. [`Reading`] has no way to send anything but a `GET`, so whoever is given one, and a
+//! plan is made with nothing else, cannot change the service.
+
+mod credentials;
+mod leaving;
+mod origin;
+mod pause;
+mod struck;
+mod transport;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+pub use credentials::{Credentials, FINGERPRINT, From as FoundIn, Keyring, Secret, credentials, only_its_owner};
+pub use origin::{Origin, is_plain, shown};
+pub use struck::Struck;
+pub use transport::{Clients, Patience, Timing, Transport, Whole, connections};
+
+use pushplan_model::exchange::{Answer, Loss, Method, Request};
+
+use crate::failure::{Exit, Failure};
+use pause::Pause;
+
+/// How often a `GET` is sent at most.
+const ATTEMPTS: u32 = 5;
+/// The first wait before it is sent again; each is twice the one before, more or less.
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+/// The longest wait, whatever the service asks for: somebody may sit before it.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// A client that can only look.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    transport: Arc<Transport>,
+    pause: Arc<Pause>,
+}
+
+impl Reading {
+    pub fn new(transport: Arc<Transport>) -> Self {
+        Self { transport, pause: Arc::default() }
+    }
+
+    pub fn origin(&self) -> &Origin {
+        self.transport.origin()
+    }
+
+    /// Sends a `GET`, again where the service is busy, has a problem or is not heard. What it says in the end is the answer.
+    pub async fn get(&self, path: &str) -> Result<Answer, Loss> {
+        Ok(self.get_whole(path).await?.answer)
+    }
+
+    /// The same, with all that came back in the end.
+    pub async fn get_whole(&self, path: &str) -> Result<Whole, Loss> {
+        let request = Request::get(path);
+        for attempt in 0.. {
+            self.pause.over().await;
+            let answered = self.transport.send_whole(&request, || true).await;
+            let wait = match &answered {
+                Ok(Whole { answer, .. }) if !answer.is_passing() => return answered,
+                Ok(Whole { answer, .. }) => answer.wait_seconds(Timestamp::now()).map(Duration::from_secs),
+                Err(_) => None,
+            };
+            if attempt + 1 >= ATTEMPTS {
+                return answered;
+            }
+            let wait = wait.unwrap_or_else(|| pause::jittered(FIRST_WAIT * 2_u32.pow(attempt))).min(LONGEST_WAIT);
+            match &answered {
+                // Nobody else is to ask either.
+                Ok(Whole { answer, .. }) if answer.status == 429 => self.pause.extend(wait),
+                _ => tokio::time::sleep(wait).await,
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    /// The same for a request that was made elsewhere. One that is no `GET` does not leave.
+    pub async fn read(&self, request: &Request) -> Result<Answer, Loss> {
+        match request.method {
+            Method::Get => self.get(&request.path).await,
+            method => Err(Loss::NotSent(format!("a {} changes things, and this only reads", method.word()))),
+        }
+    }
+
+    /// Sends a `GET` once, for somebody who can do without an answer.
+    pub async fn glance(&self, path: &str) -> Option<Answer> {
+        self.transport.send(&Request::get(path), || true).await.ok()
+    }
+}
+
+/// A client that can do everything. It sends each request once: what is sent again is for the caller to decide.
+#[derive(Clone, Debug)]
+pub struct Writing {
+    transport: Arc<Transport>,
+}
+
+impl Writing {
+    pub fn new(transport: Arc<Transport>) -> Self {
+        Self { transport }
+    }
+
+    /// The same with connections of its own.
+    pub fn apart(&self) -> Self {
+        Self { transport: self.transport.apart() }
+    }
+
+    /// Sends a request. `may_leave` is asked in the last moment before its bytes go out; where it says no, they do not.
+    pub async fn send(
+        &self,
+        request: &Request,
+        may_leave: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Result<Answer, Loss> {
+        self.transport.send(request, may_leave).await
+    }
+
+    /// Sends a request at once, with all that comes back.
+    pub async fn send_whole(&self, request: &Request) -> Result<Whole, Loss> {
+        self.transport.send_whole(request, || true).await
+    }
+}
+
+/// The failure of an answer that refuses the credentials.
+pub fn refusal(origin: &Origin, answer: &Answer) -> Option<Failure> {
+    let what = match answer.status {
+        401 => "does not know these credentials",
+        403 => "does not allow this with these credentials",
+        _ => return None,
+    };
+    let failure = Failure::new(format!("{origin} {what} ({})", answer.error())).exit(Exit::Credentials);
+    Some(failure.help("check the app key and the master secret; the plain application secret may not use this API"))
+}

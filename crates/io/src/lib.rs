@@ -1,0 +1,6 @@
+//! The ways out of the process: files, git and HTTP.
+
+pub mod client;
+pub mod failure;
+pub mod files;
+pub mod git;

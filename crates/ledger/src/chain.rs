@@ -1,0 +1,297 @@
+//! A log over any store: records that hold on to each other, so that none can be changed, swapped or left out unseen.
+
+mod checkpoint;
+mod flaws;
+mod gap;
+mod presence;
+mod seen;
+mod transfer;
+mod unwritten;
+mod whereabouts;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use uuid::Uuid;
+
+use super::codec::{self, LIMIT, Seal, Sealed};
+use super::file::{FileStore, Folder};
+use super::intent::Seq;
+use super::record::{Entry, Record};
+use super::store::{New, Sibling, Start, Store, Stored, Unread};
+use super::{AppendError, Ledger, Log, Position, Unreadable, Untrusted};
+use checkpoint::Behind;
+pub use checkpoint::checkpoint;
+pub use gap::Restored;
+pub use presence::Presence;
+use seen::Seen;
+pub use transfer::{Facts, NotMoved};
+pub use unwritten::{Kept, Taken, Twice};
+use whereabouts::Whereabouts;
+
+/// The last record that is known, and how much there is from the last checkpoint on, where all of that was seen.
+#[derive(Clone, Debug, Default)]
+struct Last {
+    seal: Option<Seal>,
+    behind: Option<Behind>,
+}
+
+impl Last {
+    fn seq(&self) -> Seq {
+        self.seal.as_ref().map_or(0, |seal| seal.seq)
+    }
+}
+
+/// The ledger of one target.
+///
+/// It may be used by several processes and threads at a time: each place is taken by one of them.
+#[derive(Clone, Debug)]
+pub struct Chain(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    store: Arc<dyn Store>,
+    /// Results that could not be written are kept on this machine, wherever the ledger is.
+    unwritten: Folder,
+    /// Which runs are going on, on this machine.
+    presence: Folder,
+    /// What was seen of it from this machine.
+    seen: Option<Seen>,
+    target: String,
+    /// The lineage of a ledger that has no record yet, if this is the one to begin it. Chosen once, so that an append that
+    /// is tried again is the same append.
+    fresh: String,
+    /// The last record that was read or written here.
+    last: Mutex<Last>,
+    /// Where the settings say that it is, and what is known of other places.
+    whereabouts: Option<Whereabouts>,
+}
+
+impl Chain {
+    /// The ledger of a target of the project in a folder. Nothing is read or written yet.
+    pub fn new(store: Arc<dyn Store>, root: &Path, target: &str) -> Self {
+        Self(Arc::new(Inner {
+            seen: Seen::of(&*store, Folder::new(root, "seen", target)),
+            store,
+            unwritten: Folder::new(root, "unwritten", target),
+            presence: Folder::new(root, "running", target),
+            target: target.to_owned(),
+            fresh: Uuid::new_v4().to_string(),
+            last: Mutex::default(),
+            whereabouts: None,
+        }))
+    }
+
+    /// The same in the place that the settings name. A ledger that is elsewhere is noticed: nobody begins anew by mistake.
+    pub fn as_set(store: Arc<dyn Store>, place: Option<&str>, root: &Path, target: &str) -> Self {
+        let mut chain = Self::new(store, root, target);
+        if let Some(inner) = Arc::get_mut(&mut chain.0) {
+            inner.whereabouts = Some(Whereabouts::new(place, root, target));
+        }
+        chain
+    }
+
+    /// The same for somebody who only looks: what is seen is not noted.
+    pub fn only_looking(mut self) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.seen.iter_mut().for_each(Seen::only_look);
+            inner.whereabouts.iter_mut().for_each(Whereabouts::only_look);
+        }
+        self
+    }
+
+    /// The ledger of a target in files beneath the project's folder.
+    pub fn in_files(root: &Path, target: &str) -> Self {
+        Self::new(Arc::new(FileStore::new(root, target)), root, target)
+    }
+
+    /// Where it is, as people know the place.
+    pub fn shown(&self) -> String {
+        self.0.store.shown()
+    }
+
+    /// Why nothing of it is used, if so.
+    pub fn untrusted(&self) -> Option<&Untrusted> {
+        self.0.store.untrusted()
+    }
+
+    pub fn target(&self) -> &str {
+        &self.0.target
+    }
+
+    /// Every record from the first on.
+    pub async fn history(&self) -> Result<Vec<Entry>, Unreadable> {
+        let inner = &*self.0;
+        let damaged = match inner.read_stored(Start::At(1)).await {
+            Ok(stored) => match inner.verify(&stored) {
+                Ok(records) => {
+                    return Ok(inner.saw(records).await?.into_iter().map(|sealed| sealed.entry).collect());
+                }
+                Err(newer) if stored.iter().any(|stored| codec::is_newer(&stored.bytes)) => return Err(newer),
+                Err(damaged) => damaged,
+            },
+            Err(missing @ Unread::Missing { .. }) => inner.unread(missing),
+            Err(other) => return Err(inner.unread(other)),
+        };
+        // What is read from a checkpoint on needs nothing from before it.
+        match inner.read(Start::Checkpoint).await {
+            Ok(records) => Err(inner.before_checkpoint(&damaged, records.first().map_or(0, |first| first.seal.seq))),
+            Err(_) => Err(damaged),
+        }
+    }
+
+    /// Every record after a place. Unlike with [`Log::read`], no checkpoint stands for those before it.
+    pub async fn since(&self, after: Seq) -> Result<Vec<Entry>, Unreadable> {
+        let records = self.0.read(Start::At(after.max(1))).await?;
+        Ok(records.into_iter().map(|sealed| sealed.entry).filter(|entry| entry.seq > after).collect())
+    }
+
+    /// Where the ledger stands. Before its first record it has no lineage.
+    pub async fn position(&self) -> Result<Position, Unreadable> {
+        let newest = self.0.read(Start::Newest).await?.pop();
+        Ok(newest
+            .map_or_else(Position::default, |Sealed { seal: Seal { lineage, seq, .. }, .. }| Position { lineage, seq }))
+    }
+
+    /// Where the ledger stood when it was last read or written here.
+    pub fn known(&self) -> Position {
+        let last = self.0.last().seal;
+        last.map_or_else(Position::default, |Seal { lineage, seq, .. }| Position { lineage, seq })
+    }
+}
+
+impl Chain {
+    /// The ledgers of other targets in the same place, as far as it tells of them.
+    pub async fn beside(&self) -> Result<Vec<(Sibling, Ledger)>, Unreadable> {
+        let all = self.0.store.beside().await.map_err(|error| self.0.unread(error))?;
+        let state = |sibling: &Sibling| {
+            let entries = sibling.records.iter().filter_map(|stored| codec::decode(&stored.bytes).ok());
+            Ledger::replay(entries.map(|sealed| sealed.entry))
+        };
+        Ok(all
+            .into_iter()
+            .map(|sibling| {
+                let state = state(&sibling);
+                (sibling, state)
+            })
+            .collect())
+    }
+
+    /// The same as [`Log::read`] from the beginning. As soon as all of it is here and before it is understood, somebody is told
+    /// so: whatever they look at then shows at least what the ledger speaks of.
+    pub async fn read_telling(&self, is_here: impl FnOnce() + Send) -> Result<Vec<Entry>, Unreadable> {
+        self.read_from(0, is_here).await
+    }
+
+    async fn read_from(&self, after: Seq, is_here: impl FnOnce() + Send) -> Result<Vec<Entry>, Unreadable> {
+        let inner = &*self.0;
+        // The record that reading goes on from shows that the next one follows it.
+        let start = if after == 0 { Start::Checkpoint } else { Start::At(after) };
+        let stored = inner.stored(start).await?;
+        is_here();
+        let records = inner.saw(inner.verify(&stored)?).await?;
+        let behind = match after {
+            0 => Some(Behind::default()),
+            _ => inner.behind(after),
+        };
+        let new = stored.iter().zip(&records).filter(|(stored, _)| stored.seq > after);
+        let add =
+            |behind: Behind, (stored, sealed): (&Stored, &Sealed)| behind.and(&sealed.entry.record, stored.bytes.len());
+        let behind = behind.map(|behind| new.fold(behind, add));
+        drop(stored);
+        let last = records.last().map(|sealed| sealed.seal.clone());
+        if after > last.as_ref().map_or(0, |seal| seal.seq) {
+            return Err(inner.cut_short(inner.read(Start::Newest).await?.last().map_or(0, |one| one.seal.seq), after));
+        }
+        // A place that the ledger has left says where it is now, whatever other places say.
+        if let Some(Record::Moved { to }) = records.last().map(|sealed| &sealed.entry.record) {
+            return Err(inner.moved(to));
+        }
+        if after == 0 {
+            inner.nothing_elsewhere(last.as_ref()).await?;
+        }
+        inner.remember(Last { seal: last, behind });
+        Ok(records.into_iter().map(|sealed| sealed.entry).filter(|entry| entry.seq > after).collect())
+    }
+}
+
+impl Log for Chain {
+    async fn read(&self, after: Seq) -> Result<Vec<Entry>, Unreadable> {
+        self.read_from(after, || {}).await
+    }
+
+    async fn append(&self, entry: &Entry) -> Result<(), AppendError> {
+        let inner = &*self.0;
+        let before = inner.before(entry.seq).await.map_err(AppendError::NotWritten)?;
+        let lineage = before.as_ref().map_or(&inner.fresh, |seal| &seal.lineage);
+        let previous = before.as_ref().map(|seal| &seal.checksum);
+        let bytes = codec::encode(entry, lineage, previous);
+        let number = entry.seq;
+        if bytes.len() as u64 > LIMIT {
+            return Err(AppendError::NotWritten(format!("record {number} would be larger than {LIMIT} bytes")));
+        }
+        // What cannot be read would stop everybody from then on.
+        let sealed = codec::decode(&bytes)
+            .map_err(|flaw| AppendError::NotWritten(format!("record {number}, once written, {flaw}")))?;
+        let is_checkpoint = matches!(entry.record, Record::Checkpoint(_));
+        inner.store.create(New { seq: number, bytes: &bytes, previous, is_checkpoint }).await?;
+        if let Some(seen) = &inner.seen {
+            seen.note(&sealed.seal);
+        }
+        inner.note_place(Some(&sealed));
+        let behind = inner.behind(number - 1).map(|behind| behind.and(&entry.record, bytes.len()));
+        inner.remember(Last { seal: Some(sealed.seal), behind });
+        Ok(())
+    }
+}
+
+impl Inner {
+    fn remember(&self, last: Last) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = last;
+    }
+
+    fn last(&self) -> Last {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How much there is up to a record, where that is the last one that is known.
+    fn behind(&self, seq: Seq) -> Option<Behind> {
+        Some(self.last()).filter(|last| last.seq() == seq)?.behind
+    }
+
+    /// Records from a place on, each of them the one that its place says and bound to the one before it.
+    async fn read(&self, start: Start) -> Result<Vec<Sealed>, Unreadable> {
+        self.saw(self.verify(&self.stored(start).await?)?).await
+    }
+
+    fn verify(&self, stored: &[Stored]) -> Result<Vec<Sealed>, Unreadable> {
+        let mut records: Vec<Sealed> = Vec::with_capacity(stored.len());
+        for Stored { seq, bytes } in stored {
+            let sealed = codec::decode(bytes).map_err(|flaw| self.flawed(*seq, &flaw))?;
+            let before = records.last().map(|sealed| &sealed.seal);
+            if let Some(before) = before.filter(|before| before.seq + 1 != *seq) {
+                return Err(self.missing(before.seq + 1, *seq));
+            }
+            sealed.check(*seq, before).map_err(|flaw| self.flawed(*seq, &flaw))?;
+            records.push(sealed);
+        }
+        Ok(records)
+    }
+
+    /// The record that a new one is to follow; `None` for the first.
+    async fn before(&self, seq: Seq) -> Result<Option<Seal>, String> {
+        let before = seq.checked_sub(1).ok_or("records are counted from 1")?;
+        if before == 0 {
+            return Ok(None);
+        }
+        if let Some(seal) = self.last().seal.filter(|seal| seal.seq == before) {
+            return Ok(Some(seal));
+        }
+        let stored = self.store.read(Start::At(before)).await.map_err(|error| self.unread(error).message)?;
+        let stored =
+            stored.first().filter(|stored| stored.seq == before).ok_or(format!("record {before} is missing"))?;
+        let sealed = codec::decode(&stored.bytes).map_err(|flaw| format!("record {before} {flaw}"))?;
+        sealed.check(before, None).map_err(|flaw| format!("record {before} {flaw}"))?;
+        Ok(Some(sealed.seal))
+    }
+}

@@ -1,0 +1,56 @@
+//! All that came before in one record, so that reading stays as fast as it was on the first day.
+
+use jiff::Timestamp;
+
+use super::Chain;
+use crate::Log;
+use crate::record::{Entry, Record};
+use crate::state::Ledger;
+
+/// After so many records a checkpoint is due.
+const MANY: usize = 200;
+/// So many bytes make one due as well, unless the last one was larger.
+const LARGE: usize = 4 * 1024 * 1024;
+
+/// How much there is to read: the last checkpoint, and what stands behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Behind {
+    checkpoint: usize,
+    records: usize,
+    bytes: usize,
+}
+
+impl Behind {
+    /// The same with another record of so many bytes.
+    pub fn and(self, record: &Record, bytes: usize) -> Self {
+        match record {
+            Record::Checkpoint(_) => Self { checkpoint: bytes, ..Self::default() },
+            _ => Self { records: self.records + 1, bytes: self.bytes + bytes, ..self },
+        }
+    }
+
+    fn is_much(self) -> bool {
+        self.records >= MANY || self.bytes > LARGE.max(self.checkpoint)
+    }
+}
+
+impl Chain {
+    /// Appends a checkpoint where one is due, so that reading stays fast; says whether it did. For somebody who has read the
+    /// ledger and followed it up to its last record, between runs. Somebody else's record in its place is no failure: the next
+    /// one to come by does it.
+    pub async fn checkpoint(&self, ledger: &Ledger, actor: &str, at: Timestamp) -> bool {
+        let is_due = self.0.behind(ledger.seq).is_some_and(Behind::is_much);
+        // Without one, reading is slower and nothing else.
+        is_due && self.append(&of(ledger.clone(), actor, at)).await.is_ok()
+    }
+}
+
+/// The record that has all of these in it.
+pub fn checkpoint(entries: Vec<Entry>, actor: &str, at: Timestamp) -> Entry {
+    of(Ledger::replay(entries), actor, at)
+}
+
+pub(super) fn of(ledger: Ledger, actor: &str, at: Timestamp) -> Entry {
+    let seq = ledger.seq + 1;
+    Entry { seq, at, actor: actor.to_owned(), record: Record::Checkpoint(Box::new(ledger)) }
+}

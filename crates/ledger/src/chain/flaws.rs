@@ -1,0 +1,146 @@
+//! How to say what is wrong with a ledger, and how to go on.
+
+use pushplan_model::text::shell_word;
+
+use super::Inner;
+use super::whereabouts::Elsewhere;
+use crate::Unreadable;
+use crate::codec::Flaw;
+use crate::intent::Seq;
+use crate::place;
+use crate::store::{Unread, last_good};
+
+impl Inner {
+    pub(super) fn unread(&self, error: Unread) -> Unreadable {
+        match error {
+            Unread::Failed { why, help } => {
+                Unreadable { message: format!("the ledger of `{}` cannot be read: {why}", self.target), help }
+            }
+            Unread::Missing { seq, there } => self.missing(seq, there),
+            Unread::CutShort { last, was } => self.cut_short(last, was),
+            Unread::Foreign { seq, lineage, expected } => self.flawed(seq, &Flaw::Foreign { lineage, expected }),
+        }
+    }
+
+    /// The newest record is another ledger's, and nobody knows how many of those before it are.
+    pub(super) fn foreign(&self, seq: Seq, lineage: String, expected: String) -> Unreadable {
+        let help = format!(
+            "which records of this ledger are left is not known; put back those of lineage {expected} from a copy and no \
+             others; or, where there is no copy, {}",
+            self.go_on(1)
+        );
+        self.refuse(&format!("record {seq} {}", Flaw::Foreign { lineage, expected }), help)
+    }
+
+    pub(super) fn flawed(&self, seq: Seq, flaw: &Flaw) -> Unreadable {
+        if let Flaw::Foreign { lineage, expected } = flaw
+            && self.is_own(lineage)
+        {
+            // It is the ones before it that do not belong here.
+            return self.foreign(seq - 1, expected.clone(), lineage.clone());
+        }
+        let good = last_good(seq);
+        let record = self.store.record(seq);
+        let help = match flaw {
+            Flaw::Newer { tool, .. } | Flaw::Unknown { tool, .. } => format!("{good}; use pushplan {tool} or later"),
+            Flaw::Foreign { .. } | Flaw::Misplaced { .. } => {
+                format!("{good}; put back the records of this ledger alone, or {}", self.go_on(seq))
+            }
+            Flaw::Damaged(_) | Flaw::Loose => {
+                format!("{good}; put back {record} from a copy, or {}", self.go_on(seq))
+            }
+        };
+        self.refuse(&format!("record {seq} {flaw}"), help)
+    }
+
+    /// The same, where everything from a later checkpoint on is sound.
+    pub(super) fn before_checkpoint(&self, damaged: &Unreadable, seq: Seq) -> Unreadable {
+        let what = damaged.message.split_once("cannot be used: ").map_or(&*damaged.message, |(_, what)| what);
+        let message = format!("the ledger of `{}` has lost some of its history: {what}", self.target);
+        let help = format!(
+            "put it back from a copy. Nothing else has to be done: record {seq} is a checkpoint and has all that came \
+             before it, and everything from there on is sound, so that `pushplan plan` and `pushplan apply` go on"
+        );
+        Unreadable { message, help: Some(help) }
+    }
+
+    pub(super) fn missing(&self, seq: Seq, there: Seq) -> Unreadable {
+        let record = self.store.record(seq);
+        let help = format!("{}; put back {record} from a copy, or {}", last_good(seq), self.go_on(seq));
+        let though = if there == seq { String::new() } else { format!(", though record {there} is there") };
+        self.refuse(&format!("record {seq} is missing{though}"), help)
+    }
+
+    pub(super) fn cut_short(&self, last: Seq, was: Seq) -> Unreadable {
+        let record = self.store.record(was);
+        let put_back = self.store.put_back(was);
+        let put_back = put_back.unwrap_or_else(|| format!("put back {record} and any before it from a copy"));
+        // Without any record there is nothing to go on from.
+        let anew = if last == 0 { format!("; or {}", self.go_on(1)) } else { String::new() };
+        let help = format!("{}; {put_back}; if they are lost, {}{anew}", last_good(last + 1), self.accept_gap());
+        self.refuse(&format!("it ends with record {last}, and record {was} was there before"), help)
+    }
+
+    /// How to go on without records that are lost.
+    pub(super) fn accept_gap(&self) -> String {
+        let target = shell_word(&self.target);
+        format!(
+            "run `pushplan ledger restore --accept-gap --target {target}`: plans then ask a person before they create anything \
+             that may have been created since"
+        )
+    }
+
+    pub(super) fn moved(&self, to: &str) -> Unreadable {
+        let help = format!("write `ledger = \"{to}\"` into [targets.{}] of pushplan.toml", self.target);
+        Unreadable { message: format!("the ledger of `{}` has moved to {to}", self.target), help: Some(help) }
+    }
+
+    /// The settings name a new place, and the records are still in the old one; the new one may have some of them.
+    pub(super) fn left_behind(&self, here: Option<Seq>, records: Seq, home: &str, setting: &str) -> Unreadable {
+        let (target, place) = (&self.target, self.store.shown());
+        let (found, from) = match here {
+            None => (format!("no record, and {home} has {records}"), "an empty ledger"),
+            Some(here) => {
+                let moves = "and does not say that it moved: a move was cut short";
+                (format!("{here} of its records, and {home} has {records} {moves}"), "half a ledger")
+            }
+        };
+        let message = format!(
+            "the ledger of `{target}` is to be in {place}, which has {found}: from {from}, everything would be made a second time"
+        );
+        let bring = self.bring(place::HOME, setting);
+        let other = match here {
+            None => begin_anew(&[home.to_owned()]),
+            Some(_) => format!("or, if {home} is an old copy, move it elsewhere"),
+        };
+        Unreadable { message, help: Some(format!("{bring}; {other}")) }
+    }
+
+    /// The settings name a place that has no record, and the ledger was elsewhere when it was last seen.
+    pub(super) fn is_elsewhere(&self, found: &Elsewhere, setting: &str) -> Unreadable {
+        let (target, place, was) = (&self.target, self.store.shown(), place::shown(&found.place));
+        let message = format!(
+            "the ledger of `{target}` is to be in {place}, which has no record, and it is in {was} by what was last seen of it: \
+             from an empty ledger, everything would be made a second time"
+        );
+        let write = format!("write `ledger = \"{was}\"` into [targets.{target}] of pushplan.toml");
+        let bring = self.bring(&was, setting);
+        let help = format!("{write}; or {bring}; {}", begin_anew(&found.told_by));
+        Unreadable { message, help: Some(help) }
+    }
+
+    /// How a ledger gets from one place to the one that the settings name.
+    fn bring(&self, from: &str, setting: &str) -> String {
+        let (from, to, target) = (shell_word(from), shell_word(&place::shown(setting)), shell_word(&self.target));
+        format!("bring it there: pushplan ledger move --from {from} --to {to} --target {target}")
+    }
+
+    fn refuse(&self, what: &str, help: String) -> Unreadable {
+        Unreadable { message: format!("the ledger of `{}` cannot be used: {what}", self.target), help: Some(help) }
+    }
+}
+
+/// How somebody begins with an empty ledger on purpose.
+fn begin_anew(told_by: &[String]) -> String {
+    format!("or, to begin anew without all that it knows, move {} elsewhere", told_by.join(" and "))
+}

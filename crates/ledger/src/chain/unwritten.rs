@@ -1,0 +1,263 @@
+//! An emergency: something was done on the service and the ledger cannot be written. What became of it is kept in a second
+//! place, and the next one who writes takes it in.
+
+mod sorting;
+
+use std::fmt;
+
+use pushplan_model::text;
+use uuid::Uuid;
+
+use super::Chain;
+use crate::codec;
+use crate::intent::Outcome;
+use crate::record::{Ended, Entry, Record};
+use crate::store::Start;
+use crate::{AppendError, Ledger, Log, Running, Unreadable};
+use sorting::Sorted;
+
+/// How often a place in the log is tried for, where others append as well.
+const TRIES: usize = 20;
+
+/// Results that are not in the ledger.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// The record that was to be written, with the first place that its run did not get.
+    pub entry: Entry,
+    /// Where they are kept, as seen from the project's folder.
+    pub file: String,
+    name: String,
+    lineage: String,
+}
+
+impl Kept {
+    pub fn outcomes(&self) -> &[Outcome] {
+        match &self.entry.record {
+            Record::Outcomes(outcomes) => outcomes,
+            _ => &[],
+        }
+    }
+
+    /// The run that has ended, where that is what could not be written.
+    fn ended(&self) -> Option<&str> {
+        match &self.entry.record {
+            Record::End { run, .. } => Some(run),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Entry { at, actor, .. } = &self.entry;
+        let results = text::count(self.outcomes().len(), "result");
+        write!(f, "{results} of {actor} at {at:.0} could not be written to the ledger:")?;
+        self.outcomes().iter().try_for_each(|outcome| write!(f, "\n  {outcome}"))
+    }
+}
+
+/// What became of results that were kept.
+#[derive(Debug, Default, PartialEq)]
+pub struct Taken {
+    /// They are in the ledger now.
+    pub taken: Vec<Outcome>,
+    /// Somebody else has dealt with these meanwhile: they say nothing any more.
+    pub outdated: Vec<Outcome>,
+    /// Of these there may be two.
+    pub twice: Vec<Twice>,
+}
+
+/// Something that was made, and perhaps once more by somebody who did not know of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Twice {
+    pub made: Outcome,
+    /// The id that the ledger has of it: then what was made is not taken in. `None`: what became of the other is not known.
+    pub other: Option<String>,
+    /// Where it is kept.
+    pub file: String,
+}
+
+impl Chain {
+    /// Keeps outcomes that could not be appended, and says where. The entry has the first place that the run did not get: what
+    /// others wrote from there on is newer.
+    pub fn keep(&self, entry: &Entry) -> Result<String, String> {
+        let inner = &*self.0;
+        if !matches!(entry.record, Record::Outcomes(_) | Record::End { .. }) {
+            return Err(
+                "outcomes alone are kept, and that a run has ended: nothing else was done on the service".into()
+            );
+        }
+        let name = format!("{:08}.{}.json", entry.seq, Uuid::new_v4().simple());
+        inner.unwritten.make()?;
+        inner.unwritten.create_file(&name, &codec::encode(entry, &self.lineage(), None))?;
+        Ok(inner.unwritten.shown(&name))
+    }
+
+    /// The same where there is no place for it here: one line that can be kept anywhere, and that [`Self::kept_in`] reads.
+    pub fn keepsake(&self, entry: &Entry) -> Vec<u8> {
+        codec::encode_printed(entry, &self.lineage())
+    }
+
+    fn lineage(&self) -> String {
+        let inner = &*self.0;
+        inner.last().seal.map_or_else(|| inner.fresh.clone(), |seal| seal.lineage)
+    }
+
+    /// Results that were kept, in the order of their places.
+    pub fn kept(&self) -> Result<Vec<Kept>, Unreadable> {
+        let all = self.kept_records()?;
+        Ok(all.into_iter().filter(|kept| matches!(kept.entry.record, Record::Outcomes(_))).collect())
+    }
+
+    /// The same without those that somebody else has dealt with since, such as from a copy of the file.
+    pub async fn unwritten(&self) -> Result<Vec<Kept>, Unreadable> {
+        let mut all = self.kept()?;
+        if all.is_empty() {
+            return Ok(all);
+        }
+        let position = self.position().await?;
+        for kept in all.iter_mut().filter(|kept| kept.lineage == position.lineage) {
+            let since = self.0.read(Start::At(kept.entry.seq)).await?;
+            let since: Vec<Entry> = since.into_iter().map(|sealed| sealed.entry).collect();
+            kept.entry.record = Record::Outcomes(self.sorted(kept, &since).await?.unsaid());
+        }
+        all.retain(|kept| !kept.outcomes().is_empty());
+        Ok(all)
+    }
+
+    /// Whether a run has ended on this machine and could not tell the ledger.
+    pub fn has_ended(&self, run: &str) -> Result<bool, Unreadable> {
+        Ok(self.kept_records()?.iter().any(|kept| kept.ended() == Some(run)))
+    }
+
+    fn kept_records(&self) -> Result<Vec<Kept>, Unreadable> {
+        let folder = &self.0.unwritten;
+        let unreadable = |message: String| {
+            let message = format!("results of an earlier run cannot be read: {message}");
+            let help = format!("they are not in the ledger; look at the files in {}", folder.shown(""));
+            Unreadable { message, help: Some(help) }
+        };
+        // Notes beside a ledger that is not trusted may come from where it comes from.
+        if self.0.store.untrusted().is_some() || !folder.exists().map_err(unreadable)? {
+            return Ok(Vec::new());
+        }
+        let mut all = Vec::new();
+        for name in folder.names().map_err(unreadable)? {
+            let file = folder.shown(&name);
+            // Somebody else may have taken it in just now.
+            let Some(bytes) = folder.read_file(&name).map_err(unreadable)? else { continue };
+            let sealed = codec::decode(&bytes).map_err(|flaw| unreadable(format!("{file} {flaw}")))?;
+            all.push(Kept { entry: sealed.entry, lineage: sealed.seal.lineage, file, name });
+        }
+        Ok(all)
+    }
+
+    /// What a file holds that was kept for this ledger, on whichever machine.
+    pub fn kept_in(&self, file: &str, bytes: &[u8]) -> Result<Kept, String> {
+        // Who copied it out of a log may have another end of its line.
+        let line = [bytes.trim_ascii(), b"\n"].concat();
+        let sealed = codec::decode(&line).map_err(|flaw| format!("{file} {flaw}"))?;
+        if !matches!(sealed.entry.record, Record::Outcomes(_)) {
+            return Err(format!("{file} holds no results"));
+        }
+        Ok(Kept { entry: sealed.entry, lineage: sealed.seal.lineage, file: file.to_owned(), name: String::new() })
+    }
+
+    /// Appends what a file holds, as [`Self::take_in`] does. The file stays.
+    pub async fn restore(&self, kept: &Kept) -> Result<Taken, Unreadable> {
+        let mut all = Taken::default();
+        self.take_in_all(kept, &mut all).await?;
+        Ok(all)
+    }
+
+    /// Appends what was kept, as far as nobody else has dealt with the same things since. For whoever is about to write. The run
+    /// that kept it is over then.
+    pub async fn take_in(&self) -> Result<Taken, Unreadable> {
+        let mut all = Taken::default();
+        for kept in self.kept_records()? {
+            let before = all.twice.len();
+            match kept.ended() {
+                Some(run) => self.end(run, &kept).await?,
+                None => self.take_in_all(&kept, &mut all).await?,
+            }
+            self.keep_held(&kept, &mut all.twice[before..])?;
+            // A file that stays is outdated when it is looked at again.
+            let _ = self.0.unwritten.remove(&kept.name);
+        }
+        Ok(all)
+    }
+
+    /// What is not taken in stays, by itself.
+    fn keep_held(&self, kept: &Kept, twice: &mut [Twice]) -> Result<(), Unreadable> {
+        let mut held: Vec<&mut Twice> = twice.iter_mut().filter(|twice| twice.other.is_some()).collect();
+        if held.is_empty() {
+            return Ok(());
+        }
+        let record = Record::Outcomes(held.iter().map(|twice| twice.made.clone()).collect());
+        let stays = self.keep(&Entry { record, ..kept.entry.clone() });
+        let file = stays.map_err(|why| Unreadable { message: format!("{kept}\n{why}"), help: None })?;
+        held.iter_mut().for_each(|twice| twice.file.clone_from(&file));
+        Ok(())
+    }
+
+    /// Ends a run in the ledger that has ended here. Where somebody else is quicker, it is over all the same.
+    async fn end(&self, run: &str, kept: &Kept) -> Result<(), Unreadable> {
+        let ledger = Ledger::replay(self.read(0).await?);
+        if ledger.run.is_some_and(|running| running.run == run) {
+            let _ = self.append(&Entry { seq: ledger.seq + 1, ..kept.entry.clone() }).await;
+        }
+        Ok(())
+    }
+
+    async fn take_in_all(&self, kept: &Kept, all: &mut Taken) -> Result<(), Unreadable> {
+        for _ in 0..TRIES {
+            if self.take_in_one(kept, all).await? {
+                return Ok(());
+            }
+        }
+        let message = format!("somebody else is writing to the ledger of `{}`", self.0.target);
+        Err(Unreadable { message, help: Some("run the command again".into()) })
+    }
+
+    /// Tries once; `false` where somebody else was quicker.
+    async fn take_in_one(&self, kept: &Kept, all: &mut Taken) -> Result<bool, Unreadable> {
+        let cannot = |why: String| {
+            let help = format!("the file with them stays: {}", kept.file);
+            Unreadable { message: format!("{kept}\nThey still cannot be written: {why}"), help: Some(help) }
+        };
+        let position = self.position().await?;
+        if position.lineage != kept.lineage {
+            return Err(cannot("they belong to another ledger".into()));
+        }
+        let since = self.read(kept.entry.seq.saturating_sub(1).clamp(1, position.seq)).await?;
+        let since: Vec<Entry> = since.into_iter().filter(|entry| entry.seq >= kept.entry.seq).collect();
+        let Sorted { fresh, made, twice, outdated } = self.sorted(kept, &since).await?;
+        let first = since.last().map_or(position.seq, |entry| entry.seq) + 1;
+        let mut seq = first;
+        let entry = |seq, record| Entry { seq, record, ..kept.entry.clone() };
+        let (made, adopted): (Vec<Outcome>, Vec<_>) = made.into_iter().unzip();
+        for (outcomes, record) in [(fresh.clone(), Record::Outcomes(fresh)), (made, Record::Adopt(adopted))] {
+            if outcomes.is_empty() {
+                continue;
+            }
+            match self.append(&entry(seq, record)).await {
+                Ok(()) => {}
+                Err(AppendError::Conflict) => return Ok(false),
+                Err(AppendError::NotWritten(why) | AppendError::Unknown(why)) => return Err(cannot(why)),
+            }
+            all.taken.extend(outcomes);
+            seq += 1;
+        }
+        // It reads as if the run had written it, which would lengthen its lease. Whoever keeps results has come to its end.
+        // What cannot be said here is over with the lease.
+        let is_the_last = seq > first && since.iter().all(|entry| !matches!(entry.record, Record::Begin(_)));
+        if is_the_last && let Some(Running { run, .. }) = Ledger::replay(self.read(0).await?).run {
+            let _ = self.append(&entry(seq, Record::End { run, ended: Ended::Interrupted })).await;
+        }
+        // Where somebody else was quicker half-way, some of it is there from the time before.
+        let outdated: Vec<Outcome> = outdated.into_iter().filter(|outcome| !all.taken.contains(outcome)).collect();
+        all.outdated.extend(outdated);
+        all.twice.extend(twice);
+        Ok(true)
+    }
+}

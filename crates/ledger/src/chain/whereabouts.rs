@@ -1,0 +1,154 @@
+//! Where a ledger is by the settings, and where it was. An empty place is the beginning of a ledger only where there is none
+//! elsewhere: whoever begins anew by mistake makes everything a second time.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pushplan_model::digest::Digest;
+
+use super::Inner;
+use crate::Unreadable;
+use crate::codec::{Seal, Sealed};
+use crate::file::{FileStore, Folder};
+use crate::place;
+use crate::record::{Entry, Record};
+use crate::store::{Start, Store};
+
+/// The note of the place in which records of a target were last seen from this machine, beneath `.pushplan/seen/<target>/`.
+const NOTE: &str = "place";
+
+/// The place that the settings name, and what is known of others.
+#[derive(Debug)]
+pub struct Whereabouts {
+    root: PathBuf,
+    target: String,
+    /// As it is written.
+    place: String,
+    folder: Folder,
+    /// Whether it is only compared with, and nothing is noted.
+    only_looks: bool,
+    /// Whether it is noted that the ledger is in this place.
+    is_noted: AtomicBool,
+}
+
+/// What speaks against beginning anew in an empty place.
+pub struct Elsewhere {
+    /// Where the ledger is, as settings say it.
+    pub place: String,
+    /// What a person moves away who begins anew on purpose.
+    pub told_by: Vec<String>,
+}
+
+impl Whereabouts {
+    pub fn new(place: Option<&str>, root: &Path, target: &str) -> Self {
+        Self {
+            root: root.to_owned(),
+            target: target.to_owned(),
+            place: place.unwrap_or(place::HOME).to_owned(),
+            folder: Folder::new(root, "seen", target),
+            only_looks: false,
+            is_noted: AtomicBool::new(false),
+        }
+    }
+
+    /// From here on, nothing is noted.
+    pub fn only_look(&mut self) {
+        self.only_looks = true;
+    }
+
+    /// The place as it is written.
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// The records beside the manifests, where the settings name another place.
+    fn home(&self) -> Option<FileStore> {
+        (self.place != place::HOME).then(|| FileStore::new(&self.root, &self.target))
+    }
+
+    fn is_here(&self, place: &str) -> bool {
+        place::is_same(place, &self.place, &self.root, &self.target)
+    }
+
+    /// Remembers where the ledger is that has this newest record. Where that fails, less is noticed and nothing else.
+    pub fn note(&self, newest: &Record) {
+        let place = match newest {
+            Record::Moved { to } => to,
+            _ if self.is_noted.swap(true, Ordering::Relaxed) => return,
+            _ => &self.place,
+        };
+        if self.only_looks || self.noted().as_ref() == Some(place) {
+            return;
+        }
+        if matches!(self.folder.exists(), Ok(true)) || self.folder.make().is_ok() {
+            let note = format!("{place}\n{}\n", Digest::of(place.as_bytes()));
+            let _ = self.folder.replace(NOTE, note.as_bytes());
+        }
+    }
+
+    /// What cannot be read is not known.
+    fn noted(&self) -> Option<String> {
+        let is_there = self.folder.exists().unwrap_or(false);
+        let bytes = is_there.then(|| self.folder.read_file(NOTE)).and_then(Result::ok).flatten()?;
+        let (place, digest) = str::from_utf8(&bytes).ok()?.strip_suffix('\n')?.rsplit_once('\n')?;
+        (Digest::of(place.as_bytes()).as_str() == digest).then(|| place.to_owned())
+    }
+
+    /// Where the ledger is instead, by what was seen last and by the record that it left beside the manifests when it moved.
+    fn elsewhere(&self, moved: Option<String>) -> Option<Elsewhere> {
+        let noted = self.noted().filter(|place| place != place::HOME);
+        let place = noted.clone().or_else(|| moved.clone()).filter(|place| !self.is_here(place))?;
+        let of_note = noted.map(|_| self.folder.shown(NOTE));
+        let of_home = moved.filter(|to| !self.is_here(to)).and(self.home()).map(|home| home.shown());
+        Some(Elsewhere { place, told_by: of_home.into_iter().chain(of_note).collect() })
+    }
+}
+
+impl Inner {
+    /// Remembers where the ledger is, by its newest record.
+    pub(super) fn note_place(&self, newest: Option<&Sealed>) {
+        if let (Some(whereabouts), Some(newest)) = (&self.whereabouts, newest) {
+            whereabouts.note(&newest.entry.record);
+        }
+    }
+
+    /// What is there is the whole ledger: an empty place is the beginning of one, and one that has records has all of them,
+    /// unless there are more beside the manifests, or they were seen elsewhere.
+    pub(super) async fn nothing_elsewhere(&self, newest: Option<&Seal>) -> Result<(), Unreadable> {
+        let Some(whereabouts) = &self.whereabouts else { return Ok(()) };
+        match newest {
+            None => self.begins(whereabouts).await,
+            Some(newest) => self.has_all(whereabouts, newest).await,
+        }
+    }
+
+    async fn begins(&self, whereabouts: &Whereabouts) -> Result<(), Unreadable> {
+        let mut moved = None;
+        if let Some(home) = whereabouts.home() {
+            match self.newest(&home).await?.map(|sealed| sealed.entry) {
+                None => {}
+                Some(Entry { record: Record::Moved { to }, .. }) => moved = Some(to),
+                Some(Entry { seq, .. }) => return Err(self.left_behind(None, seq, &home.shown(), whereabouts.place())),
+            }
+        }
+        whereabouts.elsewhere(moved).map_or(Ok(()), |found| Err(self.is_elsewhere(&found, whereabouts.place())))
+    }
+
+    /// A move that was cut short leaves the beginning of a ledger, or all of it, and no word of that where it was. What cannot
+    /// be read there is of no use to anybody.
+    async fn has_all(&self, whereabouts: &Whereabouts, here: &Seal) -> Result<(), Unreadable> {
+        let Some(home) = whereabouts.home().filter(|_| !whereabouts.is_here(place::HOME)) else { return Ok(()) };
+        let Ok(Some(Sealed { entry, seal, .. })) = self.newest(&home).await else { return Ok(()) };
+        let is_left = seal.lineage == here.lineage && seal.seq >= here.seq;
+        if is_left && !matches!(entry.record, Record::Moved { .. }) {
+            return Err(self.left_behind(Some(here.seq), seal.seq, &home.shown(), whereabouts.place()));
+        }
+        Ok(())
+    }
+
+    /// The newest record of another place.
+    async fn newest(&self, store: &FileStore) -> Result<Option<Sealed>, Unreadable> {
+        let stored = store.read(Start::Newest).await.map_err(|error| self.unread(error))?;
+        Ok(self.verify(&stored)?.pop())
+    }
+}

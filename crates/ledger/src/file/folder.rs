@@ -1,0 +1,425 @@
+//! The folder that a ledger is in, and what the disk promises about it.
+//!
+//! A record is written under another name, brought to the disk, and only then linked to its own. Linking fails where the name
+//! is taken, so that one of two writers wins; and whoever sees the name sees all of the record, also after a power cut.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pushplan_io::files::{self, describe};
+use uuid::Uuid;
+
+use super::super::AppendError;
+use super::super::codec::{LIMIT, TAIL};
+use super::super::intent::Seq;
+use super::super::store::plain;
+
+/// What pushplan keeps beside a project's manifests.
+pub const OWN: &str = ".pushplan";
+
+/// A folder of one target in [`OWN`].
+#[derive(Debug)]
+pub struct Folder {
+    root: PathBuf,
+    /// The names of the folders beneath the root, outermost first.
+    parts: Vec<String>,
+    path: PathBuf,
+    /// Something could not be brought to the disk. The system reports that once: a second attempt that works proves nothing.
+    failed: AtomicBool,
+}
+
+/// What a name in the folder stands for.
+#[derive(Debug, PartialEq, Eq)]
+enum Name {
+    Record(Seq),
+    /// It was being written. With the place that it was for.
+    Unfinished(Seq),
+    /// Hidden: of the file system or of a desktop.
+    Hidden,
+    Other,
+}
+
+impl Folder {
+    pub fn new(root: &Path, section: &str, target: &str) -> Self {
+        let parts = vec![OWN.to_owned(), section.to_owned(), plain(target)];
+        let path = parts.iter().fold(root.to_owned(), |path, part| path.join(part));
+        Self { root: root.to_owned(), parts, path, failed: AtomicBool::new(false) }
+    }
+
+    /// A folder of one target that is not the project's own.
+    pub fn shared(folder: &Path, target: &str) -> Self {
+        let parts = vec![plain(target)];
+        Self { root: folder.to_owned(), path: folder.join(&parts[0]), parts, failed: AtomicBool::new(false) }
+    }
+
+    /// The folders of other targets beside it.
+    pub fn beside(&self) -> Result<Vec<Self>, String> {
+        let Some(above) = self.path.parent().filter(|above| above.is_dir()) else { return Ok(Vec::new()) };
+        let failed = |error: io::Error| format!("{} cannot be read: {}", above.display(), describe(&error));
+        let mut all = Vec::new();
+        for entry in fs::read_dir(above).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+            if path == self.path || name.starts_with('.') || !entry.file_type().map_err(failed)?.is_dir() {
+                continue;
+            }
+            let parts = self.parts.iter().take(self.parts.len() - 1).cloned().chain([name]).collect();
+            all.push(Self { root: self.root.clone(), parts, path, failed: AtomicBool::new(false) });
+        }
+        all.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        Ok(all)
+    }
+
+    /// What the target is called there.
+    pub fn target(&self) -> &str {
+        self.parts.last().map(String::as_str).unwrap_or_default()
+    }
+
+    /// Whether it lies in what pushplan keeps beside a project's manifests.
+    fn is_own(&self) -> bool {
+        self.parts[0] == OWN && self.parts.len() > 1
+    }
+
+    /// A file of it as people see it from the project's folder.
+    pub fn shown(&self, name: &str) -> String {
+        let inside = format!("{}/{name}", self.parts.join("/"));
+        if self.is_own() { inside } else { self.root.join(inside).display().to_string() }
+    }
+
+    pub fn file_name(seq: Seq) -> String {
+        format!("{seq:08}.json")
+    }
+
+    fn file(&self, seq: Seq) -> PathBuf {
+        self.path.join(Self::file_name(seq))
+    }
+
+    /// Whether it is there. What is reached through a link, or is no folder, is refused: a project does not choose where on the
+    /// machine pushplan writes.
+    pub fn exists(&self) -> Result<bool, String> {
+        // A disk that is not mounted would look like a ledger that has no record.
+        if !self.is_own() && !self.root.is_dir() {
+            return Err(format!("{} is not there; make it, or mount what it is on", self.root.display()));
+        }
+        let mut path = self.root.clone();
+        for part in &self.parts {
+            path.push(part);
+            let shown = || path.strip_prefix(&self.root).unwrap_or(&path).display().to_string();
+            match fs::symlink_metadata(&path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+                Err(error) => return Err(format!("{} cannot be read: {}", shown(), describe(&error))),
+                Ok(found) if found.is_symlink() => {
+                    return Err(format!("{} is a symbolic link, which is not followed", shown()));
+                }
+                Ok(found) if !found.is_dir() => return Err(format!("{} is not a folder", shown())),
+                Ok(_) => {}
+            }
+        }
+        Ok(true)
+    }
+
+    /// Makes it, for nobody else to read, and brings its name to the disk. What pushplan keeps is not for git.
+    pub fn make(&self) -> Result<(), String> {
+        self.make_quickly()?;
+        let mut folder = self.root.clone();
+        for part in [None].into_iter().chain(self.parts.iter().map(Some)) {
+            folder.extend(part);
+            let failed = |error| format!("{} cannot be brought to the disk: {}", folder.display(), describe(&error));
+            self.sync(&folder).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Makes it. Its name need not survive a power cut.
+    pub fn make_quickly(&self) -> Result<(), String> {
+        self.exists()?;
+        let mut path = self.root.clone();
+        for part in &self.parts {
+            path.push(part);
+            if let Err(error) = files::private_folder().create(&path)
+                && error.kind() != ErrorKind::AlreadyExists
+            {
+                return Err(format!("{} cannot be made: {}", self.shown(""), describe(&error)));
+            }
+        }
+        if self.is_own() {
+            files::hide_from_git(&self.root.join(OWN));
+        }
+        Ok(())
+    }
+
+    /// The path of a file in it; `None` for a name that could lead elsewhere.
+    pub fn path_of(&self, name: &str) -> Option<PathBuf> {
+        let is_plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        is_plain.then(|| self.path.join(name))
+    }
+
+    /// The places of all records, in order. Names that have no business there are refused; those of unfinished records are
+    /// passed over.
+    pub fn records(&self) -> Result<Vec<Seq>, String> {
+        let mut found = Vec::new();
+        self.each(|name, entry| {
+            let kind = entry.file_type()?;
+            let shown = self.shown(&entry.file_name().to_string_lossy());
+            let refused = match name {
+                _ if kind.is_symlink() => "is a symbolic link, which is not followed",
+                Name::Record(_) | Name::Unfinished(_) if !kind.is_file() => "is not a regular file",
+                Name::Other => "is no record: it does not belong there",
+                Name::Record(seq) => {
+                    found.push(seq);
+                    return Ok(());
+                }
+                Name::Unfinished(_) | Name::Hidden => return Ok(()),
+            };
+            Err(io::Error::other(format!("{shown} {refused}")))
+        })?;
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// Removes what was never finished and never will be: another record has its place.
+    pub fn clean(&self, before: Seq) {
+        // What cannot be cleaned away does no harm.
+        let _ = self.each(|name, entry| match name {
+            Name::Unfinished(seq) if seq < before => fs::remove_file(entry.path()),
+            _ => Ok(()),
+        });
+    }
+
+    fn each(&self, mut look: impl FnMut(Name, &fs::DirEntry) -> io::Result<()>) -> Result<(), String> {
+        let entries = match fs::read_dir(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(format!("{} cannot be read: {}", self.shown(""), describe(&error))),
+            Ok(entries) => entries,
+        };
+        for entry in entries {
+            let looked = entry.and_then(|entry| look(Name::of(&entry.file_name().to_string_lossy()), &entry));
+            looked.map_err(|error| match error.kind() {
+                ErrorKind::Other => error.to_string(),
+                _ => format!("{} cannot be read: {}", self.shown(""), describe(&error)),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The bytes of a record; `None` where it is not there.
+    pub fn read(&self, seq: Seq) -> Result<Option<Vec<u8>>, String> {
+        self.read_file(&Self::file_name(seq))
+    }
+
+    pub fn read_file(&self, name: &str) -> Result<Option<Vec<u8>>, String> {
+        let path = self.path.join(name);
+        let failed = |why: &str| format!("{} cannot be read: {why}", self.shown(name));
+        match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed(&describe(&error))),
+            Ok(_) => files::read_unlinked(&path, LIMIT).map(Some).map_err(|why| failed(&why)),
+        }
+    }
+
+    /// The last bytes of a record, where its checksum is; `None` where it is not there.
+    pub fn tail(&self, seq: Seq) -> Result<Option<Vec<u8>>, String> {
+        let read = || {
+            let path = self.file(seq);
+            if !fs::symlink_metadata(&path)?.is_file() {
+                return Err(io::Error::other("it is not a regular file"));
+            }
+            let mut file = File::open(path)?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(TAIL as u64)))?;
+            let mut bytes = Vec::new();
+            file.take(TAIL as u64).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        match read() {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(format!("{} cannot be read: {}", self.shown(&Self::file_name(seq)), describe(&error))),
+        }
+    }
+
+    /// Creates record `seq` if nobody has. When this returns, it is on the disk.
+    pub fn create(&self, seq: Seq, bytes: &[u8]) -> Result<(), AppendError> {
+        let unfinished = self.path.join(format!(".{seq:08}.{}.new", Uuid::new_v4().simple()));
+        let not_written = |error: &io::Error| {
+            AppendError::NotWritten(format!("{} cannot be written: {}", self.name(seq), describe(error)))
+        };
+        if let Err(error) = write(&unfinished, bytes) {
+            let _ = fs::remove_file(&unfinished);
+            return Err(not_written(&error));
+        }
+        let linked = fs::hard_link(&unfinished, self.file(seq));
+        let _ = fs::remove_file(&unfinished);
+        if let Err(error) = linked {
+            // The answer alone proves nothing: over a network it may be about a second attempt at what was done already.
+            match self.read(seq) {
+                Ok(Some(found)) if found == bytes => {}
+                Ok(Some(_)) => return Err(AppendError::Conflict),
+                Ok(None) if error.kind() != ErrorKind::AlreadyExists => {
+                    return Err(not_linked(&self.name(seq), &error));
+                }
+                Ok(None) => return Err(AppendError::Unknown(format!("{} is there and is not", self.name(seq)))),
+                Err(_) if error.kind() == ErrorKind::AlreadyExists => return Err(AppendError::Conflict),
+                Err(why) => return Err(AppendError::Unknown(why)),
+            }
+        }
+        // Whether a name that could not be brought to the disk is still there after a power cut, nobody knows.
+        self.sync(&self.path).map_err(|error| {
+            AppendError::Unknown(format!("{} may not be on the disk: {}", self.name(seq), describe(&error)))
+        })
+    }
+
+    /// Brings the names in a folder to the disk. Where folders cannot be opened, the file system does so by itself.
+    fn sync(&self, folder: &Path) -> io::Result<()> {
+        if self.failed.load(Ordering::Acquire) {
+            return Err(io::Error::other("the disk has failed before; run the command again"));
+        }
+        let synced = if cfg!(unix) { File::open(folder).and_then(|folder| folder.sync_all()) } else { Ok(()) };
+        synced.inspect_err(|_| self.failed.store(true, Ordering::Release))
+    }
+
+    fn name(&self, seq: Seq) -> String {
+        self.shown(&Self::file_name(seq))
+    }
+
+    /// Writes a small file that stands in for another of its name. It need not survive a power cut. One that is as long is
+    /// written over, which takes no new file: whoever reads half of each tells by the checksum.
+    pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.path.join(name);
+        if fs::symlink_metadata(&path).is_ok_and(|there| there.len() == bytes.len() as u64 && is_alone(&there)) {
+            return OpenOptions::new().write(true).open(&path)?.write_all(bytes);
+        }
+        let unfinished = self.path.join(format!(".{:08}.{}.new", 0, Uuid::new_v4().simple()));
+        let written = private_file().open(&unfinished).and_then(|mut file| file.write_all(bytes));
+        written.and_then(|()| fs::rename(&unfinished, path)).inspect_err(|_| {
+            let _ = fs::remove_file(&unfinished);
+        })
+    }
+
+    /// Removes a file, and brings that to the disk.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.path.join(name))?;
+        self.sync(&self.path)
+    }
+
+    /// The names of all regular files that are not hidden, in order.
+    pub fn names(&self) -> Result<Vec<String>, String> {
+        let mut names = Vec::new();
+        self.each(|name, entry| {
+            if !matches!(name, Name::Hidden | Name::Unfinished(_)) && entry.file_type()?.is_file() {
+                names.push(entry.file_name().to_string_lossy().into_owned());
+            }
+            Ok(())
+        })?;
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Creates a file of another name than a record's, on the disk when this returns.
+    pub fn create_file(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
+        let failed = |error: &io::Error| format!("{} cannot be written: {}", self.shown(name), describe(error));
+        let unfinished = self.path.join(format!(".{name}.new"));
+        let written = write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, self.path.join(name)));
+        if let Err(error) = written {
+            let _ = fs::remove_file(&unfinished);
+            return Err(failed(&error));
+        }
+        self.sync(&self.path).map_err(|error| failed(&error))
+    }
+}
+
+/// Beside the records: the last one that was written, so that its removal is noticed.
+pub const NEWEST: &str = "newest";
+
+impl Name {
+    fn of(name: &str) -> Self {
+        let seq = |digits: &str| digits.parse::<Seq>().ok().filter(|seq| format!("{seq:08}") == digits);
+        if let Some(rest) = name.strip_prefix('.') {
+            let place =
+                rest.strip_suffix(".new").and_then(|rest| rest.split_once('.')).and_then(|(digits, _)| seq(digits));
+            return place.map_or(Self::Hidden, Self::Unfinished);
+        }
+        match name.strip_suffix(".json").and_then(seq) {
+            Some(seq) if seq > 0 => Self::Record(seq),
+            _ if name == NEWEST => Self::Hidden,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Writes a file that nobody else may read, and brings it to the disk.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = private_file().open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Whether a file is a regular one that has no other name: what is written into it changes nothing else.
+fn is_alone(file: &fs::Metadata) -> bool {
+    #[cfg(unix)]
+    let has_one_name = std::os::unix::fs::MetadataExt::nlink(file) == 1;
+    #[cfg(not(unix))]
+    let has_one_name = true;
+    file.is_file() && has_one_name
+}
+
+fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn not_linked(name: &str, error: &io::Error) -> AppendError {
+    let hint = match error.kind() {
+        ErrorKind::Unsupported | ErrorKind::PermissionDenied => "; the file system must have hard links",
+        _ => "",
+    };
+    AppendError::NotWritten(format!("{name} cannot be written: {}{hint}", describe(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_written_over_and_no_copy_of_it_changes() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = Folder::new(root.path(), "ledger", "local");
+        folder.make().unwrap();
+        let copy = root.path().join("copy");
+        for (text, copied) in [("7 a", false), ("8 a", true), ("9 a", false), ("10 a", false)] {
+            let before = folder.read_file(NEWEST).unwrap();
+            if copied {
+                fs::hard_link(folder.path.join(NEWEST), &copy).unwrap();
+            }
+            folder.replace(NEWEST, text.as_bytes()).unwrap();
+            assert_eq!(folder.read_file(NEWEST).unwrap().as_deref(), Some(text.as_bytes()));
+            if copied {
+                assert_eq!(fs::read(&copy).ok(), before);
+            }
+        }
+        assert_eq!(fs::read_dir(&folder.path).unwrap().count(), 1, "nothing is left behind");
+        #[cfg(unix)]
+        {
+            fs::remove_file(folder.path.join(NEWEST)).unwrap();
+            std::os::unix::fs::symlink(&copy, folder.path.join(NEWEST)).unwrap();
+            folder.replace(NEWEST, b"1 b").unwrap();
+            assert_eq!(fs::read(&copy).unwrap(), b"7 a", "a link is not followed");
+        }
+    }
+
+    #[test]
+    fn names_tell_what_a_file_is() {
+        assert_eq!(Name::of("00000012.json"), Name::Record(12));
+        assert_eq!(Name::of("123456789.json"), Name::Record(123_456_789));
+        assert_eq!(Name::of(".00000012.ab.new"), Name::Unfinished(12));
+        assert_eq!(Name::of(".DS_Store"), Name::Hidden);
+        for odd in ["12.json", "00000000.json", "00000012 (copy).json", "+0000012.json", "00000012.JSON", "x"] {
+            assert_eq!(Name::of(odd), Name::Other, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! A gap in the ledger: it was restored from a backup, and what was done after that backup is not known.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use pushplan_model::address::Address;
+use serde::{Deserialize, Serialize};
+
+use super::intent::Seq;
+
+/// What is known of the newest gap.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gap {
+    /// The time of the last record before it; `None` where there is none.
+    pub since: Option<Timestamp>,
+    /// When a person accepted it.
+    pub at: Timestamp,
+    /// The newest record seen before the gap. A clone or a comment that has seen no later record accepts the gap.
+    pub upto: Seq,
+    /// Whether a person has said that everything was looked at.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_closed: bool,
+    /// What a person has said not to be on the service.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub resolved: BTreeSet<Address>,
+}
+
+impl Gap {
+    pub fn new(since: Option<Timestamp>, at: Timestamp, upto: Seq) -> Self {
+        Self { since, at, upto, is_closed: false, resolved: BTreeSet::new() }
+    }
+
+    /// Whether something that is not in the ledger may have been created in it.
+    pub fn covers(&self, address: &Address) -> bool {
+        !self.is_closed && !self.resolved.contains(address)
+    }
+
+    /// Whether the gap explains the loss of every record up to this one.
+    pub fn explains(&self, seen: Seq) -> bool {
+        !self.is_closed || self.upto >= seen
+    }
+}

@@ -1,0 +1,420 @@
+//! The ledger as commits on a ref of a git server: what a team has already.
+//!
+//! A record is a commit on `refs/pushplan/<target>`, and a push carries the commit that the ref must still be at: one of two
+//! writers wins. A checkpoint begins anew without a parent, so that reading costs what came since; what was before stays
+//! reachable from a ref of its own. Nothing of the user's repository changes but objects and one ref that notes what was seen.
+
+mod append;
+mod exchange;
+mod home;
+mod objects;
+mod remote;
+mod told;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use pushplan_io::git::LIMIT;
+use tokio::sync::OnceCell;
+
+use super::AppendError;
+use super::codec;
+use super::intent::Seq;
+use super::store::{New, Pending, Sibling, Start, Store, Stored, Unread};
+use home::Home;
+use objects::Tip;
+use remote::{Refs, Remote};
+use told::Trouble;
+
+/// How often a push is made before it is given up.
+const ATTEMPTS: u32 = 3;
+
+/// How long the records may stay behind their mark: a server moves several refs one after the other, and lists them so.
+const LAGS: [Duration; 3] = [Duration::from_millis(100), Duration::from_millis(400), Duration::from_millis(1000)];
+
+/// The ledger of one target on a git server.
+pub struct GitStore {
+    root: PathBuf,
+    remote: Result<Remote, String>,
+    refs: Refs,
+    limit: Duration,
+    /// Where fetched objects go, where nothing of the repository is to change.
+    apart: Option<PathBuf>,
+    home: OnceCell<Home>,
+    known: Mutex<Known>,
+    sound: Mutex<Sound>,
+    /// What was seen here and is gone there.
+    gone: Mutex<Option<Gone>>,
+    /// The server refuses commits without a parent in the place of others.
+    is_unrooted: AtomicBool,
+    /// The server does not move the mark together with the records.
+    is_unmarked: AtomicBool,
+    /// The commit of the mark, when it was last looked at.
+    mark: Mutex<Option<String>>,
+}
+
+/// What was seen last.
+#[derive(Clone, Default)]
+struct Known {
+    tip: Option<Tip>,
+    /// The checksum that the newest record ends in.
+    checksum: Option<String>,
+}
+
+/// What was read, or written here, and is sound. A damaged commit is never in it: once the server is repaired, nothing is
+/// missing.
+#[derive(Clone, Default)]
+struct Sound {
+    tip: Option<Tip>,
+    /// The commit that the project's repository notes as seen.
+    noted: Option<String>,
+}
+
+/// Records that the other end no longer has.
+#[derive(Clone)]
+struct Gone {
+    /// The newest commit that was seen here.
+    seen: Tip,
+    /// What is there instead.
+    there: Option<Tip>,
+}
+
+/// The folder that a remote in the settings names; `None` for any other remote.
+pub fn folder_of(root: &Path, remote: &str) -> Option<PathBuf> {
+    match Remote::read(root, remote) {
+        Ok(Remote::Folder(folder)) => Some(folder),
+        _ => None,
+    }
+}
+
+impl fmt::Debug for GitStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("GitStore").field(&self.shown()).finish()
+    }
+}
+
+impl GitStore {
+    /// The ledger of a target on a remote: its name, its address or its folder; `origin` where nothing is said. Nothing is
+    /// run yet.
+    pub fn new(root: &Path, remote: Option<&str>, target: &str) -> Self {
+        Self {
+            root: root.to_owned(),
+            remote: Remote::read(root, remote.unwrap_or("origin")),
+            refs: Refs::of(target),
+            limit: LIMIT,
+            apart: None,
+            home: OnceCell::new(),
+            known: Mutex::default(),
+            sound: Mutex::default(),
+            gone: Mutex::default(),
+            is_unrooted: AtomicBool::new(false),
+            is_unmarked: AtomicBool::new(false),
+            mark: Mutex::default(),
+        }
+    }
+
+    /// For somebody who only looks: what is fetched goes into this folder, and nothing is noted.
+    pub fn apart(self, folder: &Path) -> Self {
+        Self { apart: Some(folder.to_owned()), ..self }
+    }
+
+    /// With another time that git may take for one thing.
+    pub fn within(self, limit: Duration) -> Self {
+        Self { limit, ..self }
+    }
+
+    fn known(&self) -> Known {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn remember(&self, tip: Option<Tip>, checksum: Option<String>) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Known { tip, checksum };
+    }
+
+    fn sound(&self) -> Sound {
+        self.sound.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Remembers a commit of which all is sound, for this process and for later ones.
+    async fn note_sound(&self, home: &Home, tip: Tip) {
+        if self.apart.is_none() && self.sound().noted.as_ref() != Some(&tip.commit) {
+            home.note(&tip).await;
+        }
+        let noted = Some(tip.commit.clone());
+        *self.sound.lock().unwrap_or_else(PoisonError::into_inner) = Sound { tip: Some(tip), noted };
+    }
+
+    fn gone(&self) -> Option<Gone> {
+        self.gone.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn home(&self) -> Result<&Home, Trouble> {
+        let find = async {
+            let remote = self.remote.clone().map_err(|why| Trouble::new(&why))?;
+            Home::find(&self.root, remote, &self.refs, self.limit, self.apart.as_deref()).await
+        };
+        self.home.get_or_try_init(|| find).await
+    }
+
+    /// The newest commit there, with all of it here.
+    async fn look(&self, home: &Home) -> Result<Option<Tip>, Trouble> {
+        for _ in 0..ATTEMPTS {
+            let there = home.there(&self.refs).await?;
+            *self.mark.lock().unwrap_or_else(PoisonError::into_inner) = there.mark;
+            let Some(commit) = there.tip else {
+                if there.has_history {
+                    let why = format!("{} is gone, though its history is there", self.refs.tip);
+                    let help = format!("look for the newest one beneath {} and push it back", self.refs.histories());
+                    return Err(Trouble::with(&why, &help));
+                }
+                return Ok(None);
+            };
+            if let Some(tip) = self.known().tip.filter(|tip| tip.commit == commit) {
+                return Ok(Some(tip));
+            }
+            home.make(&self.root).await?;
+            if let Some(tip) = home.records().tip(&commit).await? {
+                return Ok(Some(tip));
+            }
+            self.fetch(home, &self.refs.tip).await?;
+            if let Some(tip) = home.records().tip(&commit).await? {
+                return Ok(Some(tip));
+            }
+            // Somebody put a checkpoint in its place meanwhile.
+        }
+        Err(Trouble::with("it changes faster than it can be read", "run the command again"))
+    }
+
+    /// The newest records that were ever there, by the mark beside them, where that is ahead of these. A mark that cannot be read
+    /// says nothing.
+    async fn marked(&self, home: &Home, tip: Option<&Tip>) -> Option<Tip> {
+        let mark = self.mark.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        if tip.is_some_and(|tip| tip.commit == mark) {
+            return None;
+        }
+        home.make(&self.root).await.ok()?;
+        let mut marked = home.records().tip(&mark).await.ok()?;
+        if marked.is_none() {
+            self.fetch(home, &self.refs.mark()).await.ok()?;
+            marked = home.records().tip(&mark).await.ok()?;
+        }
+        marked.filter(|marked| tip.map_or(0, Tip::last) < marked.last())
+    }
+
+    async fn fetch(&self, home: &Home, name: &str) -> Result<(), Trouble> {
+        let here = home.records().tip(&home.seen).await?;
+        home.fetch(&[name], here.as_ref().map(|tip| &*tip.commit)).await
+    }
+
+    /// The commit before the first record of this one, with all of it here.
+    async fn older(&self, home: &Home, tip: &Tip) -> Result<Option<Tip>, Trouble> {
+        let first = tip.first();
+        let Some(before) = home.records().before(&tip.commit, first).await? else { return Ok(None) };
+        let mut older = home.records().tip(&before).await?;
+        if older.is_none() {
+            home.fetch(&[&self.refs.history(first - 1)], None).await?;
+            older = home.records().tip(&before).await?;
+        }
+        Ok(older.filter(|older| older.last() + 1 == first))
+    }
+
+    /// The bytes of records, from one on.
+    async fn records(&self, home: &Home, tip: &Tip, from: Seq) -> Result<Vec<Stored>, Trouble> {
+        let (seqs, ids): (Vec<Seq>, Vec<String>) =
+            tip.records.range(from..).map(|(seq, id)| (*seq, id.clone())).unzip();
+        let mut blobs = home.records().blobs(&ids).await?;
+        if blobs.is_none() {
+            // What nothing in the repository holds on to, the user's own cleaning may have removed.
+            home.fetch(&[&self.refs.tip], None).await?;
+            blobs = home.records().blobs(&ids).await?;
+        }
+        let blobs = blobs.ok_or_else(|| Trouble::new("not all of its objects can be fetched"))?;
+        Ok(seqs.into_iter().zip(blobs).map(|(seq, bytes)| Stored { seq, bytes }).collect())
+    }
+
+    /// The ledgers of other targets there, all of them with one fetch.
+    async fn siblings(&self) -> Result<Vec<Sibling>, Trouble> {
+        let home = self.home().await?;
+        let mut there = home.all_there().await?;
+        there.retain(|(name, _)| *name != self.refs.tip);
+        if there.is_empty() {
+            return Ok(Vec::new());
+        }
+        home.make(&self.root).await?;
+        let names: Vec<&str> = there.iter().map(|(name, _)| name.as_str()).collect();
+        home.fetch(&names, None).await?;
+        let mut all = Vec::new();
+        for (name, commit) in there {
+            let Some(tip) = home.records().tip(&commit).await? else { continue };
+            // What of another target cannot be read is no reason to stop this one.
+            let Ok(records) = self.records(home, &tip, 1).await else { continue };
+            let shown = format!("{name} on {}", home.shown);
+            all.push(Sibling { name: Refs::target_of(&name).to_owned(), shown, records, becomes: None });
+        }
+        Ok(all)
+    }
+
+    async fn read_all(&self, from: Start, is_as_is: bool) -> Result<Vec<Stored>, Unread> {
+        let failed = |trouble: Trouble| Unread::from(trouble.at(&self.shown()));
+        let home = self.home().await.map_err(failed)?;
+        // What was there before is looked at first: who appends meanwhile notes it last.
+        let seen = if home.is_made() { home.records().tip(&home.seen).await.map_err(failed)? } else { None };
+        self.sound.lock().unwrap_or_else(PoisonError::into_inner).noted = seen.as_ref().map(|tip| tip.commit.clone());
+        let seen = [seen, self.sound().tip].into_iter().flatten().max_by_key(Tip::last);
+        let mut tip = self.look(home).await.map_err(failed)?;
+        let marked = self.marked(home, tip.as_ref()).await.filter(|_| !is_as_is);
+        for pause in LAGS.into_iter().filter(|_| marked.is_some()) {
+            if tip.as_ref().map(Tip::last) >= marked.as_ref().map(Tip::last) {
+                break;
+            }
+            tokio::time::sleep(pause).await;
+            tip = self.look(home).await.map_err(failed)?;
+        }
+        let last = tip.as_ref().map_or(0, Tip::last);
+        let seen = [seen, marked].into_iter().flatten().max_by_key(Tip::last);
+        if let Some(seen) = seen.filter(|seen| last < seen.last() && !is_as_is) {
+            let was = seen.last();
+            *self.gone.lock().unwrap_or_else(PoisonError::into_inner) = Some(Gone { seen, there: tip });
+            return Err(Unread::CutShort { last, was });
+        }
+        let Some(mut tip) = tip else { return Ok(Vec::new()) };
+        let newest = tip.clone();
+        let mut read: Vec<Stored> = Vec::new();
+        loop {
+            if let Some((seq, there)) = tip.gap() {
+                self.remember(Some(newest), None);
+                return Err(Unread::Missing { seq, there });
+            }
+            let begin = match from {
+                Start::Newest => last,
+                Start::At(seq) => seq,
+                Start::Checkpoint => 1,
+            };
+            let mut part = self.records(home, &tip, begin).await.map_err(failed)?;
+            part.append(&mut read);
+            read = part;
+            if read.last().is_some_and(|newest| newest.seq == last) {
+                let checksum = read.last().and_then(|newest| codec::stated(&newest.bytes)).map(str::to_owned);
+                self.remember(Some(newest.clone()), checksum);
+            }
+            let checkpoint = read.iter().rposition(|stored| codec::is_checkpoint(&stored.bytes));
+            if let (Start::Checkpoint, Some(checkpoint)) = (from, checkpoint) {
+                return Ok(read.split_off(checkpoint));
+            }
+            if tip.first() <= begin.max(1) {
+                return Ok(read);
+            }
+            let first = tip.first();
+            let missing = Unread::Missing { seq: first.saturating_sub(1), there: first };
+            tip = self.older(home, &tip).await.map_err(failed)?.ok_or(missing)?;
+        }
+    }
+}
+
+impl Store for GitStore {
+    fn shown(&self) -> String {
+        match &self.remote {
+            Ok(remote) => format!("{} on {}", self.refs.tip, remote.shown()),
+            Err(_) => self.refs.tip.clone(),
+        }
+    }
+
+    fn record(&self, seq: Seq) -> String {
+        format!("record {seq} of {}", self.shown())
+    }
+
+    fn go_on(&self, seq: Seq) -> String {
+        let good = seq.saturating_sub(1);
+        let how = self.cut(seq).unwrap_or_else(|| {
+            format!("push the commit of record {good} to {} in the place of what is there", self.shown())
+        });
+        format!(
+            "{how} to go on from record {good}: what was done since is then not known. `pushplan plan` shows it as not yours \
+             where the service lists it, and as new where it does not: look at the plan, and `pushplan adopt ADDRESS --id ID` \
+             what is there already, so that nothing is sent twice"
+        )
+    }
+
+    fn put_back(&self, was: Seq) -> Option<String> {
+        let Gone { seen, there } = self.gone().filter(|gone| gone.seen.last() == was)?;
+        let Home { git, shown, .. } = self.home.get()?;
+        let (typed, Refs { tip: name, .. }) = (git.typed(), &self.refs);
+        let there = there.map(|tip| tip.commit).unwrap_or_default();
+        let commit = &seen.commit;
+        Some(format!(
+            "what was there up to record {was} is in this clone: run `{typed} push --force-with-lease={name}:{there} {shown} \
+             {commit}:{name}` to put it back"
+        ))
+    }
+
+    fn remembers(&self) -> bool {
+        true
+    }
+
+    fn is_sound(&self, newest: Seq) -> Pending<'_, ()> {
+        Box::pin(async move {
+            let tip = self.known().tip.filter(|tip| tip.last() == newest);
+            if let (Some(tip), Ok(home)) = (tip, self.home().await) {
+                self.note_sound(home, tip).await;
+            }
+        })
+    }
+
+    fn read(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {
+        Box::pin(self.read_all(from, false))
+    }
+
+    fn read_as_is(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {
+        Box::pin(self.read_all(from, true))
+    }
+
+    fn accept(&self) -> Pending<'_, Result<(), Unread>> {
+        Box::pin(async {
+            let failed = |trouble: Trouble| Unread::from(trouble.at(&self.shown()));
+            let home = self.home().await.map_err(failed)?;
+            self.remember(None, None);
+            *self.sound.lock().unwrap_or_else(PoisonError::into_inner) = Sound::default();
+            let tip = self.look(home).await.map_err(failed)?;
+            self.remember(tip.clone(), None);
+            if let Some(tip) = tip {
+                self.note_sound(home, tip).await;
+            }
+            *self.gone.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            Ok(())
+        })
+    }
+
+    fn beside(&self) -> Pending<'_, Result<Vec<Sibling>, Unread>> {
+        Box::pin(async { self.siblings().await.map_err(|trouble| Unread::from(trouble.at(&self.shown()))) })
+    }
+
+    fn create<'a>(&'a self, new: New<'a>) -> Pending<'a, Result<(), AppendError>> {
+        Box::pin(self.append(new))
+    }
+}
+
+impl GitStore {
+    /// The commands that take a record and all after it away.
+    fn cut(&self, seq: Seq) -> Option<String> {
+        let home = self.home.get()?;
+        let Home { git, shown, seen, .. } = home;
+        let (typed, Refs { tip: name, .. }) = (git.typed(), &self.refs);
+        // Where the other end has nothing from there on, only what was seen is to be forgotten.
+        if self.gone().is_some_and(|gone| gone.there.map_or(0, |tip| tip.last()) < seq) {
+            return Some(format!("run `{typed} update-ref -d {seen}` in every clone that has seen more"));
+        }
+        let tip = self.known().tip?;
+        let lease = format!("--force-with-lease={name}:{}", tip.commit);
+        let good = match seq.checked_sub(1)? {
+            0 => String::new(),
+            _ => home.records().before_now(&tip.commit, seq)?,
+        };
+        Some(format!(
+            "run `{typed} push {lease} {shown} {good}:{name}`, and `{typed} update-ref -d {seen}` in every clone that has seen \
+             more,"
+        ))
+    }
+}

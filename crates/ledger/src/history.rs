@@ -1,0 +1,386 @@
+//! Who did what when: the records of a ledger, told as runs and as what people did by hand.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use pushplan_model::address::Address;
+use pushplan_model::digest::Digest;
+use pushplan_model::node::Shared;
+
+use super::intent::{Done, Intent, Outcome, Resolution, Seq, Verb};
+use super::record::{Begin, Ended, Entry, Record};
+use super::state::Ledger;
+
+/// A run, or one command that changed the ledger alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deed {
+    /// From 1. The log only grows, so that it stays the same.
+    pub number: usize,
+    /// Its first and its last record.
+    pub first: Seq,
+    pub last: Seq,
+    pub at: Timestamp,
+    pub actor: String,
+    /// What is known of a run; `None` for a single command.
+    pub run: Option<Run>,
+    pub changes: Vec<Changed>,
+    /// What was done to the ledger as a whole, in words.
+    pub note: Option<&'static str>,
+}
+
+const GAP: &str = "restored from a backup; later records are lost";
+const GAP_CLOSED: &str = "closed the gap: everything that may have been created in it was checked";
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    pub id: String,
+    pub plan: Digest,
+    /// The version of pushplan.
+    pub tool: String,
+    /// How many changes of each action its plan had.
+    pub planned: BTreeMap<String, usize>,
+    pub ended: Ending,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Ended(Ended),
+    /// It never said: somebody else went on.
+    CutOff,
+    /// It has not said yet: it is under way, or was cut off.
+    NotEnded,
+}
+
+impl Ending {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ended(Ended::Done) => "done",
+            Self::Ended(Ended::Partly) => "in part",
+            Self::Ended(Ended::Interrupted) => "interrupted",
+            Self::CutOff => "cut off",
+            Self::NotEnded => "not ended",
+        }
+    }
+}
+
+/// One thing that was done, or tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changed {
+    pub address: Address,
+    pub act: Act,
+    /// The thing on the service, where it is known.
+    pub id: Option<String>,
+    /// What became of it; `None` where nobody has said.
+    pub result: Option<Done>,
+    /// What it was before, as far as the ledger knew.
+    pub before: Option<Shared>,
+    /// What it was to be.
+    pub after: Option<Shared>,
+}
+
+/// What was done.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Act {
+    Step(Verb),
+    /// It got another address.
+    Move(Address),
+    /// A person said what became of it.
+    Resolve,
+}
+
+impl Act {
+    pub fn done(&self) -> &'static str {
+        match self {
+            Self::Step(verb) => verb.done(),
+            Self::Move(_) => "moved",
+            Self::Resolve => "resolved",
+        }
+    }
+}
+
+impl Deed {
+    /// The state that it left behind.
+    pub fn state(&self, entries: &[Entry]) -> Ledger {
+        Ledger::replay(entries.iter().filter(|entry| entry.seq <= self.last).cloned())
+    }
+}
+
+/// All that was done, oldest first. The entries begin with the first record.
+pub fn deeds(entries: &[Entry]) -> Vec<Deed> {
+    let mut book = Book::default();
+    for entry in entries {
+        book.add(entry);
+        book.ledger.add(entry);
+    }
+    book.deeds
+}
+
+#[derive(Default)]
+struct Book {
+    deeds: Vec<Deed>,
+    /// What the records before add up to.
+    ledger: Ledger,
+    /// The deed and the change of the newest intent for each step.
+    newest: BTreeMap<(Address, Verb), (usize, usize)>,
+}
+
+impl Book {
+    fn add(&mut self, entry: &Entry) {
+        match &entry.record {
+            Record::Begin(begin) => {
+                if let Some(run) = self.under_way().and_then(|deed| deed.run.as_mut()) {
+                    run.ended = Ending::CutOff;
+                }
+                let Begin { run, plan, tool, changes, .. } = begin.clone();
+                let run = Run { id: run, plan, tool, planned: changes, ended: Ending::NotEnded };
+                self.begin(entry, Some(run));
+            }
+            Record::End { run, ended } => {
+                if let Some(deed) = self.under_way()
+                    && let Some(known) = deed.run.as_mut().filter(|known| known.id == *run)
+                {
+                    known.ended = Ending::Ended(*ended);
+                    deed.last = entry.seq;
+                }
+            }
+            Record::Intents(intents) => {
+                for intent in intents {
+                    let changed = self.intended(intent);
+                    let step = (intent.address.clone(), intent.verb);
+                    let newest = self.newest.get(&step).copied();
+                    let deed = self.part_of(entry);
+                    let place = (deed.number - 1, deed.changes.len());
+                    // A request that was put off is announced anew.
+                    let same = newest.filter(|(deed, _)| *deed == place.0).map(|(_, place)| &mut deed.changes[place]);
+                    match same.filter(|known| !known.is_done() && known.id == changed.id) {
+                        Some(known) => *known = changed,
+                        None => {
+                            deed.changes.push(changed);
+                            self.newest.insert(step, place);
+                        }
+                    }
+                }
+            }
+            Record::Alive { .. } => {
+                if let Some(deed) = self.under_way() {
+                    deed.last = entry.seq;
+                }
+            }
+            Record::Outcomes(outcomes) => {
+                if let Some(deed) = self.under_way() {
+                    deed.last = entry.seq;
+                }
+                outcomes.iter().for_each(|outcome| self.settle(outcome));
+            }
+            Record::Adopt(all) => {
+                for adopted in all {
+                    let known = self.ledger.owned.get(&adopted.address);
+                    // The same thing as before, under another version stamp.
+                    if known.is_some_and(|known| known.id == adopted.id && known.spec == adopted.spec) {
+                        continue;
+                    }
+                    let before = known.map(|known| known.spec.clone());
+                    let (id, after) = (Some(adopted.id.clone()), Some(adopted.spec.clone()));
+                    let changed = Changed::noted(&adopted.address, Act::Step(Verb::Adopt), id, before, after);
+                    self.part_of(entry).changes.push(changed);
+                }
+            }
+            Record::Forget(addresses) => {
+                for address in addresses {
+                    let known = self.ledger.owned.get(address);
+                    let (id, before) = (known.map(|known| known.id.clone()), known.map(|known| known.spec.clone()));
+                    let changed = Changed::noted(address, Act::Step(Verb::Forget), id, before, None);
+                    self.part_of(entry).changes.push(changed);
+                }
+            }
+            Record::Move { from, to } => {
+                let id = self.ledger.owned.get(from).map(|known| known.id.clone());
+                let changed = Changed::noted(from, Act::Move(to.clone()), id, None, None);
+                self.part_of(entry).changes.push(changed);
+            }
+            Record::Resolve { address, found } => {
+                let id = match found {
+                    Resolution::Created { id } => Some(id.clone()),
+                    Resolution::Absent => None,
+                };
+                let changed = Changed::noted(address, Act::Resolve, id, None, None);
+                self.part_of(entry).changes.push(changed);
+            }
+            // A deed without changes: what happened to the ledger itself.
+            Record::Gap { .. } => self.begin(entry, None).note = Some(GAP),
+            Record::GapClosed => self.begin(entry, None).note = Some(GAP_CLOSED),
+            Record::About { .. } | Record::Moved { .. } | Record::Checkpoint(_) => {}
+        }
+    }
+
+    fn begin(&mut self, entry: &Entry, run: Option<Run>) -> &mut Deed {
+        let Entry { seq, at, actor, .. } = entry.clone();
+        let number = self.deeds.len() + 1;
+        self.deeds.push(Deed { number, first: seq, last: seq, at, actor, run, changes: Vec::new(), note: None });
+        self.deeds.last_mut().expect("one was added")
+    }
+
+    /// The run that has begun and not ended.
+    fn under_way(&mut self) -> Option<&mut Deed> {
+        let is_running = |run: &Run| run.ended == Ending::NotEnded;
+        self.deeds.iter_mut().rev().find(|deed| deed.run.as_ref().is_some_and(is_running))
+    }
+
+    /// The deed that a record belongs to: the run that is under way, what the same record began, or one of its own.
+    fn part_of(&mut self, entry: &Entry) -> &mut Deed {
+        let place = self.under_way().map(|deed| deed.number).or_else(|| {
+            let last = self.deeds.last()?;
+            (last.first == entry.seq).then_some(last.number)
+        });
+        match place {
+            Some(number) => {
+                let deed = &mut self.deeds[number - 1];
+                deed.last = entry.seq;
+                deed
+            }
+            None => self.begin(entry, None),
+        }
+    }
+
+    fn intended(&self, intent: &Intent) -> Changed {
+        let Intent { address, verb, id, spec, .. } = intent;
+        let owned = self.ledger.owned.get(address);
+        let own = owned.filter(|owned| id.as_ref().is_none_or(|id| *id == owned.id)).map(|owned| owned.spec.clone());
+        let retired = || {
+            let mut old = self.ledger.retired.iter();
+            old.find(|old| old.address == *address && Some(&old.id) == id.as_ref()).map(|old| old.spec.clone())
+        };
+        let after = spec.clone().filter(|_| *verb != Verb::Delete);
+        let before = own.or_else(retired);
+        Changed { address: address.clone(), act: Act::Step(*verb), id: id.clone(), result: None, before, after }
+    }
+
+    /// Says what became of the newest intent for an address, whichever run had it.
+    fn settle(&mut self, outcome: &Outcome) {
+        let Some((deed, place)) = self.newest.get(&(outcome.address.clone(), outcome.verb)) else { return };
+        let changed = &mut self.deeds[*deed].changes[*place];
+        if let Done::Done { id: Some(id), .. } = &outcome.result {
+            changed.id = Some(id.clone());
+        }
+        changed.result = Some(outcome.result.clone());
+    }
+}
+
+impl Changed {
+    /// Something that is done by writing it down.
+    fn noted(address: &Address, act: Act, id: Option<String>, before: Option<Shared>, after: Option<Shared>) -> Self {
+        let result = Some(Done::Done { id: id.clone(), push_ids: Vec::new() });
+        Self { address: address.clone(), act, id, result, before, after }
+    }
+
+    /// Whether it took effect.
+    pub fn is_done(&self) -> bool {
+        matches!(self.result, Some(Done::Done { .. }))
+    }
+
+    /// Whether nobody knows.
+    pub fn is_open(&self) -> bool {
+        matches!(self.result, None | Some(Done::Unknown { .. }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn told(records: Vec<Record>) -> Vec<Deed> {
+        let at = "2026-11-15T12:00:00Z".parse().expect("a time");
+        let entry = |(place, record)| Entry { seq: place as Seq + 1, at, actor: "ada".into(), record };
+        deeds(&records.into_iter().enumerate().map(entry).collect::<Vec<_>>())
+    }
+
+    fn begin(run: &str) -> Record {
+        let (run, tool) = (run.to_owned(), "0.1.0".to_owned());
+        Record::Begin(Begin {
+            run,
+            plan: Digest::of(b""),
+            app: String::new(),
+            tool,
+            changes: BTreeMap::new(),
+            lease: None,
+            home: None,
+            checkout: None,
+        })
+    }
+
+    fn intent(verb: Verb, id: Option<&str>, spec: Value) -> Record {
+        Record::Intents(vec![Intent {
+            address: Address::new("templates", "a"),
+            verb,
+            id: id.map(str::to_owned),
+            spec: Some(spec.into()),
+            refs: BTreeMap::new(),
+            seen: BTreeSet::new(),
+            deadline: "2026-11-15T12:01:00Z".parse().expect("a time"),
+            protect: false,
+        }])
+    }
+
+    fn outcome(verb: Verb, result: Done) -> Record {
+        Record::Outcomes(vec![Outcome { address: Address::new("templates", "a"), verb, result, unsettled: None }])
+    }
+
+    fn end(run: &str) -> Record {
+        Record::End { run: run.into(), ended: Ended::Done }
+    }
+
+    #[test]
+    fn a_change_has_what_was_before_and_what_came_after() {
+        let id = Some("1".to_owned());
+        let deeds = told(vec![
+            begin("r1"),
+            intent(Verb::Create, None, json!({"name": "old"})),
+            outcome(Verb::Create, Done::Done { id: id.clone(), push_ids: vec![] }),
+            end("r1"),
+            begin("r2"),
+            intent(Verb::Update, Some("1"), json!({"name": "new"})),
+            outcome(Verb::Update, Done::Done { id: None, push_ids: vec![] }),
+            end("r2"),
+        ]);
+        assert_eq!(deeds.len(), 2);
+        let [created, updated] = [&deeds[0].changes[0], &deeds[1].changes[0]];
+        assert_eq!((&created.before, &created.after), (&None, &Some(json!({"name": "old"}).into())));
+        assert_eq!((&updated.before, &updated.after), (&created.after, &Some(json!({"name": "new"}).into())));
+        assert_eq!((&created.id, &updated.id), (&id, &id));
+        assert_eq!((deeds[1].first, deeds[1].last), (5, 8));
+    }
+
+    #[test]
+    fn a_request_that_was_put_off_is_one_change() {
+        let deeds = told(vec![
+            begin("r1"),
+            intent(Verb::Create, None, json!({})),
+            outcome(Verb::Create, Done::Not { why: "busy".into() }),
+            intent(Verb::Create, None, json!({})),
+            outcome(Verb::Create, Done::Done { id: Some("1".into()), push_ids: vec![] }),
+        ]);
+        assert_eq!(deeds[0].changes.len(), 1);
+        assert!(deeds[0].changes[0].is_done());
+    }
+
+    #[test]
+    fn a_run_that_somebody_went_on_after_was_cut_off_and_learns_of_late_results() {
+        let deeds = told(vec![
+            begin("r1"),
+            intent(Verb::Create, None, json!({})),
+            begin("r2"),
+            end("r2"),
+            outcome(Verb::Create, Done::Done { id: Some("1".into()), push_ids: vec![] }),
+            Record::Forget(vec![Address::new("templates", "a")]),
+        ]);
+        let endings: Vec<_> = deeds.iter().map(|deed| deed.run.as_ref().map(|run| run.ended.word())).collect();
+        assert_eq!(endings, [Some("cut off"), Some("done"), None]);
+        assert!(deeds[0].changes[0].is_done(), "{deeds:#?}");
+        assert_eq!(deeds[2].changes[0].id.as_deref(), Some("1"));
+    }
+}

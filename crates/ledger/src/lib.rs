@@ -1,0 +1,96 @@
+//! The ledger: what we remember having applied, as a log that only grows.
+//!
+//! Every backend is one idea: *create record N+1 if nobody has*. Whoever loses sends nothing more. Locking, recovery after a
+//! crash, history and who-did-what all follow from it.
+
+mod chain;
+mod checkout;
+mod codec;
+mod file;
+mod gap;
+pub mod git;
+pub mod history;
+mod home;
+mod intent;
+mod lease;
+pub mod object;
+pub mod place;
+pub mod postgres;
+mod record;
+mod replay;
+mod settling;
+mod state;
+pub mod store;
+mod trust;
+pub mod undo;
+mod watch;
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub use chain::{Chain, Facts, Kept, NotMoved, Presence, Restored, Taken, Twice, checkpoint};
+pub use checkout::{Ancestry, Checkout, Descent};
+pub use codec::FORMAT;
+pub use file::FileStore;
+pub use gap::Gap;
+pub use home::Home;
+pub use intent::{Adopted, Done, Intent, Outcome, Resolution, Seq, Verb};
+pub use lease::{Evidence, Lease, Running};
+pub use record::{Begin, Ended, Entry, Record};
+pub use settling::{CLOCKS_APART, Settling};
+pub use state::{Ledger, Open, Owned, Retired};
+pub use trust::{Untrusted, trusted};
+pub use watch::{Observed, Watch};
+
+/// A log of records.
+pub trait Log: Send + Sync {
+    /// Every record after a place, in order. With 0, reading may begin at the last checkpoint.
+    fn read(&self, after: Seq) -> impl Future<Output = Result<Vec<Entry>, Unreadable>> + Send;
+
+    /// Appends an entry as its `seq` if nobody has taken that. When this returns, it is durable.
+    fn append(&self, entry: &Entry) -> impl Future<Output = Result<(), AppendError>> + Send;
+}
+
+impl<L: Log> Log for Arc<L> {
+    fn read(&self, after: Seq) -> impl Future<Output = Result<Vec<Entry>, Unreadable>> + Send {
+        L::read(self, after)
+    }
+
+    fn append(&self, entry: &Entry) -> impl Future<Output = Result<(), AppendError>> + Send {
+        L::append(self, entry)
+    }
+}
+
+/// A place in one ledger.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// Tells one ledger from another. Empty before the first record.
+    pub lineage: String,
+    pub seq: Seq,
+}
+
+/// Why a log cannot be read.
+#[derive(Debug)]
+pub struct Unreadable {
+    pub message: String,
+    pub help: Option<String>,
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// Why a record was not appended.
+#[derive(Debug)]
+pub enum AppendError {
+    /// Somebody else has appended: this run is over.
+    Conflict,
+    /// It was definitely not written.
+    NotWritten(String),
+    /// Whether it was written is not known.
+    Unknown(String),
+}

@@ -1,0 +1,269 @@
+//! The ledger in a store of objects, such as S3: one object for each record, never changed once it is there.
+//!
+//! A record is created under the condition that nothing is there. Who is refused, or gets no answer, looks at what is there.
+
+mod failure;
+mod note;
+mod place;
+mod reading;
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use object_store::path::Path;
+use object_store::{ObjectStore as _, ObjectStoreExt as _, PutMode};
+use tokio::sync::Mutex;
+
+use super::AppendError;
+use super::codec;
+use super::intent::Seq;
+use super::store::{New, Pending, Start, Store, Stored, Unread, going_on, plain};
+use failure::{Failure, Left};
+use note::{NEWEST, Note};
+use place::{Place, Settings, Ways};
+
+/// How long one request may take.
+const LIMIT: Duration = Duration::from_secs(30);
+/// After a refusal that passes, how long until the next try, each time. It is known by then that nothing was written.
+const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(300), Duration::from_millis(1000)];
+/// After a lost answer, how long until the store is looked at again, each time. What was sent may still be on its way.
+const LOOKS: [Duration; 3] = [Duration::ZERO, Duration::from_millis(300), Duration::from_millis(1200)];
+
+/// Records in a store of objects, as `<prefix>/<target>/00000007.json`.
+#[derive(Clone)]
+pub struct ObjectStore(Arc<Inner>);
+
+struct Inner {
+    place: Place,
+    /// What the keys of all of its objects begin with.
+    folder: String,
+    settings: Settings,
+    limit: Duration,
+    ways: OnceLock<Ways>,
+    /// Whether the store was seen to refuse a create.
+    is_proven: Mutex<bool>,
+    /// The newest checkpoint that was seen; 0 where none was.
+    checkpoint: AtomicU64,
+}
+
+impl fmt::Debug for ObjectStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ObjectStore({})", self.shown())
+    }
+}
+
+impl ObjectStore {
+    /// The records of a target in a place such as `s3://bucket/prefix`. Nothing is connected to yet. Credentials and endpoints come
+    /// from the environment, by the conventions of who runs the store.
+    pub fn new(place: &str, target: &str) -> Result<Self, String> {
+        Self::open(place, target, Settings::of_the_process(), LIMIT)
+    }
+
+    /// The same, with these environment variables in place of the process's, and so much time for each request.
+    pub fn with(
+        place: &str,
+        target: &str,
+        variables: impl IntoIterator<Item = (String, String)>,
+        limit: Duration,
+    ) -> Result<Self, String> {
+        Self::open(place, target, Settings::new(variables), limit)
+    }
+
+    fn open(place: &str, target: &str, settings: Settings, limit: Duration) -> Result<Self, String> {
+        let place = Place::parse(place)?;
+        let folder = place.folder(&plain(target));
+        Ok(Self(Arc::new(Inner {
+            place,
+            folder,
+            settings,
+            limit,
+            ways: OnceLock::new(),
+            is_proven: Mutex::new(false),
+            checkpoint: AtomicU64::new(0),
+        })))
+    }
+}
+
+impl Store for ObjectStore {
+    fn shown(&self) -> String {
+        self.0.place.shown(self.0.folder.trim_end_matches('/'))
+    }
+
+    fn record(&self, seq: Seq) -> String {
+        self.0.shown(seq)
+    }
+
+    fn go_on(&self, seq: Seq) -> String {
+        let folder = self.0.place.shown(&self.0.folder);
+        let going_on = going_on(seq);
+        format!(
+            "move every record from {seq} on, and the object `{NEWEST}`, out of {folder} to {going_on}: \
+             what was done since is then not known. `pushplan plan` shows it as not yours where the service lists it, and as \
+             new where it does not: look at the plan, and `pushplan adopt ADDRESS --id ID` what is there already, so that \
+             nothing is sent twice"
+        )
+    }
+
+    fn read(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {
+        Box::pin(self.0.read(from))
+    }
+
+    fn read_as_is(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {
+        Box::pin(self.0.read_noted(from, None))
+    }
+
+    fn create<'a>(&'a self, new: New<'a>) -> Pending<'a, Result<(), AppendError>> {
+        Box::pin(self.0.create(new))
+    }
+}
+
+impl Inner {
+    fn key(&self, name: &str) -> Path {
+        Path::parse(format!("{}{name}", self.folder)).expect("the place was parsed, and a name has no slash")
+    }
+
+    fn shown(&self, seq: Seq) -> String {
+        self.place.shown(&format!("{}{}", self.folder, file_name(seq)))
+    }
+
+    fn ways(&self) -> Result<&Ways, Failure> {
+        if let Some(ways) = self.ways.get() {
+            return Ok(ways);
+        }
+        let ways = self.place.ways(&self.settings, self.limit).map_err(Failure::before)?;
+        Ok(self.ways.get_or_init(|| ways))
+    }
+
+    async fn within<T>(&self, request: impl Future<Output = object_store::Result<T>>) -> Result<T, Failure> {
+        match tokio::time::timeout(self.limit, request).await {
+            Ok(answer) => answer.map_err(|error| Failure::of(&error, &self.settings, self.limit)),
+            Err(_) => Err(Failure::late(self.limit)),
+        }
+    }
+
+    /// The bytes of an object; `None` where it is not there.
+    async fn get(&self, name: &str) -> Result<Option<Vec<u8>>, Failure> {
+        let (read, key) = (&self.ways()?.read, self.key(name));
+        match self.within(async { read.get(&key).await?.bytes().await }).await {
+            Ok(bytes) => Ok(Some(bytes.into())),
+            Err(failure) if failure.is_absent => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    async fn put(&self, name: &str, bytes: &[u8], mode: PutMode) -> Result<(), Failure> {
+        let (write, key) = (&self.ways()?.write, self.key(name));
+        self.within(write.put_opts(&key, bytes.to_vec().into(), mode.into())).await.map(|_| ())
+    }
+
+    async fn note(&self) -> Result<Option<Note>, Failure> {
+        Ok(self.get(NEWEST).await?.and_then(|bytes| Note::read(&bytes)))
+    }
+
+    async fn create(&self, new: New<'_>) -> Result<(), AppendError> {
+        let New { seq, bytes, is_checkpoint, .. } = new;
+        self.prove().await.map_err(AppendError::NotWritten)?;
+        let mut created = Ok(());
+        for pause in PAUSES {
+            tokio::time::sleep(pause).await;
+            let Err(failure) = self.put(&file_name(seq), bytes, PutMode::Create).await else {
+                created = Ok(());
+                break;
+            };
+            created = self.look(seq, bytes, &failure).await;
+            if !(failure.is_passing && matches!(created, Err(AppendError::NotWritten(_)))) {
+                break;
+            }
+        }
+        created?;
+        if is_checkpoint {
+            self.checkpoint.fetch_max(seq, Ordering::AcqRel);
+        }
+        if let Some(lineage) = codec::lineage(bytes) {
+            let checkpoint = self.checkpoint.load(Ordering::Acquire).clamp(1, seq);
+            // Without it, reading takes longer, and nobody notices that this record is removed.
+            let _ = self.put(NEWEST, &Note { seq, checkpoint, lineage }.bytes(), PutMode::Overwrite).await;
+        }
+        Ok(())
+    }
+
+    /// Whether a record is there, after the store did not say that it is.
+    async fn look(&self, seq: Seq, bytes: &[u8], failure: &Failure) -> Result<(), AppendError> {
+        let shown = self.shown(seq);
+        let tried = format!("{shown} cannot be written: {failure}; {}", self.place.check());
+        let looks = if failure.left == Left::Unclear { &LOOKS[..] } else { &LOOKS[..1] };
+        let mut unseen = None;
+        for pause in looks {
+            tokio::time::sleep(*pause).await;
+            match self.get(&file_name(seq)).await {
+                Ok(Some(there)) if there == bytes => return Ok(()),
+                Ok(Some(_)) => return Err(AppendError::Conflict),
+                Ok(None) => unseen = None,
+                Err(unread) => {
+                    unseen = Some(unread);
+                    break;
+                }
+            }
+        }
+        match (failure.left, unseen) {
+            (Left::Nothing, _) | (Left::Taken, None) => Err(AppendError::NotWritten(tried)),
+            (Left::Taken, Some(unread)) => {
+                Err(AppendError::Unknown(format!("{shown} is there, and whose it is cannot be read: {unread}")))
+            }
+            (Left::Unclear, None) => Err(AppendError::Unknown(format!(
+                "the answer for {shown} was lost: {failure}. It is not there yet, and may still come; {}",
+                self.place.check()
+            ))),
+            (Left::Unclear, Some(unread)) => Err(AppendError::Unknown(format!(
+                "the answer for {shown} was lost: {failure}. Whether it is there cannot be read: {unread}; {}",
+                self.place.check()
+            ))),
+        }
+    }
+
+    /// Sees the store refuse a create, once, before anything depends on it. What is created is the note, which says nothing new:
+    /// it is the one that is there, or that of a ledger without records. So nothing is left that does not belong there.
+    async fn prove(&self) -> Result<(), String> {
+        let mut is_proven = self.is_proven.lock().await;
+        if *is_proven {
+            return Ok(());
+        }
+        let failed = |failure: Failure| {
+            let place = self.place.shown(&self.folder);
+            format!("{place} cannot be written: {failure}; {}", self.place.check())
+        };
+        let there = self.get(NEWEST).await.map_err(failed)?;
+        if let Some(note) = there.as_deref().and_then(Note::read) {
+            self.checkpoint.fetch_max(note.checkpoint, Ordering::AcqRel);
+        }
+        let bytes = there.clone().unwrap_or_else(|| Note::before_the_first().bytes());
+        // Where it was not there, the first one to create it is right to succeed.
+        for _ in 0..2 {
+            match self.put(NEWEST, &bytes, PutMode::Create).await {
+                Err(failure) if failure.left == Left::Taken => {
+                    *is_proven = true;
+                    return Ok(());
+                }
+                Err(failure) => return Err(failed(failure)),
+                Ok(()) => {}
+            }
+        }
+        if there.is_none() {
+            // A store that is not used has no use for it.
+            let (write, key) = (&self.ways().map_err(failed)?.write, self.key(NEWEST));
+            let _ = self.within(write.delete(&key)).await;
+        }
+        Err(format!(
+            "{} is in a store that ignores the condition `If-None-Match: *` (on Google Cloud Storage, \
+             `x-goog-if-generation-match: 0`): it replaced an object that was there. Two machines could both believe that they \
+             wrote the same record, and both would send; use a store that honours it",
+            self.place.shown(&self.folder)
+        ))
+    }
+}
+
+fn file_name(seq: Seq) -> String {
+    format!("{seq:08}.json")
+}

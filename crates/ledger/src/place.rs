@@ -1,0 +1,238 @@
+//! Where a ledger is, as a target's settings say it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pushplan_io::git::is_secret;
+
+use super::file::FileStore;
+use super::git::GitStore;
+use super::object::ObjectStore;
+use super::postgres::PostgresStore;
+use super::store::{Store, plain};
+
+/// The place where none is written: a folder beside the manifests.
+pub const HOME: &str = "file:";
+
+/// How a place is opened: what stands behind the scheme, the project's folder and the target.
+type Open = fn(&str, &Path, &str) -> Result<Arc<dyn Store>, String>;
+
+/// A sort of place.
+struct Scheme {
+    /// What a place of it begins with.
+    start: &'static str,
+    /// How one is written.
+    form: &'static str,
+    open: Open,
+}
+
+const SCHEMES: [Scheme; 6] = [
+    Scheme { start: "git", form: "git or git:REMOTE", open: commits },
+    Scheme {
+        start: "file:",
+        form: "file:FOLDER",
+        open: |place, root, target| Ok(Arc::new(files(place, root, target))),
+    },
+    Scheme {
+        start: "postgres:",
+        form: "postgres://HOST/DATABASE/SCHEMA",
+        open: |place, _, target| Ok(Arc::new(PostgresStore::new(place, target)?)),
+    },
+    Scheme { start: "s3:", form: "s3://BUCKET/PREFIX", open: objects },
+    Scheme { start: "gs:", form: "gs://BUCKET/PREFIX", open: objects },
+    Scheme { start: "az:", form: "az://CONTAINER/PREFIX", open: objects },
+];
+
+/// The store of a target's records. Where no place is given, it is a folder beside the manifests. Nothing is asked of the place
+/// yet.
+pub fn open(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
+    let place = place.unwrap_or(HOME);
+    let Some(scheme) = SCHEMES.iter().find(|scheme| place.starts_with(scheme.start)) else {
+        let forms = choices();
+        return Err(match shown(place) {
+            hidden if hidden == HIDDEN => {
+                format!("it is none of {forms}, and is not repeated here: it may hold a password")
+            }
+            shown => format!("`{shown}` is none of {forms}"),
+        });
+    };
+    (scheme.open)(place, root, target)
+}
+
+/// How each sort of place is written.
+pub fn choices() -> String {
+    let forms: Vec<&str> = SCHEMES.iter().map(|scheme| scheme.form).collect();
+    forms.join(", ")
+}
+
+/// The same for somebody who only looks. What has to be fetched to be looked at lies in a folder that is taken away afterwards.
+pub fn open_to_look(place: Option<&str>, root: &Path, target: &str, apart: &Path) -> Result<Arc<dyn Store>, String> {
+    match place {
+        Some(commits) if commits.starts_with("git") => Ok(Arc::new(on_server(commits, root, target)?.apart(apart))),
+        place => open(place, root, target),
+    }
+}
+
+/// The folder of a ledger in files, as it is written; `None` where the ledger is elsewhere.
+pub fn folder(place: Option<&str>) -> Option<&str> {
+    match place.map_or(Some(""), |place| place.strip_prefix("file:"))? {
+        "" => Some(super::file::OWN),
+        folder => Some(folder),
+    }
+}
+
+/// The folder with the records of a target, in a ledger that is kept in files at `file:FOLDER`.
+pub fn folder_in(folder: &Path, target: &str) -> PathBuf {
+    folder.join(plain(target))
+}
+
+/// Whether two places are the same one, however they are written.
+pub fn is_same(one: &str, other: &str, root: &Path, target: &str) -> bool {
+    let shown = |place: &str| open(Some(place), root, target).map(|store| store.shown()).ok();
+    let on_disk = |place: &str| match place.strip_prefix("file:")? {
+        "" => root.join(super::file::OWN).join("ledger").canonicalize().ok(),
+        folder => root.join(folder).canonicalize().ok(),
+    };
+    let is_alike = |of: &dyn Fn(&str) -> Option<PathBuf>| of(one).is_some_and(|one| Some(one) == of(other));
+    one == other || is_alike(&|place| shown(place).map(PathBuf::from)) || is_alike(&on_disk)
+}
+
+/// What is wrong with a place as it is written in a file that others read; `None` where nothing is.
+pub fn objection(place: &str) -> Option<String> {
+    open(Some(place), Path::new("."), "local").err().or_else(|| open_secret(place))
+}
+
+/// That a place is written with a password.
+pub fn open_secret(place: &str) -> Option<String> {
+    let shown = shown(place);
+    (shown != place).then(|| format!("`{shown}` is written with a password, which everybody could read here"))
+}
+
+fn objects(place: &str, _: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
+    Ok(Arc::new(ObjectStore::new(place, target)?))
+}
+
+fn commits(place: &str, root: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
+    Ok(Arc::new(on_server(place, root, target)?))
+}
+
+fn on_server(place: &str, root: &Path, target: &str) -> Result<GitStore, String> {
+    let remote = match place.strip_prefix("git") {
+        Some("") => None,
+        Some(rest) if rest.len() > 1 && rest.starts_with(':') => Some(&rest[1..]),
+        _ => return Err(format!("`{}` is neither git nor git:REMOTE", shown(place))),
+    };
+    Ok(GitStore::new(root, remote, target))
+}
+
+fn files(place: &str, root: &Path, target: &str) -> FileStore {
+    match place.trim_start_matches("file:") {
+        "" => FileStore::new(root, target),
+        folder => FileStore::at(&root.join(folder), target),
+    }
+}
+
+/// What stands behind the question mark of a place.
+const KNOWN: [&str; 3] = ["host", "sslmode", "sslrootcert"];
+/// What stands for a place that may hold a password somewhere.
+const HIDDEN: &str = "***";
+
+/// A place without the password that somebody may have written into it. Of what is not understood, nothing is shown that could
+/// be one.
+pub fn shown(place: &str) -> String {
+    if place.starts_with("file:") {
+        return place.to_owned();
+    }
+    let Some((scheme, rest)) = place.split_once("://") else { return without_scheme(place) };
+    // A password may hold what elsewhere ends a path, or the name of a host.
+    let is_query = |query: &str| {
+        let mut names = query.split('&').map(|pair| pair.split('=').next().unwrap_or_default());
+        !query.contains('@') || names.all(|name| KNOWN.contains(&name))
+    };
+    let split = rest.split_once('?').filter(|(_, query)| is_query(query));
+    let (rest, query) = split.map_or((rest, None), |(rest, query)| (rest, Some(query)));
+    // Before a host of http, a name alone may be a token.
+    let is_http = ["http", "https"].iter().any(|http| scheme.ends_with(http));
+    let is_token = |user: &str| is_http && (user.len() > 15 || user.contains('%'));
+    let rest = match rest.rsplit_once('@') {
+        Some((user, host)) => match user.split(':').next().unwrap_or_default() {
+            user if is_token(user) => host.to_owned(),
+            user => format!("{user}@{host}"),
+        },
+        None => rest.to_owned(),
+    };
+    let is_open = |pair: &&str| !is_secret(pair.split('=').next().unwrap_or_default());
+    let query: Vec<&str> = query.into_iter().flat_map(|query| query.split('&')).filter(is_open).collect();
+    let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
+    format!("{scheme}://{rest}{query}")
+}
+
+/// The same of a place that is no URL.
+fn without_scheme(place: &str) -> String {
+    let Some(remote) = place.strip_prefix("git:") else {
+        let may_be_secret = |c: char| c.is_whitespace() || "@=?;:&".contains(c);
+        return if place.contains(may_be_secret) { HIDDEN.to_owned() } else { place.to_owned() };
+    };
+    // `user@host:path` is how ssh has it, and nothing of it is a password.
+    match remote.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?.0, host))) {
+        Some((user, host)) => format!("git:{user}@{host}"),
+        None => place.to_owned(),
+    }
+}
+
+/// Whether a text may hold a password, as places and connections are written.
+pub fn may_hold_password(text: &str) -> bool {
+    let of_user = |rest: &str| rest.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
+    let lower = text.to_ascii_lowercase();
+    let is_named = ["password=", "passwd=", "pwd=", "secret=", "token="].iter().any(|name| lower.contains(name));
+    is_named
+        || text.split_once("://").is_some_and(|(_, rest)| of_user(rest))
+        || (text.starts_with("git:") && shown(text) != text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_password_is_shown() {
+        for (place, expected) in [
+            ("postgres://ada:geheim@db/x", "postgres://ada@db/x"),
+            ("postgres://ada:ge/he@im@db/x?sslmode=require", "postgres://ada@db/x?sslmode=require"),
+            ("postgres://db/x?password=geheim&sslmode=require", "postgres://db/x?sslmode=require"),
+            ("postgres://db/x?sslpassword=geheim", "postgres://db/x"),
+            ("postgres://ada:ge?he=im@db/x?sslmode=require", "postgres://ada@db/x?sslmode=require"),
+            ("postgres://ada:ge@he?im@db/x", "postgres://ada@db/x"),
+            ("postgres://ada@db/x?sslrootcert=a@b.pem", "postgres://ada@db/x?sslrootcert=a@b.pem"),
+            ("git:https://glpat-0123456789abcdef@git.example/x", "git:https://git.example/x"),
+            ("git:https://ada@git.example/x", "git:https://ada@git.example/x"),
+            ("git:ssh://git@git.example/x", "git:ssh://git@git.example/x"),
+            ("s3://bucket/prefix", "s3://bucket/prefix"),
+            ("git", "git"),
+            ("git:origin", "git:origin"),
+            ("git:git@host:team/x.git", "git:git@host:team/x.git"),
+            ("git:tok:geheim@host/x.git", "git:tok@host/x.git"),
+            ("git:https://tok:geheim@host/x.git", "git:https://tok@host/x.git"),
+            ("file:/mnt/a b@c=d", "file:/mnt/a b@c=d"),
+            ("host=127.0.0.1 user=x password=geheim", "***"),
+            ("postgres:ada:geheim@db/x", "***"),
+            ("s3:key:geheim@bucket", "***"),
+            ("ada:geheim@db", "***"),
+            ("git:https://h.example/x?api_key=geheim&depth=1", "git:https://h.example/x?depth=1"),
+            ("gti", "gti"),
+            ("/mnt/team", "/mnt/team"),
+        ] {
+            assert_eq!(shown(place), expected);
+        }
+        assert!(
+            objection("postgres://ada:geheim@db/x")
+                .is_some_and(|why| why.contains("password") && !why.contains("geheim"))
+        );
+        assert_eq!(objection("postgres://ada@db/x"), None);
+        for place in ["host=h password=geheim", "git:tok:geheim@host/x.git", "postgres:ada:geheim@db/x", "geheim:x@h"] {
+            let why = objection(place).expect(place);
+            assert!(!why.contains("geheim"), "{place}: {why}");
+        }
+        assert!(objection("gopher:x").is_some_and(|why| why.contains("file:FOLDER")));
+    }
+}

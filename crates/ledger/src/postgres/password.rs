@@ -1,0 +1,266 @@
+//! The password of a database: by the rules of libpq, which teams have set up already, except that it is for one server.
+//!
+//! A password that does not say whose it is goes to the server that `PGHOST` names, and to no other: a change to the project
+//! file steals nothing.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use pushplan_io::client::{Secret, only_its_owner};
+use pushplan_io::files::read_to_limit;
+
+use super::place::{Host, Place};
+
+/// The largest password file.
+const FILE_LIMIT: u64 = 1024 * 1024;
+/// Where servers put their sockets unless told otherwise. A password file says `localhost` for them.
+const USUAL_SOCKETS: [&str; 3] = ["/run/postgresql", "/var/run/postgresql", "/tmp"];
+
+/// Who connects, and with what.
+#[derive(Clone, Debug)]
+pub struct Login {
+    pub user: String,
+    pub password: Option<Secret>,
+    /// Why a password was passed over.
+    pub passed_over: Option<String>,
+}
+
+/// Finds out who connects: what the place says, else `PGUSER` and `PGPASSWORD`, else the user of this machine and the password
+/// file.
+pub fn login(place: &Place, variable: impl Fn(&str) -> Option<String>) -> Result<Login, String> {
+    let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
+    let user = place.user.clone().or_else(|| ["PGUSER", "USER", "LOGNAME", "USERNAME"].into_iter().find_map(variable));
+    let user = user.ok_or_else(|| format!("{} names no user: write postgres://user@…, or set PGUSER", place.shown))?;
+    let is_other = other_server(place, &variable);
+    let from_environment = variable("PGPASSWORD");
+    let mut passed_over = None;
+    let given = match (&place.password, from_environment, &is_other) {
+        (Some(own), ..) => Some(own.clone()),
+        (None, Some(password), None) => Some(Secret::new(password)),
+        (None, Some(_), Some(why)) => {
+            passed_over = Some(format!("PGPASSWORD was kept back: {why}"));
+            None
+        }
+        (None, None, _) => None,
+    };
+    if given.is_some() {
+        return Ok(Login { user, password: given, passed_over });
+    }
+    let home = || variable(if cfg!(windows) { "APPDATA" } else { "HOME" }).map(PathBuf::from);
+    let beneath = if cfg!(windows) { "postgresql/pgpass.conf" } else { ".pgpass" };
+    let file = variable("PGPASSFILE").map(PathBuf::from).or_else(|| Some(home()?.join(beneath)));
+    Ok(match file.map(|file| (read(&file), file)) {
+        None | Some((Ok(None), _)) => Login { user, password: None, passed_over },
+        Some((Err(why), _)) => Login { user, password: None, passed_over: Some(why) },
+        Some((Ok(Some(text)), file)) => match (entry(&text, place, &user), is_other) {
+            (Some(Entry { names_server: false, .. }), Some(why)) => {
+                let why = format!("a line of {} for every server was kept back: {why}", file.display());
+                Login { user, password: None, passed_over: Some(why) }
+            }
+            (Some(Entry { password, .. }), _) => Login { user, password: Some(password), passed_over: None },
+            (None, _) => Login { user, password: None, passed_over },
+        },
+    })
+}
+
+/// Why a place is not the server that the environment names, and what to do where it is the right one.
+fn other_server(place: &Place, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let host = match &place.host {
+        Host::Name(name) => name.clone(),
+        Host::Socket(folder) => folder.to_string_lossy().into_owned(),
+    };
+    let named = variable("PGHOST");
+    let port = variable("PGPORT").filter(|port| *port != place.port.to_string());
+    let is_same = named.as_ref().is_some_and(|named| named.eq_ignore_ascii_case(&host));
+    let is = match (&named, &port) {
+        (Some(_), None) if is_same => return None,
+        (Some(_), Some(port)) if is_same => format!("PGPORT names the port {port}, not {}", place.port),
+        (Some(named), _) => format!("that is {named}, not {host}"),
+        (None, _) => "it is not set".to_owned(),
+    };
+    let port = port.map(|_| format!(" and PGPORT={}", place.port)).unwrap_or_default();
+    Some(format!(
+        "a password without a server is for the one that PGHOST names, and {is}; if {host} is the right one, set \
+         PGHOST={host}{port}, or write a line for it into the password file (~/.pgpass, or what PGPASSFILE names)"
+    ))
+}
+
+/// The text of a password file; `None` where there is none.
+fn read(path: &Path) -> Result<Option<String>, String> {
+    let shown = path.display();
+    // A device or a pipe is no password file, and may never end.
+    if !path.metadata().is_ok_and(|about| about.is_file()) {
+        return Ok(None);
+    }
+    let file = File::open(path).map_err(|error| format!("{shown} cannot be read ({error})"))?;
+    only_its_owner(&file)
+        .map_err(|mode| format!("{shown} is open to others (mode {mode:o}) and was passed over: chmod 600 {shown}"))?;
+    let bytes = read_to_limit(file, FILE_LIMIT).map_err(|why| format!("{shown} cannot be read: {why}"))?;
+    String::from_utf8(bytes).map(Some).map_err(|_| format!("{shown} is not UTF-8"))
+}
+
+/// What a line of a password file holds.
+struct Entry {
+    password: Secret,
+    /// Whether it is for one server, and not for all that there are.
+    names_server: bool,
+}
+
+/// The first line that fits.
+fn entry(text: &str, place: &Place, user: &str) -> Option<Entry> {
+    let port = place.port.to_string();
+    let host = match &place.host {
+        Host::Name(name) => name.clone(),
+        Host::Socket(folder) if USUAL_SOCKETS.iter().any(|usual| folder == Path::new(usual)) => "localhost".into(),
+        Host::Socket(folder) => folder.to_string_lossy().into_owned(),
+    };
+    let asked = [host.as_str(), &port, &place.database, user];
+    let fits = |line: &&str| !line.starts_with('#');
+    text.lines().filter(fits).find_map(|line| {
+        let mut rest = line;
+        for wanted in asked {
+            let (field, behind) = field(rest)?;
+            // A star stands for everything where it stands alone and bare.
+            let is_any = rest.starts_with("*:");
+            if !is_any && field != wanted {
+                return None;
+            }
+            rest = behind?;
+        }
+        let (password, _) = field(rest)?;
+        let names_server = !line.starts_with("*:");
+        (!password.is_empty()).then(|| Entry { password: Secret::new(password), names_server })
+    })
+}
+
+/// A field without its backslashes, and what stands behind its colon.
+fn field(text: &str) -> Option<(String, Option<&str>)> {
+    let mut field = String::new();
+    let mut characters = text.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            ':' => return Some((field, text.get(at + 1..))),
+            // The last one stands for itself.
+            '\\' => field.push(characters.next().map_or('\\', |(_, next)| next)),
+            other => field.push(other),
+        }
+    }
+    Some((field, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn found(place: &str, variables: &[(&str, &str)]) -> Login {
+        let variable = |name: &str| {
+            let named = variables.iter().find(|(key, _)| *key == name);
+            named.map(|(_, value)| (*value).to_owned())
+        };
+        login(&Place::parse(place).expect("a place"), variable).expect("a login")
+    }
+
+    fn password(text: &str, place: &str) -> Option<String> {
+        let place = Place::parse(place).expect("a place");
+        let user = place.user.clone().expect("a user");
+        entry(text, &place, &user).map(|entry| entry.password.reveal().to_owned())
+    }
+
+    #[test]
+    fn the_place_comes_before_the_environment_and_that_before_the_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("pgpass");
+        fs::write(&file, "h:*:*:*:from-file\n").expect("written");
+        set_mode(&file, 0o600);
+        let file = file.to_str().expect("UTF-8");
+        let of = |login: Login| login.password.map(|password| password.reveal().to_owned());
+        let all = [("PGPASSWORD", "from-environment"), ("PGHOST", "h"), ("PGPASSFILE", file), ("PGUSER", "eve")];
+        assert_eq!(of(found("postgres://ada:own@h/db", &all)).as_deref(), Some("own"));
+        assert_eq!(of(found("postgres://ada@h/db", &all)).as_deref(), Some("from-environment"));
+        let login = found("postgres://h/db", &[("PGPASSWORD", ""), ("PGPASSFILE", file), ("PGUSER", "eve")]);
+        assert_eq!((&*login.user.clone(), of(login).as_deref()), ("eve", Some("from-file")));
+        let at_home = folder.path().join(".pgpass");
+        fs::rename(file, &at_home).expect("renamed");
+        let home = folder.path().to_str().expect("UTF-8");
+        assert_eq!(of(found("postgres://ada@h/db", &[("HOME", home)])).as_deref(), Some("from-file"));
+        assert_eq!(of(found("postgres://ada@h/db", &[("HOME", "/nowhere")])), None);
+    }
+
+    #[test]
+    fn a_password_without_a_server_goes_to_the_one_that_is_named_beside_it() {
+        let evil = "postgres://ada@evil.example/db";
+        for (place, more, why) in [
+            ("postgres://ada@db.example/db", &[("PGHOST", "DB.example")][..], None),
+            ("postgres://ada@db.example:6000/db", &[("PGHOST", "db.example"), ("PGPORT", "6000")], None),
+            ("postgres://ada@/db?host=/run/pg", &[("PGHOST", "/run/pg")], None),
+            (evil, &[("PGHOST", "db.example")], Some("that is db.example, not evil.example")),
+            (evil, &[], Some("it is not set; if evil.example is the right one, set PGHOST=evil.example, or")),
+            (
+                "postgres://ada@db.example:6000/db",
+                &[("PGHOST", "db.example"), ("PGPORT", "5432")],
+                Some("PGPORT names the port 5432, not 6000"),
+            ),
+            ("postgres://ada@db.example/db?host=evil.example", &[("PGHOST", "db.example")], Some("that is db.example")),
+        ] {
+            let login = found(place, &[&[("PGPASSWORD", "hush"), ("HOME", "/nowhere")], more].concat());
+            assert_eq!(login.password.is_some(), why.is_none(), "{place}");
+            let told = login.passed_over.unwrap_or_default();
+            assert!(told.contains(why.unwrap_or_default()) && !told.contains("hush"), "{place}: {told}");
+        }
+        // A line for every server is like a password without one.
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("pgpass");
+        fs::write(&file, "*:*:*:*:hush\n").expect("written");
+        set_mode(&file, 0o600);
+        let file = ("PGPASSFILE", file.to_str().expect("UTF-8"));
+        let login = found(evil, &[file, ("PGHOST", "db.example")]);
+        assert!(login.password.is_none() && login.passed_over.is_some_and(|why| why.contains("for every server")));
+        assert!(found("postgres://ada@db.example/db", &[file, ("PGHOST", "db.example")]).password.is_some());
+    }
+
+    #[cfg(unix)]
+    fn set_mode(path: &Path, mode: u32) {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a mode");
+    }
+
+    #[cfg(not(unix))]
+    fn set_mode(_: &Path, _: u32) {}
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_others_can_read_is_passed_over_and_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("pgpass");
+        fs::write(&file, "*:*:*:*:secret\n").expect("written");
+        set_mode(&file, 0o640);
+        let login = found("postgres://ada@h/db", &[("PGPASSFILE", file.to_str().expect("UTF-8"))]);
+        assert!(login.password.is_none());
+        let why = login.passed_over.expect("told");
+        assert!(why.contains("mode 640") && !why.contains("secret"), "{why}");
+    }
+
+    #[test]
+    fn the_first_line_that_fits_has_the_password() {
+        let file = "# a comment:*:*:*:no\n\
+                    db.example:5432:teams:ada:first\n\
+                    db.example:*:teams:ada:second\n\
+                    *:*:*:e\\:ve:with\\:colon\\\\\n\
+                    /srv/pg:*:*:ada:socket\n\
+                    localhost:*:*:ada:usual socket\n\
+                    short:line\n";
+        for (place, expected) in [
+            ("postgres://ada@db.example/teams", Some("first")),
+            ("postgres://ada@db.example:6000/teams/other", Some("second")),
+            ("postgres://ada@db.example/others", None),
+            ("postgres://e%3Ave@any/any", Some("with:colon\\")),
+            ("postgres://ada@/db?host=/srv/pg", Some("socket")),
+            ("postgres://ada@/db?host=/var/run/postgresql", Some("usual socket")),
+            ("postgres://ada@short/line", None),
+        ] {
+            assert_eq!(password(file, place).as_deref(), expected, "{place}");
+        }
+    }
+}

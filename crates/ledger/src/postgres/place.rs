@@ -1,0 +1,368 @@
+//! Where a database is, as it is written: `postgres://user@host:port/database/schema?sslmode=…&sslrootcert=…`.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use percent_encoding::percent_decode_str;
+use pushplan_io::client::Secret;
+
+/// The schema where none is named.
+const SCHEMA: &str = "pushplan";
+/// PostgreSQL cuts longer names off without a word, so that two schemas would be one.
+const NAME_LIMIT: usize = 63;
+const PORT: u16 = 5432;
+
+/// What is wrong with a place whose password may have come apart. It repeats nothing of it.
+const ENCODE: &str = "an `@`, `:`, `/`, `?`, `#` or `%` in a user or password is written as \
+                      %40, %3A, %2F, %3F, %23 or %25";
+
+/// A schema in a database on a server.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// As people know it, without a password.
+    pub shown: String,
+    pub host: Host,
+    pub port: u16,
+    /// Where none is named, the environment names one.
+    pub user: Option<String>,
+    pub password: Option<Secret>,
+    pub database: String,
+    pub schema: String,
+    pub security: Security,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Host {
+    Name(String),
+    /// The folder of a Unix socket.
+    Socket(PathBuf),
+}
+
+/// What a connection must be before anything is said over it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Security {
+    /// Not encrypted.
+    Plain,
+    /// Encrypted, with a server that nobody has checked. `or_plain`: or not encrypted, where the server has no TLS.
+    Unchecked { or_plain: bool },
+    /// Encrypted, with a server whose certificate comes from one of these roots.
+    Issued(Roots),
+    /// Encrypted, with a server whose certificate comes from one of these roots and names it.
+    Named(Roots),
+}
+
+/// Who is trusted to say who a server is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Roots {
+    /// Whom this machine trusts.
+    System,
+    File(PathBuf),
+}
+
+impl Place {
+    #[cfg(test)]
+    pub fn parse(text: &str) -> Result<Self, String> {
+        Self::parse_with(text, |_| None)
+    }
+
+    /// Reads a place. It may ask for more of TLS than `PGSSLMODE` and `PGSSLROOTCERT`, and never for less. What is wrong is said
+    /// without repeating what may be a password.
+    pub fn parse_with(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let rest = text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"));
+        let rest = rest.ok_or("a place in PostgreSQL begins with postgres://")?;
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        if path.contains('@') || query.contains('@') || text.contains('#') {
+            return Err(format!("the place cannot be read: {ENCODE}"));
+        }
+        let (user, address) = authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
+        let (user, password) = match user.map(|user| user.split_once(':').unwrap_or((user, ""))) {
+            Some((user, password)) => (filled(decoded(user)?), filled(decoded(password)?)),
+            None => (None, None),
+        };
+        let (host, port) = split_port(address)?;
+        let (database, schema) = names(path)?;
+        let mut place = Self {
+            shown: String::new(),
+            host: Host::Name(host.to_owned()),
+            port: port.unwrap_or(PORT),
+            user,
+            password: password.map(Secret::new),
+            database,
+            schema,
+            security: Security::Plain,
+        };
+        let settings = place.take(query)?.with(|name| variable(name).filter(|value| !value.is_empty()))?;
+        if place.host == Host::Name(String::new()) {
+            return Err("the place names no server: write postgres://user@host/database/schema, or \
+                        postgres://user@/database/schema?host=/run/postgresql for a Unix socket"
+                .to_owned());
+        }
+        place.security = settings.security(&place.host)?;
+        place.shown = place.show(port.is_some() || settings.has_port);
+        Ok(place)
+    }
+
+    /// Takes what stands behind the question mark.
+    fn take(&mut self, query: &str) -> Result<Settings, String> {
+        let mut settings = Settings::default();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let value = decoded(value)?;
+            match key {
+                "host" if value.starts_with('/') => self.host = Host::Socket(PathBuf::from(value)),
+                "host" => self.host = Host::Name(value),
+                "port" => {
+                    self.port = value.parse().map_err(|_| "the port of the place is not a number".to_owned())?;
+                    settings.has_port = true;
+                }
+                "user" => self.user = filled(value),
+                "password" => self.password = filled(value).map(Secret::new),
+                "sslmode" => settings.mode = Some(value),
+                "sslrootcert" => settings.roots = filled(value),
+                _ => {
+                    return Err("behind its `?`, a place in PostgreSQL has host, port, user, password, sslmode and \
+                                sslrootcert, and nothing else"
+                        .to_owned());
+                }
+            }
+        }
+        Ok(settings)
+    }
+
+    fn show(&self, has_port: bool) -> String {
+        let user = self.user.as_ref().map(|user| format!("{user}@")).unwrap_or_default();
+        let port = if has_port { format!(":{}", self.port) } else { String::new() };
+        let (host, socket) = match &self.host {
+            Host::Name(host) if host.contains(':') => (format!("[{host}]"), String::new()),
+            Host::Name(host) => (host.clone(), String::new()),
+            Host::Socket(folder) => (String::new(), format!("?host={}", folder.display())),
+        };
+        let Self { database, schema, .. } = self;
+        format!("postgres://{user}{host}{port}/{database}/{schema}{socket}")
+    }
+}
+
+/// What is said of the connection.
+#[derive(Default)]
+struct Settings {
+    mode: Option<String>,
+    roots: Option<String>,
+    has_port: bool,
+}
+
+/// What `sslmode` can be, from the weakest to the strongest.
+const MODES: [&str; 5] = ["disable", "prefer", "require", "verify-ca", "verify-full"];
+
+/// How strong a mode is, or the failure for one that does not exist.
+fn strength(name: &str, mode: &str) -> Result<usize, String> {
+    let found = MODES.iter().position(|known| *known == mode);
+    found.ok_or_else(|| format!("{name} is one of {}", MODES.join(", ")))
+}
+
+impl Settings {
+    /// Adds what the environment asks for: the stronger mode counts, and the authority of the environment. Whoever changes the
+    /// place could otherwise have the password sent to another server.
+    fn with(self, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let (asked, roots) = (variable("PGSSLMODE"), variable("PGSSLROOTCERT"));
+        let here = self.mode.as_deref().map(|mode| strength("sslmode", mode)).transpose()?;
+        let there = asked.as_deref().map(|mode| strength("PGSSLMODE", mode)).transpose()?;
+        let is_checked = there.is_some_and(|mode| MODES[mode].starts_with("verify"));
+        if is_checked && roots.is_none() && self.roots.as_ref().is_some_and(|roots| roots != "system") {
+            return Err("PGSSLMODE asks for a server that is checked, and only the place names the authority: set PGSSLROOTCERT \
+                        to that file where pushplan runs, or leave sslrootcert out"
+                .to_owned());
+        }
+        // An authority without a mode means that the server is checked. Anyone can get a certificate from the system's.
+        let usual = |roots: &String| if roots == "system" { MODES.len() - 1 } else { MODES.len() - 2 };
+        let checked = roots.as_ref().filter(|_| here.is_some() && there.is_none()).map(usual);
+        let mode = here.max(there).max(checked).map(|mode| MODES[mode].to_owned());
+        Ok(Self { mode, roots: roots.or(self.roots), ..self })
+    }
+
+    /// As libpq has it, except that a server on another machine is checked unless somebody says otherwise, and that nothing
+    /// is sent there for all to read unless somebody says so outright.
+    fn security(&self, host: &Host) -> Result<Security, String> {
+        let is_here = match host {
+            Host::Socket(_) => return Ok(Security::Plain),
+            Host::Name(name) => is_loopback(name),
+        };
+        let file = self.roots.as_deref().filter(|roots| *roots != "system").map(|file| Roots::File(file.into()));
+        // Who names roots means them to be used.
+        let usual = if is_here && self.roots.is_none() { "prefer" } else { "verify-full" };
+        let mode = self.mode.as_deref().unwrap_or(usual);
+        Ok(match (mode, file) {
+            ("disable", _) => Security::Plain,
+            ("verify-full", file) => Security::Named(file.unwrap_or(Roots::System)),
+            // With the system's roots anybody can get a certificate: without the name it says nothing.
+            ("prefer" | "require" | "verify-ca", None) if self.roots.is_some() => {
+                return Err("sslrootcert=system needs sslmode=verify-full".to_owned());
+            }
+            ("verify-ca", None) => {
+                return Err("sslmode=verify-ca needs sslrootcert=FILE, the certificate of the authority".to_owned());
+            }
+            ("require" | "verify-ca", Some(file)) => Security::Issued(file),
+            ("prefer", _) => Security::Unchecked { or_plain: is_here },
+            ("require", None) => Security::Unchecked { or_plain: false },
+            (mode, _) => return Err(strength("sslmode", mode).err().unwrap_or_default()),
+        })
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+}
+
+fn split_port(address: &str) -> Result<(&str, Option<u16>), String> {
+    if address.contains(',') {
+        return Err("a place names one server: where there are several, name the one that can be written to".into());
+    }
+    let (host, port) = match address.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, rest)) => (host, rest.strip_prefix(':')),
+        None => address.split_once(':').map_or((address, None), |(host, port)| (host, Some(port))),
+    };
+    match port.map(str::parse) {
+        None => Ok((host, None)),
+        Some(Ok(port)) => Ok((host, Some(port))),
+        // It may be the start of a password.
+        Some(Err(_)) => Err(format!("the port of the place is not a number; {ENCODE}")),
+    }
+}
+
+/// The database and the schema that a path names.
+fn names(path: &str) -> Result<(String, String), String> {
+    let mut parts = path.trim_end_matches('/').split('/');
+    let database = decoded(parts.next().unwrap_or_default())?;
+    let schema = parts.next().map(decoded).transpose()?.unwrap_or_else(|| SCHEMA.to_owned());
+    if database.is_empty() || schema.is_empty() || parts.next().is_some() {
+        return Err("a place in PostgreSQL ends in /database/schema, or in /database alone for the schema \
+                    `pushplan`"
+            .to_owned());
+    }
+    if database.len().max(schema.len()) > NAME_LIMIT {
+        return Err(format!("a database or schema has a name of at most {NAME_LIMIT} bytes"));
+    }
+    Ok((database, schema))
+}
+
+fn filled(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn decoded(text: &str) -> Result<String, String> {
+    let text = percent_decode_str(text).decode_utf8().map_err(|_| "the place is not UTF-8".to_owned())?;
+    if text.contains('\0') { Err("the place holds a zero byte".to_owned()) } else { Ok(text.into_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_asks_for_no_less_than_the_environment() {
+        let security = |place: &str, variables: &[(&str, &str)]| {
+            let variable = |name: &str| {
+                let found = variables.iter().find(|(key, _)| *key == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            Place::parse_with(place, variable).map(|place| place.security)
+        };
+        let full = [("PGSSLMODE", "verify-full"), ("PGSSLROOTCERT", "/ca.pem")];
+        let file = || Roots::File("/ca.pem".into());
+        assert_eq!(security("postgres://localhost/db", &full), Ok(Security::Named(file())));
+        for weaker in
+            ["sslmode=disable", "sslmode=prefer", "sslmode=require", "sslmode=verify-ca", "sslrootcert=system"]
+        {
+            for rest in ["", "&sslrootcert=/own.pem"] {
+                let place = format!("postgres://db.example/db?{weaker}{rest}");
+                assert_eq!(security(&place, &full), Ok(Security::Named(file())), "{place}");
+                let with_mode = security(&place, &full[..1]);
+                let expected = if rest.is_empty() { Ok(Security::Named(Roots::System)) } else { Err(()) };
+                assert_eq!(with_mode.map_err(drop), expected, "{place}");
+                let issued = if weaker.contains("mode") { Security::Issued(file()) } else { Security::Named(file()) };
+                assert_eq!(security(&place, &full[1..]), Ok(issued), "{place}");
+            }
+        }
+        let stronger = "postgres://db.example/db?sslmode=verify-full";
+        let require = [("PGSSLMODE", "require")];
+        assert_eq!(security(stronger, &require), Ok(Security::Named(Roots::System)));
+        let own = "postgres://db.example/db?sslrootcert=/own.pem";
+        assert_eq!(security(own, &require), Ok(Security::Issued(Roots::File("/own.pem".into()))));
+        let unchecked = Security::Unchecked { or_plain: false };
+        assert_eq!(security("postgres://db.example/db?sslmode=disable", &require), Ok(unchecked));
+        let unchecked = Security::Unchecked { or_plain: true };
+        assert_eq!(security("postgres://localhost/db", &[("PGSSLMODE", "")]), Ok(unchecked));
+        let why = security("postgres://localhost/db", &[("PGSSLMODE", "bogus")]).expect_err("no mode");
+        assert_eq!(why, "PGSSLMODE is one of disable, prefer, require, verify-ca, verify-full");
+    }
+
+    fn security(place: &str) -> Result<Security, String> {
+        Place::parse(place).map(|place| place.security)
+    }
+
+    #[test]
+    fn a_place_has_a_server_a_database_and_a_schema() {
+        let place =
+            Place::parse("postgres://ada:s%40me%2Fw@db.example:6543/teams/Push?sslmode=require").expect("sound");
+        assert_eq!(place.shown, "postgres://ada@db.example:6543/teams/Push");
+        assert_eq!((place.host, place.port), (Host::Name("db.example".into()), 6543));
+        assert_eq!((place.user.as_deref(), &*place.database, &*place.schema), (Some("ada"), "teams", "Push"));
+        assert_eq!(place.password.expect("given").reveal(), "s@me/w");
+        let place = Place::parse("postgresql://[::1]/teams").expect("sound");
+        assert_eq!((&*place.shown, place.port), ("postgres://[::1]/teams/pushplan", 5432));
+        let place = Place::parse("postgres://ada@/teams/s?host=/run/pg&port=7").expect("sound");
+        assert_eq!((place.host, place.port), (Host::Socket("/run/pg".into()), 7));
+        assert_eq!(place.shown, "postgres://ada@:7/teams/s?host=/run/pg");
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_read_is_not_repeated() {
+        for place in [
+            "postgres://ada:hunter2@host",
+            "postgres://ada:hun@ter2/hunter2@host/db",
+            "postgres://ada:hunter2/x@host/db",
+            "postgres://ada:hunter2?x@host/db",
+            "postgres://ada:hunter2#x@host/db",
+            "postgres://ada:hunter2/db",
+            "postgres://ada@host/db?hunter2",
+            "postgres://ada@host/db?password=hunter2&sslmode=hunter2",
+            "postgres://ada:hunter2@host/db/schema/more",
+            "postgres://ada:hunter2@a,b/db",
+            "postgres://ada:hunter2@/db",
+            "postgres://ada:hunter2%ff@host/db",
+            "mysql://ada:hunter2@host/db",
+        ] {
+            let why = Place::parse(place).map(|place| place.shown).expect_err(place);
+            assert!(!why.contains("hunter2"), "{place}: {why}");
+        }
+        let place = Place::parse("postgres://ada:hunter2@host/db?password=hunter2").expect("sound");
+        assert!(!format!("{place:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn another_machine_is_checked_and_never_talked_to_in_the_clear_unasked() {
+        let root = || Roots::File("ca.pem".into());
+        for (host, query, expected) in [
+            ("db.example", "", Security::Named(Roots::System)),
+            ("db.example", "?sslrootcert=ca.pem", Security::Named(root())),
+            ("db.example", "?sslmode=prefer", Security::Unchecked { or_plain: false }),
+            ("db.example", "?sslmode=require", Security::Unchecked { or_plain: false }),
+            ("db.example", "?sslmode=require&sslrootcert=ca.pem", Security::Issued(root())),
+            ("db.example", "?sslmode=verify-ca&sslrootcert=ca.pem", Security::Issued(root())),
+            ("db.example", "?sslmode=verify-full&sslrootcert=system", Security::Named(Roots::System)),
+            ("db.example", "?sslmode=disable", Security::Plain),
+            ("127.0.0.1.example", "", Security::Named(Roots::System)),
+            ("localhost", "", Security::Unchecked { or_plain: true }),
+            ("127.0.0.1", "?sslmode=require", Security::Unchecked { or_plain: false }),
+            ("[::1]", "?sslmode=verify-full", Security::Named(Roots::System)),
+            ("", "?host=/run/pg", Security::Plain),
+            ("localhost", "?sslrootcert=ca.pem", Security::Named(root())),
+            ("localhost", "?host=db.example", Security::Named(Roots::System)),
+        ] {
+            assert_eq!(security(&format!("postgres://{host}/db{query}")), Ok(expected), "{host}{query}");
+        }
+        for wrong in ["sslmode=allow", "sslmode=verify-ca", "sslmode=require&sslrootcert=system"] {
+            assert!(security(&format!("postgres://db.example/db?{wrong}")).is_err(), "{wrong}");
+        }
+    }
+}

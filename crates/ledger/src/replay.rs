@@ -1,0 +1,265 @@
+//! Replaying records: how each one changes what is remembered.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use pushplan_model::address::Address;
+use pushplan_model::kinds::{self, Resource, Segment, remote};
+use pushplan_model::node::Shared;
+use serde_json::Value;
+
+use super::gap::Gap;
+use super::home::Home;
+use super::intent::{Adopted, Done, Intent, Outcome, Resolution, Verb};
+use super::lease::Running;
+use super::record::{Entry, Record};
+use super::state::{Ledger, Open, Owned, Retired};
+
+impl Ledger {
+    /// The state after all of these records.
+    pub fn replay(entries: impl IntoIterator<Item = Entry>) -> Self {
+        let mut ledger = Self::default();
+        for entry in entries {
+            ledger.take_in(entry);
+        }
+        ledger
+    }
+
+    /// The record that names the application and the project, if the ledger does not name an application yet.
+    pub fn about(&self, app: &str, home: &Home) -> Option<Record> {
+        let home = home.is_known().then(|| Box::new(home.clone()));
+        self.app.is_empty().then(|| Record::About { app: app.to_owned(), home })
+    }
+
+    /// Takes in the next record.
+    pub fn add(&mut self, entry: &Entry) {
+        self.take_in(entry.clone());
+    }
+
+    /// The same of a record that nobody else needs.
+    pub fn take_in(&mut self, entry: Entry) {
+        let Entry { seq, at, actor, record } = entry;
+        match record {
+            Record::Begin(begin) => {
+                self.run = Some(Running::new(&begin.run, &actor, begin.lease, at));
+                self.app = begin.app;
+                self.home = begin.home.map(|home| *home);
+                // A run that does not say leaves what is known.
+                if let Some(checkout) = begin.checkout {
+                    self.checkout = Some(*checkout);
+                }
+                self.pruning.clear();
+            }
+            Record::About { app, home } => {
+                self.app = app;
+                self.home = home.map(|home| *home).or(self.home.take());
+            }
+            Record::Alive { .. } => {}
+            Record::Intents(intents) => {
+                let clock = self.run.as_ref().and_then(|run| run.lease.as_ref()?.clock.clone());
+                for intent in intents {
+                    let address = intent.address.clone();
+                    let is_create = |open: &Open| open.intent.verb == Verb::Create && intent.verb == Verb::Create;
+                    let repeats = self.open.get(&address).is_some_and(is_create);
+                    self.open.insert(address, Open { clock: clock.clone(), repeats, ..Open::new(intent, at) });
+                }
+            }
+            Record::Outcomes(outcomes) => outcomes.into_iter().for_each(|outcome| self.settle(outcome, at)),
+            Record::Adopt(all) => {
+                self.disown(&all);
+                all.into_iter().for_each(|adopted| self.adopt(adopted, at));
+            }
+            Record::Forget(addresses) => {
+                for address in &addresses {
+                    self.owned.remove(address);
+                    self.open.remove(address);
+                }
+                // Who lets go by hand means older versions too. A run lets go of one thing, and deletes them as ever.
+                if self.run.is_none() {
+                    self.retired.retain(|old| !addresses.contains(&old.address));
+                }
+            }
+            Record::Move { from, to } => self.rename(&from, &to),
+            Record::Resolve { address, found } => match (self.open.remove(&address), found) {
+                // Nothing was known of it but that it may have been created in a gap.
+                (None, Resolution::Absent) if !self.owned.contains_key(&address) => {
+                    if let Some(gap) = &mut self.gap {
+                        gap.resolved.insert(address);
+                    }
+                }
+                (Some(open), Resolution::Created { id }) => {
+                    self.made(open.intent, id, &[], at);
+                    // A person named it, and nobody has seen what it says: that is no version of it.
+                    self.owned.entry(address).and_modify(|owned| owned.stamp = Some(String::new()));
+                }
+                // What was to be made is not there. What it was to stand in for is where it was.
+                (Some(open), Resolution::Absent) if open.intent.verb == Verb::Create => {}
+                (Some(open), Resolution::Absent) => self.deleted(&address, open.intent.id.as_deref()),
+                (None, Resolution::Absent) => drop(self.owned.remove(&address)),
+                (None, Resolution::Created { .. }) => {}
+            },
+            Record::End { run, .. } => {
+                self.run.take_if(|running| running.run == run);
+                self.pruning.clear();
+            }
+            Record::Moved { .. } => {}
+            Record::Gap { since, upto } => {
+                let before = self.gap.as_ref().map_or(0, |gap| gap.upto);
+                self.gap = Some(Gap::new(since, at, upto.max(before)));
+            }
+            Record::GapClosed => self.gap.iter_mut().for_each(|gap| gap.is_closed = true),
+            Record::Checkpoint(state) => *self = *state,
+        }
+        if let Some(running) = self.run.as_mut().filter(|running| running.actor == actor) {
+            running.heard(at);
+        }
+        self.seq = seq;
+    }
+
+    fn settle(&mut self, outcome: Outcome, at: Timestamp) {
+        self.unsettled = self.unsettled.max(outcome.unsettled);
+        let address = &outcome.address;
+        match outcome.result {
+            Done::Unknown { why } => {
+                if let Some(open) = self.open.get_mut(address) {
+                    open.why = Some(why);
+                }
+            }
+            // This request was refused. An earlier one may have been carried out.
+            Done::Not { why } if self.open.get(address).is_some_and(|open| open.repeats) => {
+                self.open.entry(address.clone()).and_modify(|open| open.why = Some(why));
+            }
+            Done::Not { .. } => drop(self.open.remove(address)),
+            Done::Done { id, push_ids } => {
+                let Some(Open { intent, .. }) = self.open.remove(address) else { return };
+                self.applied = Some(at);
+                match outcome.verb {
+                    Verb::Create => self.made(intent, id.unwrap_or_default(), &push_ids, at),
+                    Verb::Update => {
+                        let id = intent.id.clone().unwrap_or_default();
+                        let address = intent.address.clone();
+                        self.own(intent, id, &push_ids, at);
+                        // Nobody has seen the service hold it: an answer is no version of it.
+                        self.owned.entry(address).and_modify(|owned| owned.stamp = Some(String::new()));
+                    }
+                    Verb::Delete => self.deleted(address, intent.id.as_deref()),
+                    Verb::Adopt | Verb::Forget | Verb::Move => {}
+                }
+            }
+        }
+    }
+
+    /// Something new is ours. What it stands in for is retired until it is deleted.
+    fn made(&mut self, intent: Intent, id: String, push_ids: &[String], at: Timestamp) {
+        if let Some(old) = self.owned.remove(&intent.address).filter(|old| old.id != id) {
+            self.retire(&intent.address, old);
+        }
+        self.own(intent, id, push_ids, at);
+    }
+
+    fn retire(&mut self, address: &Address, old: Owned) {
+        let Owned { id, spec, refs, .. } = old;
+        self.retired.push(Retired { address: address.clone(), id, spec, refs });
+    }
+
+    fn own(&mut self, intent: Intent, id: String, push_ids: &[String], at: Timestamp) {
+        let Intent { address, spec, refs, protect, .. } = intent;
+        let push_ids = self.told(&address, &id, push_ids);
+        let spec = spec.unwrap_or_default();
+        let owned = Owned { id, spec, refs, stamp: None, protect, past: false, applied: at, push_ids };
+        self.owned.insert(address, owned);
+    }
+
+    /// The pushes of a thing: those that were told just now, or else those that were known of it.
+    fn told(&self, address: &Address, id: &str, push_ids: &[String]) -> Vec<String> {
+        let before = self.owned.get(address).filter(|owned| push_ids.is_empty() && owned.id == id);
+        before.map_or_else(|| push_ids.to_vec(), |owned| owned.push_ids.clone())
+    }
+
+    fn deleted(&mut self, address: &Address, id: Option<&str>) {
+        let is_it = |own: &str| id.is_none_or(|id| id == own);
+        if self.owned.get(address).is_some_and(|owned| is_it(&owned.id)) {
+            self.owned.remove(address);
+        }
+        self.retired.retain(|retired| retired.address != *address || !is_it(&retired.id));
+        self.pruning.remove(address);
+    }
+
+    /// One thing has one owner: another address that had what is adopted would delete what this one keeps. Parts are told apart
+    /// by more than their ids.
+    fn disown(&mut self, adopted: &[Adopted]) {
+        let whole = adopted.iter().filter(|one| one.address.part().is_none() && !one.pruned);
+        let whole: BTreeMap<(&str, &str), &Address> =
+            whole.map(|one| ((&*one.address.kind, one.id.as_str()), &one.address)).collect();
+        let is_others = |other: &Address, id: &str| {
+            let owner = whole.get(&(&*other.kind, id));
+            other.part().is_none() && owner.is_some_and(|owner| **owner != *other)
+        };
+        self.owned.retain(|other, owned| !is_others(other, &owned.id));
+        self.retired.retain(|old| !is_others(&old.address, &old.id));
+    }
+
+    fn adopt(&mut self, adopted: Adopted, at: Timestamp) {
+        let Adopted { address, id, spec, refs, stamp, protect, past, push_ids, pruned } = adopted;
+        // What is taken up to be deleted is somebody else's for as long as it is there.
+        if pruned {
+            self.pruning.insert(address, id);
+            return;
+        }
+        let push_ids = self.told(&address, &id, &push_ids);
+        self.open.remove(&address);
+        self.retired.retain(|old| old.address != address || old.id != id);
+        let before = self.owned.remove(&address);
+        // Without a stamp, a thing is taken to be as it was made: not so if it was updated since.
+        let is_updated = |owned: &Owned| owned.id == id && (owned.stamp.as_deref() == Some("") || owned.spec != spec);
+        let stamp = stamp.or_else(|| before.as_ref().filter(|owned| is_updated(owned)).map(|_| String::new()));
+        let applied = before.as_ref().filter(|owned| owned.id == id).map_or(at, |owned| owned.applied);
+        // One that was made in the place of another, and whose answer was lost.
+        if let Some(old) = before.filter(|owned| owned.id != id) {
+            self.retire(&address, old);
+        }
+        self.owned.insert(address, Owned { id, spec, refs, stamp, protect, past, applied, push_ids });
+    }
+
+    /// A resource has another key, with all its parts. Whoever names it does so by the new key; ids stay as they are.
+    pub fn rename(&mut self, from: &Address, to: &Address) {
+        let renamed = |address: Address| address.renamed(from, to).unwrap_or(address);
+        self.owned = std::mem::take(&mut self.owned).into_iter().map(|(at, owned)| (renamed(at), owned)).collect();
+        self.open = std::mem::take(&mut self.open).into_iter().map(|(at, open)| (renamed(at), open)).collect();
+        for (address, open) in &mut self.open {
+            open.intent.address.clone_from(address);
+        }
+        if let Some(gap) = &mut self.gap {
+            gap.resolved = std::mem::take(&mut gap.resolved).into_iter().map(renamed).collect();
+        }
+        for old in &mut self.retired {
+            old.address = renamed(old.address.clone());
+        }
+        if from.kind != <Segment as Resource>::KEY {
+            return;
+        }
+        let point = |address: &Address, spec: &mut Shared, refs: &mut BTreeMap<String, String>| {
+            *spec = remote::pointed(kinds::api(address).audiences(), spec, &mut |reference| match reference.as_str() {
+                Some(key) if key == from.key => Value::from(to.key.as_str()),
+                _ => reference.clone(),
+            });
+            if let Some(id) = refs.remove(&from.key) {
+                refs.insert(to.key.clone(), id);
+            }
+        };
+        for (address, owned) in &mut self.owned {
+            point(address, &mut owned.spec, &mut owned.refs);
+        }
+        for old in &mut self.retired {
+            point(&old.address, &mut old.spec, &mut old.refs);
+        }
+        for (address, Open { intent, .. }) in &mut self.open {
+            if let Some(spec) = &mut intent.spec {
+                point(address, spec, &mut intent.refs);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! What became of things since a deed, and where they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pushplan_model::address::Address;
+use pushplan_model::kinds::{self, Create, Resource, Segment};
+use pushplan_model::nouns::level::Level;
+
+use crate::history::{Act, Deed};
+use crate::intent::Adopted;
+use crate::record::{Entry, Record};
+use crate::state::{Ledger, Owned};
+
+/// What was there around a deed, and what became of it. Everything stands under the address that it had at the end of the deed.
+#[derive(Debug)]
+pub struct Trail {
+    /// What was ours before the deed.
+    pub old: BTreeMap<Address, Owned>,
+    /// All that the deed was about, and all segments.
+    pub lines: BTreeMap<Address, Line>,
+}
+
+/// One thing from the end of a deed until now.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Where it is; the last place where it was, once it is gone.
+    pub at: Address,
+    /// Whether it was there at the end of the deed.
+    pub stayed: bool,
+    /// Whether it was deleted or let go.
+    pub gone: bool,
+    /// What became of its making was not known, and a person took over something in its place.
+    pub by_hand: bool,
+    id: Option<String>,
+}
+
+impl Trail {
+    pub fn of(entries: &[Entry], deed: &Deed) -> Self {
+        let before = entries.iter().take_while(|entry| entry.seq < deed.first);
+        let mut state = Ledger::replay(before.cloned());
+        let mut old = Ledger { owned: state.owned.clone(), ..Ledger::default() };
+        let rest = entries.iter().skip_while(|entry| entry.seq < deed.first);
+        for entry in rest.clone().take_while(|entry| entry.seq <= deed.last) {
+            if let Record::Move { from, to } = &entry.record {
+                old.rename(from, to);
+            }
+            state.add(entry);
+        }
+        let mut trail = Self { lines: lines(deed, &old, &state), old: old.owned };
+        trail.follow(state, rest.skip_while(|entry| entry.seq <= deed.last));
+        trail
+    }
+
+    fn follow<'e>(&mut self, mut state: Ledger, later: impl Iterator<Item = &'e Entry>) {
+        let mut touched = BTreeSet::new();
+        for entry in later {
+            // What a run deletes and makes again is the same thing: it is looked at once the run is over.
+            if let Record::Begin(_) = entry.record {
+                self.settle(&state, &mut touched);
+            }
+            match &entry.record {
+                Record::Move { from, to } => {
+                    for line in self.lines.values_mut().filter(|line| !line.gone) {
+                        line.at = line.at.renamed(from, to).unwrap_or_else(|| line.at.clone());
+                    }
+                }
+                Record::Adopt(all) => self.adopt(all, &state),
+                _ => {}
+            }
+            touched.extend(entry.record.addresses().into_iter().cloned());
+            state.add(entry);
+            if state.run.is_none() {
+                self.settle(&state, &mut touched);
+            }
+        }
+        self.settle(&state, &mut touched);
+    }
+
+    fn settle(&mut self, state: &Ledger, touched: &mut BTreeSet<Address>) {
+        if !touched.is_empty() {
+            self.lines.values_mut().filter(|line| touched.contains(&line.at)).for_each(|line| line.settle(state));
+            touched.clear();
+        }
+    }
+
+    /// What is taken over is the thing that has its id, also where that was let go or has another address by now.
+    fn adopt(&mut self, all: &[Adopted], state: &Ledger) {
+        let ours = || all.iter().filter(|one| !one.pruned);
+        let by_id: BTreeMap<(&str, &str), &Address> =
+            ours().map(|one| ((&*one.address.kind, one.id.as_str()), &one.address)).collect();
+        let by_address: BTreeMap<&Address, &str> = ours().map(|one| (&one.address, one.id.as_str())).collect();
+        for line in self.lines.values_mut() {
+            let id = line.id.as_deref();
+            let found = match line.at.part() {
+                None => id.and_then(|id| by_id.get(&(&*line.at.kind, id))).map(|address| (*address).clone()),
+                Some(_) => by_address.get(&line.at).filter(|other| id == Some(**other)).map(|_| line.at.clone()),
+            };
+            // What is known by its own name is another one, once it was gone.
+            let by_name = || kinds::api(&line.at).lifecycle(Level::Extended).create == Create::Upsert;
+            if let Some(found) = found.filter(|_| !line.gone || !by_name()) {
+                (line.at, line.gone) = (found, false);
+            }
+            let in_doubt = state.open.contains_key(&line.at) && !state.owned.contains_key(&line.at);
+            line.by_hand |= in_doubt && state.run.is_none() && by_address.contains_key(&line.at);
+        }
+    }
+}
+
+/// The things to follow, as they are at the end of a deed.
+fn lines(deed: &Deed, old: &Ledger, state: &Ledger) -> BTreeMap<Address, Line> {
+    let (mut changed, mut moved) = (BTreeSet::new(), BTreeSet::new());
+    for one in &deed.changes {
+        match &one.act {
+            Act::Move(to) => moved.insert(to),
+            Act::Step(_) | Act::Resolve => changed.insert(&one.address),
+        };
+    }
+    let is_segment = |address: &Address| address.kind == <Segment as Resource>::KEY;
+    let is_wanted = |address: &&Address| {
+        is_segment(address) || changed.contains(address) || (!moved.is_empty() && moved.contains(&address.resource()))
+    };
+    let all = old.owned.keys().chain(state.owned.keys()).chain(state.open.keys());
+    all.filter(is_wanted).map(|address| (address.clone(), Line::new(address, old, state))).collect()
+}
+
+impl Line {
+    fn new(address: &Address, old: &Ledger, state: &Ledger) -> Self {
+        let id = old.owned.get(address).map(|owned| owned.id.clone());
+        let mut line = Self { at: address.clone(), stayed: false, gone: false, by_hand: false, id };
+        line.settle(state);
+        line.stayed = !line.gone;
+        line
+    }
+
+    /// Looks whether it is still ours.
+    fn settle(&mut self, state: &Ledger) {
+        match state.owned.get(&self.at) {
+            _ if self.gone => {}
+            Some(owned) => self.id = Some(owned.id.clone()),
+            None => self.gone = !state.open.contains_key(&self.at),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Why nobody can be in an audience: the few conditions that exclude each other, and the law that says so.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::facts::{About, Fact, Value, tells_location};
+use super::phrases;
+use super::question::{Found, Question};
+use super::solver::Budget;
+use super::terms::{Id, Join, Term, Terms};
+use crate::nouns::device::DeviceType;
+use crate::nouns::vocabulary::Values;
+use crate::text;
+
+/// How deep a condition is told.
+const DEPTH: usize = 3;
+
+/// Conditions that no device meets together. Without any one of them, some device could.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// In words, such as `country is US`.
+    pub conditions: Vec<String>,
+    /// The laws that stand against it, such as `a device has one country`. None where one condition is the opposite of another.
+    pub laws: Vec<String>,
+    /// The audience is one of several alternatives, all of which are impossible; this is about the first.
+    pub alternatives: bool,
+}
+
+impl Conflict {
+    /// Finds what excludes each other in a term that nobody is in. Where the budget ends, more conditions than necessary are
+    /// named.
+    pub(super) fn of(terms: &Terms, root: Id, budget: &mut Budget) -> Self {
+        let (mut at, mut alternatives) = (root, false);
+        let ids = loop {
+            match terms.get(at) {
+                Term::Joined(Join::Any, members) => (at, alternatives) = (members[0], true),
+                Term::Joined(Join::All, members) => match fewest(terms, members, budget)[..] {
+                    [one] if one != at => at = one,
+                    ref several => break several.to_vec(),
+                },
+                _ => break vec![at],
+            }
+        };
+        let conditions = ids.iter().map(|id| words(terms, *id, DEPTH)).collect();
+        Self { conditions, laws: laws(terms, &ids), alternatives }
+    }
+}
+
+/// In words: `country is US` and `country is CA` exclude each other: a device has one country.
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted = self.conditions.iter().map(|condition| format!("`{condition}`"));
+        let conditions = phrases::some_of(quoted, "and", "more conditions");
+        match self.conditions.len() {
+            1 => write!(f, "no device meets {conditions}")?,
+            2 => write!(f, "no device meets both {conditions}")?,
+            _ => write!(f, "no device meets all of {conditions}")?,
+        }
+        if !self.laws.is_empty() {
+            write!(f, ": {}", text::all_of(&self.laws))?;
+        }
+        if self.alternatives {
+            f.write_str("; the other alternatives are impossible too")?;
+        }
+        Ok(())
+    }
+}
+
+/// The fewest members that exclude each other. None can be left out.
+fn fewest(terms: &Terms, members: &[Id], budget: &mut Budget) -> Vec<Id> {
+    let mut question = Question::about(terms, members);
+    let mut left = match question.ask(members, &[], budget) {
+        Found::None(core) => core,
+        _ => return members.to_vec(),
+    };
+    let mut at = 0;
+    while at < left.len() {
+        let others: Vec<Id> = left.iter().copied().filter(|id| *id != left[at]).collect();
+        match question.ask(&others, &[], budget) {
+            Found::None(core) => left.retain(|id| core.contains(id)),
+            Found::OverBudget => break,
+            Found::Device(_) => at += 1,
+        }
+    }
+    left.sort_unstable_by_key(|id| members.iter().position(|member| member == id));
+    left
+}
+
+/// A term in words, as deep as a sentence bears.
+fn words(terms: &Terms, id: Id, depth: usize) -> String {
+    match terms.get(id) {
+        Term::Everyone => "everyone".to_owned(),
+        Term::Nobody => "not everyone".to_owned(),
+        Term::Is { fact, not } => phrases::condition(fact, *not),
+        Term::Joined(..) if depth == 0 => "…".to_owned(),
+        Term::Joined(join, members) => {
+            let inner = members.iter().map(|member| match terms.get(*member) {
+                Term::Joined(..) => format!("({})", words(terms, *member, depth - 1)),
+                _ => words(terms, *member, depth),
+            });
+            phrases::some_of(inner, if *join == Join::Any { "or" } else { "and" }, "more conditions")
+        }
+    }
+}
+
+/// The laws that facts in these terms run against.
+fn laws(terms: &Terms, ids: &[Id]) -> Vec<String> {
+    let facts: Vec<(&Fact, bool)> = (0..terms.len())
+        .zip(terms.within(ids))
+        .filter_map(|(id, needed)| match terms.get(id) {
+            Term::Is { fact, not } if needed => Some((&**fact, *not)),
+            _ => None,
+        })
+        .collect();
+    let mut laws = Vec::new();
+    let mut said: BTreeMap<&About, BTreeSet<&Value>> = BTreeMap::new();
+    let mut sure: BTreeMap<&About, usize> = BTreeMap::new();
+    for (fact, not) in &facts {
+        said.entry(&fact.about).or_default().extend(&fact.values);
+        *sure.entry(&fact.about).or_default() += usize::from(!not);
+    }
+    for (about, values) in &said {
+        let wrong: Vec<&&Value> = values.iter().filter(|value| !about.can_be(value)).collect();
+        if let (Some(group), [value, ..]) = (about.group(), &wrong[..]) {
+            let tag = text::short(value.text().unwrap_or_default(), 40);
+            laws.push(match group.values {
+                Values::Flag => format!("`{}` is `true` or `false`, never `{tag}`", group.shorthand),
+                Values::Version(_) => format!("versions have the form 8.3.X, not `{tag}`"),
+                _ => format!("no device has `{tag}` for `{}`", group.shorthand),
+            });
+        } else if let Some(noun) = phrases::noun(about).filter(|_| sure[about] > 1) {
+            match about.group() {
+                Some(group) if group.values == Values::Flag => {
+                    laws.push(format!("a device is {} or not", group.noun));
+                }
+                _ => laws.push(format!("a device has one {noun}")),
+            }
+        } else if let Some(group) = about.group().filter(|_| about.count() == Some(values.len())) {
+            laws.push(match group.values {
+                Values::Flag => format!("every device is {} or not", group.noun),
+                _ => format!("every device has a {}", group.noun),
+            });
+        }
+    }
+    laws.extend(platforms(&said, &sure));
+    let sdk = |about: &&About, values: &BTreeSet<&Value>| {
+        about.is_sdk() && values.iter().any(|value| tells_location(value).is_some())
+    };
+    if said.keys().any(|about| about.is_location()) && said.iter().any(|(about, values)| sdk(about, values)) {
+        laws.push("devices say whether location is enabled from SDK 6.0 on".to_owned());
+    }
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for about in said.keys() {
+        if let About::Place { id, .. } = about {
+            *places.entry(id).or_default() += 1;
+        }
+    }
+    if places.values().any(|periods| *periods > 1) {
+        laws.push("a longer period holds the shorter ones".to_owned());
+    }
+    laws
+}
+
+/// What binds facts to kinds of device, where that matters: as soon as two kinds are needed.
+fn platforms(said: &BTreeMap<&About, BTreeSet<&Value>>, sure: &BTreeMap<&About, usize>) -> Vec<String> {
+    let mut needs: BTreeMap<String, String> = BTreeMap::new();
+    let mut other = false;
+    for (about, values) in said.iter().filter(|(about, _)| sure[**about] > 0) {
+        let (kind, what) = match about {
+            About::Property(_) => (about.kind(), phrases::noun(about).map(|noun| format!("have an {noun}"))),
+            About::Kind => {
+                other = true;
+                (None, None)
+            }
+            About::Address => {
+                needs.insert("open channels".to_owned(), "have an address".to_owned());
+                continue;
+            }
+            About::Channel => {
+                let mut kinds = values.iter().filter_map(|value| match value {
+                    Value::Channel(_, line) => line.kind(),
+                    _ => None,
+                });
+                (kinds.next().filter(|_| values.len() == 1), Some("have such a channel".to_owned()))
+            }
+            _ => (None, None),
+        };
+        if let (Some(kind), Some(what)) = (kind, what) {
+            let kind: DeviceType = kind;
+            needs.entry(format!("{} devices", phrases::kind(&Value::Kind(kind)))).or_insert(what);
+        }
+    }
+    if needs.len() + usize::from(other) < 2 {
+        return vec![];
+    }
+    needs.into_iter().map(|(who, what)| format!("only {who} {what}")).collect()
+}

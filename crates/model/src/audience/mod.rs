@@ -1,0 +1,274 @@
+//! The algebra of audiences: who is meant, and how two audiences lie to each other. Pure and exact.
+//!
+//! A selector and the segments that it names become an [`Audience`] in canonical form. Questions about it are decided by
+//! proof: the conditions and the laws that every device follows become clauses, and a search within a budget finds a device
+//! that answers the question, or shows that there is none. Over the budget the answer is that it is too complex; a wrong
+//! relation is never claimed.
+//!
+//! The laws: a device has one value in each group that the service fills in, is of one kind, is one channel and belongs to one
+//! named user at most. `ua_opt_in` and `ua_background_enabled` are `true` or `false` on every device, `ua_location_enabled`
+//! on those with SDK 6.0 or later. Groups of one platform exist on its devices alone, a channel belongs to one platform, and
+//! only open channels have an address. Who was seen somewhere in the last month was also seen there in the last year.
+
+mod among;
+mod conflict;
+mod example;
+mod expand;
+mod facts;
+mod phrases;
+mod question;
+mod solver;
+mod terms;
+mod words;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use among::Among;
+pub use conflict::Conflict;
+pub use example::Device;
+pub use facts::{About, Fact, Line as Platform, Value};
+pub use solver::Budget;
+pub use words::{Line, tree, words};
+
+use crate::nouns::audience::{SegmentRef, Selector};
+use crate::nouns::device::DeviceTypes;
+use expand::Expanded;
+use question::{Found, Question};
+use terms::{Id, Join, Term, Terms};
+
+/// How many steps one question may take: well under a tenth of a second.
+pub const STEPS: usize = 400_000;
+
+/// How many lines a canonical form may have.
+const MOST_LINES: usize = 10_000;
+
+/// Who is meant, in canonical form.
+#[derive(Clone, Debug)]
+pub struct Audience {
+    /// `None` for more than can be looked at.
+    forms: Option<Forms>,
+}
+
+#[derive(Clone, Debug)]
+struct Forms {
+    terms: Terms,
+    root: Id,
+    /// What it is made from, and the kinds of device that it is reached on: for saying why.
+    written: Arc<(Expanded, usize)>,
+    kinds: Vec<Arc<Fact>>,
+}
+
+impl Forms {
+    /// The same without being simplified.
+    fn as_said(&self) -> Option<(Terms, Id)> {
+        let (expanded, part) = &*self.written;
+        let mut terms = Terms::as_said();
+        let mut root = expanded.terms(*part, &mut terms)?;
+        for kinds in &self.kinds {
+            root = reached_on(&mut terms, root, kinds);
+        }
+        Some((terms, root))
+    }
+}
+
+/// Those of a term who have one of some kinds of device.
+fn reached_on(terms: &mut Terms, root: Id, kinds: &Arc<Fact>) -> Id {
+    let kinds = terms.is(kinds.clone(), false);
+    terms.join(Join::All, [kinds, root])
+}
+
+/// How the second of two audiences lies to the first, with a device that joins and one that leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Relation {
+    Same,
+    /// Everybody still matches, and others join.
+    Broader {
+        joins: Device,
+    },
+    /// Nobody joins, and some leave.
+    Narrower {
+        leaves: Device,
+    },
+    /// Everybody leaves and others come.
+    Disjoint {
+        joins: Device,
+        leaves: Device,
+    },
+    /// Some stay, some leave, some join.
+    Different {
+        joins: Device,
+        leaves: Device,
+    },
+    TooComplex,
+}
+
+/// Yes with what shows it, or no with what shows that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer<Y, N> {
+    Yes(Y),
+    No(N),
+    TooComplex,
+}
+
+impl Audience {
+    /// The audience that a selector means. Segments are followed through the lookup; one that it does not know stays a
+    /// condition of which nothing else is known.
+    pub fn of<'s>(selector: &'s Selector, segments: impl Fn(&SegmentRef) -> Option<&'s Selector>) -> Self {
+        let forms = || {
+            let (expanded, part) = Expanded::of(selector, &segments)?;
+            let mut terms = Terms::canonical();
+            let root = expanded.terms(part, &mut terms)?;
+            Some(Forms { terms, root, written: Arc::new((expanded, part)), kinds: Vec::new() })
+        };
+        Self { forms: forms() }
+    }
+
+    /// Those of the audience who have one of these kinds of device: the ones that a push reaches.
+    pub fn on(mut self, devices: &DeviceTypes) -> Self {
+        if let (Some(forms), Some(kinds)) = (&mut self.forms, Fact::devices(devices)) {
+            let kinds = Arc::new(kinds);
+            forms.root = reached_on(&mut forms.terms, forms.root, &kinds);
+            forms.kinds.push(kinds);
+        }
+        self
+    }
+
+    /// The canonical form as lines, with segments opened. `None` where that is more than anybody reads: a segment that is
+    /// named in many places stands in each of them.
+    pub fn canonical(&self) -> Option<Vec<Line>> {
+        let Forms { terms, root, .. } = self.forms.as_ref()?;
+        let mut lines = Vec::new();
+        let mut open = vec![(*root, 0)];
+        while let Some((id, depth)) = open.pop() {
+            let text = match terms.get(id) {
+                Term::Everyone => "everyone".to_owned(),
+                Term::Nobody => "nobody".to_owned(),
+                Term::Is { fact, not } => phrases::condition(fact, *not),
+                Term::Joined(join, members) => {
+                    open.extend(members.iter().rev().map(|member| (*member, depth + 1)));
+                    if *join == Join::All { "all of" } else { "any of" }.to_owned()
+                }
+            };
+            lines.push(Line { depth, text });
+            if lines.len() + open.len() > MOST_LINES {
+                return None;
+            }
+        }
+        Some(lines)
+    }
+}
+
+/// Two audiences of one canonical form. Others can mean the same too: [`compare`] tells.
+impl PartialEq for Audience {
+    fn eq(&self, other: &Self) -> bool {
+        together(self, other).is_some_and(|(_, one, other)| one == other)
+    }
+}
+
+/// How an audience lies to the one that it was before.
+pub fn compare(before: &Audience, after: &Audience) -> Relation {
+    let Some((terms, before, after)) = together(before, after) else { return Relation::TooComplex };
+    if before == after {
+        return Relation::Same;
+    }
+    let mut question = Question::about(&terms, &[before, after]);
+    let mut budget = Budget::new(STEPS);
+    let mut device = |within: &[Id], without: &[Id]| match question.ask(within, without, &mut budget) {
+        Found::Device(found) => {
+            let device = Device::of(&terms, &[within, without].concat(), &found);
+            Some(Some(device.between(&terms, before, after)))
+        }
+        Found::None(_) => Some(None),
+        Found::OverBudget => None,
+    };
+    let (Some(joins), Some(leaves)) = (device(&[after], &[before]), device(&[before], &[after])) else {
+        return Relation::TooComplex;
+    };
+    match (joins, leaves) {
+        (None, None) => Relation::Same,
+        (Some(joins), None) => Relation::Broader { joins },
+        (None, Some(leaves)) => Relation::Narrower { leaves },
+        (Some(joins), Some(leaves)) => match device(&[before, after], &[]) {
+            None => Relation::TooComplex,
+            Some(None) => Relation::Disjoint { joins, leaves },
+            Some(Some(_)) => Relation::Different { joins, leaves },
+        },
+    }
+}
+
+/// Whether an audience matches nobody, whatever devices there are, and why; or a device that it matches.
+pub fn nobody(audience: &Audience) -> Answer<Conflict, Device> {
+    let Some(forms) = &audience.forms else { return Answer::TooComplex };
+    let mut budget = Budget::new(STEPS);
+    match Question::about(&forms.terms, &[forms.root]).ask(&[forms.root], &[], &mut budget) {
+        Found::Device(found) => Answer::No(Device::of(&forms.terms, &[forms.root], &found)),
+        Found::None(_) => match forms.as_said() {
+            Some((said, root)) => Answer::Yes(Conflict::of(&said, root, &mut budget)),
+            None => Answer::TooComplex,
+        },
+        Found::OverBudget => Answer::TooComplex,
+    }
+}
+
+/// Whether an audience matches every device there can be; or one that it leaves out.
+pub fn everyone(audience: &Audience) -> Answer<(), Device> {
+    let Some(forms) = &audience.forms else { return Answer::TooComplex };
+    let mut budget = Budget::new(STEPS);
+    match Question::about(&forms.terms, &[forms.root]).ask(&[], &[forms.root], &mut budget) {
+        Found::Device(found) => Answer::No(Device::of(&forms.terms, &[forms.root], &found)),
+        Found::None(_) => Answer::Yes(()),
+        Found::OverBudget => Answer::TooComplex,
+    }
+}
+
+/// Whether two audiences can have a device in common; if so, such a device.
+pub fn overlap(one: &Audience, other: &Audience) -> Answer<Device, ()> {
+    overlap_within(one, other, &mut Budget::new(STEPS))
+}
+
+/// The same as one of several questions, which may not take more than a budget together.
+pub fn overlap_within(one: &Audience, other: &Audience, all: &mut Budget) -> Answer<Device, ()> {
+    let Some((terms, one, other)) = together(one, other) else { return Answer::TooComplex };
+    let share = STEPS.min(all.left());
+    let mut budget = Budget::new(share);
+    let answer = overlapping(&terms, one, other, &mut budget);
+    all.spend(share - budget.left() + terms.len());
+    answer
+}
+
+fn overlapping(terms: &Terms, one: Id, other: Id, budget: &mut Budget) -> Answer<Device, ()> {
+    match Question::about(terms, &[one, other]).ask(&[one, other], &[], budget) {
+        Found::Device(found) => Answer::Yes(Device::of(terms, &[one, other], &found)),
+        Found::None(_) => Answer::No(()),
+        Found::OverBudget => Answer::TooComplex,
+    }
+}
+
+/// Two audiences among the same terms.
+fn together(one: &Audience, other: &Audience) -> Option<(Terms, Id, Id)> {
+    let (one, other) = (one.forms.as_ref()?, other.forms.as_ref()?);
+    let mut terms = one.terms.clone();
+    let place = terms.adopt(&other.terms, other.root);
+    Some((terms, one.root, place))
+}
+
+/// In words, for a plan: `broader: everyone who matched still matches; others join, such as a device in GB`.
+impl fmt::Display for Relation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Same => f.write_str("same: exactly those who matched before"),
+            Self::Broader { joins } => {
+                write!(f, "broader: everyone who matched still matches; others join, such as {joins}")
+            }
+            Self::Narrower { leaves } => write!(f, "narrower: nobody joins; some leave, such as {leaves}"),
+            Self::Disjoint { joins, leaves } => {
+                write!(f, "disjoint: nobody who matched still matches, such as {leaves}; others join, such as {joins}")
+            }
+            Self::Different { joins, leaves } => {
+                write!(f, "different: some join, such as {joins}; some leave, such as {leaves}")
+            }
+            Self::TooComplex => f.write_str("too complex to compare"),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! One fact in plain words.
+
+use std::borrow::Cow;
+
+use super::among::Among;
+use super::facts::{About, Fact, Line, Value};
+use crate::nouns::device::DeviceType;
+use crate::nouns::vocabulary::{Group, Values};
+use crate::text;
+
+/// How long a name may be in a sentence.
+const NAME: usize = 40;
+
+/// How many values are named before the rest is counted.
+const NAMED: usize = 8;
+
+/// Said of people: `in US or CA`, `with the tag vip`; or `not in US`, `without the tag vip`.
+pub fn said(fact: &Fact, not: bool) -> String {
+    said_of(&fact.about, &fact.values, not)
+}
+
+/// The same of a thing and its values.
+pub fn said_of(about: &About, values: &Among, not: bool) -> String {
+    let plain = match about {
+        About::Tag { .. } => {
+            return [if not { "without " } else { "with " }, &tag(about)].concat();
+        }
+        About::Triggered if not => return "that did not set off the pipeline".to_owned(),
+        About::Triggered => "that set off the pipeline".to_owned(),
+        About::Segment { .. } => format!("in {}", segment(about)),
+        About::Property(_) => match about.group() {
+            Some(group) if group.values == Values::Flag => return flag(group, values, not),
+            Some(group) => property(group, values),
+            None => String::new(),
+        },
+        About::Kind => format!("on {}", listed(values, kind)),
+        About::Channel => format!("on the {}", channels(values)),
+        About::Address => format!("on the open channel {}", names(values)),
+        About::NamedUser => format!("of the named user {}", names(values)),
+        About::List(name) => format!("on the list {}", short(name)),
+        About::Subscription(name) => format!("subscribed to {}", short(name)),
+        About::Place { .. } => format!("seen {}", place(about)),
+        About::Attribute(written) => format!("with {}", attribute(written)),
+    };
+    if not { format!("not {plain}") } else { plain }
+}
+
+/// Said of one device, as a condition that holds or not: `country is US or CA`, `has the tag vip`.
+pub fn condition(fact: &Fact, not: bool) -> String {
+    let Fact { about, values } = fact;
+    let is = if not { "is not" } else { "is" };
+    match about {
+        About::Tag { group: Some(group), tag } => [&short(group), " ", is, " ", &short(tag)].concat(),
+        About::Tag { .. } => format!("{} {}", if not { "does not have" } else { "has" }, tag(about)),
+        About::Property(_) => match about.group() {
+            Some(group) if group.values == Values::Flag => format!("is {}", flag(group, values, not)),
+            Some(group) => [group.noun, " ", is, " ", &names(values)].concat(),
+            None => String::new(),
+        },
+        About::Triggered => format!("{} the pipeline", if not { "did not set off" } else { "set off" }),
+        About::Place { .. } => format!("{} seen {}", if not { "was not" } else { "was" }, place(about)),
+        About::Attribute(written) => format!("{} {}", if not { "does not have" } else { "has" }, attribute(written)),
+        _ => ["is ", &said(fact, not)].concat(),
+    }
+}
+
+/// What a device has one of: `country`, `id`.
+pub fn noun(about: &About) -> Option<&'static str> {
+    match about {
+        About::Property(_) => about.group().map(|group| group.noun),
+        About::Kind => Some("kind"),
+        About::Channel => Some("channel"),
+        About::Address => Some("address"),
+        About::NamedUser => Some("named user"),
+        _ => None,
+    }
+}
+
+/// A kind of device as people call it.
+pub fn kind(value: &Value) -> String {
+    match value {
+        Value::Kind(DeviceType::Ios) => "iOS".to_owned(),
+        Value::Kind(DeviceType::Android) => "Android".to_owned(),
+        Value::Kind(DeviceType::Amazon) => "Amazon".to_owned(),
+        Value::Kind(DeviceType::Web) => "the web".to_owned(),
+        Value::Kind(DeviceType::Wns) => "Windows".to_owned(),
+        Value::Kind(open @ DeviceType::Open(_)) => short(&open.to_string()).into_owned(),
+        _ => String::new(),
+    }
+}
+
+fn tag(about: &About) -> String {
+    match about {
+        About::Tag { group: Some(group), tag } => ["the tag ", &short(tag), " of ", &short(group)].concat(),
+        About::Tag { group: None, tag } => ["the tag ", &short(tag)].concat(),
+        _ => String::new(),
+    }
+}
+
+fn segment(about: &About) -> String {
+    match about {
+        About::Segment { name, outside: false } => format!("the segment {}", short(name)),
+        About::Segment { name, .. } => format!("the segment with the id {}", short(name)),
+        _ => String::new(),
+    }
+}
+
+fn property(group: &Group, values: &Among) -> String {
+    match group.values {
+        Values::Country | Values::TimeZone => {
+            let place = |value: &Value| match value.text() {
+                Some(tag) if group.sentinel() == Some(tag) => format!("an unknown {}", group.noun),
+                tag => short(tag.unwrap_or_default()).into_owned(),
+            };
+            // A zone that reads like a city would be taken for one.
+            let known = values.iter().all(|value| value.text() != group.sentinel());
+            let what = if group.values == Values::TimeZone && known { "the time zone " } else { "" };
+            format!("in {what}{}", listed(values, place))
+        }
+        Values::Language => format!("with the language {}", names(values)),
+        _ => format!("with {} {}", group.noun, names(values)),
+    }
+}
+
+fn flag(group: &Group, values: &Among, not: bool) -> String {
+    let has = |word: &str| values.iter().any(|value| value.text() == Some(word));
+    match (has("true"), has("false"), not) {
+        (true, false, false) => group.noun.to_owned(),
+        (false, true, false) => format!("not {}", group.noun),
+        (true, false, true) => format!("not known to be {}", group.noun),
+        (false, true, true) => format!("not known to be not {}", group.noun),
+        (true, true, false) => format!("known to be {} or not", group.noun),
+        (true, true, true) => format!("not known to be {} or not", group.noun),
+        (false, false, not) => {
+            format!("{}`{}` for {}", if not { "not " } else { "" }, names(values), group.shorthand)
+        }
+    }
+}
+
+/// Channels by their ids, with the platform where one is meant.
+fn channels(values: &Among) -> String {
+    let mut ids: Vec<(&str, Vec<Line>)> = Vec::new();
+    for value in values {
+        let Value::Channel(id, line) = value else { continue };
+        match ids.last_mut() {
+            Some((last, lines)) if last == id => lines.push(*line),
+            _ => ids.push((id, vec![*line])),
+        }
+    }
+    let words = ids.iter().flat_map(|(id, lines)| {
+        let of = |line: &Line| match line {
+            Line::Ios => format!("iOS channel {}", short(id)),
+            Line::Android => format!("Android channel {}", short(id)),
+            Line::Amazon => format!("Amazon channel {}", short(id)),
+            Line::Other => format!("channel {} of another platform", short(id)),
+        };
+        match lines.len() {
+            4 => vec![format!("channel {}", short(id))],
+            _ => lines.iter().map(of).collect(),
+        }
+    });
+    let words: Vec<String> = words.collect();
+    some_of(words.into_iter(), "or", "more")
+}
+
+fn place(about: &About) -> String {
+    match about {
+        About::Place { id, months: Some(months) } => {
+            let period =
+                usize::try_from(*months).map_or_else(|_| format!("{months} months"), |n| text::count(n, "month"));
+            format!("at {} in the last {period}", short(id))
+        }
+        About::Place { id, .. } => format!("at {}", short(id)),
+        _ => String::new(),
+    }
+}
+
+/// A condition on an attribute, from its canonical JSON.
+fn attribute(written: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(written).unwrap_or_default();
+    let part = |key: &str| match &value[key] {
+        serde_json::Value::Null => String::new(),
+        serde_json::Value::String(text) if text.is_empty() => "\"\"".to_owned(),
+        serde_json::Value::String(text) => short(text).into_owned(),
+        other => short(&other.to_string()).into_owned(),
+    };
+    let (name, operator, compared) = (part("attribute"), part("operator"), part("value"));
+    let words = match operator.as_str() {
+        "" if compared.is_empty() => return format!("the attribute {name}"),
+        "" | "equals" => "equal to",
+        "not_equals" => "not equal to",
+        "less" | "less_than" => "less than",
+        "greater" | "greater_than" => "greater than",
+        "contains" => "that contains",
+        "not_contains" => "that does not contain",
+        // What others mean, and whether they compare with something, nobody says.
+        other => {
+            let words = match other {
+                "is_empty" => "that is empty".to_owned(),
+                "is_not_empty" => "that is not empty".to_owned(),
+                other => other.replace('_', " "),
+            };
+            return format!("the attribute {name} {words} {compared}").trim_end().to_owned();
+        }
+    };
+    format!("the attribute {name} {words} {}", if compared.is_empty() { "nothing" } else { &compared })
+}
+
+fn names(values: &Among) -> String {
+    listed(values, |value| short(value.text().unwrap_or_default()).into_owned())
+}
+
+fn listed(values: &Among, word: impl Fn(&Value) -> String) -> String {
+    some_of(values.iter().map(word), "or", "more")
+}
+
+/// Words in a row; of very many, the first and how many more there are.
+pub fn some_of(words: impl ExactSizeIterator<Item = String>, joined: &str, more: &str) -> String {
+    let number = words.len();
+    let mut words: Vec<String> = words.take(if number > NAMED + 1 { NAMED } else { number }).collect();
+    if words.len() < number {
+        words.push(format!("{} {more}", number - words.len()));
+    }
+    if joined == "or" { text::any_of(&words) } else { text::all_of(&words) }
+}
+
+fn short(name: &str) -> Cow<'_, str> {
+    if name.len() <= NAME && text::is_printable(name) {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(text::short(name, NAME))
+}

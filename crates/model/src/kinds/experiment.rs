@@ -1,0 +1,183 @@
+use std::borrow::Cow;
+use std::ops::{Deref, RangeInclusive};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+
+use serde_json::Value;
+
+use super::remote::{Found, Lifecycle, Read, Runs, canonical, id_in, moments, text, texts};
+use super::{Audience, Create, Delete, Parts, Remote, Resource, Role, Said, Sending, Update};
+use crate::codes::{self, Limit};
+use crate::exchange::{Answer, Request, part};
+use crate::nouns::audience::Selector;
+use crate::nouns::device::DeviceTypes;
+use crate::nouns::level::Level;
+use crate::nouns::push::Content;
+use crate::nouns::schedule::Schedule;
+use crate::node::{At, Decode, Node, Reader, Shared, shape};
+
+shape! {
+    /// An A/B test: several variants of a scheduled push, each to a part of the audience.
+    pub struct Experiment as "an experiment" {
+        /// The name in the dashboard. The key where it is left out.
+        name: Option<At<String>>,
+        /// What it is to find out.
+        description: Option<At<String>>,
+        /// Who takes part.
+        audience: At<Selector>,
+        /// On which kinds of device.
+        device_types: At<DeviceTypes>,
+        /// The variants, 2 to 26 of them.
+        variants: At<Variants>,
+    }
+}
+
+shape! {
+    /// One of the variants.
+    pub struct Variant as "a variant with push and schedule" {
+        /// What it says.
+        push: Content,
+        /// When it is sent. A variant without a schedule would be sent at once.
+        schedule: Option<At<Schedule>>,
+    }
+}
+
+/// As many variants as an experiment needs, and as the service takes.
+pub const VARIANT_COUNT: RangeInclusive<usize> = 2..=26;
+
+/// The variants of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Variants(pub Vec<At<Variant>>);
+
+impl Deref for Variants {
+    type Target = Vec<At<Variant>>;
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl Decode for Variants {
+    const WHAT: &'static str = Vec::<At<Variant>>::WHAT;
+    const FIELDS: &'static [&'static str] = Variant::FIELDS;
+
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        Vec::decode(node, reader).map(Self)
+    }
+}
+
+impl JsonSchema for Variants {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Variants".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = Vec::<Variant>::json_schema(generator);
+        schema.insert("minItems".into(), (*VARIANT_COUNT.start()).into());
+        schema.insert("maxItems".into(), (*VARIANT_COUNT.end()).into());
+        schema
+    }
+}
+
+impl Resource for Experiment {
+    const KEY: &'static str = "experiments";
+    const NOUN: &'static str = "experiment";
+    const PURPOSE: &'static str = "An A/B test: variants of a scheduled push, each to a part of the audience.";
+
+    fn settle(&mut self, key: &At<String>) {
+        self.name.get_or_insert_with(|| key.clone());
+    }
+
+    fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
+        let Self { name: _, description: _, audience, device_types, variants } = self;
+        parts.audiences.push(Audience { selector: audience, devices: Some(device_types), role: Role::Push });
+        parts.each = "variant";
+        for (number, variant) in variants.iter().enumerate() {
+            let Variant { push: Content { notification, message, rest }, schedule } = &variant.value;
+            let said = Said {
+                notification: Some(notification),
+                message: message.as_ref(),
+                devices: Some(device_types),
+                variables: None,
+                borrowed: false,
+                campaigns: None,
+                rest: Some(rest),
+            };
+            parts.said.push(said);
+            let sending = |schedule| Sending { schedule, audience, variant: Some(number + 1), said };
+            parts.sendings.extend(schedule.iter().map(sending));
+        }
+    }
+}
+
+impl Remote for Experiment {
+    const AUDIENCES: &'static [&'static str] = &["/audience"];
+
+    fn limit(_: Level) -> Option<&'static Limit> {
+        Some(&codes::AP104)
+    }
+
+    fn lifecycle(level: Level) -> Lifecycle {
+        let read = if level >= Level::Extended { Read::Listed } else { Read::LedgerOnly };
+        Lifecycle { read, create: Create::Once, update: Update::Replacing, delete: Delete::BeforeStart }
+    }
+
+    fn list(level: Level) -> Vec<Request> {
+        if level >= Level::Extended { vec![Request::get("/api/experiments")] } else { Vec::new() }
+    }
+
+    fn found(object: &Value) -> Option<Found> {
+        let id = object["experiment_id"].as_str().or(object["id"].as_str())?;
+        let name = text(&object["name"]);
+        let push_ids = Self::push_ids(object);
+        Some(Found { id: id.to_owned(), spec: canonical::<Self>(object, &name), name, push_ids, ..Found::default() })
+    }
+
+    fn get(id: &str, _: &Value, level: Level) -> Option<Request> {
+        (level >= Level::Extended).then(|| Request::get(format!("/api/experiments/{}", part(id))))
+    }
+
+    fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
+        let record = body.get("experiment").unwrap_or(body);
+        let found = Self::found(record).ok_or("the answer holds no experiment")?;
+        Ok(Some(Found { id: id.to_owned(), ..found }))
+    }
+
+    const POSTED_TO: Option<&'static str> = Some("/api/experiments");
+
+    fn created(_: &Shared, answer: &Answer) -> Option<String> {
+        id_in(answer, &["experiment_id"])
+    }
+
+    fn delete(id: &str, _: &Value, _: Level) -> Option<Request> {
+        Some(Request::delete(format!("/api/experiments/scheduled/{}", part(id))))
+    }
+
+    /// A variant without a schedule is sent as soon as the experiment exists.
+    const HAS_RUNS: bool = true;
+    const SPEAKS: bool = true;
+
+    fn runs(spec: &Value) -> Option<Runs> {
+        Some(moments(&schedules(spec)))
+    }
+
+    const TIMED: Option<&'static str> = Some("variants");
+
+    fn times(spec: &Value) -> Vec<Runs> {
+        schedules(spec).into_iter().map(|schedule| moments(&[schedule])).collect()
+    }
+
+    /// All variants are one push.
+    fn push_ids(object: &Value) -> Vec<String> {
+        let one = object["push_id"].as_str().map(str::to_owned);
+        one.map_or_else(|| texts(&object["push_ids"]), |one| vec![one])
+    }
+}
+
+/// The schedule of each variant.
+fn schedules(spec: &Value) -> Vec<&Value> {
+    spec["variants"].as_array().into_iter().flatten().map(|variant| &variant["schedule"]).collect()
+}

@@ -1,0 +1,210 @@
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::remote::{Firing, Found, Lifecycle, Read, TagTrigger, canonical, id_in, last_part, text, time};
+use super::{Create, Delete, Parts, Remote, Resource, Role, Update, remote};
+use crate::codes::{self, Limit};
+use crate::exchange::{Answer, Request, part};
+use crate::nouns::clock;
+use crate::nouns::delay::Delay;
+use crate::nouns::device::DeviceType;
+use crate::nouns::level::Level;
+use crate::nouns::many::Many;
+use crate::nouns::push::{Push, TriggeredPush};
+use crate::nouns::trigger::Trigger;
+use crate::node::{At, Shared, shape};
+
+shape! {
+    /// A message that is sent by itself when something happens.
+    pub struct Pipeline as "a pipeline" {
+        /// The name in the dashboard. The key where it is left out.
+        name: Option<At<String>>,
+        /// Whether it is active.
+        enabled: bool,
+        /// What sets it off.
+        immediate_trigger: Many<At<Trigger>, 1>,
+        /// What is sent, and how long after.
+        outcome: Many<Outcome, 1>,
+        /// Another place for the delay, which the contract does not describe.
+        #[serde(skip)]
+        timing: Option<Timing>,
+        ..rest
+    }
+}
+
+shape! {
+    /// What a pipeline does.
+    pub struct Outcome as "an outcome with push and delay" {
+        /// How long after the trigger. At once where it is left out.
+        delay: Option<At<Delay>>,
+        /// What is sent. Its audience is `triggered`, also where it is left out.
+        push: TriggeredPush,
+    }
+}
+
+shape! {
+    /// Another place for the delay.
+    pub struct Timing as "{delay: {seconds: ...}}" {
+        /// How long after the trigger.
+        delay: TimingDelay,
+    }
+}
+
+shape! {
+    /// A delay in seconds.
+    pub struct TimingDelay as "a number of seconds" {
+        /// In seconds.
+        seconds: At<Delay>,
+    }
+}
+
+impl Resource for Pipeline {
+    const KEY: &'static str = "pipelines";
+    const NOUN: &'static str = "pipeline";
+    const PURPOSE: &'static str = "A message that is sent by itself when a tag is added or the app is first opened.";
+    const ONE_OR_MANY: &'static [&'static str] = &["immediate_trigger", "outcome"];
+
+    fn settle(&mut self, key: &At<String>) {
+        self.name.get_or_insert_with(|| key.clone());
+        if let Some(timing) = self.timing.take() {
+            let delay = &timing.delay.seconds;
+            for outcome in &mut self.outcome.0 {
+                outcome.delay.get_or_insert_with(|| delay.clone());
+            }
+            // One that says something else stays, for whoever reports it.
+            self.timing = Some(timing).filter(|timing| {
+                self.outcome.iter().any(|outcome| outcome.delay.as_ref() != Some(&timing.delay.seconds))
+            });
+        }
+    }
+
+    fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
+        parts.triggers.extend(self.immediate_trigger.iter().map(|trigger| &trigger.value));
+        parts.each = "outcome";
+        for outcome in &self.outcome {
+            parts.push(&outcome.push.0, Role::Pipeline);
+        }
+    }
+
+    fn pushes(&mut self) -> Vec<&mut At<Push>> {
+        self.outcome.0.iter_mut().map(|outcome| &mut outcome.push.0).collect()
+    }
+}
+
+impl Pipeline {
+    /// From when on something sets it off, and from when on nothing does any more. The contract describes neither.
+    pub fn active(&self) -> (Option<Timestamp>, Option<Timestamp>) {
+        let time = |key: &str| {
+            let (_, value) = self.rest.0.iter().find(|(name, _)| name.as_str() == key)?;
+            clock::utc(value.as_str()?)
+        };
+        (time("activation_time"), time("deactivation_time"))
+    }
+}
+
+/// What the service says of a pipeline beside what was sent.
+const ADDED: &[&str] = &["uid", "id", "url", "status", "creation_time", "last_modified_time", "ok"];
+
+impl Remote for Pipeline {
+    const SPEAKS: bool = true;
+
+    fn limit(level: Level) -> Option<&'static Limit> {
+        (level == Level::Documented).then_some(&codes::AP102)
+    }
+
+    fn lifecycle(level: Level) -> Lifecycle {
+        let (update, delete) = match level {
+            Level::Documented => (Update::Never, Delete::Never),
+            Level::Extended => (Update::InPlace, Delete::Anytime),
+        };
+        Lifecycle { read: Read::Listed, create: Create::Anew, update, delete }
+    }
+
+    /// The contract lists either; newer servers list all under `false`.
+    fn list(_: Level) -> Vec<Request> {
+        ["true", "false"].map(|enabled| Request::get(format!("/api/pipelines?enabled={enabled}"))).into()
+    }
+
+    fn found(object: &Value) -> Option<Found> {
+        let id = object["uid"].as_str().map(str::to_owned).or_else(|| object["url"].as_str().map(last_part))?;
+        let name = text(&object["name"]);
+        let stamp = object["last_modified_time"].as_str().map(str::to_owned);
+        let is_own = |(key, value): &(&String, &Value)| !ADDED.contains(&key.as_str()) && !value.is_null();
+        let fields = object.as_object().into_iter().flatten().filter(is_own);
+        let own = fields.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let made = time(&object["creation_time"]);
+        Some(Found { id, spec: canonical::<Self>(&own, &name), name, stamp, made, ..Found::default() })
+    }
+
+    fn stamped(stamp: &str) -> Option<Timestamp> {
+        time(&Value::from(stamp))
+    }
+
+    fn get(id: &str, _: &Value, level: Level) -> Option<Request> {
+        (level >= Level::Extended).then(|| Request::get(format!("/api/pipelines/{}", part(id))))
+    }
+
+    fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
+        let record = body.get("pipeline").unwrap_or(body);
+        let found = Self::found(record).ok_or("the answer holds no pipeline")?;
+        Ok(Some(Found { id: id.to_owned(), ..found }))
+    }
+
+    const POSTED_TO: Option<&'static str> = Some("/api/pipelines");
+
+    fn created(_: &Shared, answer: &Answer) -> Option<String> {
+        id_in(answer, &["pipeline_urls"])
+    }
+
+    fn update(id: &str, _: &Value, new: &Value, level: Level) -> Option<Request> {
+        (level >= Level::Extended).then(|| Request::put(format!("/api/pipelines/{}", part(id)), new))
+    }
+
+    fn delete(id: &str, _: &Value, level: Level) -> Option<Request> {
+        (level >= Level::Extended).then(|| Request::delete(format!("/api/pipelines/{}", part(id))))
+    }
+
+    fn firing(spec: &Value) -> Option<Firing> {
+        if Self::is_off(spec) {
+            return None;
+        }
+        let all = |key: &str| spec[key].as_array().map(Vec::as_slice).unwrap_or_default();
+        let triggers: Vec<TagTrigger> = all("immediate_trigger").iter().filter_map(tag_trigger).collect();
+        let outcome = |outcome: &Value| remote::Outcome {
+            delay: Delay(outcome["delay"].as_i64().unwrap_or(0).max(0)),
+            devices: devices(&outcome["push"]["device_types"]),
+        };
+        let at = |key: &str| clock::utc(spec[key].as_str()?);
+        (!triggers.is_empty()).then(|| Firing {
+            triggers,
+            outcomes: all("outcome").iter().map(outcome).collect(),
+            from: at("activation_time"),
+            until: at("deactivation_time"),
+        })
+    }
+
+    fn is_off(spec: &Value) -> bool {
+        spec["enabled"] != true
+    }
+
+    fn messages(spec: &Value) -> bool {
+        !Self::is_off(spec)
+    }
+}
+
+fn tag_trigger(trigger: &Value) -> Option<TagTrigger> {
+    [("tag_added", false), ("tag_removed", true)].into_iter().find_map(|(key, removed)| match trigger.get(key)? {
+        Value::String(tag) => Some(TagTrigger { removed, tag: tag.clone(), group: None }),
+        Value::Object(tag) => {
+            let group = tag.get("group").filter(|group| !group.is_null()).map(text);
+            Some(TagTrigger { removed, tag: text(tag.get("tag")?), group })
+        }
+        _ => None,
+    })
+}
+
+/// The kinds of device in a list; none for `all`.
+fn devices(written: &Value) -> Vec<DeviceType> {
+    let listed = written.as_array().into_iter().flatten();
+    listed.filter_map(|device| DeviceType::parse(device.as_str()?)).collect()
+}

@@ -1,0 +1,17 @@
+//! The words of pushplan: addresses, findings and their codes, values with their positions, the service's nouns, kinds and audiences.
+
+// So that a path in a macro is the same here and in other crates.
+extern crate self as pushplan_model;
+
+pub mod address;
+pub mod audience;
+pub mod codes;
+pub mod cores;
+pub mod digest;
+pub mod exchange;
+pub mod finding;
+pub mod kinds;
+pub mod node;
+pub mod nouns;
+pub mod source;
+pub mod text;

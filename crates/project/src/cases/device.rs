@@ -1,0 +1,149 @@
+//! A device as a case describes it, in the form that the service's control API takes.
+
+use pushplan_model::codes;
+use pushplan_model::finding::Finding;
+use pushplan_model::kinds::TagGroup;
+use pushplan_model::node::{At, Reader, missing};
+use pushplan_model::nouns::vocabulary;
+use pushplan_model::text;
+use serde_json::{Map, Value, json};
+
+use super::language::{self, Device};
+use super::{Against, Tags};
+
+/// The form of a device that is there when a case begins.
+pub fn whole(device: &At<Device>, against: &Against, reader: &mut Reader) -> Option<Value> {
+    let Some(kind) = &device.device_type else {
+        let finding = Finding::new(&codes::YM203, device.span, missing("device_type")).label("needs `device_type`");
+        reader.report(finding.help("add `device_type`: ios, android, amazon, web or open::<platform>"));
+        return None;
+    };
+    let mut form = fields(device, against, reader)?;
+    form.insert("device_type".to_owned(), json!(kind));
+    Some(Value::Object(form))
+}
+
+/// The form of what changes of one.
+pub fn change(device: &At<Device>, against: &Against, reader: &mut Reader) -> Option<Value> {
+    let fixed = [
+        ("device_type", device.device_type.as_ref().map(|kind| kind.span)),
+        ("channel", device.channel.as_ref().map(|id| id.span)),
+        ("opened", device.opened.as_ref().map(|opened| opened.span)),
+    ];
+    let given: Vec<_> = fixed.into_iter().filter_map(|(name, span)| Some((name, span?))).collect();
+    for (name, span) in &given {
+        let finding = Finding::new(&codes::YM206, *span, format!("`{name}` of a device never changes"));
+        reader.report(finding.label("for good").help("describe another device in a case of its own"));
+    }
+    let form = fields(device, against, reader);
+    form.filter(|_| given.is_empty()).map(Value::Object)
+}
+
+fn fields(device: &Device, against: &Against, reader: &mut Reader) -> Option<Map<String, Value>> {
+    let before = reader.findings.len();
+    let mut form = Map::new();
+    let mut put = |name: &str, value: Value| {
+        if !value.is_null() {
+            form.insert(name.to_owned(), value);
+        }
+    };
+    put("opt_in", json!(device.opt_in));
+    put("background", json!(device.background));
+    put("location", json!(device.location));
+    put("address", json!(device.open_channel));
+    put("lists", json!(device.static_lists));
+    put("subscriptions", json!(device.subscription_lists));
+    put("attributes", json!(device.attributes));
+    put("named_user", json!(device.named_user));
+    if let Some(name) = device.named_user.as_ref().filter(|name| !is_user(name)) {
+        let finding = Finding::new(&codes::TG105, name.span, format!("`{name}` cannot be the id of a named user"));
+        reader.report(finding.label("1 to 128 characters, without white space at the ends"));
+    }
+    if let Some(id) = device.channel.as_ref().filter(|id| !is_channel(id)) {
+        let finding = Finding::new(&codes::YM206, id.span, format!("`{}` cannot be a channel id", text::short(id, 40)));
+        reader.report(finding.label("1 to 128 characters, none of them white space, `/`, `?`, `#` or `%`"));
+    }
+    if let Some(tags) = &device.tags {
+        put("tags", json!(self::tags(tags, against, reader).unwrap_or_default()));
+    }
+    let Device { country, language, timezone, app_version, sdk_version, os_version, model, .. } = device;
+    if let Some(code) = country.as_ref().filter(|code| vocabulary::country(code).is_none()) {
+        let finding = Finding::new(&codes::AU107, code.span, format!("`{code}` is not a country code"));
+        reader.report(near(finding.label("expected ISO 3166-1, such as US"), code, vocabulary::COUNTRIES));
+    }
+    if let Some(code) = language.as_ref().filter(|code| vocabulary::language(code).is_none()) {
+        let finding = Finding::new(&codes::AU106, code.span, format!("`{code}` is not a language code"));
+        reader.report(near(finding.label("expected ISO 639-1, such as en"), code, vocabulary::LANGUAGES));
+    }
+    let properties = json!({
+        "country": country, "language": language, "timezone": timezone, "app_version": app_version,
+        "sdk_version": sdk_version, "os_version": os_version, "model": model,
+    });
+    let Value::Object(mut properties) = properties else { return None };
+    properties.retain(|_, value| !value.is_null());
+    put("properties", Value::Object(properties));
+    (reader.findings.len() == before).then_some(form)
+}
+
+/// With the code that is meant: in other letters, or the one of that name.
+fn near(finding: Finding, code: &At<String>, all: &[(&str, &str)]) -> Finding {
+    let meant = all.iter().find(|(known, name)| known.eq_ignore_ascii_case(code) || name.eq_ignore_ascii_case(code));
+    match meant {
+        Some((known, _)) => finding.help(format!("write `{known}`")).suggest(code.span, *known),
+        None => finding,
+    }
+}
+
+fn is_user(name: &str) -> bool {
+    (1..=128).contains(&name.chars().count()) && name.trim() == name
+}
+
+fn is_channel(id: &str) -> bool {
+    (1..=128).contains(&id.chars().count())
+        && !id.chars().any(|c| c.is_whitespace() || c.is_control() || matches!(c, '/' | '?' | '#' | '%'))
+}
+
+/// Tags by group. One that its group has no room for is an error here as it is in a manifest.
+pub fn tags(tags: &language::Tags, against: &Against, reader: &mut Reader) -> Option<Tags> {
+    let before = reader.findings.len();
+    let mut read = Tags::new();
+    for (group, tags) in &tags.0 {
+        if let Some(group) = group.as_ref().filter(|group| is_derived(group)) {
+            let message = format!("the tags of `{group}` are derived from what a device is");
+            let finding = Finding::new(&codes::YM206, group.span, message).label("not given by hand");
+            reader.report(finding.help("give `country`, `language`, `opt_in` and the like instead"));
+            continue;
+        }
+        for tag in tags {
+            if !(1..=128).contains(&tag.chars().count()) {
+                let finding = Finding::new(&codes::TG103, tag.span, "a tag has 1 to 128 characters");
+                reader.report(finding.label(format!("{} characters", tag.chars().count())));
+            }
+            if let Some(finding) = group.as_ref().and_then(|group| not_listed(tag, group, against)) {
+                reader.report(finding);
+            }
+        }
+        let name = group.as_ref().map_or(String::new(), |group| group.value.clone());
+        read.entry(name).or_default().extend(tags.iter().map(|tag| tag.value.clone()));
+    }
+    (reader.findings.len() == before).then_some(read)
+}
+
+fn is_derived(group: &str) -> bool {
+    group.starts_with("ua_") || vocabulary::group(group).is_some()
+}
+
+fn not_listed(tag: &At<String>, group: &str, against: &Against) -> Option<Finding> {
+    let listed = against.desired.get::<TagGroup>(group)?.tags.as_ref()?;
+    if listed.iter().any(|known| known == tag) {
+        return None;
+    }
+    let message = format!("the tag `{tag}` is not in the vocabulary of `{group}`");
+    let finding = Finding::new(&codes::TG101, tag.span, message).label("not listed");
+    let names: Vec<&str> = listed.iter().map(|known| known.as_str()).collect();
+    Some(match text::nearest(tag, names.iter().copied()) {
+        Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(tag.span, near),
+        None if names.is_empty() => finding,
+        None => finding.help(format!("expected {}", text::any_of(&names))),
+    })
+}

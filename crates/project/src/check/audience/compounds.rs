@@ -1,0 +1,193 @@
+//! Conditions that do not go together.
+
+use std::collections::HashMap;
+
+use pushplan_model::codes;
+use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::kinds::{Role, Segment};
+use pushplan_model::node::{At, yaml_text};
+use pushplan_model::nouns::audience::{SegmentRef, Selector, Tag};
+use pushplan_model::nouns::vocabulary::{self, Group, Values};
+use pushplan_model::source::Span;
+use pushplan_model::text;
+
+use super::super::{One, Subject};
+use super::extremes::in_part;
+use crate::manifest::Desired;
+
+/// How many conditions the service takes in one audience.
+const MOST: usize = 1_000;
+
+pub fn compounds(_: &Subject, one: &One, findings: &mut Findings) {
+    for audience in &one.parts.audiences {
+        let mut conditions = 0;
+        audience.selector.walk(&mut |selector| {
+            match &selector.value {
+                Selector::Triggered if audience.role != Role::Pipeline => findings.push(not_triggered(selector)),
+                Selector::And(members) if members.is_empty() => findings.push(empty(selector, "an `and`")),
+                Selector::Or(members) if members.is_empty() => findings.push(empty(selector, "a list")),
+                _ => {}
+            }
+            for member in selector.members() {
+                match &member.value {
+                    Selector::All => findings.push(joined_all(selector, member)),
+                    Selector::Triggered if audience.role == Role::Pipeline => findings.push(joined_triggered(member)),
+                    _ => {}
+                }
+            }
+            if !matches!(selector.value, Selector::And(_) | Selector::Or(_) | Selector::Not(_)) {
+                conditions += 1;
+                if conditions == MOST + 1 {
+                    findings.push(too_many(selector));
+                }
+            }
+        });
+    }
+}
+
+fn not_triggered(selector: &At<Selector>) -> Finding {
+    Finding::new(&codes::AU118, selector.span, "`triggered` is who set off a pipeline, and this is not in one")
+        .label("nobody is triggered here")
+        .note("the outcome of a pipeline is the only place that knows a triggering device")
+        .help("name who gets it: `all`, a segment, or a condition such as {tag: vip}")
+}
+
+fn joined_all(compound: &Selector, member: &At<Selector>) -> Finding {
+    let finding = Finding::new(&codes::AU113, member.span, "`all` cannot be joined with other conditions")
+        .label("stands alone, or not at all")
+        .note("the service takes `all` as a whole audience only");
+    finding.help(match compound {
+        Selector::And(_) => "take `all` out: with `and` it adds nothing to the other conditions",
+        Selector::Or(_) => "write `all` alone: with `or` the other conditions add nobody to it",
+        _ => "name those who get it: without `all`, nobody is left",
+    })
+}
+
+fn joined_triggered(member: &At<Selector>) -> Finding {
+    Finding::new(&codes::AU113, member.span, "`triggered` cannot be joined with other conditions")
+        .label("stands alone")
+        .help("write `audience: triggered`; who sets the pipeline off is decided by its trigger")
+}
+
+fn empty(selector: &At<Selector>, what: &str) -> Finding {
+    Finding::new(&codes::AU115, selector.span, format!("{what} with no conditions in it"))
+        .label("who is meant?")
+        .note("the contract does not say whether this is nobody or everybody")
+        .help("add conditions, or write `all` for everybody")
+}
+
+fn too_many(selector: &At<Selector>) -> Finding {
+    Finding::new(&codes::AU117, selector.span, "more than 1,000 conditions in one audience")
+        .label("the first that is too many")
+        .note("each value of a list counts; the service refuses the whole audience")
+        .help("upload the values as a list and name it with `static_list`, or give these devices a tag")
+}
+
+/// An `and` that asks for two values of which a device has one. Only what stands side by side is compared.
+pub fn exclusive(subject: &Subject, one: &One, findings: &mut Findings) {
+    for audience in &one.parts.audiences {
+        audience.selector.walk(&mut |selector| {
+            let Selector::And(members) = &selector.value else { return };
+            let mut firsts: HashMap<&str, &At<String>> = HashMap::new();
+            for member in members {
+                let Selector::Tag(Tag { tag, group: Some(id) }) = &member.value else { continue };
+                let Some(group) = vocabulary::group(id) else { continue };
+                let first = *firsts.entry(group.id).or_insert(tag);
+                if first != tag {
+                    findings.push(in_part(subject, audience, two_values(group, first, tag)));
+                    return;
+                }
+            }
+        });
+    }
+}
+
+fn two_values(group: &Group, first: &At<String>, second: &At<String>) -> Finding {
+    let (a, b) = (text::short(first, 40), text::short(second, 40));
+    let message = format!("no device has both `{a}` and `{b}` for `{}`", group.shorthand);
+    let finding = Finding::new(&codes::AU119, second.span, message)
+        .label("excludes the other")
+        .related(first.span, "the other")
+        .note("a device has one tag of this group");
+    finding.help(match group.values {
+        Values::Flag => "take one of the two out".to_owned(),
+        _ => {
+            let (a, b) = (yaml_text(&a), yaml_text(&b));
+            format!("for devices with either of them write {{{}: [{a}, {b}]}}", group.shorthand)
+        }
+    })
+}
+
+/// Location tags together with an SDK that does not report them.
+pub fn location(subject: &Subject, one: &One, findings: &mut Findings) {
+    for audience in &one.parts.audiences {
+        audience.selector.walk(&mut |selector| {
+            let Selector::And(members) = &selector.value else { return };
+            let both = |test: fn(&Tag) -> bool| {
+                members.iter().find_map(|member| Always { desired: subject.desired, followed: vec![] }.of(member, test))
+            };
+            let (Some(location), Some(sdk)) = (both(is_location), both(is_old_sdk)) else { return };
+            let (location, through) = location;
+            // What stands in one segment is told there.
+            if through.is_some() && through == sdk.1 {
+                return;
+            }
+            let (sdk, said) = (sdk.0, sdk.1.unwrap_or(sdk.0.tag.span));
+            let at = through.or(location.group.as_ref().map(|group| group.span)).unwrap_or(location.tag.span);
+            let message = format!("devices with SDK {} have no tag of the group `ua_location_enabled`", sdk.tag);
+            let finding = Finding::new(&codes::AU114, at, message)
+                .label("only from SDK 6.0 on")
+                .related(said, "an SDK below 6.0")
+                .note("no device meets both conditions")
+                .help("take out one of the two, or choose an SDK version from 6.0.X on");
+            findings.push(in_part(subject, audience, finding));
+        });
+    }
+}
+
+/// How many segments are followed for one condition.
+const FOLLOWED: usize = 64;
+
+/// A search for a tag that every device of a selector must have, or one of several such tags.
+struct Always<'d> {
+    desired: &'d Desired,
+    /// The segments that it went through. Each is followed once, so that a circle of them ends.
+    followed: Vec<&'d str>,
+}
+
+impl<'d> Always<'d> {
+    /// The tag, and the segment named in the selector that led to it.
+    fn of(&mut self, selector: &'d Selector, test: fn(&Tag) -> bool) -> Option<(&'d Tag, Option<Span>)> {
+        match selector {
+            Selector::Tag(tag) => test(tag).then_some((tag, None)),
+            Selector::And(members) => members.iter().find_map(|member| self.of(member, test)),
+            Selector::Or(members) => {
+                let all: Option<Vec<_>> = members.iter().map(|member| self.of(member, test)).collect();
+                all?.first().copied()
+            }
+            Selector::Segment(reference) => {
+                let SegmentRef::Key(key) = &reference.value else { return None };
+                if self.followed.len() >= FOLLOWED || self.followed.contains(&key.as_str()) {
+                    return None;
+                }
+                self.followed.push(key);
+                let (tag, _) = self.of(&self.desired.get::<Segment>(key)?.criteria, test)?;
+                Some((tag, Some(reference.span)))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn in_group(tag: &Tag, ids: &[&str]) -> bool {
+    tag.group.as_ref().is_some_and(|group| ids.contains(&group.as_str()))
+}
+
+fn is_location(tag: &Tag) -> bool {
+    in_group(tag, &["ua_location_enabled"])
+}
+
+fn is_old_sdk(tag: &Tag) -> bool {
+    let major = tag.tag.split('.').next().and_then(|major| major.parse::<u32>().ok());
+    in_group(tag, &["ua_ios_sdk_version", "ua_android_sdk_version"]) && major.is_some_and(|major| major < 6)
+}

@@ -1,0 +1,106 @@
+//! What each segment comes down to, with the segments that it names. It is found once: any number of pushes can name a segment,
+//! which can stand at the head of a long chain of them.
+
+use std::collections::{HashMap, HashSet};
+
+use pushplan_model::kinds::Segment;
+use pushplan_model::node::At;
+use pushplan_model::nouns::audience::{Selector, Tag};
+use pushplan_model::nouns::vocabulary::{Values, group, iana};
+use pushplan_model::nouns::zone;
+
+use super::segment;
+use crate::manifest::{Conditions, Desired};
+
+/// How many conditions of a segment are kept. There are fewer groups of the service and listed time zones than this.
+const MOST: usize = 256;
+
+/// The conditions of every segment that say something about devices or places, outermost first, one of each sort. Whether it
+/// says who is left out stands beside each. Of segments in a circle, which is reported elsewhere, some can be missing.
+pub fn of_segments(desired: &Desired) -> Conditions {
+    let mut done: HashMap<&str, Vec<(&At<Selector>, bool)>> = HashMap::new();
+    let (mut begun, mut order) = (HashSet::new(), Vec::new());
+    for (address, _, first) in desired.all::<Segment>() {
+        // A chain of segments can be longer than the stack is deep.
+        let mut open = vec![(address.key.as_str(), first)];
+        while let Some((key, criteria)) = open.last().copied() {
+            if done.contains_key(key) {
+                open.pop();
+            } else if begun.insert(key) {
+                let unknown = named(criteria).into_iter().filter(|key| !begun.contains(key));
+                open.extend(unknown.filter_map(|key| Some((key, desired.get::<Segment>(key)?))));
+            } else {
+                let all = conditions(&criteria.criteria, &done);
+                done.insert(key, all);
+                order.push((key, criteria));
+                open.pop();
+            }
+        }
+    }
+    // Whoever leads back into a circle was looked at before its beginning was known.
+    for (key, criteria) in order {
+        let all = conditions(&criteria.criteria, &done);
+        done.insert(key, all);
+    }
+    let owned = |all: Vec<(&At<Selector>, bool)>| all.into_iter().map(|(it, negated)| (it.clone(), negated)).collect();
+    done.into_iter().map(|(key, all)| (key.to_owned(), owned(all))).collect()
+}
+
+/// The keys of the segments that a segment names.
+pub fn named(segment: &Segment) -> Vec<&str> {
+    let mut keys = Vec::new();
+    walk(&segment.criteria, &mut |selector, _| keys.extend(super::segment(selector).map(|(key, _)| key)));
+    keys
+}
+
+/// The conditions of one segment, where those of the segments that it names are known.
+fn conditions<'d>(
+    criteria: &'d At<Selector>,
+    known: &HashMap<&str, Vec<(&'d At<Selector>, bool)>>,
+) -> Vec<(&'d At<Selector>, bool)> {
+    let (mut all, mut sorts) = (Vec::new(), HashSet::new());
+    let mut keep = |selector: &'d At<Selector>, negated: bool| {
+        if all.len() < MOST
+            && let Some((family, value)) = sort(selector)
+            && sorts.insert((family, value, negated))
+        {
+            all.push((selector, negated));
+        }
+    };
+    let mut followed = HashSet::new();
+    walk(criteria, &mut |selector, negated| {
+        keep(selector, negated);
+        if let Some((key, _)) = segment(selector)
+            && followed.insert((key, negated))
+        {
+            for (selector, inside) in known.get(key).into_iter().flatten() {
+                keep(selector, negated != *inside);
+            }
+        }
+    });
+    all
+}
+
+/// The sort of a condition, if it says something about devices or places.
+fn sort(selector: &Selector) -> Option<(&str, &str)> {
+    match selector {
+        Selector::Tag(Tag { tag, group: Some(id) }) => match group(id)? {
+            group if group.values == Values::TimeZone => {
+                zone::get(iana(tag)).is_some().then_some((group.id, tag.as_str()))
+            }
+            group => group.platform.map(|_| (group.id, "")),
+        },
+        Selector::Channel(key, _) => Some((key.key(), "")),
+        _ => None,
+    }
+}
+
+/// Visits every selector of one segment by itself, outermost first.
+fn walk<'d>(criteria: &'d At<Selector>, visit: &mut dyn FnMut(&'d At<Selector>, bool)) {
+    let mut open = vec![(criteria, false)];
+    while let Some((selector, negated)) = open.pop() {
+        visit(selector, negated);
+        let within = negated != matches!(selector.value, Selector::Not(_));
+        open.extend(selector.members().iter().rev().map(|member| (member, within)));
+    }
+}

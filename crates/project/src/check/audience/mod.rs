@@ -1,0 +1,87 @@
+//! Audiences: tags that no device has, devices that the push does not go to, conditions that do not fit together.
+
+mod compounds;
+mod conditions;
+mod devices;
+mod extremes;
+mod locales;
+mod possible;
+mod tags;
+mod zones;
+
+use std::collections::HashSet;
+
+use pushplan_model::codes;
+use pushplan_model::node::At;
+use pushplan_model::nouns::audience::{SegmentRef, Selector};
+use pushplan_model::source::Span;
+
+use super::{Check, Run};
+use crate::manifest::Desired;
+
+pub const TAGS: Check = Check {
+    codes: &[
+        &codes::AU101,
+        &codes::AU102,
+        &codes::AU103,
+        &codes::AU104,
+        &codes::AU105,
+        &codes::AU106,
+        &codes::AU107,
+        &codes::AU108,
+        &codes::AU110,
+    ],
+    run: Run::Each(tags::tags),
+};
+
+pub const DEVICES: Check = Check { codes: &[&codes::AU111, &codes::AU112], run: Run::Each(devices::devices) };
+
+pub const COMPOUNDS: Check = Check {
+    codes: &[&codes::AU113, &codes::AU115, &codes::AU117, &codes::AU118],
+    run: Run::Each(compounds::compounds),
+};
+
+pub const LOCATION: Check = Check { codes: &[&codes::AU114], run: Run::Each(compounds::location) };
+
+pub const EXCLUSIVE: Check = Check { codes: &[&codes::AU119], run: Run::Each(compounds::exclusive) };
+
+/// After those above: what they tell is not told again.
+pub const EXTREMES: Check = Check { codes: &[&codes::AU119, &codes::AU120], run: Run::Each(extremes::extremes) };
+
+/// A selector that an audience comes down to.
+#[derive(Clone, Copy, Debug)]
+pub struct Reached<'d> {
+    pub selector: &'d At<Selector>,
+    /// The segment named in the audience itself that led here; none for what the audience says by itself.
+    pub through: Option<Span>,
+    /// Whether it says who is left out.
+    pub negated: bool,
+}
+
+/// Visits every selector of an audience, outermost first, and what matters of the segments of the project that it names.
+pub fn reach<'d>(desired: &'d Desired, audience: &'d At<Selector>, visit: &mut dyn FnMut(Reached<'d>)) {
+    let mut followed = HashSet::new();
+    let mut open = vec![Reached { selector: audience, through: None, negated: false }];
+    while let Some(reached) = open.pop() {
+        visit(reached);
+        let Reached { selector, through, negated } = reached;
+        let within = negated != matches!(selector.value, Selector::Not(_));
+        let members = selector.members().iter().rev();
+        open.extend(members.map(|selector| Reached { selector, through, negated: within }));
+        if let Some((key, at)) = segment(selector)
+            && followed.insert((key, negated))
+        {
+            let conditions = desired.conditions.get_or_init(|| conditions::of_segments(desired));
+            for (selector, inside) in conditions.get(key).into_iter().flatten() {
+                visit(Reached { selector, through: Some(at), negated: negated != *inside });
+            }
+        }
+    }
+}
+
+/// The key of the segment that a selector names, and where.
+fn segment(selector: &Selector) -> Option<(&str, Span)> {
+    let Selector::Segment(reference) = selector else { return None };
+    let SegmentRef::Key(key) = &reference.value else { return None };
+    Some((key.as_str(), reference.span))
+}

@@ -1,0 +1,105 @@
+//! Experiments: what makes an A/B test a test.
+
+use std::collections::HashMap;
+
+use pushplan_model::codes;
+use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::kinds::{self, Experiment, Variant, of_kind};
+use pushplan_model::node::At;
+use pushplan_model::nouns::clock::authored;
+use pushplan_model::nouns::schedule::{Schedule, When};
+use pushplan_model::source::Span;
+
+use super::{Check, One, Run, Subject};
+
+/// As many variants as the service takes.
+const MOST_VARIANTS: usize = *kinds::VARIANT_COUNT.end();
+
+/// Two variants that say the same at the same time have nothing to tell apart.
+pub const SAME_VARIANTS: Check = Check { codes: &[&codes::EX101], run: Run::Each(same_variants) };
+
+fn same_variants(_: &Subject, one: &One, findings: &mut Findings) {
+    let Some(experiment) = of_kind::<Experiment>(&*one.declared.spec) else { return };
+    let mut firsts: HashMap<String, usize> = HashMap::new();
+    for (number, variant) in experiment.variants.iter().enumerate() {
+        let Ok(canonical) = serde_json::to_string(&variant.value) else { continue };
+        let first = *firsts.entry(canonical).or_insert(number);
+        if first == number {
+            continue;
+        }
+        findings.push(
+            Finding::new(
+                &codes::EX101,
+                place(variant),
+                format!("variant {} says the same at the same time as variant {}", number + 1, first + 1),
+            )
+            .label(format!("the same as variant {}", first + 1))
+            .related(place(&experiment.variants[first]), format!("variant {}", first + 1))
+            .note("people are divided between the variants, and no difference can be measured")
+            .help("change what this variant says or when it is sent, or remove it"),
+        );
+    }
+}
+
+/// A variant without a time does not wait for the others.
+pub const UNSCHEDULED: Check = Check { codes: &[&codes::EX102], run: Run::Each(unscheduled) };
+
+fn unscheduled(_: &Subject, one: &One, findings: &mut Findings) {
+    let Some(experiment) = of_kind::<Experiment>(&*one.declared.spec) else { return };
+    let other = experiment.variants.iter().find_map(|variant| variant.schedule.as_ref());
+    for (number, variant) in experiment.variants.iter().enumerate().filter(|(_, variant)| variant.schedule.is_none()) {
+        let example = other.map_or_else(|| "{scheduled_time: ..., time_zone: ...}".to_owned(), |other| written(other));
+        findings.push(
+            Finding::new(
+                &codes::EX102,
+                variant.span,
+                format!("variant {} has no schedule: it is sent at once", number + 1),
+            )
+            .within("push", 0)
+            .label("sent as soon as it is applied")
+            .note("what was sent cannot be called back")
+            .help(format!("add `schedule: {example}`")),
+        );
+    }
+}
+
+/// A schedule as its author could write it again.
+fn written(schedule: &Schedule) -> String {
+    let time = authored(schedule.written.value);
+    match (schedule.when, schedule.zone.iana_name()) {
+        (When::EachZone(_), _) => format!("{{local_scheduled_time: {time}}}"),
+        (When::At(_), Some(zone)) if zone != "UTC" => format!("{{scheduled_time: {time}, time_zone: {zone}}}"),
+        (When::At(_), _) => format!("{{scheduled_time: {time}}}"),
+    }
+}
+
+/// One variant is no comparison, and the service names them by the letters of the alphabet.
+pub const VARIANT_COUNT: Check = Check { codes: &[&codes::EX103], run: Run::Each(variant_count) };
+
+fn variant_count(_: &Subject, one: &One, findings: &mut Findings) {
+    let Some(experiment) = of_kind::<Experiment>(&*one.declared.spec) else { return };
+    let variants = &experiment.variants;
+    let (at, label, help) = match &variants[..] {
+        [] => (variants.span, "no variant", "add at least two variants that differ"),
+        [only] => {
+            (only.span, "the only one", "add a variant to compare it with; for one message, use a scheduled push")
+        }
+        [..] if variants.len() > MOST_VARIANTS => {
+            (variants[MOST_VARIANTS].span, "one too many", "remove variants, or make two experiments")
+        }
+        _ => return,
+    };
+    let message = match variants.len() {
+        0 => "an experiment has 2 to 26 variants; this one has none".to_owned(),
+        count => format!("an experiment has 2 to 26 variants; this one has {count}"),
+    };
+    // A variant has no name: the key of its push stands for it.
+    findings.push(Finding::new(&codes::EX103, at, message).within("push", 0).label(label).help(help));
+}
+
+/// A short place for a variant: its text where that stands within it, else all of it.
+fn place(variant: &At<Variant>) -> Span {
+    let alert = variant.push.notification.alert.as_ref().map(|alert| alert.span);
+    // A text that came through an alias stands elsewhere, perhaps for several variants at once.
+    alert.filter(|alert| variant.span.contains(*alert)).unwrap_or(variant.span)
+}

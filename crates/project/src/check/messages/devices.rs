@@ -1,0 +1,66 @@
+//! What a push carries, and the devices that it goes to.
+
+use pushplan_model::codes;
+use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::node::At;
+use pushplan_model::nouns::device::DeviceType;
+use pushplan_model::nouns::notification::Web;
+use pushplan_model::source::Span;
+
+use super::super::{Check, One, Run, Subject};
+use super::own;
+
+pub const MESSAGE_CENTER: Check = Check { codes: &[&codes::MS104, &codes::MS105], run: Run::Each(message_center) };
+pub const WEB: Check = Check { codes: &[&codes::MS111], run: Run::Each(web) };
+
+/// A message from a template counts as well: which devices get it is said by the push alone.
+fn message_center(_: &Subject, one: &One, findings: &mut Findings) {
+    for said in one.parts.said.iter().filter(|said| said.message.is_some()) {
+        for device in said.devices.iter().flat_map(|devices| devices.named()) {
+            let finding = match &device.value {
+                DeviceType::Ios | DeviceType::Android | DeviceType::Amazon => continue,
+                DeviceType::Wns => {
+                    Finding::new(&codes::MS105, device.span, "a push with a Message Center message cannot go to `wns`")
+                        .label("no Message Center")
+                        .note("the service refuses the whole push")
+                }
+                DeviceType::Web | DeviceType::Open(_) => Finding::new(
+                    &codes::MS104,
+                    device.span,
+                    format!("the Message Center message does not reach `{}`", device.value),
+                )
+                .label("no Message Center")
+                .note("Message Center exists on ios, android and amazon"),
+            };
+            let finding = match said.borrowed {
+                true => finding.note("the message may come from the push's template"),
+                false => finding,
+            };
+            findings.push(finding.help(format!("leave out `{}`, or send it a push without `message`", device.value)));
+        }
+    }
+}
+
+fn web(subject: &Subject, one: &One, findings: &mut Findings) {
+    for said in own(subject, one) {
+        let (Some(web), Some(devices)) = (said.notification.and_then(|shown| shown.web.as_ref()), said.devices) else {
+            continue;
+        };
+        if !devices.includes(&DeviceType::Web) {
+            findings.push(
+                Finding::new(&codes::MS111, place(web), "what is said of `web` is shown nowhere")
+                    .label("for browsers only")
+                    .related(devices.span, "`web` is not among these")
+                    .help("add `web` to device_types, or remove the web overrides"),
+            );
+        }
+    }
+}
+
+/// Where the overrides begin: a map of several lines has no caret of its own.
+fn place(web: &At<Web>) -> Span {
+    let Web { title, icon, extra } = &web.value;
+    let title = title.iter().map(|title| title.span);
+    let icon = icon.iter().map(|icon| icon.url.span);
+    title.chain(icon).chain(extra.keys().map(|key| key.span)).min().unwrap_or(web.span)
+}

@@ -1,0 +1,51 @@
+//! Messages with nothing in them to read.
+
+use pushplan_model::codes;
+use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::kinds::Said;
+use pushplan_model::node::At;
+use pushplan_model::nouns::notification::Notification;
+
+use super::super::{Check, One, Run, Subject};
+use super::own;
+
+pub const EMPTY: Check = Check { codes: &[&codes::MS116], run: Run::Each(empty) };
+
+fn empty(subject: &Subject, one: &One, findings: &mut Findings) {
+    for said in own(subject, one) {
+        let web = said.notification.and_then(|shown| shown.web.as_ref()?.title.as_ref());
+        let texts = [
+            (said.notification.and_then(|shown| shown.alert.as_ref()), "the text of the notification"),
+            (web, "the title for browsers"),
+            (said.message.map(|message| &message.title), "the title of the message"),
+            (said.message.map(|message| &message.body), "the body of the message"),
+        ];
+        let blank = texts.into_iter().filter_map(|(text, what)| Some((text?, what))).filter(|(text, _)| is_blank(text));
+        findings.extend(blank.map(|(text, what)| nothing(text, what)));
+        findings.extend(silent(&said));
+    }
+}
+
+/// Whether there is nothing to see in a text.
+fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || pushplan_model::text::is_hidden(c))
+}
+
+fn nothing(text: &At<String>, what: &str) -> Finding {
+    let finding = Finding::new(&codes::MS116, text.span, format!("{what} is empty"));
+    finding.label("nothing to read").note("what was sent cannot be called back").help("write what people shall read")
+}
+
+/// A push whose notification has no text, and that brings nothing else to read.
+fn silent(said: &Said) -> Option<Finding> {
+    let notification = said.notification.filter(|_| said.message.is_none())?;
+    let Notification { alert, actions: _, interactive: _, web, rest } = &notification.value;
+    let titled = web.as_ref().is_some_and(|web| web.title.is_some());
+    if alert.is_some() || titled || !rest.0.is_empty() {
+        return None;
+    }
+    let finding = Finding::new(&codes::MS116, notification.span, "the notification has no text")
+        .label("nothing to read")
+        .note("a device that gets it has nothing to show");
+    Some(finding.help("add `alert: ...` to it, or a Message Center message to the push"))
+}

@@ -1,0 +1,111 @@
+//! Pushes that take their words from a template: the values that they give, and what comes of them.
+
+use std::collections::HashSet;
+
+use pushplan_model::codes;
+use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::kinds::{Template, Variable};
+use pushplan_model::node::At;
+use pushplan_model::nouns::push::{Push, TemplateName};
+use pushplan_model::text;
+
+use super::super::{Check, One, Run, Subject};
+use super::{shown, urls};
+use crate::look::{screens, with_defaults};
+
+pub const VALUES: Check = Check { codes: &[&codes::MS103, &codes::MS114], run: Run::Each(values) };
+pub const RESULT: Check = Check { codes: &[&codes::MS106, &codes::MS107, &codes::MS110], run: Run::Each(result) };
+
+/// The most variables of a template that a message lists.
+const LISTED: usize = 20;
+
+fn values(subject: &Subject, one: &One, findings: &mut Findings) {
+    for push in &one.parts.pushes {
+        let Some(name) = &push.template else {
+            findings.extend(without_template(push));
+            continue;
+        };
+        let Some(template) = subject.desired.get::<Template>(&name.0) else { continue };
+        let variables = template.variables.as_deref().unwrap_or(&[]);
+        missing(push, name, variables, findings);
+        superfluous(push, name, variables, findings);
+    }
+}
+
+/// Values that nothing takes up.
+fn without_template(push: &Push) -> Option<Finding> {
+    let first = push.substitutions.keys().min_by_key(|key| key.span)?;
+    Some(
+        Finding::new(&codes::MS114, first.span, "substitutions are given, but no template to put them into")
+            .label("goes nowhere")
+            .help("name the template with `template:`, or remove `substitutions`"),
+    )
+}
+
+fn missing(push: &Push, name: &At<TemplateName>, variables: &[Variable], findings: &mut Findings) {
+    for Variable { key, default_value, .. } in variables {
+        if default_value.is_none() && !push.substitutions.contains_key(key) {
+            findings.push(
+                Finding::new(&codes::MS103, name.span, format!("the template `{}` needs a value for `{key}`", name.0))
+                    .label(format!("no value for `{key}`"))
+                    .related(key.span, "has no default_value")
+                    .note(format!("people would read {{{{{key}}}}}"))
+                    .help(format!(
+                        "add `substitutions: {{{key}: ...}}` to the push, or a default_value to the variable"
+                    )),
+            );
+        }
+    }
+}
+
+fn superfluous(push: &Push, name: &At<TemplateName>, variables: &[Variable], findings: &mut Findings) {
+    if push.substitutions.is_empty() {
+        return;
+    }
+    let known = || variables.iter().map(|variable| variable.key.as_str());
+    let all: HashSet<&str> = known().collect();
+    for key in push.substitutions.keys().filter(|key| !all.contains(key.as_str())) {
+        let shown = text::short(key, 40);
+        let finding =
+            Finding::new(&codes::MS114, key.span, format!("the template `{}` has no variable `{shown}`", name.0))
+                .label("goes nowhere");
+        findings.push(match text::nearest_of_few(key, known()) {
+            Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(key.span, near),
+            None if variables.is_empty() => finding.help("remove it: the template has no variables"),
+            None if variables.len() > LISTED => finding.help("write one of the template's variables, or remove it"),
+            None => {
+                let names: Vec<String> = known().map(|name| format!("`{name}`")).collect();
+                finding.help(format!("expected {}", text::any_of(&names)))
+            }
+        });
+    }
+}
+
+/// What the template alone does right and the values make wrong. The push is told, since it gives them.
+fn result(subject: &Subject, one: &One, findings: &mut Findings) {
+    for push in one.parts.pushes.iter().filter(|push| !push.substitutions.is_empty()) {
+        let Some(name) = &push.template else { continue };
+        let (Some(template), Some(filled)) = (subject.desired.get::<Template>(&name.0), &push.notification) else {
+            continue;
+        };
+        let (said, variables) = (&template.push.notification, template.variables.as_deref());
+        if let (Some(before), Some(after)) = (&said.alert, &filled.alert) {
+            let before = with_defaults(before, variables);
+            for screen in screens(Some(&push.device_types)) {
+                let fitted = shown::too_long(screen, &before, name.span).is_none();
+                findings.extend(shown::too_long(screen, after, name.span).filter(|_| fitted).map(told));
+            }
+        }
+        for (before, after) in said.urls().zip(filled.urls()) {
+            if urls::wrong(&with_defaults(before, variables)).is_none()
+                && let Some(why) = urls::wrong(after)
+            {
+                findings.push(told(urls::finding(name.span, "", after, why)));
+            }
+        }
+    }
+}
+
+fn told(finding: Finding) -> Finding {
+    finding.note("this comes of the push's substitutions; the template's defaults are right")
+}

@@ -1,0 +1,41 @@
+//! How much of a text a screen shows before anybody taps on it.
+
+use pushplan_model::codes::{self, Code};
+use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::nouns::device::DeviceType;
+use pushplan_model::source::Span;
+use pushplan_model::text;
+
+use super::super::{Check, One, Run, Subject};
+use super::own;
+use crate::look::{Screen, screens, width, with_defaults};
+
+pub const LENGTH: Check = Check { codes: &[&codes::MS106, &codes::MS107], run: Run::Each(length) };
+
+fn length(subject: &Subject, one: &One, findings: &mut Findings) {
+    for said in own(subject, one) {
+        let Some(alert) = said.notification.and_then(|notification| notification.alert.as_ref()) else { continue };
+        let shown = with_defaults(alert, said.variables);
+        for screen in screens(said.devices.map(|devices| &devices.value)) {
+            findings.extend(too_long(screen, &shown, alert.span));
+        }
+    }
+}
+
+/// The code for texts that a screen cuts.
+fn code(device: &DeviceType) -> &'static Code {
+    if *device == DeviceType::Ios { &codes::MS106 } else { &codes::MS107 }
+}
+
+/// What is said where a text does not fit.
+pub fn too_long(screen: &Screen, shown: &str, at: Span) -> Option<Finding> {
+    let shown = shown.trim_end();
+    let (columns, cut) = screen.columns.zip(screen.cut(shown))?;
+    let message = format!("{} shows {columns} columns of this text, which has {}", screen.place, width(shown));
+    Some(
+        Finding::new(code(&screen.device), at, message)
+            .label(format!("cut after {columns} columns"))
+            .note(format!("shown as: {}", text::quoted(&format!("{cut}…"))))
+            .help("shorten it, or put first what people must see"),
+    )
+}

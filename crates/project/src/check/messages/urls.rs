@@ -1,0 +1,142 @@
+//! URLs that are opened by a tap, or loaded with a notification.
+
+use pushplan_model::codes;
+use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::node::At;
+use pushplan_model::nouns::notification::{Notification, Open};
+use pushplan_model::nouns::placeholder::{fill, placeholders};
+use pushplan_model::source::Span;
+use pushplan_model::text;
+
+use super::super::{Check, One, Run, Subject};
+use super::own;
+use crate::look::with_defaults;
+
+pub const URLS: Check = Check { codes: &[&codes::MS110], run: Run::Each(urls) };
+
+/// The only type of `open` in the contract.
+const URL: &str = "url";
+
+fn urls(subject: &Subject, one: &One, findings: &mut Findings) {
+    for said in own(subject, one) {
+        let Some(notification) = said.notification else { continue };
+        for Open { r#type, .. } in opens(notification).filter(|open| *open.r#type != URL) {
+            findings.push(
+                Finding::new(&codes::MS110, r#type.span, format!("`open` cannot open a `{}`", text::short(r#type, 40)))
+                    .label("expected url")
+                    .help("write `type: url`, and in `content` an address that begins with https://")
+                    .suggest(r#type.span, URL),
+            );
+        }
+        for url in checked(notification) {
+            let filled = with_defaults(url, said.variables);
+            if let Some(why) = wrong(&filled) {
+                findings.push(finding(url.span, url, &filled, why));
+            }
+        }
+    }
+}
+
+fn opens(notification: &Notification) -> impl Iterator<Item = &Open> {
+    notification.all_actions().filter_map(|actions| actions.open.as_ref())
+}
+
+/// The values that must be URLs. The content of another type than `url` is not known to be one.
+fn checked(notification: &Notification) -> impl Iterator<Item = &At<String>> {
+    let other =
+        |url: &At<String>| opens(notification).any(|open| *open.r#type != URL && std::ptr::eq(&open.content, url));
+    notification.urls().filter(move |url| !other(url))
+}
+
+/// What is said of a wrong URL. `written` is what a suggestion would replace.
+pub fn finding(at: Span, written: &str, filled: &str, why: &str) -> Finding {
+    let finding = Finding::new(&codes::MS110, at, format!("`{}` is not a web address: {why}", text::short(filled, 60)))
+        .label("expected http:// or https://");
+    match guess(written) {
+        Some(near) => {
+            let quoted = text::quoted(&near);
+            finding.help(format!("did you mean {quoted}?")).suggest(at, quoted)
+        }
+        None => finding.help("write the whole address, such as https://example.com/sale"),
+    }
+}
+
+/// Why devices cannot open this, if so. What begins with a placeholder is known only once it is filled in.
+pub fn wrong(url: &str) -> Option<&'static str> {
+    if placeholders(url).any(|placeholder| placeholder.range.start == 0) {
+        return None;
+    }
+    let Some((scheme, rest)) = url.split_once("://") else {
+        let scheme = url.split_once(':').map(|(scheme, _)| scheme).filter(|scheme| is_scheme(scheme));
+        return Some(if scheme.is_some() { "its scheme is another" } else { "its scheme is missing" });
+    };
+    if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
+        return Some("its scheme is another");
+    }
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if host.is_empty() {
+        return Some("its host is missing");
+    }
+    // Blanks within the braces of a placeholder are gone once it is filled in.
+    let outside = fill(url, |_| Some(""));
+    outside.contains(|c: char| c.is_whitespace() || c.is_control()).then_some("it holds white space")
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+}
+
+/// A host without its scheme, `example.com/sale`, is probably meant with one.
+fn guess(written: &str) -> Option<String> {
+    let bare = written.strip_prefix("//").unwrap_or(written);
+    let host = bare.split(['/', '?', '#']).next()?;
+    let labels = host.split('.').count() >= 2 && host.split('.').all(|label| !label.is_empty());
+    let letters = host.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.'));
+    let near = format!("https://{bare}");
+    (labels && letters && wrong(&near).is_none()).then_some(near)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn web_addresses_are_taken_and_others_are_not() {
+        for url in [
+            "https://example.com",
+            "HTTP://example.com/a?b#c",
+            "https://example.com/{{ID}}?q={{ Q }}",
+            "{{URL}}",
+            "{{HOST}}/sale",
+            "https://{{HOST}}/sale",
+            "http://[::1]:8080/",
+        ] {
+            assert_eq!(wrong(url), None, "{url}");
+        }
+        for url in [
+            "",
+            "example.com",
+            "//example.com",
+            "javascript:alert(1)",
+            "myapp://sale",
+            "https://",
+            "https:///x",
+            "https:example.com",
+            "https://exa mple.com",
+            "see {{URL}}",
+            "ftp://example.com",
+        ] {
+            assert!(wrong(url).is_some(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_host_without_a_scheme_is_completed() {
+        assert_eq!(guess("example.com/sale").as_deref(), Some("https://example.com/sale"));
+        assert_eq!(guess("//example.com").as_deref(), Some("https://example.com"));
+        for text in ["javascript:alert(1)", "sale", "a..b", "see example.com now", ""] {
+            assert_eq!(guess(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The checks: what types cannot say. One file per family, and the table of them all.
+//!
+//! A check looks at one resource or at all of them, and reports. It never reads a file and never looks at the clock: what it
+//! may know is in its [`Subject`].
+
+mod audience;
+mod circles;
+mod experiments;
+pub mod fix;
+mod identities;
+mod lifecycle;
+mod messages;
+mod pipelines;
+mod references;
+mod schedules;
+mod settings;
+pub mod sound;
+mod tags;
+
+use jiff::Timestamp;
+use pushplan_model::address::Address;
+use pushplan_model::codes::Code;
+use pushplan_model::cores;
+use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::kinds::Parts;
+
+use crate::manifest::{Declared, Desired, Target};
+
+pub use settings::{Verdict, judge};
+
+/// What is checked, and what the checks may know beside it.
+#[derive(Debug)]
+pub struct Subject<'d> {
+    pub desired: &'d Desired,
+    pub target: Option<&'d Target>,
+    pub now: Timestamp,
+}
+
+/// One resource with its parts taken out.
+#[derive(Debug)]
+pub struct One<'d> {
+    pub address: &'d Address,
+    pub declared: &'d Declared,
+    pub parts: Parts<'d>,
+}
+
+/// A row of the table.
+#[derive(Debug)]
+pub struct Check {
+    /// What it can report.
+    pub codes: &'static [&'static Code],
+    pub run: Run,
+}
+
+impl Check {
+    /// Whether the table says the truth of a check. Every test that runs one looks at it.
+    fn reports_only_its_codes(&self, found: &[Finding]) -> bool {
+        found.iter().all(|finding| self.codes.contains(&finding.code))
+    }
+}
+
+/// Whether a check looks at each resource by itself or at all of them together.
+#[derive(Debug)]
+pub enum Run {
+    Each(fn(&Subject, &One, &mut Findings)),
+    All(fn(&Subject, &mut Findings)),
+}
+
+/// Every check there is.
+pub static CHECKS: &[Check] = &[
+    settings::ALLOWED_CODES,
+    audience::TAGS,
+    audience::DEVICES,
+    audience::COMPOUNDS,
+    audience::LOCATION,
+    audience::EXCLUSIVE,
+    audience::EXTREMES,
+    schedules::PAST,
+    schedules::SECONDS,
+    schedules::QUIET,
+    schedules::CLOCKS,
+    schedules::TWICE,
+    schedules::NEAR,
+    pipelines::AUDIENCE,
+    pipelines::DELAY,
+    pipelines::TIMING,
+    pipelines::TRIGGER_TAG,
+    pipelines::CIRCLE,
+    pipelines::SAME_TRIGGER,
+    experiments::SAME_VARIANTS,
+    experiments::UNSCHEDULED,
+    experiments::VARIANT_COUNT,
+    tags::VOCABULARY,
+    tags::RESERVED_GROUP,
+    tags::TAG_LENGTH,
+    tags::MEMBER_TAGS,
+    tags::USER_ID,
+    tags::USER_CHANNELS,
+    tags::CHANNEL_TAGS,
+    identities::TWICE,
+    identities::HELD_TWICE,
+    lifecycle::IGNORED,
+    lifecycle::RENAMED,
+    references::NAMES,
+    references::CIRCLES,
+    messages::DECLARED,
+    messages::USED,
+    messages::KEYS,
+    messages::TWICE,
+    messages::VALUES,
+    messages::RESULT,
+    messages::MESSAGE_CENTER,
+    messages::WEB,
+    messages::LENGTH,
+    messages::CONTROLS,
+    messages::BUTTONS,
+    messages::URLS,
+    messages::SIZE,
+    messages::EMPTY,
+    messages::PREVIEWS,
+];
+
+/// Runs every check. The order of the findings says nothing.
+pub fn check(subject: &Subject) -> Vec<Finding> {
+    let resources: Vec<_> = subject.desired.resources.iter().collect();
+    let count = resources.len();
+    let each = || cores::each_of(resources, |(address, declared)| each(subject, address, declared));
+    let all = || CHECKS.iter().flat_map(|check| all(subject, check)).collect();
+    let (each, all): (_, Vec<Finding>) = cores::both(count, each, all);
+    each.into_iter().flatten().chain(all).collect()
+}
+
+/// What is found in one resource.
+fn each(subject: &Subject, address: &Address, declared: &Declared) -> Vec<Finding> {
+    let mut parts = Parts::new(&declared.key);
+    declared.spec.parts(&mut parts);
+    let one = One { address, declared, parts };
+    let mut findings = Findings::about(address);
+    for check in CHECKS {
+        if let Run::Each(run) = check.run {
+            let before = findings.len();
+            run(subject, &one, &mut findings);
+            debug_assert!(check.reports_only_its_codes(findings.since(before)));
+        }
+    }
+    findings.into_vec()
+}
+
+/// What a check finds in all of them together.
+fn all(subject: &Subject, check: &Check) -> Vec<Finding> {
+    let mut findings = Findings::default();
+    if let Run::All(run) = check.run {
+        run(subject, &mut findings);
+        debug_assert!(check.reports_only_its_codes(findings.since(0)));
+    }
+    findings.into_vec()
+}

@@ -1,0 +1,351 @@
+//! Pipelines: who gets them, when, and what sets them off.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use pushplan_model::address::Address;
+use pushplan_model::codes;
+use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::kinds::{Parts, Pipeline, Resource, TagGroup, Trigger, of_kind};
+use pushplan_model::node::{At, yaml_text};
+use pushplan_model::nouns::audience::Selector;
+use pushplan_model::nouns::delay::Delay;
+use pushplan_model::nouns::vocabulary;
+use pushplan_model::source::Span;
+use pushplan_model::text;
+
+use super::circles::circles;
+use super::{Check, One, Run, Subject};
+use crate::manifest::Declared;
+
+/// A pipeline answers one device. Any other audience is not what its author thinks.
+pub const AUDIENCE: Check = Check { codes: &[&codes::PL101], run: Run::Each(audience) };
+
+fn audience(_: &Subject, one: &One, findings: &mut Findings) {
+    let Some(pipeline) = of_kind::<Pipeline>(&*one.declared.spec) else { return };
+    for outcome in &pipeline.outcome {
+        let audience = &outcome.push.0.audience;
+        let mut mentions = false;
+        audience.walk(&mut |selector| mentions |= selector.value == Selector::Triggered);
+        // `triggered` within a compound has a code of its own.
+        if mentions {
+            continue;
+        }
+        let finding = Finding::new(
+            &codes::PL101,
+            audience.span,
+            "a pipeline sends to the device that set it off, and to nobody else",
+        )
+        .label("not `triggered`")
+        .note("who gets it is decided by the trigger: each device, when it happens there");
+        findings.push(match audience.value {
+            Selector::All => finding
+                .help("write `audience: triggered`; to reach everybody, use a scheduled push")
+                .suggest(audience.span, "triggered"),
+            _ => finding.help("write `audience: triggered`; to reach a segment or a tag, use a scheduled push"),
+        });
+    }
+}
+
+/// A delay counts forward from the trigger.
+pub const DELAY: Check = Check { codes: &[&codes::PL102], run: Run::Each(delay) };
+
+fn delay(_: &Subject, one: &One, findings: &mut Findings) {
+    let Some(pipeline) = of_kind::<Pipeline>(&*one.declared.spec) else { return };
+    for delay in pipeline.outcome.iter().filter_map(|outcome| outcome.delay.as_ref()).filter(|delay| delay.0 <= 0) {
+        findings.push(if delay.0 == 0 {
+            Finding::new(&codes::PL102, delay.span, "a delay of 0 seconds is no delay")
+                .label("no time at all")
+                .note("without `delay`, the push is sent at once when the trigger fires")
+                .help("leave `delay` out, or give a time such as 15m or 1h")
+        } else {
+            let finding = Finding::new(&codes::PL102, delay.span, "a push cannot be sent before its trigger")
+                .label("a time before the trigger");
+            match delay.0.checked_neg().map(Delay) {
+                Some(after) => finding
+                    .help(format!("for {after} after the trigger write {}", after.0))
+                    .suggest(delay.span, after.0.to_string()),
+                None => finding,
+            }
+        });
+    }
+}
+
+/// Two places that give different delays.
+pub const TIMING: Check = Check { codes: &[&codes::YM201], run: Run::Each(timing) };
+
+fn timing(_: &Subject, one: &One, findings: &mut Findings) {
+    let Some(pipeline) = of_kind::<Pipeline>(&*one.declared.spec) else { return };
+    let Some(timing) = &pipeline.timing else { return };
+    let other = &timing.delay.seconds;
+    let delays = pipeline.outcome.iter().filter_map(|outcome| outcome.delay.as_ref());
+    for delay in delays.filter(|delay| *delay != other) {
+        findings.push(
+            Finding::new(
+                &codes::YM201,
+                delay.span,
+                format!("`delay` says {}, but `timing` says {}", delay.value, other.value),
+            )
+            .label("which of the two?")
+            .related(other.span, "the other")
+            .help("leave `timing` out: the contract knows `delay` in the outcome"),
+        );
+    }
+}
+
+/// A trigger on a tag that nobody adds never fires.
+pub const TRIGGER_TAG: Check = Check { codes: &[&codes::PL103], run: Run::All(trigger_tag) };
+
+fn trigger_tag(subject: &Subject, findings: &mut Findings) {
+    let desired = subject.desired;
+    // What could not be read may add the tag.
+    if !desired.complete || !desired.broken.is_empty() {
+        return;
+    }
+    let mut triggers = triggers(subject).peekable();
+    if triggers.peek().is_none() {
+        return;
+    }
+    let (on_devices, in_groups) = added(subject);
+    let anywhere: HashSet<&str> =
+        on_devices.iter().copied().chain(in_groups.values().flat_map(|tags| tags.iter().copied())).collect();
+    let mut suggestions = SUGGESTIONS;
+    // An empty tag has a code of its own.
+    for (address, tag, group) in triggers.filter(|(_, tag, _)| !tag.is_empty()) {
+        let known = match group {
+            None => anywhere.contains(tag.as_str()),
+            Some(group) => {
+                is_settled(subject, group) || {
+                    in_groups.get(group.as_str()).is_some_and(|tags| tags.contains(tag.as_str()))
+                }
+            }
+        };
+        if known {
+            continue;
+        }
+        let within = group.map_or(String::new(), |group| format!(" of the group `{group}`"));
+        let mut finding = Finding::new(
+            &codes::PL103,
+            tag.span,
+            format!("nothing in the project adds the tag `{}`{within}", text::short(tag, 40)),
+        )
+        .label("never added here")
+        .note("if no app and no other system adds it either, this pipeline never sends anything")
+        .help(format!(
+            "add it with `add_tag` in a push, name it in a tag group's `tags`, or, where the app adds it, set \
+             `lifecycle: {{allow: [{}]}}`",
+            codes::PL103.name
+        ));
+        if let Some(left) = usize::checked_sub(suggestions, 1) {
+            suggestions = left;
+            let near = match group {
+                None => nearest(tag, &anywhere),
+                Some(group) => in_groups.get(group.as_str()).and_then(|tags| nearest(tag, tags)),
+            };
+            if let Some(near) = near {
+                finding = finding
+                    .help(format!(
+                        "did you mean `{near}`? If not, and the app adds the tag, set `lifecycle: {{allow: [{}]}}`",
+                        codes::PL103.name
+                    ))
+                    .suggest(tag.span, yaml_text(near));
+            }
+        }
+        finding.address = Some(address.clone());
+        findings.push(finding);
+    }
+}
+
+/// How many findings look for the tag that was meant. Each search looks at all tags of the project.
+const SUGGESTIONS: usize = 50;
+
+/// The nearest of tags in no order: of several as near, the first by name.
+fn nearest<'t>(tag: &str, candidates: &HashSet<&'t str>) -> Option<&'t str> {
+    let mut candidates: Vec<&str> = candidates.iter().copied().collect();
+    candidates.sort_unstable();
+    text::nearest(tag, candidates)
+}
+
+/// Whether others already speak about a tag of this group: it is the service's own, it is not declared, or it has a
+/// vocabulary.
+fn is_settled(subject: &Subject, group: &str) -> bool {
+    let declared = subject.desired.get::<TagGroup>(group);
+    vocabulary::group(group).is_some() || declared.is_none_or(|group| group.tags.is_some())
+}
+
+/// Every `tag_added` trigger: whose it is, the tag, the group.
+fn triggers<'d>(
+    subject: &Subject<'d>,
+) -> impl Iterator<Item = (&'d Address, &'d At<String>, Option<&'d At<String>>)> + use<'d> {
+    subject.desired.all::<Pipeline>().flat_map(|(address, _, pipeline)| {
+        pipeline.immediate_trigger.iter().filter_map(move |trigger| match &trigger.value {
+            Trigger::TagAdded { tag, group } => Some((address, tag, group.as_ref())),
+            Trigger::FirstOpen | Trigger::Other(_) => None,
+        })
+    })
+}
+
+/// Every tag that the project adds or declares: those of devices, and those of each group.
+fn added<'d>(subject: &Subject<'d>) -> (HashSet<&'d str>, BTreeMap<&'d str, HashSet<&'d str>>) {
+    let mut on_devices = HashSet::new();
+    let mut in_groups: BTreeMap<&str, HashSet<&str>> = BTreeMap::new();
+    for declared in subject.desired.resources.values() {
+        let mut parts = Parts::new(&declared.key);
+        declared.spec.parts(&mut parts);
+        on_devices.extend(added_by(&parts).map(|tag| tag.as_str()));
+        for used in parts.tags {
+            match used.group {
+                None => drop(on_devices.insert(used.tag.as_str())),
+                Some(group) => drop(in_groups.entry(group).or_default().insert(used.tag)),
+            }
+        }
+    }
+    for (address, _, group) in subject.desired.all::<TagGroup>() {
+        let tags = group.tags.iter().flatten().map(|tag| tag.as_str());
+        in_groups.entry(address.key.as_str()).or_default().extend(tags);
+    }
+    (on_devices, in_groups)
+}
+
+/// The tags that a tap on a push adds to the device.
+fn added_by<'r>(parts: &Parts<'r>) -> impl Iterator<Item = &'r At<String>> + use<'r> {
+    let notifications: Vec<_> = parts.said.iter().filter_map(|said| said.notification).collect();
+    notifications
+        .into_iter()
+        .flat_map(|notification| notification.all_actions().flat_map(|actions| actions.add_tag.iter().flatten()))
+}
+
+/// A pipeline whose push adds the tag that starts it, in one step or in several.
+pub const CIRCLE: Check = Check { codes: &[&codes::PL104], run: Run::All(circle) };
+
+/// One pipeline as the search for circles sees it.
+struct Link<'d> {
+    address: &'d Address,
+    /// The tags that start it, and where each stands.
+    starts: Vec<&'d At<String>>,
+    /// The tags that its pushes add, and where each stands.
+    adds: Vec<&'d At<String>>,
+}
+
+fn circle(subject: &Subject, findings: &mut Findings) {
+    let mut links: Vec<(Span, Link)> =
+        subject.desired.all::<Pipeline>().filter(|(.., pipeline)| pipeline.enabled).map(link).collect();
+    links.sort_by_key(|(place, _)| *place);
+    let links: Vec<Link> = links.into_iter().map(|(_, link)| link).collect();
+
+    // Pipelines come first, then tags: an edge leads from a pipeline to a tag it adds, and from a tag to each pipeline it
+    // starts. Without the tags between, a thousand pipelines on one tag would be a million edges.
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut edges: Vec<Vec<usize>> = vec![Vec::new(); links.len()];
+    for (number, link) in links.iter().enumerate() {
+        for tag in &link.starts {
+            let tag = *numbers.entry(tag.as_str()).or_insert_with(|| {
+                edges.push(Vec::new());
+                edges.len() - 1
+            });
+            edges[tag].push(number);
+        }
+    }
+    for (number, link) in links.iter().enumerate() {
+        edges[number] = link.adds.iter().filter_map(|tag| numbers.get(tag.as_str()).copied()).collect();
+    }
+    for circle in circles(&edges, links.len()) {
+        findings.push(describe(&links, &circle.path, circle.others));
+    }
+}
+
+fn link<'d>((address, declared, pipeline): (&'d Address, &'d Declared, &'d Pipeline)) -> (Span, Link<'d>) {
+    let mut parts = Parts::new(&declared.key);
+    Resource::parts(pipeline, &mut parts);
+    // A tap adds tags to the device itself, never in a group.
+    let starts = pipeline.immediate_trigger.iter().filter_map(|trigger| match &trigger.value {
+        Trigger::TagAdded { tag, group: None } => Some(tag),
+        _ => None,
+    });
+    let link = Link { address, starts: starts.collect(), adds: added_by(&parts).collect() };
+    (declared.key.span, link)
+}
+
+/// The longest circle that is shown whole. Of a longer one, nobody reads the middle.
+const SHOWN: usize = 12;
+
+/// `path` holds the pipelines of one circle in order; the last one sets off the first.
+fn describe(links: &[Link], path: &[usize], others: usize) -> Finding {
+    let mut words = String::new();
+    let mut related = Vec::new();
+    let mut at = Span::NONE;
+    let left_out = path.len().saturating_sub(SHOWN);
+    for (step, number) in path.iter().enumerate() {
+        let (from, to) = (&links[*number], &links[path[(step + 1) % path.len()]]);
+        let started = |tag: &At<String>| to.starts.iter().find(|start| **start == tag);
+        let Some((tag, start)) = from.adds.iter().find_map(|tag| Some((*tag, *started(tag)?))) else { continue };
+        if step + 1 == path.len() {
+            at = start.span;
+        } else if left_out > 0 && step == SHOWN - 1 {
+            words.push_str(&format!("... {left_out} more ... -> "));
+        }
+        if left_out > 0 && step >= SHOWN - 1 && step + 1 < path.len() {
+            continue;
+        }
+        words.push_str(&format!("{} -> tag {} -> ", from.address, text::short(tag, 40)));
+        related.push((tag.span, format!("{} adds this tag", from.address)));
+    }
+    let first = &links[path[0]];
+    words.push_str(&first.address.to_string());
+    let message = match path {
+        [_] => format!("a pipeline sets itself off: {words}"),
+        _ => format!("pipelines set each other off in a circle: {words}"),
+    };
+    let mut finding = Finding::new(&codes::PL104, at, message)
+        .label("the circle closes here")
+        .note("whoever taps each message gets the next one, without end");
+    if others > 0 {
+        finding = finding.note(format!("{} in circles with these", text::count(others, "more pipeline")));
+    }
+    finding.related = related;
+    finding.address = Some(first.address.clone());
+    finding.help(format!(
+        "let one of the pushes add another tag; where the circle is meant, set `lifecycle: {{allow: [{}]}}` on {}",
+        codes::PL104.name,
+        first.address
+    ))
+}
+
+/// Several messages to one person for one thing that happened.
+pub const SAME_TRIGGER: Check = Check { codes: &[&codes::PL105], run: Run::All(same_trigger) };
+
+fn same_trigger(subject: &Subject, findings: &mut Findings) {
+    let mut pipelines: Vec<_> = subject.desired.all::<Pipeline>().filter(|(.., pipeline)| pipeline.enabled).collect();
+    pipelines.sort_by_key(|(_, declared, _)| declared.key.span);
+    let mut firsts: HashMap<(Option<&str>, &str), (&Address, Span)> = HashMap::new();
+    for (address, _, pipeline) in pipelines {
+        for trigger in &pipeline.immediate_trigger {
+            let (name, at, words) = match &trigger.value {
+                Trigger::FirstOpen => ((None, ""), trigger.span, "at the first opening of the app".to_owned()),
+                Trigger::TagAdded { tag, group } => {
+                    let group = group.as_ref().map(|group| group.as_str());
+                    (
+                        (Some(group.unwrap_or("")), tag.as_str()),
+                        tag.span,
+                        format!("when the tag `{}` is added", text::short(tag, 40)),
+                    )
+                }
+                Trigger::Other(_) => continue,
+            };
+            let (first, place) = *firsts.entry(name).or_insert((address, at));
+            if first == address {
+                continue;
+            }
+            let mut finding =
+                Finding::new(&codes::PL105, at, format!("{address} and {first} both send a push {words}"))
+                    .label("the same trigger again")
+                    .related(place, format!("{first} starts here"))
+                    .note("whoever sets off the trigger gets all of these messages")
+                    .help(format!(
+                        "disable one with `enabled: false`; where both are meant, set `lifecycle: {{allow: [{}]}}` on {address}",
+                        codes::PL105.name
+                    ));
+            finding.address = Some(address.clone());
+            findings.push(finding);
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Schedules: times that have passed, and times at which people sleep.
+
+use std::collections::{BTreeMap, HashSet};
+
+use jiff::civil::{DateTime, Time};
+use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::{SignedDuration, Timestamp, ToSpan};
+use pushplan_model::address::Address;
+use pushplan_model::codes;
+use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::kinds::{Parts, ScheduledPush, Segment, Sending, of_kind};
+use pushplan_model::nouns::audience::{SegmentRef, Selector};
+use pushplan_model::nouns::clock::authored;
+use pushplan_model::nouns::level::Level;
+use pushplan_model::nouns::schedule::{Schedule, When};
+use pushplan_model::nouns::zone;
+use pushplan_model::source::Span;
+use pushplan_model::text;
+
+use super::{Check, One, Run, Subject};
+use crate::manifest::QuietHours;
+use crate::timing::{self, Country, Upcoming, Where, collisions, has_passed, places};
+
+pub const PAST: Check = Check { codes: &[&codes::SC101], run: Run::Each(past) };
+
+pub const SECONDS: Check = Check { codes: &[&codes::SC105], run: Run::Each(seconds) };
+
+pub const QUIET: Check = Check { codes: &[&codes::SC104], run: Run::Each(quiet) };
+
+pub const TWICE: Check = Check { codes: &[&codes::SC107], run: Run::Each(twice) };
+
+pub const CLOCKS: Check = Check { codes: &[&codes::SC109], run: Run::Each(clocks) };
+
+/// Messages that one person would get shortly after each other.
+pub const NEAR: Check = Check { codes: &[&codes::SC108], run: Run::All(near) };
+
+/// How many zones a message names.
+const NAMED: usize = 3;
+
+fn past(subject: &Subject, one: &One, findings: &mut Findings) {
+    for Sending { schedule, .. } in &one.parts.sendings {
+        if !has_passed(schedule.when, subject.now) {
+            continue;
+        }
+        let time = authored(schedule.written.value).replace('T', " ");
+        let message = match schedule.when {
+            When::At(_) => format!("{time} in {} has passed: it will never be sent", name(&schedule.zone)),
+            When::EachZone(_) => format!("{time} has passed in every time zone: it will never be sent"),
+        };
+        findings.push(
+            Finding::new(&codes::SC101, schedule.value.span(), message)
+                .label("in the past")
+                .note("a push whose time has passed is never created, and never sent a second time")
+                .help("choose a later time; what was sent and stays as a record may say `lifecycle: {allow: [SC101]}`"),
+        );
+    }
+}
+
+/// Seconds where the target has only the contract's form, which ends with the minute.
+fn seconds(subject: &Subject, one: &One, findings: &mut Findings) {
+    let is_documented = subject.target.is_some_and(|target| match &target.api {
+        Some(level) => level.value == Level::Documented,
+        None => target.base_url.is_some(),
+    });
+    for Sending { schedule, .. } in &one.parts.sendings {
+        if !is_documented || schedule.written.second() == 0 {
+            continue;
+        }
+        let minute = schedule.written.strftime("%Y-%m-%dT%H:%M").to_string();
+        findings.push(
+            Finding::new(&codes::SC105, schedule.value.span(), "seconds cannot be sent to this target")
+                .label("the contract's form ends with the minute")
+                .help(format!("write {minute}, or set `api = \"extended\"` where the service offers that"))
+                .suggest(schedule.value.span(), minute),
+        );
+    }
+}
+
+/// A list of times with the same moment in it twice. Variants of an experiment share theirs.
+fn twice(_: &Subject, one: &One, findings: &mut Findings) {
+    let Some(push) = of_kind::<ScheduledPush>(&*one.declared.spec) else { return };
+    let mut firsts: BTreeMap<When, &Schedule> = BTreeMap::new();
+    for schedule in &push.schedule {
+        if let Some(first) = firsts.get(&schedule.when) {
+            findings.push(
+                Finding::new(&codes::SC107, schedule.value.span(), "the same time stands twice in this schedule")
+                    .label("the second")
+                    .related(first.span(), "the first")
+                    .note("people may get the message twice")
+                    .help("remove one of the two"),
+            );
+        } else {
+            firsts.insert(schedule.when, schedule);
+        }
+    }
+}
+
+/// Of each message, the first that is too near before it.
+fn near(subject: &Subject, findings: &mut Findings) {
+    let Some(apart) = subject.target.and_then(|target| target.apart.as_ref()) else { return };
+    let mut sendings: Vec<(&Address, Sending)> = Vec::new();
+    for (address, declared) in &subject.desired.resources {
+        let mut parts = Parts::new(&declared.key);
+        declared.spec.parts(&mut parts);
+        let upcoming = parts.sendings.into_iter().filter(|sending| !has_passed(sending.schedule.when, subject.now));
+        sendings.extend(upcoming.map(|sending| (address, sending)));
+    }
+    let upcoming: Vec<Upcoming> =
+        sendings.iter().map(|(address, sending)| Upcoming::of(address, *sending, false)).collect();
+    let found =
+        collisions(&upcoming, SignedDuration::from_secs(apart.value.0), |reference| segment(subject, reference));
+    let mut told = HashSet::new();
+    for collision in found.found.iter().filter(|collision| told.insert(collision.other.number)) {
+        let [one, other] =
+            [&collision.one, &collision.other].map(|party| sendings[party.number].1.schedule.value.span());
+        let message = format!("{} goes out {}", collision.other, timing::words::collision(collision, false));
+        let mut finding = Finding::new(&codes::SC108, other, message)
+            .label(format!("less than {} after another message", apart.value))
+            .related(one, "the other")
+            .related(apart.span, "how far apart they are to be")
+            .note("if both are meant, say so on this one: `lifecycle: {allow: [SC108]}`");
+        finding.address = Some(collision.other.address.clone());
+        findings.push(finding);
+    }
+}
+
+fn segment<'d>(subject: &Subject<'d>, reference: &SegmentRef) -> Option<&'d Selector> {
+    match reference {
+        SegmentRef::Key(key) => subject.desired.get::<Segment>(key).map(|segment| &segment.criteria.value),
+        SegmentRef::Id(_) => None,
+    }
+}
+
+fn quiet(subject: &Subject, one: &One, findings: &mut Findings) {
+    let Some(hours) = subject.target.and_then(|target| target.quiet_hours.as_ref()) else { return };
+    for Sending { schedule, audience, .. } in &one.parts.sendings {
+        if has_passed(schedule.when, subject.now) {
+            continue;
+        }
+        let finding = match schedule.when {
+            When::EachZone(time) => by_own_clock(schedule, time, hours),
+            When::At(instant) => {
+                let reached = places(audience, |reference| segment(subject, reference), Country::Main);
+                in_zones(schedule, instant, &zones(schedule, reached), hours)
+            }
+        };
+        if let Some(finding) = finding {
+            findings.push(
+                finding
+                    .related(hours.span, "the quiet hours of the target")
+                    .note("if it is meant, say so on the resource: `lifecycle: {allow: [SC104]}`"),
+            );
+        }
+    }
+}
+
+/// A time by each device's own clock that is skipped, or comes twice, where the audience says that its people are.
+fn clocks(subject: &Subject, one: &One, findings: &mut Findings) {
+    for Sending { schedule, audience, .. } in &one.parts.sendings {
+        let When::EachZone(time) = schedule.when else { continue };
+        if has_passed(schedule.when, subject.now) {
+            continue;
+        }
+        let reached = places(audience, |reference| segment(subject, reference), Country::Main);
+        let (mut skipped, mut twice) = (Vec::new(), Vec::new());
+        for (name, seen) in reached.named.iter() {
+            let offset = zone::get(name).map(|zone| zone.to_ambiguous_timestamp(time).offset());
+            match offset {
+                Some(AmbiguousOffset::Gap { .. }) => skipped.push((name, seen.at)),
+                Some(AmbiguousOffset::Fold { .. }) => twice.push((name, seen.at)),
+                _ => {}
+            }
+        }
+        for (there, verb, label, moved) in [
+            (skipped, "does not exist", "the clocks skip this time there", "forward"),
+            (twice, "happens twice", "which of the two?", "back"),
+        ] {
+            let Some((_, first)) = there.first() else { continue };
+            let mut names: Vec<String> = there.iter().take(NAMED).map(|(name, _)| name.to_string()).collect();
+            if there.len() > NAMED {
+                names.push(text::count(there.len() - NAMED, "more zone"));
+            }
+            let message = format!("{} {verb} on that day in {}", clock(time), text::all_of(&names));
+            findings.push(
+                Finding::new(&codes::SC109, schedule.span(), message)
+                    .label(label)
+                    .related(*first, "people are there")
+                    .note(format!("the clocks are put {moved} that night; the contract does not say when it goes out"))
+                    .help("choose a time outside that hour; if it is meant, say so: `lifecycle: {allow: [SC109]}`"),
+            );
+        }
+    }
+}
+
+/// A time zone that an audience names, or that most people of its country live in, and the first tag that does.
+#[derive(Debug)]
+struct Place {
+    zone: TimeZone,
+    tag: Option<Span>,
+}
+
+/// The zones that an audience is in, by their names: those that it names, and the schedule's own where it may be there too.
+fn zones(schedule: &Schedule, audience: Where) -> BTreeMap<String, Place> {
+    let Where { named, elsewhere, without } = audience;
+    let own = name(&schedule.zone);
+    let with_own = elsewhere && !without.contains_key(own.as_str()) && !named.contains(own.as_str());
+    let named = named.iter().filter_map(|(name, seen)| {
+        let zone = zone::get(name)?;
+        Some((name.to_string(), Place { zone, tag: Some(seen.at) }))
+    });
+    let own = with_own.then(|| (own.clone(), Place { zone: schedule.zone.clone(), tag: None }));
+    named.chain(own).collect()
+}
+
+fn by_own_clock(schedule: &Schedule, time: DateTime, hours: &QuietHours) -> Option<Finding> {
+    if !hours.quiet().contains(time.time()) {
+        return None;
+    }
+    let message = format!("people get this at {} by their own clock, in {}", clock(time), words(hours));
+    let finding = Finding::new(&codes::SC104, schedule.span(), message).label("quiet hours");
+    Some(match end_of_quiet(time, hours) {
+        Some(free) => propose(finding, schedule, free),
+        None => finding,
+    })
+}
+
+fn in_zones(
+    schedule: &Schedule,
+    instant: Timestamp,
+    zones: &BTreeMap<String, Place>,
+    hours: &QuietHours,
+) -> Option<Finding> {
+    let disturbed: Vec<(&String, &Place, DateTime)> = zones
+        .iter()
+        .map(|(name, place)| (name, place, schedule.clock_in(&place.zone)))
+        .filter(|(_, _, there)| hours.quiet().contains(there.time()))
+        .collect();
+    let (first, _, there) = disturbed.first()?;
+    let message = match disturbed.len() {
+        1 => format!("at this time it is {} in {first}, in {}", clock(*there), words(hours)),
+        count => {
+            let mut places: Vec<String> =
+                disturbed.iter().take(NAMED).map(|(name, _, there)| format!("{} in {name}", clock(*there))).collect();
+            if count > NAMED {
+                places.push(text::count(count - NAMED, "more zone"));
+            }
+            format!("at this time it is {}, in {}", text::all_of(&places), words(hours))
+        }
+    };
+    let mut finding =
+        Finding::new(&codes::SC104, schedule.span(), message).label(format!("{} in {first}", clock(*there)));
+    for (_, place, there) in disturbed.iter().take(NAMED) {
+        if let Some(tag) = place.tag {
+            finding = finding.related(tag, format!("it is {} there", clock(*there)));
+        }
+    }
+    Some(match free_in_all(instant, zones, hours) {
+        Some(free) => propose(finding, schedule, schedule.zone.to_datetime(free)),
+        None => finding.help("no hour suits all of these zones: make one push for each part of the world"),
+    })
+}
+
+fn propose(finding: Finding, schedule: &Schedule, free: DateTime) -> Finding {
+    let time = free.strftime("%Y-%m-%dT%H:%M").to_string();
+    finding.help(format!("the next time outside them is {time}")).suggest(schedule.span(), time)
+}
+
+/// The first moment from `instant` on, within two days, at which none of the zones has quiet hours.
+fn free_in_all(instant: Timestamp, zones: &BTreeMap<String, Place>, hours: &QuietHours) -> Option<Timestamp> {
+    let latest = instant.checked_add(48.hours()).ok()?;
+    let mut at = instant;
+    while at <= latest {
+        let ends = zones.values().filter_map(|place| {
+            let there = place.zone.to_datetime(at);
+            let ends = hours.quiet().contains(there.time()).then(|| end_of_quiet(there, hours))??;
+            place.zone.to_timestamp(ends).ok()
+        });
+        match ends.max() {
+            None => return Some(at),
+            // Where clocks change, the end can lie before the beginning.
+            Some(end) if end <= at => return None,
+            Some(end) => at = end,
+        }
+    }
+    None
+}
+
+/// When the quiet hours end that `time` lies in.
+fn end_of_quiet(time: DateTime, hours: &QuietHours) -> Option<DateTime> {
+    let end = hours.to.0;
+    let date = if time.time() < end { time.date() } else { time.date().tomorrow().ok()? };
+    Some(date.to_datetime(end))
+}
+
+fn name(zone: &TimeZone) -> String {
+    zone.iana_name().unwrap_or("UTC").to_owned()
+}
+
+fn clock(time: DateTime) -> String {
+    hour_and_minute(time.time())
+}
+
+fn hour_and_minute(time: Time) -> String {
+    time.strftime("%H:%M").to_string()
+}
+
+fn words(hours: &QuietHours) -> String {
+    format!("the quiet hours from {} to {}", hour_and_minute(hours.from.0), hour_and_minute(hours.to.0))
+}

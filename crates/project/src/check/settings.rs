@@ -1,0 +1,192 @@
+//! Turning checks off, or changing how much they matter: in the project file, or on one resource.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+
+use pushplan_model::address::Address;
+use pushplan_model::codes;
+use pushplan_model::codes::Severity;
+use pushplan_model::finding::{Finding, Findings, Signs};
+use pushplan_model::node::At;
+use pushplan_model::source::{Sources, Span};
+use pushplan_model::text;
+
+use super::fix::safe_edits;
+use super::sound::promising;
+use super::{Check, Run, Subject};
+use crate::manifest::{Desired, Project, no_code, not_free};
+
+/// What is left of the findings, in the order of files and places.
+#[derive(Debug, Default)]
+pub struct Verdict {
+    pub findings: Vec<Finding>,
+    /// What was turned off in the project file or on its resource.
+    pub suppressed: Vec<Finding>,
+}
+
+impl Verdict {
+    pub fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|finding| finding.severity == severity).count()
+    }
+
+    /// Keeps what is asked for, also of what was turned off.
+    pub fn retain(&mut self, asked: impl Fn(&Finding) -> bool) {
+        self.findings.retain(&asked);
+        self.suppressed.retain(&asked);
+    }
+}
+
+/// A finding, and the targets that it was found for.
+struct Case {
+    finding: Finding,
+    /// Ranges of their numbers. None of them: it holds whatever the target.
+    targets: Vec<Range<usize>>,
+    /// Nobody turned it off.
+    counts: bool,
+}
+
+/// How many targets a finding names.
+const NAMED: usize = 20;
+
+/// Narrows each finding to the part that is meant, applies the project's settings and each resource's `lifecycle`, and
+/// sorts. What was found several times is told once; where only some of the targets have it, they are named.
+pub fn judge(
+    general: impl IntoIterator<Item = Finding>,
+    targets: impl IntoIterator<Item = (Desired, Vec<Finding>)>,
+    project: &Project,
+    sources: &Sources,
+) -> Verdict {
+    let mut names: Vec<String> = Vec::new();
+    let mut cases =
+        Cases { project, signs: Signs::new(sources), list: Vec::new(), index: HashMap::new(), weights: HashMap::new() };
+    for finding in general {
+        cases.add(finding, None);
+    }
+    // Each target is let go before the next is looked at: there can be many.
+    for (number, (desired, found)) in targets.into_iter().enumerate() {
+        names.push(desired.target.clone().unwrap_or_default());
+        for finding in found {
+            cases.add(finding, Some((number, &desired)));
+        }
+    }
+    let mut verdict = Verdict::default();
+    for Case { mut finding, targets: some, counts } in cases.list {
+        if !counts {
+            verdict.suppressed.push(finding);
+            continue;
+        }
+        let count: usize = some.iter().map(ExactSizeIterator::len).sum();
+        if count > 0 && count < names.len() {
+            let mut some: Vec<String> =
+                some.into_iter().flatten().take(NAMED).map(|number| format!("`{}`", names[number])).collect();
+            if count > NAMED {
+                some.push(format!("{} more", count - NAMED));
+            }
+            let noun = if count == 1 { "target" } else { "targets" };
+            finding.notes.push(format!("this holds for the {noun} {}", text::all_of(&some)));
+        }
+        // What a variable filled in is not what the file says there: an edit would lose the variable.
+        finding.fix = finding.fix.filter(|fix| !sources.text(fix.at).contains("${"));
+        verdict.findings.push(finding);
+    }
+    promise(&mut verdict.findings, sources);
+    let path = |finding: &Finding| finding.at.file().map_or("", |file| &*sources.get(file).path);
+    verdict.findings.sort_by(|a, b| {
+        let place = |finding: &Finding| (finding.at.range().start, finding.at.range().end, finding.code.name);
+        path(a).cmp(path(b)).then_with(|| place(a).cmp(&place(b))).then_with(|| a.message.cmp(&b.message))
+    });
+    verdict
+}
+
+/// Leaves an edit to people that does more to its file than it is meant to, so that nobody is told that it is made unasked.
+/// The project file has no aliases.
+fn promise(findings: &mut [Finding], sources: &Sources) {
+    let mut doubtful = HashSet::new();
+    for (file, edits) in safe_edits(&*findings) {
+        let source = sources.get(file);
+        if source.path.ends_with(".toml") {
+            continue;
+        }
+        let promising: HashSet<_> = promising(&source.text, &edits).into_iter().map(|edit| edit.at).collect();
+        let others = edits.into_iter().filter(|edit| !promising.contains(&edit.at));
+        doubtful.extend(others.map(|edit| Span::new(file, edit.at)));
+    }
+    for fix in findings.iter_mut().filter_map(|finding| finding.fix.as_mut()) {
+        fix.safe &= !doubtful.contains(&fix.at);
+    }
+}
+
+/// Codes by the resource that names them.
+type Settings = BTreeMap<Address, Vec<At<String>>>;
+
+/// Every finding once, in the order in which they were found.
+struct Cases<'p> {
+    project: &'p Project,
+    signs: Signs<'p>,
+    list: Vec<Case>,
+    index: HashMap<(&'static str, Span, String), usize>,
+    /// A project file may list many checks and there may be many findings: each code is looked up once.
+    weights: HashMap<(&'static str, Severity), Option<Severity>>,
+}
+
+impl Cases<'_> {
+    /// Adds what was found for a target, which has a number. None: it was found before there were any.
+    fn add(&mut self, mut finding: Finding, target: Option<(usize, &Desired)>) {
+        finding.narrow(&mut self.signs);
+        let names = |by: fn(&Desired) -> &Settings| {
+            let codes =
+                target.zip(finding.address.as_ref()).and_then(|((_, desired), address)| by(desired).get(address));
+            let is_it = |code: &At<String>| code.eq_ignore_ascii_case(finding.code.name);
+            finding.code.is_free() && codes.is_some_and(|codes| codes.iter().any(is_it))
+        };
+        let (is_allowed, is_warned) = (names(|desired| &desired.allowed), names(|desired| &desired.warned));
+        let weight = self.weights.entry((finding.code.name, finding.severity));
+        let weight = *weight.or_insert_with(|| self.project.weight(finding.code, finding.severity));
+        let counts = weight.is_some() && !is_allowed;
+        finding.severity = weight.unwrap_or(finding.severity);
+        if is_warned {
+            finding.severity = Severity::Warning;
+        }
+        let number = target.filter(|(_, desired)| desired.target.is_some()).map(|(number, _)| number..number + 1);
+        match self.index.entry((finding.code.name, finding.at, finding.message.clone())) {
+            Entry::Vacant(entry) => {
+                entry.insert(self.list.len());
+                self.list.push(Case { finding, targets: number.into_iter().collect(), counts });
+            }
+            Entry::Occupied(entry) => {
+                let case = &mut self.list[*entry.get()];
+                if counts && !case.counts {
+                    *case = Case { finding, targets: number.into_iter().collect(), counts };
+                } else if counts == case.counts
+                    && let (Some(last), Some(number)) = (case.targets.last_mut(), number)
+                {
+                    // One target finds some things twice, in places that share an alias.
+                    match number.start {
+                        start if start < last.end => {}
+                        start if start == last.end => last.end = number.end,
+                        _ => case.targets.push(number),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A code in `lifecycle.allow` or `warn` that does not exist, or cannot be turned off, would silently do nothing.
+pub const ALLOWED_CODES: Check = Check { codes: &[&codes::YM206], run: Run::All(allowed_codes) };
+
+fn allowed_codes(subject: &Subject, findings: &mut Findings) {
+    let Desired { allowed, warned, .. } = subject.desired;
+    for (address, names) in allowed.iter().chain(warned) {
+        let mut found = Findings::about(address);
+        for name in names {
+            match codes::code(name) {
+                None => found.push(no_code(name)),
+                Some(code) if !code.is_free() => found.push(not_free(code, name)),
+                Some(_) => {}
+            }
+        }
+        findings.extend(found.into_vec());
+    }
+}

@@ -1,0 +1,379 @@
+//! How a message looks on a device: what fits where, its buttons, and what a tap does. Every output form shows the same facts.
+
+mod clusters;
+mod direction;
+pub mod page;
+mod screen;
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap};
+
+pub use clusters::{characters, clusters, cut, width, wrap};
+pub use direction::is_rtl;
+pub use screen::{Fit, Screen, fits, screens};
+
+use pushplan_model::kinds::{Parts, Said, Sample, Template, Variable};
+use pushplan_model::node::At;
+use pushplan_model::nouns::many::Set;
+use pushplan_model::nouns::message::Message;
+use pushplan_model::nouns::notification::{Actions, INTERACTIVE_TYPES, Interactive, Notification};
+use pushplan_model::nouns::placeholder::{self, placeholders};
+use pushplan_model::text;
+
+use crate::look::page::Page;
+use crate::manifest::Desired;
+
+/// A message as people will see it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Which of several it is: `variant 1`, or the name of the sample whose values it has.
+    pub label: Option<String>,
+    /// The title, which browsers alone show.
+    pub title: Option<String>,
+    /// The text, with its variables filled in.
+    pub text: String,
+    /// How many characters the text has, as people count them.
+    pub characters: usize,
+    /// What each screen shows of the text, for the devices that it goes to.
+    pub fits: Vec<Fit>,
+    /// What stands on its buttons.
+    pub buttons: Vec<String>,
+    /// What its buttons do, a sentence each.
+    pub presses: Vec<String>,
+    /// What a tap does; `None` where it only opens the app.
+    pub tap: Option<String>,
+    /// Whether the text reads from right to left.
+    pub rtl: bool,
+    /// The Message Center message that comes with it.
+    pub message: Option<Center>,
+    /// The placeholders that have no value: people read their braces.
+    pub unfilled: Vec<String>,
+}
+
+impl Seen {
+    /// How much of the text a screen shows: `all 84 characters`.
+    pub fn how_much(&self, fit: &Fit) -> String {
+        match (fit.whole, self.characters) {
+            (true, 0) => "no text".to_owned(),
+            (true, 1) => "the only character".to_owned(),
+            (true, all) => format!("all {all} characters"),
+            (false, all) => format!("{} of {all} characters", fit.characters),
+        }
+    }
+
+    /// What a screen does not show of the text; empty where it shows all.
+    pub fn cut_off(&self, fit: &Fit) -> &str {
+        let shown = fit.shown.strip_suffix('…').filter(|_| !fit.whole);
+        shown.and_then(|shown| self.text.trim_end().strip_prefix(shown)).unwrap_or_default().trim_start()
+    }
+}
+
+/// A Message Center message as people read it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Center {
+    pub title: String,
+    /// The body as text, also where it is HTML.
+    pub text: String,
+}
+
+/// Values for variables, by their keys.
+pub type Values = BTreeMap<String, String>;
+
+/// Values as a manifest gives them.
+pub fn values(given: &Sample) -> Values {
+    given.iter().map(|(key, value)| (key.value.clone(), value.value.clone())).collect()
+}
+
+/// A text as it reads where no push gives other values: its placeholders filled by their defaults.
+pub fn with_defaults(text: &str, variables: Option<&[Variable]>) -> String {
+    filled(text, variables, &Values::new())
+}
+
+/// How much is filled in at most: the service takes no larger message. What is beyond that keeps its placeholders.
+const LIMIT: usize = 5 * 1024 * 1024;
+
+/// A text as it reads with these values, and with defaults for what they leave out. Only variables are filled in.
+pub fn filled(text: &str, variables: Option<&[Variable]>, values: &Values) -> String {
+    if !text.contains("{{") {
+        return text.to_owned();
+    }
+    let mut known = HashMap::new();
+    for Variable { key, default_value, .. } in variables.unwrap_or(&[]) {
+        let value = values.get(key.as_str()).or(default_value.as_ref().map(|default| &default.value));
+        // Of a variable that is declared twice, the first counts.
+        known.entry(key.as_str()).or_insert(value.map(String::as_str));
+    }
+    let left = Cell::new(LIMIT);
+    placeholder::fill(text, |key| {
+        let value = known.get(key).copied().flatten()?;
+        left.set(left.get().checked_sub(value.len())?);
+        Some(value)
+    })
+}
+
+/// Something that is said, and the values that are given for its variables.
+#[derive(Clone, Debug)]
+pub struct Spoken<'d> {
+    pub said: Said<'d>,
+    pub values: Values,
+}
+
+/// What a resource says, as it is: what came from a template is filled in.
+pub fn spoken<'d>(parts: &Parts<'d>) -> Vec<Spoken<'d>> {
+    parts.said.iter().map(|said| Spoken { said: *said, values: Values::new() }).collect()
+}
+
+/// The same before templates are filled in: their texts, and the values that the pushes give.
+pub fn as_written<'d>(parts: &Parts<'d>, desired: &'d Desired) -> Vec<Spoken<'d>> {
+    let mut pushes = parts.pushes.iter().filter(|push| push.template.is_some());
+    let mut written = |one: &Spoken<'d>| -> Option<Spoken<'d>> {
+        let push = pushes.next()?;
+        let template = desired.get::<Template>(&push.template.as_ref()?.0)?;
+        let message = push.message.as_ref().filter(|message| {
+            // One that stands beside the template's name is the push's own.
+            template.push.message.as_ref().is_none_or(|from| from.span != message.span)
+        });
+        Some(Spoken {
+            said: Said {
+                notification: Some(&template.push.notification),
+                message: message.or(template.push.message.as_ref()),
+                variables: Some(template.variables.as_deref().unwrap_or(&[])),
+                ..one.said
+            },
+            values: values(&push.substitutions),
+        })
+    };
+    let own = spoken(parts).into_iter();
+    own.map(|one| if one.said.borrowed { written(&one).unwrap_or(one) } else { one }).collect()
+}
+
+/// The messages of a resource as people see them. `sample` names values for what is left open: those that are given stay.
+pub fn all(spoken: &[Spoken], each: &str, sample: Option<(&str, &Values)>) -> Vec<Seen> {
+    let several = spoken.len() > 1;
+    let shown = |(at, Spoken { said, values }): (usize, &Spoken)| {
+        let part = several.then(|| format!("{each} {}", at + 1));
+        let name = sample.map(|(name, _)| name.to_owned());
+        let label = match (part, name) {
+            (Some(part), Some(name)) => Some(format!("{part}, {name}")),
+            (part, name) => part.or(name),
+        };
+        let mut values = values.clone();
+        for (key, value) in sample.iter().flat_map(|(_, given)| given.iter()) {
+            values.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+        Seen { label, ..seen(said, &values) }
+    };
+    spoken.iter().enumerate().map(shown).collect()
+}
+
+/// What is said with these values, and with defaults for what they leave out: the notification and the message.
+pub fn said_with(said: &Said, values: &Values) -> (Option<Notification>, Option<Message>) {
+    let fill = |text: &str| filled(text, said.variables, values);
+    let notification = said.notification.map(|notification| {
+        let mut notification = notification.value.clone();
+        notification.map_texts(&fill);
+        notification
+    });
+    let message = said.message.map(|message| {
+        let mut message = message.value.clone();
+        message.map_texts(&fill);
+        message
+    });
+    (notification, message)
+}
+
+/// The text of a message alone.
+pub fn text(said: &Said, values: &Values) -> String {
+    let alert = said.notification.and_then(|notification| notification.alert.as_ref());
+    alert.map(|alert| filled(alert, said.variables, values)).unwrap_or_default()
+}
+
+/// A message as people see it with these values.
+pub fn seen(said: &Said, values: &Values) -> Seen {
+    let (notification, message) = said_with(said, values);
+    let shown = notification.as_ref();
+    let text = shown.and_then(|shown| shown.alert.as_ref()).map_or(String::new(), |alert| alert.value.clone());
+    let interactive = shown.and_then(|shown| shown.interactive.as_ref());
+    let own = shown.into_iter().flat_map(Notification::fillable);
+    let beside = message.iter().flat_map(|message| [&message.title, &message.body]);
+    let mut unfilled = Vec::new();
+    for key in own.chain(beside).flat_map(|text| placeholders(text)).map(|placeholder| placeholder.key.to_owned()) {
+        if !unfilled.contains(&key) {
+            unfilled.push(key);
+        }
+    }
+    Seen {
+        label: None,
+        title: shown.and_then(|shown| shown.web.as_ref()?.title.as_ref()).map(|title| title.value.clone()),
+        characters: characters(text.trim_end()),
+        fits: fits(&text, said.devices.map(|devices| &devices.value)),
+        rtl: is_rtl(&text),
+        text,
+        buttons: interactive.map(|it| labels(it).into_iter().map(|(label, _)| label).collect()).unwrap_or_default(),
+        presses: interactive.map(presses).unwrap_or_default(),
+        tap: shown.and_then(|shown| does(shown.actions.as_ref()?)),
+        message: message.map(|message| {
+            let content_type = message.content_type.as_ref().map(|kind| kind.0.as_str());
+            Center { title: message.title.value.clone(), text: body_text(&message.body, content_type) }
+        }),
+        unfilled,
+    }
+}
+
+/// The body of a message as people read it. One that is no HTML is the text itself.
+fn body_text(body: &str, content_type: Option<&str>) -> String {
+    let kind = content_type.unwrap_or("text/html").split(';').next().unwrap_or_default().trim();
+    if kind.eq_ignore_ascii_case("text/html") { Page::of(body).text } else { body.trim().to_owned() }
+}
+
+/// The buttons of an interactive type, each with what it does. A type always has its own button, also where nothing is said of
+/// what it does.
+fn labels(interactive: &Interactive) -> Vec<(String, Option<&Actions>)> {
+    let Interactive { r#type, button_actions } = interactive;
+    match INTERACTIVE_TYPES.iter().find(|known| *known.name == **r#type) {
+        Some(known) => {
+            let actions = button_actions.iter().find(|(button, _)| *known.button == ***button);
+            vec![(known.label.to_owned(), actions.map(|(_, actions)| actions))]
+        }
+        None => button_actions.iter().map(|(button, actions)| (button.value.clone(), Some(actions))).collect(),
+    }
+}
+
+fn presses(interactive: &Interactive) -> Vec<String> {
+    let pressed = labels(interactive).into_iter();
+    pressed.filter_map(|(label, actions)| Some(format!("“{label}” {}", does(actions?)?))).collect()
+}
+
+/// What actions do, in words.
+fn does(actions: &Actions) -> Option<String> {
+    let Actions { add_tag, remove_tag, share, open } = actions;
+    let tags = |verb: &str, tags: &[String]| match tags {
+        [] => None,
+        [_] => Some(format!("{verb} the tag {}", text::all_of(tags))),
+        _ => Some(format!("{verb} the tags {}", text::all_of(tags))),
+    };
+    let names = |tags: &Option<Set<At<String>>>| -> Vec<String> {
+        tags.iter().flat_map(|tags| tags.iter()).map(|tag| tag.value.clone()).collect()
+    };
+    let words: Vec<String> = [
+        open.as_ref().map(|open| format!("opens {}", open.content.value)),
+        tags("adds", &names(add_tag)),
+        tags("removes", &names(remove_tag)),
+        share.as_ref().map(|share| format!("shares “{}”", share.value)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!words.is_empty()).then(|| text::all_of(&words))
+}
+
+#[cfg(test)]
+mod tests {
+    use pushplan_model::kinds::{self, Spec};
+    use pushplan_model::node::At;
+    use pushplan_model::source::Span;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// What a resource of a kind says, with these values.
+    fn shown(kind: &str, spec: &Value, values: &[(&str, &str)]) -> Vec<Seen> {
+        let spec: Box<dyn Spec> = kinds::kind(kind).expect("a kind").api.read(spec).expect("a resource");
+        let key = At::new("key".to_owned(), Span::NONE);
+        let mut parts = Parts::new(&key);
+        spec.parts(&mut parts);
+        let values: Values = values.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let spoken: Vec<Spoken> =
+            spoken(&parts).into_iter().map(|one| Spoken { values: values.clone(), ..one }).collect();
+        all(&spoken, parts.each, None)
+    }
+
+    fn template() -> Value {
+        json!({
+            "variables": [{"key": "NAME", "default_value": "there"}, {"key": "SALE"}],
+            "push": {
+                "notification": {
+                    "alert": "Hi {{NAME}}, {{SALE}} off",
+                    "web": {"title": "For {{NAME}}"},
+                    "actions": {"open": {"type": "url", "content": "https://example.com/{{NAME}}"}, "add_tag": ["a", "b"]},
+                    "interactive": {"type": "ua_remind_me_later", "button_actions": {"remind": {"add_tag": "later"}}},
+                },
+                "message": {"title": "{{NAME}}", "body": "<p>Dear {{NAME}}</p>"},
+            },
+        })
+    }
+
+    #[test]
+    fn defaults_are_filled_in_everywhere_and_what_has_none_is_named() {
+        let seen = shown("templates", &template(), &[]).remove(0);
+        assert_eq!(seen.text, "Hi there, {{SALE}} off");
+        assert_eq!(seen.title.as_deref(), Some("For there"));
+        assert_eq!(seen.tap.as_deref(), Some("opens https://example.com/there and adds the tags a and b"));
+        assert_eq!(
+            (seen.buttons, seen.presses),
+            (vec!["Remind me later".to_owned()], vec!["“Remind me later” adds the tag later".to_owned()])
+        );
+        assert_eq!(seen.message, Some(Center { title: "there".into(), text: "Dear there".into() }));
+        assert_eq!(seen.unfilled, ["SALE"]);
+        assert_eq!(seen.label, None);
+    }
+
+    #[test]
+    fn a_plain_body_is_the_text_itself() {
+        assert_eq!(body_text(" <b> \n", Some("text/plain; charset=utf-8")), "<b>");
+        assert_eq!(body_text("<b>x</b>", Some("TEXT/HTML")), "x");
+    }
+
+    #[test]
+    fn what_is_filled_in_has_an_end() {
+        let text = "{{A}}".repeat(1000);
+        let variables = shown_variables(&"x".repeat(1024 * 1024));
+        assert_eq!(filled(&text, Some(&variables), &Values::new()).len(), 5 * 1024 * 1024 + 995 * 5);
+    }
+
+    fn shown_variables(default: &str) -> Vec<Variable> {
+        let at = |text: &str| At::new(text.to_owned(), Span::NONE);
+        vec![Variable { key: at("A"), name: None, description: None, default_value: Some(at(default)) }]
+    }
+
+    #[test]
+    fn given_values_come_before_defaults_and_are_not_filled_again() {
+        let seen = shown("templates", &template(), &[("NAME", "{{SALE}}"), ("SALE", "20 %"), ("OTHER", "x")]).remove(0);
+        assert_eq!(seen.text, "Hi {{SALE}}, 20 % off");
+    }
+
+    #[test]
+    fn a_value_from_right_to_left_turns_the_text_only_where_it_comes_first() {
+        let spec = json!({"variables": [{"key": "NAME"}], "push": {"notification": {"alert": "{{NAME}}, come back"}}});
+        assert!(shown("templates", &spec, &[("NAME", "דנה")])[0].rtl);
+        assert!(!shown("templates", &spec, &[("NAME", "Dana")])[0].rtl);
+    }
+
+    #[test]
+    fn several_messages_have_numbers_and_one_has_none() {
+        let push = |alert: &str| json!({"push": {"audience": "triggered", "device_types": ["web"], "notification": {"alert": alert}}});
+        let spec =
+            |outcome: Value| json!({"enabled": true, "immediate_trigger": {"tag_added": "x"}, "outcome": outcome});
+        let labels = |outcome: Value| -> Vec<Option<String>> {
+            shown("pipelines", &spec(outcome), &[]).into_iter().map(|seen| seen.label).collect()
+        };
+        assert_eq!(labels(json!([push("a"), push("b")])), [Some("outcome 1".into()), Some("outcome 2".into())]);
+        assert_eq!(labels(push("a")), [None]);
+    }
+
+    #[test]
+    fn screens_are_those_of_the_devices_that_it_goes_to() {
+        let screens = |devices: Value| -> Vec<String> {
+            let push = json!({"audience": "all", "device_types": devices, "notification": {"alert": "Hi"}});
+            let spec = json!({"schedule": {"scheduled_time": "2026-11-27T14:00:00"}, "push": push});
+            let fits = shown("scheduled_pushes", &spec, &[]).remove(0).fits;
+            fits.into_iter().map(|fit| format!("{}: {}", fit.screen, fit.device)).collect()
+        };
+        assert_eq!(screens(json!(["web", "amazon"])), ["browser notification: web"]);
+        assert_eq!(
+            screens(json!(["amazon", "open::tv", "open::sms", "amazon"])),
+            ["amazon device: amazon", "open::tv: open::tv", "open::sms: open::sms"]
+        );
+        assert_eq!(screens(json!("all")).len(), 3);
+    }
+}

@@ -1,0 +1,118 @@
+//! The places where a notification is first seen.
+
+use std::borrow::Cow;
+
+use pushplan_model::nouns::device::{DeviceType, DeviceTypes};
+use pushplan_model::text;
+
+use super::clusters::{characters, cut};
+
+/// How long the name of a platform may be beside what it shows.
+const NAME: usize = 40;
+
+/// A place where a notification is first seen, and how many columns fit there. A wide character takes two.
+#[derive(Debug)]
+pub struct Screen {
+    pub device: DeviceType,
+    /// `iPhone lock screen`
+    pub name: &'static str,
+    /// The same in a sentence: `an iPhone's lock screen`
+    pub place: &'static str,
+    /// None where nothing is known to be cut.
+    pub columns: Option<usize>,
+}
+
+static SCREENS: [Screen; 3] = [
+    Screen {
+        device: DeviceType::Ios,
+        name: "iPhone lock screen",
+        place: "an iPhone's lock screen",
+        columns: Some(178),
+    },
+    Screen {
+        device: DeviceType::Android,
+        name: "Android collapsed",
+        place: "Android's collapsed line",
+        columns: Some(45),
+    },
+    Screen { device: DeviceType::Web, name: "browser notification", place: "a browser's notification", columns: None },
+];
+
+/// The screens that a text can appear on; a template's on all of them.
+pub fn screens(devices: Option<&DeviceTypes>) -> impl Iterator<Item = &'static Screen> {
+    SCREENS.iter().filter(move |screen| devices.is_none_or(|devices| devices.includes(&screen.device)))
+}
+
+/// What one screen shows of a text before anybody taps on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fit {
+    /// `iPhone lock screen`; `open::sms` where nothing is known of the screen.
+    pub screen: Cow<'static, str>,
+    pub device: DeviceType,
+    /// What is shown, with `…` where it is cut.
+    pub shown: String,
+    /// Whether that is all of the text.
+    pub whole: bool,
+    /// How many characters of the text are shown, as people count them.
+    pub characters: usize,
+}
+
+impl Screen {
+    /// What is left of a text; `None` where all of it fits.
+    pub fn cut<'t>(&self, text: &'t str) -> Option<&'t str> {
+        cut(text, self.columns?)
+    }
+
+    fn fit(&self, text: &str) -> Fit {
+        fit(self.name.into(), self.device.clone(), text, self.cut(text))
+    }
+}
+
+fn fit(screen: Cow<'static, str>, device: DeviceType, text: &str, cut: Option<&str>) -> Fit {
+    let kept = cut.unwrap_or(text);
+    let shown = if cut.is_some() { format!("{kept}…") } else { kept.to_owned() };
+    Fit { screen, device, shown, whole: cut.is_none(), characters: characters(kept) }
+}
+
+/// What each screen shows of a text. Of devices whose screens are not known, each that is named shows all of it.
+pub fn fits(shown: &str, devices: Option<&DeviceTypes>) -> Vec<Fit> {
+    let words = shown.trim_end();
+    let known: Vec<Fit> = screens(devices).map(|screen| screen.fit(words)).collect();
+    if !known.is_empty() {
+        return known;
+    }
+    let mut named: Vec<&DeviceType> = Vec::new();
+    for device in devices.iter().flat_map(|devices| devices.named()) {
+        if !named.contains(&&device.value) {
+            named.push(device);
+        }
+    }
+    let screen = |device: &DeviceType| match device {
+        DeviceType::Open(_) => text::short(&device.to_string(), NAME),
+        _ => format!("{device} device"),
+    };
+    named.into_iter().map(|device| fit(screen(device).into(), device.clone(), words, None)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_where_the_screen_ends_and_counted_as_people_count() {
+        let long = "👨‍👩‍👧".repeat(30);
+        let all = fits(&long, None);
+        let told: Vec<_> = all.iter().map(|fit| (&*fit.screen, fit.whole, fit.characters)).collect();
+        assert_eq!(
+            told,
+            [("iPhone lock screen", true, 30), ("Android collapsed", false, 22), ("browser notification", true, 30)]
+        );
+        assert_eq!(all[1].shown, format!("{}…", "👨‍👩‍👧".repeat(22)));
+        assert_eq!(all[0].shown, long);
+    }
+
+    #[test]
+    fn blanks_at_the_end_are_not_shown() {
+        assert_eq!(fits("Come back  \n", None)[0].shown, "Come back");
+    }
+}

@@ -1,0 +1,116 @@
+//! `body: {file: bodies/sale.html}`: long texts that stand in files of their own.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use pushplan_io::files::{self, Refused};
+use pushplan_model::codes;
+use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::node::{Entry, Node, Scalar, Style, Tree};
+use pushplan_model::source::Span;
+
+use super::project::Project;
+use super::variables::{self, Filling};
+
+/// The largest body: as much as the service takes in one request.
+const BODY_LIMIT: u64 = 5 * 1024 * 1024;
+
+/// Whether any body of the node stands in a file.
+pub fn has_files(node: &Node) -> bool {
+    match &node.tree {
+        Tree::Scalar(_) => false,
+        Tree::List(items) => items.iter().any(has_files),
+        Tree::Map(entries) => entries
+            .iter()
+            .filter(|entry| !entry.is_own())
+            .any(|entry| (*entry.key == "body" && entry.value.entries().is_some()) || has_files(&entry.value)),
+    }
+}
+
+/// Reads files on behalf of one resource.
+pub struct Bodies<'a> {
+    pub project: &'a Project,
+    /// Texts that stand in for the files of their names.
+    pub given: &'a BTreeMap<String, String>,
+    pub with: &'a Filling<'a>,
+    pub findings: &'a mut Findings,
+}
+
+impl Bodies<'_> {
+    /// Puts the content of each file in the place of its name, with the target's variables filled in. A file that cannot be
+    /// had is reported; whether all could is the answer.
+    pub fn read(&mut self, node: &mut Node) -> bool {
+        match &mut node.tree {
+            Tree::Scalar(_) => true,
+            // Every file is read, also behind one that cannot be.
+            Tree::List(items) => items.iter_mut().map(|item| self.read(item)).filter(|read| !read).count() == 0,
+            Tree::Map(entries) => {
+                entries
+                    .iter_mut()
+                    .filter(|entry| !entry.is_own())
+                    .map(|entry| self.entry(entry))
+                    .filter(|read| !read)
+                    .count()
+                    == 0
+            }
+        }
+    }
+
+    fn entry(&mut self, entry: &mut Entry) -> bool {
+        if let ("body", Some([file])) = (entry.key.as_str(), entry.value.entries())
+            && *file.key == "file"
+            && let Tree::Scalar(name) = &file.value.tree
+        {
+            let (span, name) = (file.value.span, name.text.clone());
+            let text = self.content(&name, span);
+            let read = text.is_some();
+            let scalar = Scalar { text: text.unwrap_or_default(), style: Style::Quoted };
+            entry.value = Node { span, tree: Tree::Scalar(scalar) };
+            return read;
+        }
+        self.read(&mut entry.value)
+    }
+
+    fn content(&mut self, name: &str, at: Span) -> Option<String> {
+        let growth = self.with.growth;
+        if growth.is_exceeded() {
+            return None;
+        }
+        let read = self.project.beneath(name).and_then(|path| match self.given.get(&files::plain(name)) {
+            Some(text) => Ok(text.clone().into_bytes()),
+            None => self.project.content(&path, BODY_LIMIT).map_err(Refused::Unreadable),
+        });
+        match read.map(String::from_utf8) {
+            Ok(Ok(text)) if growth.allows(text.len()) => {
+                return Some(variables::fill_file(text, name, at, self.with, self.findings));
+            }
+            Ok(Ok(_)) => {}
+            Ok(Err(_)) => self.findings.push(
+                Finding::new(&codes::RF108, at, format!("`{name}` is not UTF-8 text"))
+                    .label("this file")
+                    .help("open the file in an editor and save it with the encoding UTF-8"),
+            ),
+            Err(why) => self.findings.push(refused(&self.project.root, name, at, why)),
+        }
+        None
+    }
+}
+
+/// The finding for a file or folder that is named and not read.
+pub fn refused(root: &Path, name: &str, at: Span, why: Refused) -> Finding {
+    match why {
+        Refused::Outside => Finding::new(&codes::RF106, at, format!("`{name}` lies outside the project"))
+            .label("must be beneath the folder of pushplan.toml")
+            .note("a pull request must not be able to read other files of the machine that checks it")
+            .help("move it into the project and name it relative to pushplan.toml"),
+        Refused::Link(path) => {
+            let link = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+            Finding::new(&codes::RF107, at, format!("`{link}` is a symbolic link, which is not followed"))
+                .label("reached through a link")
+                .help("put the file itself into the project")
+        }
+        Refused::Unreadable(why) => Finding::new(&codes::RF108, at, format!("`{name}` cannot be read: {why}"))
+            .label("this file")
+            .note("paths are relative to the folder of pushplan.toml"),
+    }
+}

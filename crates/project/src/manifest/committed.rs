@@ -1,0 +1,71 @@
+//! Finding files in a commit as [`super::files`] finds them on the disk: what is read, what is passed over and what is refused
+//! is the same.
+
+use std::path::{Component, Path, PathBuf};
+
+use pushplan_io::files::{self, DEPTH_LIMIT, HOLDS_CASES, Refused, Unreadable};
+use pushplan_io::git::{Commit, Entry};
+
+/// Every manifest at or beneath the given places, by path, each once; and what could not be read.
+pub fn manifests(commit: &Commit, root: &Path, places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Unreadable>) {
+    let (mut found, mut unreadable) = (Vec::new(), Vec::new());
+    for place in places {
+        let name = super::shown(root, place);
+        let mut cannot = |path: PathBuf, why: &str| unreadable.push(Unreadable { path, why: why.to_owned() });
+        // What is named outright is read whatever it is called.
+        match commit.entries().get(&name) {
+            Some(Entry::Link) => cannot(place.clone(), "it is a symbolic link, which is not followed"),
+            Some(Entry::File(_)) if files::is_cases(place) => cannot(place.clone(), HOLDS_CASES),
+            Some(Entry::File(_)) => found.push(place.clone()),
+            None if !commit.has_folder(&name) => cannot(place.clone(), "no such file or directory"),
+            None => {
+                for (name, entry) in beneath_folder(commit, &name) {
+                    let path = root.join(name);
+                    match entry {
+                        _ if !files::is_manifest(&path) => {}
+                        _ if Path::new(name).components().count() > DEPTH_LIMIT => {
+                            cannot(path, "its folders are nested too deeply");
+                        }
+                        Entry::Link => cannot(path, "it is a symbolic link, which is not followed"),
+                        Entry::File(_) => found.push(path),
+                    }
+                }
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    (found, unreadable)
+}
+
+/// All that lies beneath a folder and is not hidden in it.
+fn beneath_folder<'c>(commit: &'c Commit, folder: &str) -> impl Iterator<Item = (&'c str, &'c Entry)> {
+    let start = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+    let inside = commit.entries().range(start.clone()..).take_while({
+        let start = start.clone();
+        move |(name, _)| name.starts_with(&start)
+    });
+    inside
+        .filter(move |(name, _)| !name[start.len()..].split('/').any(|part| part.starts_with('.')))
+        .map(|(name, entry)| (name.as_str(), entry))
+}
+
+/// The path of a file that a manifest names: beneath the project's folder and reached without a link.
+pub fn beneath(commit: &Commit, root: &Path, name: &str) -> Result<PathBuf, Refused> {
+    let parts = || Path::new(name).components().filter(|part| *part != Component::CurDir);
+    if !parts().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(Refused::Outside);
+    }
+    let mut path = PathBuf::new();
+    for part in parts() {
+        path.push(part);
+        let name = files::plain(&path.to_string_lossy());
+        match commit.entries().get(&name) {
+            Some(Entry::Link) => return Err(Refused::Link(root.join(path))),
+            Some(Entry::File(_)) => {}
+            None if commit.has_folder(&name) => {}
+            None => return Err(Refused::Unreadable("no such file or directory".to_owned())),
+        }
+    }
+    Ok(root.join(path))
+}

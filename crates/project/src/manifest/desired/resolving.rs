@@ -1,0 +1,141 @@
+//! What a target gets, gathered as it is read.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::OnceLock;
+
+use pushplan_model::address::Address;
+use pushplan_model::codes;
+use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::kinds::Spec;
+use pushplan_model::node::{At, Node, missing};
+use pushplan_model::source::Span;
+
+use super::super::growth::weight;
+use super::super::layers::Stack;
+use super::super::variables::Filling;
+use super::super::{Lifecycle, Manifests};
+use super::{Declared, Desired, fill_templates};
+
+/// How many problems are reported for a target; nobody reads more of them.
+pub const PROBLEM_LIMIT: usize = 100_000;
+
+/// What became of one declaration.
+#[derive(Debug)]
+pub struct Typed {
+    pub address: Address,
+    pub key: At<String>,
+    pub spec: Option<Box<dyn Spec>>,
+    pub lifecycle: Option<Lifecycle>,
+    /// Keys that a layer takes away.
+    pub taken: Vec<At<String>>,
+    pub findings: Findings,
+}
+
+/// What a target gets, as far as it was read.
+pub struct Resolving<'m> {
+    manifests: &'m Manifests,
+    defaults: HashMap<&'static str, (&'m Node, usize)>,
+    with: Filling<'m>,
+    desired: Desired,
+    resources: Vec<(Address, Declared)>,
+    /// Keys that layers take away.
+    taken: BTreeMap<Address, Vec<At<String>>>,
+    pub findings: Findings,
+}
+
+impl<'m> Resolving<'m> {
+    pub fn new(manifests: &'m Manifests, with: Filling<'m>) -> Self {
+        let defaults = &manifests.collected.defaults;
+        Self {
+            manifests,
+            defaults: defaults.iter().map(|(kind, node)| (*kind, (node, weight(node)))).collect(),
+            desired: Desired {
+                resources: BTreeMap::new(),
+                broken: BTreeSet::new(),
+                allowed: BTreeMap::new(),
+                warned: BTreeMap::new(),
+                complete: manifests.complete,
+                target: with.target.map(str::to_owned),
+                conditions: OnceLock::new(),
+                reach: OnceLock::new(),
+            },
+            resources: Vec::with_capacity(manifests.resource_count),
+            taken: BTreeMap::new(),
+            findings: Findings::default(),
+            with,
+        }
+    }
+
+    pub fn typed(&self, stack: &Stack) -> Typed {
+        self.manifests.typed(stack, &self.defaults, &self.with)
+    }
+
+    pub fn take(&mut self, typed: Vec<Typed>) {
+        let Self { desired, findings, taken, resources, .. } = self;
+        for one in typed {
+            one.findings.into_vec().into_iter().for_each(|finding| findings.push(finding));
+            if let Some(Lifecycle { allow, warn, .. }) = &one.lifecycle {
+                for (codes, into) in [(allow, &mut desired.allowed), (warn, &mut desired.warned)] {
+                    if let Some(codes) = codes {
+                        into.insert(one.address.clone(), codes.0.clone());
+                    }
+                }
+            }
+            if !one.taken.is_empty() {
+                taken.insert(one.address.clone(), one.taken);
+            }
+            match (one.spec, one.lifecycle) {
+                (Some(spec), Some(lifecycle)) => {
+                    resources.push((one.address, Declared { key: one.key, spec, lifecycle }));
+                }
+                _ => {
+                    desired.broken.insert(one.address);
+                }
+            }
+        }
+    }
+
+    /// Whether there are so many problems that the rest is not read.
+    pub fn stops_at(&mut self, mut rest: impl Iterator<Item = (&'static str, At<String>)>) -> bool {
+        if self.findings.len() <= PROBLEM_LIMIT {
+            return false;
+        }
+        let Some(first) = rest.next() else { return false };
+        self.findings.push(too_many(first.1.span));
+        self.desired.complete = false;
+        let address = |(kind, key): (&'static str, At<String>)| Address::new(kind, key.value);
+        self.desired.broken.extend(std::iter::once(first).chain(rest).map(address));
+        true
+    }
+
+    pub fn end(self, outgrown: impl FnOnce() -> Finding) -> (Desired, Vec<Finding>) {
+        let Self { mut desired, resources, taken, mut findings, with, .. } = self;
+        desired.resources = resources.into_iter().collect();
+        fill_templates(&mut desired, with.growth, &mut findings);
+        if with.growth.is_exceeded() {
+            findings = Findings::default();
+            findings.push(outgrown());
+            desired.complete = false;
+            desired.broken.extend(std::mem::take(&mut desired.resources).into_keys());
+        }
+        let mut findings = findings.into_vec();
+        findings.iter_mut().for_each(|finding| at_the_null(finding, &taken));
+        (desired, findings)
+    }
+}
+
+fn too_many(first: Span) -> Finding {
+    Finding::new(&codes::YM106, first, format!("more than {PROBLEM_LIMIT} problems: from here on nothing is checked"))
+        .label("the first that is not checked")
+}
+
+/// What is missing because a layer took it away is reported where that happens.
+fn at_the_null(finding: &mut Finding, taken: &BTreeMap<Address, Vec<At<String>>>) {
+    let Some(taken) = finding.address.as_ref().and_then(|address| taken.get(address)) else { return };
+    let missing = |key: &&At<String>| finding.code == &codes::YM203 && finding.message == missing(key);
+    if let Some(key) = taken.iter().rev().find(missing) {
+        finding.at = key.span;
+        finding.label = "taken away here".to_owned();
+        finding.help = Some(format!("give another `{key}` in its place, or leave this line out"));
+    }
+}

@@ -1,0 +1,353 @@
+//! Edits of one text: where a value stands, how it is written, and what has to be written in its place.
+
+use std::ops::Range;
+
+use pushplan_model::node::{Entry, Node, Plain, Scalar, Style, Tree};
+
+use super::super::write;
+
+/// A text and the nodes that were read from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Page<'t> {
+    pub text: &'t str,
+}
+
+/// A stretch of a text and what stands there afterwards.
+pub type Change = (Range<usize>, String);
+
+/// A value in the place of another, before anybody looks for the remarks that stood in it.
+#[derive(Debug)]
+pub struct Rewritten {
+    pub range: Range<usize>,
+    pub text: String,
+    /// The remark that keeps its place, behind the key.
+    pub kept: Option<Range<usize>>,
+}
+
+impl Rewritten {
+    pub fn all((range, text): Change) -> Self {
+        Self { range, text, kept: None }
+    }
+}
+
+/// The beginning of a text that is written as a block: its sign, and where that stands.
+struct Block<'t> {
+    sign: &'t str,
+    at: usize,
+}
+
+impl<'t> Page<'t> {
+    pub fn line_start(&self, at: usize) -> usize {
+        self.text[..at].rfind('\n').map_or(0, |end| end + 1)
+    }
+
+    /// The end of a line, without its break.
+    pub fn line_end(&self, at: usize) -> usize {
+        let end = self.text[at..].find('\n').map_or(self.text.len(), |end| at + end);
+        if self.text[at..end].ends_with('\r') { end - 1 } else { end }
+    }
+
+    /// Where the next line begins.
+    pub fn next_line(&self, at: usize) -> usize {
+        self.text[at..].find('\n').map_or(self.text.len(), |end| at + end + 1)
+    }
+
+    pub fn column(&self, at: usize) -> usize {
+        at - self.line_start(at)
+    }
+
+    pub fn begins_a_line(&self, at: usize) -> bool {
+        self.text[self.line_start(at)..at].bytes().all(|byte| byte == b' ')
+    }
+
+    /// Whether a map or a list stands between brackets.
+    pub fn is_flow(&self, node: &Node) -> bool {
+        let start = node.span.range().start;
+        match &node.tree {
+            Tree::Scalar(_) => false,
+            Tree::Map(entries) => entries.first().is_none_or(|first| first.key.span.range().start > start),
+            Tree::List(items) => match items.first() {
+                Some(first) => self.text[start..].starts_with('[') && first.span.range().start > start,
+                None => true,
+            },
+        }
+    }
+
+    /// The sign of a text that is written as a block.
+    fn block(&self, node: &Node) -> Option<Block<'t>> {
+        let start = node.span.range().start;
+        if !matches!(&node.tree, Tree::Scalar(scalar) if scalar.style != Style::Plain) || !self.begins_a_line(start) {
+            return None;
+        }
+        let before = self.text[..self.line_start(start)].trim_end();
+        let from = self.line_start(before.len());
+        let line = &self.text[from..before.len()];
+        let line = &line[..remark(line).unwrap_or(line.len())];
+        let signs = line.match_indices(['|', '>']).filter_map(|(at, _)| {
+            let rest = &line[at..];
+            let sign = rest.split([' ', '\t']).next().unwrap_or(rest);
+            let apart = line[..at].ends_with([' ', '\t']);
+            let is_sign = sign[1..].bytes().all(|byte| b"+-123456789".contains(&byte)) && sign.len() <= 3;
+            let is_last = rest[sign.len()..].trim().is_empty();
+            (apart && is_sign && is_last).then_some(Block { sign, at: from + at })
+        });
+        signs.into_iter().next()
+    }
+
+    /// Where what a node holds ends: a block of text with its last line, a map with its last value.
+    pub fn end(&self, node: &Node) -> usize {
+        let range = node.span.range();
+        match &node.tree {
+            Tree::Scalar(_) if self.block(node).is_some() => {
+                let written = self.text[range.clone()].trim_end();
+                self.line_end(range.start + written.len())
+            }
+            Tree::Scalar(_) => range.end,
+            _ if self.is_flow(node) => range.end,
+            Tree::List(items) => match items.last() {
+                Some(item) if item.span.range().start >= range.start => self.end(item),
+                _ => self.text[..range.end].trim_end().len(),
+            },
+            Tree::Map(entries) => entries.last().map_or(range.end, |entry| self.entry_end(entry)),
+        }
+    }
+
+    pub fn entry_end(&self, entry: &Entry) -> usize {
+        let key = entry.key.span.range().end;
+        let colon = self.text[key..].find(':').map_or(key, |at| key + at + 1);
+        // What an alias stands for is written further up.
+        let behind = self.text[colon..].trim_start_matches(' ');
+        if behind.starts_with('*') && entry.value.span.range().start < key {
+            let name = behind.find([' ', ',', ']', '}', '\r', '\n']).unwrap_or(behind.len());
+            return self.text.len() - behind.len() + name;
+        }
+        self.end(&entry.value).max(colon)
+    }
+
+    /// Another scalar in the place of one, written in the same way where that is possible.
+    pub fn scalar(&self, node: &Node, new: &Scalar, flow: bool) -> Change {
+        let range = node.span.range();
+        if new.style == Style::Plain && new.plain() != Some(Plain::Text) {
+            return match self.block(node) {
+                Some(block) => (block.at..self.end(node), new.text.clone()),
+                None => (range, new.text.clone()),
+            };
+        }
+        if let Some(block) = self.block(node) {
+            return self.block_text(node, &block, &new.text);
+        }
+        let written = &self.text[range.clone()];
+        let single = written.starts_with('\'') && write::can_be_single(&new.text);
+        let double = written.starts_with('"') || (written.starts_with('\'') && !single);
+        let text = match () {
+            () if single => format!("'{}'", new.text.replace('\'', "''")),
+            () if double => write::quoted(&new.text),
+            () => write::line(&Scalar { style: Style::Quoted, ..new.clone() }, flow),
+        };
+        (range, text)
+    }
+
+    fn block_text(&self, node: &Node, block: &Block, new: &str) -> Change {
+        let start = node.span.range().start;
+        let (end, indent) = (self.end(node), self.column(start));
+        let folded = block.sign.starts_with('>') && is_foldable(new);
+        let Some(written) = write::block(new, indent) else {
+            return (block.at..end, write::quoted(new));
+        };
+        let (sign, lines) = written.split_once('\n').unwrap_or((&written, ""));
+        let lines = lines.strip_suffix('\n').unwrap_or(lines);
+        let (sign, lines) = match folded {
+            true => (sign.replace('|', ">"), lines.replace('\n', "\n\n")),
+            false => (sign.to_owned(), lines.to_owned()),
+        };
+        if sign == block.sign {
+            return (self.line_start(start)..end, lines);
+        }
+        let behind = &self.text[block.at + block.sign.len()..self.line_end(block.at)];
+        (block.at..end, format!("{sign}{behind}\n{lines}"))
+    }
+
+    /// Another value behind a key.
+    pub fn value(&self, entry: &Entry, new: &Node, flow: bool) -> Option<Rewritten> {
+        let (old, end) = (entry.value.span.range(), self.end(&entry.value));
+        if flow {
+            return Some(Rewritten::all((old, write::flow(new))));
+        }
+        let key = entry.key.span.range();
+        let colon = key.end + self.text[key.end..].find(':')? + 1;
+        let is_block = self.block(&entry.value);
+        let from = is_block.map_or(old.start, |block| block.at).max(colon);
+        // An anchor between the two belongs to what is there now.
+        let between = self.text[colon..from].trim_end();
+        if between.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#')) {
+            return None;
+        }
+        let column = self.column(key.start);
+        let written = write::behind(new, column, column + key.len() + 2);
+        let written = written.strip_suffix('\n').unwrap_or(&written);
+        // The remark behind the key stays there.
+        let beside = between.lines().next().unwrap_or_default();
+        let text = match written.starts_with('\n') {
+            true => format!("{beside}{written}"),
+            false => format!("{written}{beside}"),
+        };
+        let kept = beside.find('#').map(|at| colon + at..colon + beside.len());
+        Some(Rewritten { range: colon..end.max(colon), text, kept })
+    }
+
+    /// Another item of a list.
+    pub fn item(&self, item: &Node, new: &Node, flow: bool) -> Option<Change> {
+        if flow {
+            return Some((item.span.range(), write::flow(new)));
+        }
+        let Some(dash) = self.dash(item) else { return self.item_below(item, new) };
+        let written = write::behind_dash(new, self.column(dash));
+        Some((dash + 1..self.end(item), written.strip_suffix('\n').unwrap_or(&written).to_owned()))
+    }
+
+    /// Another item where a remark stands behind the dash, and the item below it.
+    fn item_below(&self, item: &Node, new: &Node) -> Option<Change> {
+        let start = item.span.range().start;
+        let column = self.column(start);
+        if self.dash_above(item).is_none() || !self.begins_a_line(start) {
+            return None;
+        }
+        let mut written = String::new();
+        match new.entries() {
+            Some(entries) if !entries.is_empty() => write::map(entries, column, &mut written),
+            _ => written = format!("{:column$}{}", "", write::flow(new)),
+        }
+        Some((start..self.end(item), written[column..].trim_end_matches('\n').to_owned()))
+    }
+
+    /// The dash of an item, where nothing stands between the two.
+    fn dash(&self, item: &Node) -> Option<usize> {
+        let from = self.block(item).map_or(item.span.range().start, |block| block.at);
+        let before = self.text[..from].trim_end_matches([' ', '\n', '\r']);
+        before.ends_with('-').then(|| before.len() - 1)
+    }
+
+    /// The dash of an item, also where remarks stand between the two.
+    pub fn dash_above(&self, item: &Node) -> Option<usize> {
+        let mut before = &self.text[..self.block(item).map_or(item.span.range().start, |block| block.at)];
+        loop {
+            before = before.trim_end_matches([' ', '\n', '\r']);
+            let line = &before[self.line_start(before.len())..];
+            let said = line.split('#').next().unwrap_or(line);
+            if said.len() == line.len() || !said.trim().is_empty() {
+                let dash = before.len() - line.len() + said.trim_end().len();
+                let alone = said.bytes().all(|byte| b" -".contains(&byte)) || said.len() == line.len();
+                return (alone && said.trim_end().ends_with('-')).then(|| dash - 1);
+            }
+            before = &before[..before.len() - line.len()];
+        }
+    }
+
+    /// A line behind the one in which something ends.
+    pub fn line_behind(&self, end: usize, written: &str) -> Change {
+        self.line_at(self.next_line(end), written)
+    }
+
+    /// A line where another begins, or at the end of the text.
+    pub fn line_at(&self, at: usize, written: &str) -> Change {
+        match self.text[..at].ends_with('\n') {
+            true => (at..at, written.to_owned()),
+            false => (at..at, format!("\n{}", written.strip_suffix('\n').unwrap_or(written))),
+        }
+    }
+
+    /// A new entry of a map, behind the entry of that number or before all.
+    pub fn new_entry(&self, map: &Node, after: Option<usize>, new: &Entry) -> Option<Change> {
+        let entries = map.entries()?;
+        if self.is_flow(map) {
+            let written = format!("{}: {}", write::key(&new.key), write::flow(&new.value));
+            return Some(match (entries.first(), after) {
+                (None, _) => (map.span.range().start + 1..map.span.range().start + 1, written),
+                (Some(first), None) => {
+                    let at = first.key.span.range().start;
+                    (at..at, format!("{written}, "))
+                }
+                (_, Some(after)) => {
+                    let at = self.entry_end(entries.get(after)?);
+                    (at..at, format!(", {written}"))
+                }
+            });
+        }
+        let first = entries.first()?.key.span.range().start;
+        let indent = self.column(first);
+        let mut written = String::new();
+        write::map(std::slice::from_ref(new), indent, &mut written);
+        match after {
+            Some(after) => Some(self.line_behind(self.entry_end(entries.get(after)?), &written)),
+            // A remark above the first entry is about that one.
+            None if self.begins_a_line(first) => {
+                let at = self.remarks_above(self.line_start(first), indent);
+                Some((at..at, written))
+            }
+            // Behind a dash: the first line begins where the first entry did.
+            None => Some((first..first, format!("{}{:indent$}", &written[indent..], ""))),
+        }
+    }
+
+    /// The sign of an empty map behind a key whose lines are all taken out.
+    pub fn emptied(&self, key: Range<usize>) -> Option<Change> {
+        let colon = key.end + self.text[key.end..].find(':')? + 1;
+        let behind = self.text[colon..self.line_end(colon)].trim_start();
+        // An anchor or a tag belongs to what is taken out.
+        (behind.is_empty() || behind.starts_with('#')).then(|| (colon..colon, " {}".to_owned()))
+    }
+
+    pub fn new_item(&self, list: &Node, after: Option<usize>, new: &Node) -> Option<Change> {
+        let Tree::List(items) = &list.tree else { return None };
+        if self.is_flow(list) {
+            let written = write::flow(new);
+            return Some(match (items.first(), after) {
+                (None, _) => (list.span.range().start + 1..list.span.range().start + 1, written),
+                (Some(first), None) => {
+                    let at = first.span.range().start;
+                    (at..at, format!("{written}, "))
+                }
+                (_, Some(after)) => {
+                    let at = items.get(after)?.span.range().end;
+                    (at..at, format!(", {written}"))
+                }
+            });
+        }
+        let dash = self.dash_above(items.first()?)?;
+        let indent = self.column(dash);
+        let written = format!("{:indent$}-{}", "", write::behind_dash(new, indent));
+        match after {
+            Some(after) => Some(self.line_at(self.item_till(items.get(after)?, indent), &written)),
+            None => self.before_all(items).map(|at| (at..at, written)),
+        }
+    }
+
+    /// Where the first item begins with the remarks above it.
+    pub fn before_all(&self, items: &[Node]) -> Option<usize> {
+        let dash = self.dash_above(items.first()?)?;
+        self.begins_a_line(dash).then(|| self.remarks_above(self.line_start(dash), self.column(dash)))
+    }
+}
+
+/// Where the remark of a line begins that holds no more than a key and the signs behind it.
+fn remark(line: &str) -> Option<usize> {
+    let mut quote = None;
+    let mut before = ' ';
+    for (at, sign) in line.char_indices() {
+        match (quote, sign) {
+            (None, '#') if before.is_whitespace() => return Some(at),
+            // A quote within a word is a letter like others.
+            (None, '"' | '\'') if before.is_whitespace() || "[{,".contains(before) => quote = Some(sign),
+            (Some(open), _) if open == sign && (sign == '\'' || before != '\\') => quote = None,
+            _ => {}
+        }
+        before = sign;
+    }
+    None
+}
+
+/// Whether each line of a text can stand as a paragraph of a folded block.
+fn is_foldable(text: &str) -> bool {
+    let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
+    lines.into_iter().all(|line| !line.is_empty() && !line.starts_with([' ', '\t']))
+}

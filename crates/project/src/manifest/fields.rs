@@ -1,0 +1,346 @@
+//! The fields of manifests and of the project file, found by their paths in the schemas.
+
+use std::collections::BTreeSet;
+
+use pushplan_model::kinds;
+use pushplan_model::nouns::audience::schema::{ANOTHER_SPELLING, ONLY_IN};
+use pushplan_model::text;
+use serde_json::Value;
+
+use super::{PROJECT_FILE, schema};
+
+/// How many words of a list are told; the rest is counted.
+const TOLD: usize = 8;
+
+/// A place in a schema that a path leads to.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Place {
+    pub path: String,
+    /// What it is, a paragraph each: of the field first, then of its type.
+    pub about: Vec<String>,
+    /// What can stand there, in words.
+    pub what: String,
+    pub required: bool,
+    /// What it is made of.
+    pub fields: Vec<Field>,
+}
+
+/// A field of a map.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Field {
+    pub name: String,
+    pub about: String,
+    pub required: bool,
+}
+
+/// What all paths start from.
+#[derive(Debug)]
+pub struct Book {
+    roots: [Value; 2],
+}
+
+impl Default for Book {
+    fn default() -> Self {
+        Self { roots: [schema::fields(), schema::project_file()] }
+    }
+}
+
+impl Book {
+    /// The place that a path such as `pipelines.outcome.delay` leads to. Lists take no part in a path; keys of maps may.
+    pub fn find(&self, path: &str) -> Option<Place> {
+        self.roots.iter().find_map(|root| Tree { root, path }.find(path))
+    }
+
+    /// The project file as a whole.
+    pub fn project_file(&self) -> Place {
+        Tree { root: &self.roots[1], path: "" }.place(PROJECT_FILE, Step { schema: &self.roots[1], required: false })
+    }
+
+    /// Every path, kinds first, without what defaults and overlays repeat.
+    pub fn paths(&self) -> Vec<String> {
+        let mut paths = Vec::new();
+        for root in &self.roots {
+            Tree { root, path: "" }.paths(root, "", &mut Vec::new(), &mut paths);
+        }
+        paths
+    }
+
+    /// The path that was probably meant: one with a slip of the pen in it, or one that ends in the word.
+    pub fn nearest(&self, path: &str) -> Option<String> {
+        let mut paths = self.paths();
+        // Groups and a matrix hold what targets do, and a target is what people look for.
+        paths.sort_by_key(|path| path.starts_with("groups.") || path.starts_with("matrix."));
+        let whole = text::nearest(path, paths.iter().map(String::as_str));
+        let last = |path: &'_ str| path.rsplit('.').next().unwrap_or_default().to_owned();
+        let wanted = last(path);
+        let ending = || paths.iter().find(|path| last(path) == wanted).map(String::as_str);
+        let similar = || {
+            let names: Vec<String> = paths.iter().map(|path| last(path)).collect();
+            let near = text::nearest(&wanted, names.iter().map(String::as_str))?;
+            paths.iter().find(|path| last(path) == near).map(String::as_str)
+        };
+        whole.or_else(ending).or_else(similar).map(str::to_owned)
+    }
+}
+
+/// One property on the way of a path.
+#[derive(Clone, Copy)]
+struct Step<'s> {
+    schema: &'s Value,
+    required: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Tree<'s> {
+    root: &'s Value,
+    /// The path that is asked about; empty for all of them.
+    path: &'s str,
+}
+
+impl<'s> Tree<'s> {
+    fn find(self, path: &str) -> Option<Place> {
+        let mut at = Step { schema: self.root, required: false };
+        let mut words = path.split('.').peekable();
+        while let Some(word) = words.next() {
+            at = match self.step(at.schema, word) {
+                Some(next) => next,
+                // A key of the author's own, such as a target's name: what is behind it must be known.
+                None => self.step(at.schema, words.next()?).filter(|_| self.has_own_keys(at.schema))?,
+            };
+        }
+        Some(self.place(path, at))
+    }
+
+    fn place(self, path: &str, at: Step<'s>) -> Place {
+        let mut about = Vec::new();
+        self.about(at.schema, &mut about);
+        let fields = self.fields(at.schema).into_iter().map(|(name, step)| {
+            let mut words = Vec::new();
+            self.about(step.schema, &mut words);
+            Field { name, about: words.into_iter().next().unwrap_or_default(), required: step.required }
+        });
+        let mut fields: Vec<Field> = fields.collect();
+        fields.sort_by_key(|field| !field.required);
+        Place { path: path.to_owned(), about, what: self.what(at.schema), required: at.required, fields }
+    }
+
+    fn step(self, schema: &'s Value, name: &str) -> Option<Step<'s>> {
+        self.fields(schema).into_iter().find(|(field, _)| field == name).map(|(_, step)| step)
+    }
+
+    fn target(self, schema: &'s Value) -> Option<(&'s str, &'s Value)> {
+        let name = schema["$ref"].as_str()?.strip_prefix("#/definitions/")?;
+        Some((name, &self.root["definitions"][name]))
+    }
+
+    /// The forms a value can have: references followed, choices opened.
+    fn forms(self, schema: &'s Value, seen: &mut BTreeSet<&'s str>, into: &mut Vec<&'s Value>) {
+        if let Some((name, target)) = self.target(schema) {
+            if seen.insert(name) {
+                self.forms(target, seen, into);
+            }
+            return;
+        }
+        let mut open = false;
+        // `oneOf` says which keys go together, and gives no forms.
+        for list in ["anyOf", "allOf"] {
+            for form in schema[list].as_array().into_iter().flatten() {
+                open = true;
+                self.forms(form, seen, into);
+            }
+        }
+        if !open && schema["type"] != "null" && schema["$comment"] != ANOTHER_SPELLING && self.works_here(schema) {
+            into.push(schema);
+        }
+    }
+
+    /// Whether a form works in the kind that is asked about.
+    fn works_here(self, form: &Value) -> bool {
+        form[ONLY_IN].as_str().is_none_or(|kind| self.path.is_empty() || self.path.split('.').any(|word| word == kind))
+    }
+
+    /// The maps with known keys at this place, through lists and through maps with free keys.
+    fn maps(self, schema: &'s Value, seen: &mut BTreeSet<&'s str>, into: &mut Vec<&'s Value>) {
+        let mut forms = Vec::new();
+        self.forms(schema, seen, &mut forms);
+        for form in forms {
+            if form.get("properties").is_some() {
+                into.push(form);
+            } else if let Some(inner) = form.get("items").or(form.get("additionalProperties")) {
+                self.maps(inner, seen, into);
+            }
+        }
+    }
+
+    /// The fields at this place, each once. One is required where every form requires it.
+    fn fields(self, schema: &'s Value) -> Vec<(String, Step<'s>)> {
+        let mut maps = Vec::new();
+        self.maps(schema, &mut BTreeSet::new(), &mut maps);
+        let requires = |map: &Value, name: &str| {
+            map["required"].as_array().is_some_and(|required| required.iter().any(|one| one == name))
+        };
+        let mut fields: Vec<(String, Step)> = Vec::new();
+        for map in &maps {
+            for (name, schema) in map["properties"].as_object().into_iter().flatten() {
+                if !fields.iter().any(|(known, _)| known == name) {
+                    let required = maps.iter().all(|map| requires(map, name));
+                    fields.push((name.clone(), Step { schema, required }));
+                }
+            }
+        }
+        fields
+    }
+
+    fn has_own_keys(self, schema: &'s Value) -> bool {
+        let mut forms = Vec::new();
+        self.forms(schema, &mut BTreeSet::new(), &mut forms);
+        forms.iter().any(|form| form["additionalProperties"].is_object())
+    }
+
+    /// The descriptions of a place and of its type, each once.
+    fn about(self, schema: &'s Value, into: &mut Vec<String>) {
+        if let Some(words) = schema["description"].as_str().filter(|words| !into.iter().any(|known| known == words)) {
+            into.push(words.to_owned());
+        }
+        if *schema == Value::Bool(true) {
+            into.push("The contract does not describe it; it is passed on as it is.".into());
+        }
+        if let Some((_, target)) = self.target(schema) {
+            self.about(target, into);
+        }
+        for list in ["anyOf", "allOf"] {
+            let forms = schema[list].as_array().into_iter().flatten();
+            forms.filter(|form| form.get("$ref").is_some()).for_each(|form| self.about(form, into));
+        }
+    }
+
+    /// What can stand at a place, in words.
+    fn what(self, schema: &'s Value) -> String {
+        text::any_of(&self.words(schema))
+    }
+
+    fn words(self, schema: &'s Value) -> Vec<String> {
+        let mut forms = Vec::new();
+        self.forms(schema, &mut BTreeSet::new(), &mut forms);
+        let is_free = |form: &Value| form["type"] == "string" && form.as_object().is_some_and(|form| form.len() == 1);
+        let free = forms.iter().any(|form| is_free(form));
+        let (lists, single): (Vec<&Value>, Vec<&Value>) =
+            forms.into_iter().partition(|form| form.get("items").is_some());
+        let mut words: Vec<String> = Vec::new();
+        for word in single.into_iter().flat_map(|form| self.form(form, free)) {
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        // Examples of a text say that it is one.
+        if words.iter().any(|word| word.starts_with("text (")) {
+            words.retain(|word| word != "text");
+        }
+        for list in lists {
+            let items = self.words(&list["items"]);
+            let known = !words.is_empty() && items.iter().all(|item| words.contains(item));
+            let items = if known { "them".into() } else { text::any_of(&items) };
+            words.push(if known { format!("a list of {items}") } else { format!("a list, each of it {items}") });
+        }
+        words
+    }
+
+    /// What one form takes. Words of a list are examples where any other text is taken as well (`free`).
+    fn form(self, form: &'s Value, free: bool) -> Vec<String> {
+        if let Some(words) = form["enum"].as_array() {
+            let told: Vec<String> =
+                words.iter().filter_map(Value::as_str).take(TOLD).map(|word| format!("`{word}`")).collect();
+            return match words.len() {
+                _ if free => vec![format!("text (such as {})", text::any_of(&told))],
+                many if many > TOLD => vec![format!("one of {many} words, such as {}", text::any_of(&told))],
+                _ => told,
+            };
+        }
+        if let Some(word) = form["const"].as_str() {
+            return vec![format!("`{word}`")];
+        }
+        if let Some(kind) = form["x-names"].as_str().and_then(kinds::kind) {
+            return vec![format!("the key of a {}", kind.noun)];
+        }
+        let types: Vec<&str> = match &form["type"] {
+            Value::Array(types) => types.iter().filter_map(Value::as_str).collect(),
+            one => one.as_str().into_iter().collect(),
+        };
+        let values = form.get("additionalProperties").filter(|values| values.is_object());
+        let words = types.iter().filter(|name| **name != "null").map(|name| match (*name, values) {
+            ("string", _) => match form["pattern"].as_str() {
+                Some(pattern) => format!("text of the form {pattern}"),
+                None => "text".into(),
+            },
+            ("boolean", _) => "true or false".into(),
+            ("integer", _) => "a whole number".into(),
+            ("number", _) => "a number".into(),
+            ("object", Some(values)) => format!("a map by name, each value {}", self.what(values)),
+            ("object", None) => "a map".into(),
+            (other, _) => other.to_owned(),
+        });
+        if types.is_empty() { vec!["anything".into()] } else { words.collect() }
+    }
+
+    /// The paths beneath a place. A map that contains itself is gone into once.
+    fn paths(self, schema: &'s Value, prefix: &str, open: &mut Vec<&'s Value>, into: &mut Vec<String>) {
+        let mut maps = Vec::new();
+        self.maps(schema, &mut BTreeSet::new(), &mut maps);
+        if maps.iter().any(|map| open.iter().any(|outer| std::ptr::eq(*outer, *map))) {
+            return;
+        }
+        let outer = open.len();
+        open.extend(maps);
+        for (name, step) in self.fields(schema) {
+            let repeats = prefix.is_empty() && super::TOP_LEVEL.iter().any(|(key, _)| *key == name);
+            let path = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
+            into.push(path.clone());
+            if !repeats {
+                self.paths(step.schema, &path, open, into);
+            }
+        }
+        open.truncate(outer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lead_through_lists_maps_and_references() {
+        let book = Book::default();
+        for (path, what, required) in [
+            ("segments.display_name", "text", false),
+            ("pipelines.enabled", "true or false", true),
+            ("templates.variables.key", "text", true),
+            ("templates.winback.variables.key", "text", true),
+            ("scheduled_pushes.push.template", "the key of a template", false),
+            ("targets.production.quiet_hours.from", "text of the form ^([01]\\d|2[0-3]):[0-5]\\d$", true),
+            ("segments.criteria", "`all` or a map", true),
+            ("segments.criteria.and", "`all`, a map or a list of them", false),
+            ("pipelines.outcome.push.audience", "`all`, `triggered` or a map", false),
+            ("targets.api", "`documented` or `extended`", false),
+            ("scheduled_pushes.lifecycle.protect", "true or false", false),
+        ] {
+            let place = book.find(path).unwrap_or_else(|| panic!("{path} leads nowhere"));
+            assert_eq!((place.what.as_str(), place.required), (what, required), "{path}");
+        }
+        for wrong in
+            ["segments.critera", "segment.criteria", "", "targets.production.quiet", "segments.criteria.and.x.y"]
+        {
+            assert_eq!(book.find(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_path_leads_somewhere_and_says_what_is_there() {
+        let book = Book::default();
+        let paths = book.paths();
+        assert!(paths.iter().any(|path| path == "pipelines.outcome.push.notification.actions.open.content"));
+        for path in paths {
+            let place = book.find(&path).unwrap_or_else(|| panic!("{path} leads nowhere"));
+            assert!(!place.about.is_empty() && !place.what.is_empty(), "{path}: {place:?}");
+        }
+    }
+}

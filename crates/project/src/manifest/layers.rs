@@ -1,0 +1,79 @@
+//! What lies over the manifests for a target: the overlays of its groups, then its own, which wins.
+
+use std::collections::HashSet;
+
+use pushplan_model::kinds::Kind;
+
+use super::Manifests;
+use super::collect::{Declaration, Layer};
+
+/// A resource as a target has it: its lowest layer, and what is laid over that, the last on top.
+#[derive(Debug)]
+pub struct Stack<'m> {
+    pub own: &'m Declaration,
+    pub over: Vec<&'m Declaration>,
+    /// Whether it stands in overlays alone.
+    pub is_only_there: bool,
+}
+
+/// All that is declared for a target.
+#[derive(Debug, Default)]
+pub struct Stacks<'m> {
+    pub stacks: Vec<Stack<'m>>,
+    /// Overlays that take away what nobody declares.
+    pub idle: Vec<&'m Declaration>,
+}
+
+impl Manifests {
+    /// The overlays that a target has, the lowest first.
+    fn layers(&self, target: Option<&str>) -> Vec<&Layer> {
+        let Some(target) = target else { return Vec::new() };
+        let groups = self.project.groups_of(target).iter().map(String::as_str);
+        groups.chain([target]).filter_map(|name| self.collected.overlays.get(name)).collect()
+    }
+
+    /// One resource as a target has it; `None`: it is not declared there.
+    pub(super) fn stack(&self, target: Option<&str>, kind: &'static Kind, key: &str) -> Option<Stack<'_>> {
+        pile(self.base(kind, key), &self.layers(target), kind, key, &mut Vec::new())
+    }
+
+    /// Everything that is declared for a target: what the manifests say first, then what overlays alone do.
+    pub(super) fn stacks(&self, target: Option<&str>) -> Stacks<'_> {
+        let layers = self.layers(target);
+        let base = &self.collected.base;
+        let mut all = Stacks { stacks: Vec::with_capacity(base.resources.len()), idle: Vec::new() };
+        for own in &base.resources {
+            all.stacks.extend(pile(Some(own), &layers, own.kind, &own.key, &mut all.idle));
+        }
+        let mut seen = HashSet::new();
+        for it in layers.iter().flat_map(|layer| &layer.resources) {
+            if base.get(it.kind.key, &it.key).is_none() && seen.insert((it.kind.key, it.key.as_str())) {
+                all.stacks.extend(pile(None, &layers, it.kind, &it.key, &mut all.idle));
+            }
+        }
+        all
+    }
+}
+
+/// Lays the layers of a resource on each other. One that is taken away and declared again begins anew.
+fn pile<'m>(
+    base: Option<&'m Declaration>,
+    layers: &[&'m Layer],
+    kind: &'static Kind,
+    key: &str,
+    idle: &mut Vec<&'m Declaration>,
+) -> Option<Stack<'m>> {
+    let mut stack = base.map(|own| Stack { own, over: Vec::new(), is_only_there: false });
+    for it in layers.iter().filter_map(|layer| layer.get(kind.key, key)) {
+        match &mut stack {
+            _ if it.node.is_null() => {
+                if stack.take().is_none() {
+                    idle.push(it);
+                }
+            }
+            Some(stack) => stack.over.push(it),
+            None => stack = Some(Stack { own: it, over: Vec::new(), is_only_there: base.is_none() }),
+        }
+    }
+    stack
+}

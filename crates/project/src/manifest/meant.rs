@@ -1,0 +1,52 @@
+//! What an overlay was meant for that nothing else declares.
+
+use pushplan_model::codes;
+use pushplan_model::finding::Finding;
+use pushplan_model::text;
+
+use super::collect::{Declaration, Layer};
+
+/// How many keys are compared in search of what was meant.
+const COMPARISON_LIMIT: usize = 200_000;
+
+/// The search for resources with nearly the same key.
+pub struct Meant<'l> {
+    base: &'l Layer,
+    /// Whether the search is worth its time.
+    searches: bool,
+}
+
+impl<'l> Meant<'l> {
+    /// A search among what the base declares, for so many keys.
+    pub fn new(base: &'l Layer, keys: usize) -> Self {
+        Self { base, searches: keys.saturating_mul(base.resources.len()) <= COMPARISON_LIMIT }
+    }
+
+    fn near(&self, Declaration { kind, key, .. }: &Declaration) -> Option<&'l str> {
+        let alike = self.base.resources.iter().filter(|it| self.searches && it.kind.key == kind.key);
+        text::nearest(key, alike.map(|it| it.key.as_str()))
+    }
+
+    /// The finding for a resource that stands in an overlay alone, where it was probably meant to change another.
+    pub fn another(&self, declaration: &Declaration) -> Option<Finding> {
+        let near = self.near(declaration)?;
+        let Declaration { kind, key, .. } = declaration;
+        let message = format!("no {} `{key}` is declared for this overlay to change", kind.noun);
+        let finding = Finding::new(&codes::RF113, key.span, message)
+            .label("not declared")
+            .note("a resource may stand in an overlay alone, but the key of this one is nearly that of another")
+            .help(format!("did you mean `{near}`? If not, add `lifecycle: {{allow: [RF113]}}`"));
+        Some(finding.suggest(key.span, near))
+    }
+
+    /// The finding for `key: null` in an overlay, where nothing has the key.
+    pub fn nothing_to_take(&self, declaration: &Declaration) -> Finding {
+        let Declaration { kind, key, .. } = declaration;
+        let message = format!("no {} `{key}` is declared for this overlay to take away", kind.noun);
+        let finding = Finding::new(&codes::RF113, key.span, message).label("not declared");
+        match self.near(declaration) {
+            Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(key.span, near),
+            None => finding.help("remove the line"),
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! From files to what they declare: reading, overlays, variables, types.
+//!
+//! [`read`] does all that is the same for every target and keeps the trees; [`Manifests::resolve`] makes of them what one
+//! target gets, the [`Desired`] state.
+
+mod alike;
+pub mod author;
+mod bodies;
+mod collect;
+mod committed;
+mod desired;
+pub mod edit;
+pub mod fields;
+mod growth;
+mod layers;
+pub mod layout;
+mod lifecycle;
+mod line;
+mod meant;
+mod merge;
+mod once;
+mod parse;
+mod project;
+pub mod schema;
+mod seen;
+mod several;
+mod signs;
+mod slips;
+mod split;
+mod syntax;
+mod toml;
+mod unmanaged;
+mod variables;
+pub mod write;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use alike::Alike;
+pub use collect::{Declaration, TOP_LEVEL};
+pub use desired::{Conditions, Declared, Desired, Reach};
+pub use lifecycle::Lifecycle;
+pub use once::{Held, Once, read_as, read_once};
+pub use parse::{FILE_LIMIT, Parsed, parse, to_text};
+pub use project::{PROJECT_FILE, Project, ProjectFile, QuietHours, Target, no_code, not_free};
+
+use pushplan_io::files;
+use pushplan_io::git::Commit;
+use pushplan_model::codes;
+use pushplan_model::cores;
+use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::kinds::Kind;
+use pushplan_model::node::Node;
+use pushplan_model::source::{FileId, Source, Sources, Span};
+
+use collect::Collected;
+
+/// The largest project file that is read.
+const PROJECT_FILE_LIMIT: u64 = 1024 * 1024;
+
+/// Everything that was read, before a target is chosen.
+#[derive(Debug)]
+pub struct Manifests {
+    pub project: Project,
+    pub sources: Sources,
+    /// What is wrong whatever the target.
+    pub findings: Vec<Finding>,
+    /// Whether every file could be read to its end. If not, what is missing proves nothing.
+    pub complete: bool,
+    collected: Collected,
+    /// How many resources there are beneath all overlays.
+    resource_count: usize,
+    /// The files of those whose trees are gone.
+    let_go: Vec<FileId>,
+    project_file: Option<FileId>,
+    /// Whether any text may hold a variable. Where none does, nobody looks for them.
+    has_variables: bool,
+    /// Whether any body may stand in a file.
+    has_bodies: bool,
+    /// Bodies that stand in for those in the files of their names.
+    given_bodies: BTreeMap<String, String>,
+}
+
+/// A text to be read, and what people call it.
+#[derive(Debug)]
+pub struct Input {
+    pub name: String,
+    pub from: From,
+}
+
+#[derive(Debug)]
+pub enum From {
+    File(PathBuf),
+    Bytes(Vec<u8>),
+}
+
+impl Manifests {
+    /// What was read, without any resource.
+    fn new(project: Project, sources: Sources, findings: Findings, parsed: &Parsed) -> Self {
+        let Parsed { complete, has_variables, has_bodies, .. } = *parsed;
+        Self {
+            project_file: None,
+            project,
+            sources,
+            findings: findings.into_vec(),
+            complete,
+            collected: Collected::default(),
+            resource_count: 0,
+            let_go: Vec::new(),
+            has_variables,
+            has_bodies,
+            given_bodies: BTreeMap::new(),
+        }
+    }
+
+    /// The project file among the sources, where there is one.
+    pub fn project_file(&self) -> Option<FileId> {
+        self.project_file
+    }
+
+    /// Every resource that is declared, for all targets or for some.
+    pub fn declared(&self) -> impl Iterator<Item = &Declaration> {
+        let base = &self.collected.base;
+        let mut seen = HashSet::new();
+        let overlays = self.collected.overlays.values().flat_map(|layer| &layer.resources);
+        let only_there = overlays
+            .filter(move |it| base.get(it.kind.key, &it.key).is_none() && seen.insert((it.kind.key, it.key.as_str())));
+        base.resources.iter().chain(only_there)
+    }
+}
+
+impl Manifests {
+    /// How many resources are declared in these files, for all targets or for some.
+    pub fn count_in(&self, files: &BTreeSet<FileId>) -> usize {
+        let files_of = self.declared().filter_map(|declared| declared.key.span.file());
+        files_of.chain(self.let_go.iter().copied()).filter(|file| files.contains(file)).count()
+    }
+
+    /// Everywhere that something is declared: in the manifests, then in the overlays of each target.
+    pub fn declarations(&self, kind: &'static Kind, key: &str) -> Vec<&Declaration> {
+        let layers = std::iter::once(&self.collected.base).chain(self.collected.overlays.values());
+        layers.filter_map(|layer| layer.get(kind.key, key)).collect()
+    }
+
+    /// Where something is declared for all targets.
+    pub fn base(&self, kind: &'static Kind, key: &str) -> Option<&Declaration> {
+        self.collected.base.get(kind.key, key)
+    }
+
+    /// What all resources of a kind share.
+    pub fn defaults(&self) -> impl Iterator<Item = (&'static str, &Node)> {
+        self.collected.defaults.iter().map(|(kind, node)| (*kind, node))
+    }
+}
+
+impl Manifests {
+    /// Fills the variables of a target into a tree from elsewhere: a file of device tests. `sources` holds its text.
+    pub fn fill(&self, node: &mut Node, sources: &Sources, target: Option<&str>, findings: &mut Findings) {
+        let values = target.and_then(|name| self.project.target(name)).map(Target::values).unwrap_or_default();
+        let growth = growth::Growth::default();
+        let with = variables::Filling { variables: &values, target, sources, growth: &growth };
+        variables::fill(node, &with, findings);
+    }
+}
+
+/// A project from its folder: its file, its manifests. `replaced` stands in for the file of the same name.
+pub fn read_project(root: &Path, replaced: Option<Input>) -> Manifests {
+    read_project_with(root, replaced.into_iter().collect(), &[])
+}
+
+/// The same, with texts that stand in for the files of their names or are read beside them, and with the manifests in
+/// folders that the project does not name.
+pub fn read_project_with(root: &Path, given: Vec<Input>, beside: &[PathBuf]) -> Manifests {
+    read_whole(root, None, given, beside, from_trees)
+}
+
+/// The project in a folder as a commit has it. Nothing on the disk is read.
+pub fn read_commit(root: &Path, commit: Arc<Commit>) -> Manifests {
+    read_whole(root, Some(commit), Vec::new(), &[], from_trees)
+}
+
+fn read_whole<M>(
+    root: &Path,
+    commit: Option<Arc<Commit>>,
+    mut given: Vec<Input>,
+    beside: &[PathBuf],
+    make: impl FnOnce(Project, Texts, Sources, Findings) -> M,
+) -> M {
+    let mut sources = Sources::default();
+    let mut findings = Findings::default();
+    let own = given.iter().position(|input| input.name == PROJECT_FILE).map(|at| given.remove(at).from);
+    let bytes = match (own, &commit) {
+        (Some(From::Bytes(bytes)), _) => Ok(bytes),
+        (_, Some(commit)) => commit.read(PROJECT_FILE, PROJECT_FILE_LIMIT),
+        (_, None) => files::read_unlinked(&root.join(PROJECT_FILE), PROJECT_FILE_LIMIT),
+    };
+    let project = match bytes {
+        Err(why) => {
+            let id = sources.add(Source::new(PROJECT_FILE, ""));
+            findings.push(cannot_read(id, PROJECT_FILE, &why));
+            Project::bare(root)
+        }
+        Ok(bytes) => {
+            let (text, wrong) = to_text(bytes);
+            let end = text.len();
+            let project = Project::read_in(root, commit, text, &mut sources, &mut findings);
+            if let Some(wrong) = wrong {
+                findings.push(not_text(sources.iter().next().map(|(id, _)| id), end, wrong));
+            }
+            project
+        }
+    };
+    let mut places = project.places();
+    // A folder that holds one of the project's own, or lies in it, is read as far as the project says.
+    let is_apart = |folder: &&PathBuf| !places.iter().any(|own| own.starts_with(folder) || folder.starts_with(own));
+    let beside: Vec<PathBuf> = beside.iter().filter(is_apart).cloned().collect();
+    places.extend(beside);
+    gather(project, &places, given, sources, findings, make)
+}
+
+/// Manifests that belong to no project, at or beneath the given places.
+pub fn read_places(root: &Path, places: &[PathBuf], given: Vec<Input>) -> Manifests {
+    gather(Project::bare(root), places, given, Sources::default(), Findings::default(), from_trees)
+}
+
+fn gather<M>(
+    project: Project,
+    places: &[PathBuf],
+    mut given: Vec<Input>,
+    mut sources: Sources,
+    mut findings: Findings,
+    make: impl FnOnce(Project, Texts, Sources, Findings) -> M,
+) -> M {
+    // Where there is one, it is the first that was read.
+    let project_file = sources.iter().next().map(|(file, _)| file);
+    let root = &project.root;
+    let (paths, mut unreadable) = match &project.commit {
+        Some(commit) => committed::manifests(commit, root, places),
+        None => files::manifests(root, places),
+    };
+    let mut inputs = Vec::with_capacity(paths.len());
+    for path in paths {
+        let name = shown(root, &path);
+        match project.commit.as_ref().map(|commit| commit.read(&name, FILE_LIMIT)) {
+            None => inputs.push(Input { name, from: From::File(path) }),
+            Some(Ok(bytes)) => inputs.push(Input { name, from: From::Bytes(bytes) }),
+            Some(Err(why)) => unreadable.push(files::Unreadable { path, why }),
+        }
+    }
+    let names: HashSet<&str> = given.iter().map(|input| input.name.as_str()).collect();
+    inputs.retain(|input| !names.contains(input.name.as_str()));
+    let mut unreadable: Vec<_> = unreadable.into_iter().map(|file| (shown(root, &file.path), file.why)).collect();
+    let cases = given.iter().filter(|input| files::is_cases(Path::new(&input.name)));
+    unreadable.extend(cases.map(|input| (input.name.clone(), files::HOLDS_CASES.to_owned())));
+    // A file that is named outright beside the manifests may be one of those that cannot be read.
+    given.retain(|input| !unreadable.iter().any(|(name, _)| *name == input.name));
+    inputs.extend(given);
+    inputs.sort_by(|a, b| a.name.cmp(&b.name));
+    for (name, why) in unreadable {
+        let id = sources.add(Source::new(name.as_str(), ""));
+        findings.push(cannot_read(id, &name, &why));
+    }
+    let texts = Texts { project_file, ..texts(inputs, &mut sources, &mut findings) };
+    make(project, texts, sources, findings)
+}
+
+/// So many bytes of YAML are parsed side by side.
+const MUCH: usize = 1 << 16;
+
+/// Texts that were read.
+struct Texts {
+    ids: Vec<FileId>,
+    /// Whether all of them could be read to their ends.
+    complete: bool,
+    project_file: Option<FileId>,
+}
+
+impl Texts {
+    /// Whether they are worth more than one thread.
+    fn is_much(&self, sources: &Sources) -> bool {
+        self.ids.iter().map(|id| sources.get(*id).text.len()).sum::<usize>() > MUCH
+    }
+
+    /// Reads them as YAML.
+    fn parsed(self, sources: &Sources, findings: &mut Findings) -> Parsed {
+        let parsed: Vec<(Parsed, Findings)> = cores::each_if(self.is_much(sources), self.ids, |id| {
+            let mut found = Findings::default();
+            (parse(id, sources.get(id), &mut found), found)
+        });
+        let mut read = Parsed { complete: self.complete, ..Parsed::default() };
+        for (file, found) in parsed {
+            read.complete &= file.complete;
+            read.has_variables |= file.has_variables;
+            read.has_bodies |= file.has_bodies;
+            read.documents.extend(file.documents);
+            found.into_vec().into_iter().for_each(|finding| findings.push(finding));
+        }
+        read
+    }
+}
+
+fn texts(inputs: Vec<Input>, sources: &mut Sources, findings: &mut Findings) -> Texts {
+    let texts = cores::each_of(inputs, |Input { name, from }| match from {
+        From::Bytes(bytes) => (name, Ok(to_text(bytes))),
+        From::File(path) => (name, files::read(&path, FILE_LIMIT).map(to_text)),
+    });
+    let mut read = Texts { ids: Vec::with_capacity(texts.len()), complete: true, project_file: None };
+    for (name, text) in texts {
+        match text {
+            Err(why) => {
+                read.complete = false;
+                let id = sources.add(Source::new(name.as_str(), ""));
+                findings.push(cannot_read(id, &name, &why));
+            }
+            Ok((text, wrong)) => {
+                let end = text.len();
+                let id = sources.add(Source::new(name, text));
+                match wrong {
+                    None => read.ids.push(id),
+                    Some(wrong) => {
+                        read.complete = false;
+                        findings.push(not_text(Some(id), end, wrong));
+                    }
+                }
+            }
+        }
+    }
+    read
+}
+
+/// Reads the given texts as YAML. What is wrong with them is reported.
+pub fn trees(inputs: Vec<Input>, sources: &mut Sources, findings: &mut Findings) -> Parsed {
+    texts(inputs, sources, findings).parsed(sources, findings)
+}
+
+/// Reads the given texts as the manifests of a project.
+pub fn read(project: Project, inputs: Vec<Input>, mut sources: Sources, mut findings: Findings) -> Manifests {
+    let texts = texts(inputs, &mut sources, &mut findings);
+    from_trees(project, texts, sources, findings)
+}
+
+fn from_trees(project: Project, texts: Texts, sources: Sources, mut findings: Findings) -> Manifests {
+    let project_file = texts.project_file;
+    let mut parsed = texts.parsed(&sources, &mut findings);
+    let collected = collect::collect(std::mem::take(&mut parsed.documents), &project, &mut findings);
+    let resource_count = collected.base.resources.len();
+    Manifests { collected, resource_count, project_file, ..Manifests::new(project, sources, findings, &parsed) }
+}
+
+/// A path as people write it: relative to the project, with forward slashes.
+pub fn shown(root: &Path, path: &Path) -> String {
+    let path = path.strip_prefix(root).unwrap_or(path);
+    path.to_string_lossy().replace('\\', "/")
+}
+
+/// The finding for a file that cannot be read.
+pub fn cannot_read(file: FileId, name: &str, why: &str) -> Finding {
+    let at = Span::new(file, 0..0);
+    if why == files::HOLDS_CASES {
+        return Finding::new(&codes::YM302, at, format!("`{name}` is not read as a manifest: {why}"))
+            .label("the whole file")
+            .help("check it with `pushplan test`, or give a manifest another name than one that ends like this");
+    }
+    if why.contains("larger than") {
+        return Finding::new(&codes::YM106, at, format!("`{name}` cannot be read: {why}"))
+            .label("the whole file")
+            .help(
+                "split it; if it is no manifest, name the folders that hold manifests under [project] in pushplan.toml",
+            );
+    }
+    Finding::new(&codes::YM302, at, format!("`{name}` cannot be read: {why}"))
+        .label("the whole file")
+        .note("what cannot be read may declare something that others refer to")
+        .help("put a readable file there, or remove it from the project")
+}
+
+fn not_text(file: Option<FileId>, end: usize, wrong: &str) -> Finding {
+    let at = file.map_or(Span::NONE, |file| Span::new(file, end..end));
+    Finding::new(&codes::YM107, at, wrong)
+        .label("the first byte that is not text")
+        .help("open the file in an editor and save it with the encoding UTF-8")
+}

@@ -1,0 +1,484 @@
+//! From the bytes of a manifest to nodes, within limits.
+//!
+//! The parser's events become [`Node`]s; what it finds wrong becomes findings with the words of this project. A document
+//! that cannot be read does not hide the ones after it.
+
+mod anchors;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use granit_parser::{Event, Parser, ScalarStyle};
+use pushplan_model::codes;
+use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::node::{At, Entry, Node, Scalar, Style, Tree};
+use pushplan_model::source::{FileId, Source, Span};
+
+use super::seen::Seen;
+use super::signs::{self, Role};
+use super::{merge, slips, split, syntax};
+use anchors::Anchored;
+
+/// The largest manifest that is read.
+pub const FILE_LIMIT: u64 = 96 * 1024 * 1024;
+/// The largest single value: as much as the service takes in one request.
+const SCALAR_LIMIT: usize = 5 * 1024 * 1024;
+/// How deep maps and lists may nest.
+pub(super) const DEPTH_LIMIT: usize = 64;
+/// How many values a file may hold: twice as many as 100,000 resources have.
+pub(super) const VALUE_LIMIT: usize = 5_000_000;
+/// How many documents a file may hold.
+const DOCUMENT_LIMIT: usize = 200_000;
+/// How many anchors a document may have.
+const ANCHOR_LIMIT: usize = 100_000;
+/// What a node weighs, beside its text.
+const NODE_WEIGHT: usize = 64;
+/// How many problems of one file are reported; beyond that it is not a manifest.
+const PROBLEM_LIMIT: usize = 1_000;
+
+/// What a file holds: one node per document, and whether all of it could be read.
+#[derive(Debug, Default)]
+pub struct Parsed {
+    pub documents: Vec<Node>,
+    pub complete: bool,
+    /// Whether any text holds a `$`, and so perhaps a variable.
+    pub has_variables: bool,
+    /// Whether any `body` is a map, and so perhaps names a file.
+    pub has_bodies: bool,
+}
+
+/// The text of a file as far as it is UTF-8, and what is wrong with the rest. A byte 0 stands in no text: it is what
+/// UTF-16, pictures and damaged files are full of.
+pub fn to_text(mut bytes: Vec<u8>) -> (String, Option<&'static str>) {
+    let wide = matches!(bytes[..], [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=255, ..] | [1..=255, 0, ..]);
+    let nul = if bytes.contains(&0) { bytes.iter().position(|byte| *byte == 0) } else { None };
+    bytes.truncate(nul.unwrap_or(bytes.len()));
+    let (text, damaged) = match String::from_utf8(bytes) {
+        Ok(text) => (text, false),
+        Err(error) => {
+            let good = error.utf8_error().valid_up_to();
+            let mut bytes = error.into_bytes();
+            bytes.truncate(good);
+            (String::from_utf8(bytes).unwrap_or_default(), true)
+        }
+    };
+    let wrong = match (damaged, nul) {
+        (false, None) => None,
+        _ if wide => Some("the file is UTF-16, not UTF-8"),
+        (true, _) => Some("the file is not UTF-8 text from here on"),
+        (false, Some(_)) => Some("a byte 0, which no text has"),
+    };
+    (text, wrong)
+}
+
+/// A part of a file that is a map of its own.
+#[derive(Debug)]
+pub struct Piece {
+    pub entries: Vec<Entry>,
+    pub span: Span,
+    pub values: usize,
+    pub has_variables: bool,
+    pub has_bodies: bool,
+}
+
+/// Reads all documents of a file.
+pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
+    split::parse(file, source).unwrap_or_else(|| whole(file, source, findings))
+}
+
+/// The same, one after the other.
+pub(super) fn whole(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
+    let (builder, complete) = run(file, source, 0..source.text.len());
+    let Builder { documents, has_variables, has_bodies, findings: found, .. } = builder;
+    findings.extend(found);
+    Parsed { documents, complete, has_variables, has_bodies }
+}
+
+/// The map that stands in a part of a file, where nothing is wrong with it or unusual.
+pub(super) fn piece(file: FileId, source: &Source, within: Range<usize>) -> Option<Piece> {
+    let (builder, complete) = run(file, source, within);
+    let Builder { mut documents, has_variables, has_bodies, findings, values, anchored, .. } = builder;
+    let Node { span, tree: Tree::Map(entries) } = documents.pop().filter(|_| documents.is_empty())? else {
+        return None;
+    };
+    let is_sound = complete && findings.is_empty() && !anchored;
+    is_sound.then_some(Piece { entries, span, values, has_variables, has_bodies })
+}
+
+/// Reads a file, or a part of it as if it stood alone. The second says whether all of it could be read.
+fn run(file: FileId, source: &Source, within: Range<usize>) -> (Builder<'_>, bool) {
+    let (from, is_part) = (within.start, within.len() < source.text.len());
+    let depth = DEPTH_LIMIT - usize::from(is_part);
+    let mut builder = Builder {
+        file,
+        text: &source.text,
+        stack: Vec::new(),
+        anchors: HashMap::new(),
+        anchored: false,
+        kept: 0,
+        copied: 0,
+        values: 0,
+        trimmed: (0, 0),
+        documents: Vec::new(),
+        begun: 0,
+        findings: Vec::new(),
+        broken: false,
+        spoiled: false,
+        has_variables: false,
+        has_bodies: false,
+    };
+    let mut options = granit_parser::options! {
+        strict_indentation: true,
+        emit_unresolved_aliases: true,
+        flow_nesting_limit: depth,
+        block_nesting_limit: depth,
+    };
+    options.set_emit_comments(false);
+    let mut parser = Parser::new_from_str_with_options(&source.text[within], options);
+    let mut complete = true;
+    loop {
+        match parser.next_event() {
+            None => break,
+            Some(Ok((Event::StreamEnd, _))) => break,
+            Some(Ok((event, span))) => {
+                let place = |range: Range<usize>| range.start + from..range.end + from;
+                let range = place(span.byte_range().unwrap_or(0..0));
+                let tag = span.tag_span().and_then(|tag| tag.byte_range()).map(place);
+                builder.event(event, Span::new(file, range), tag);
+            }
+            // Whoever reads the whole says what is wrong.
+            Some(Err(_)) if is_part => {
+                complete = false;
+                break;
+            }
+            Some(Err(error)) => {
+                let is_first = std::mem::take(&mut complete);
+                // It is looked for once: what else is wrong comes of it.
+                if is_first && let Some(conflict) = slips::conflict(file, source) {
+                    builder.findings.push(conflict);
+                    builder.abandon();
+                    break;
+                }
+                let problem = syntax::problem(&error, file, source);
+                // What was found within it came of the same slip.
+                builder.findings.retain(|earlier| !problem.at.contains(earlier.at));
+                builder.findings.push(problem);
+                builder.abandon();
+                match parser.proceed_next_document() {
+                    Ok(true) => {}
+                    _ => break,
+                }
+            }
+        }
+        if let Some(problem) = builder.excess() {
+            complete = false;
+            builder.documents.clear();
+            builder.findings.push(problem);
+            break;
+        }
+    }
+    complete &= !builder.broken;
+    (builder, complete)
+}
+
+/// A collection that is not yet closed.
+struct Open {
+    span: Span,
+    anchor: usize,
+    tree: Tree,
+    /// The key whose value comes next.
+    key: Option<At<String>>,
+    seen: Seen,
+    /// What it weighs so far.
+    weight: usize,
+    /// The entry cannot be kept: its key was reported.
+    skip: bool,
+    /// An entry was not kept.
+    dropped: bool,
+}
+
+struct Builder<'t> {
+    file: FileId,
+    text: &'t str,
+    stack: Vec<Open>,
+    anchors: HashMap<usize, Anchored>,
+    /// Whether there was any anchor.
+    anchored: bool,
+    /// What the anchored nodes weigh.
+    kept: usize,
+    /// What aliases have added.
+    copied: usize,
+    /// How many values there are so far.
+    values: usize,
+    /// The end of the last collection as the parser gave it, and without what is blank before it.
+    trimmed: (usize, usize),
+    documents: Vec<Node>,
+    /// How many documents stand before the one that is being read.
+    begun: usize,
+    findings: Vec<Finding>,
+    /// Something was dropped, so that what is there is not all that was meant.
+    broken: bool,
+    /// The document is something else than what was meant, which was reported: nothing in it is kept.
+    spoiled: bool,
+    has_variables: bool,
+    has_bodies: bool,
+}
+
+impl Builder<'_> {
+    fn event(&mut self, event: Event, span: Span, tag: Option<Range<usize>>) {
+        let tagged = tag.is_some();
+        if let Some(range) = tag {
+            let finding =
+                slips::yaml_tag(Span::new(self.file, range.clone()), self.text.get(range).unwrap_or(""), &event, span);
+            self.findings.push(finding);
+        }
+        match event {
+            Event::Scalar(value, style, anchor, _) => {
+                let style = match style {
+                    // The tag was reported, and it is whatever its field asks for.
+                    _ if tagged => Style::Filled,
+                    ScalarStyle::Plain => Style::Plain,
+                    _ => Style::Quoted,
+                };
+                if value.len() > SCALAR_LIMIT {
+                    self.broken = true;
+                    self.findings.push(
+                        Finding::new(
+                            &codes::YM106,
+                            span.slice(0..1),
+                            format!("a value of {} MiB is too large", value.len().div_ceil(1024 * 1024)),
+                        )
+                        .label("begins here")
+                        .note("the service takes 5 MiB in one request")
+                        .help("a quote that is not closed makes a value of all that follows it"),
+                    );
+                    return self.nothing(span);
+                }
+                let style = if style == Style::Plain { self.look(&value, span) } else { style };
+                self.has_variables |= value.as_bytes().contains(&b'$');
+                let weight = NODE_WEIGHT + value.len();
+                let node = Node { span, tree: Tree::Scalar(Scalar { text: value.into_owned(), style }) };
+                self.node(node, weight, anchor);
+            }
+            Event::SequenceStart(_, anchor, _) => self.open(span, anchor, Tree::List(Vec::new())),
+            Event::MappingStart(_, anchor, _) => self.open(span, anchor, Tree::Map(Vec::new())),
+            Event::SequenceEnd | Event::MappingEnd => self.close(span),
+            Event::Alias(id) => self.alias(id, span),
+            Event::UnresolvedAlias(name) => {
+                self.findings.push(
+                    Finding::new(&codes::YM104, span, format!("no anchor `&{name}` stands before this alias"))
+                        .label("an alias to nothing")
+                        .help(format!(
+                            "write `&{name}` before the value that is meant; a text that begins with `*` needs quotes"
+                        )),
+                );
+                self.broken = true;
+                self.nothing(span);
+            }
+            Event::DocumentStart(..) => {
+                self.begun = self.documents.len();
+                self.forget();
+            }
+            Event::DocumentEnd => self.forget(),
+            _ => {}
+        }
+    }
+
+    /// Looks for what is not what it seems in a scalar without quotes, and says what it may then be.
+    fn look(&mut self, value: &str, span: Span) -> Style {
+        let role = match self.stack.last() {
+            Some(Open { tree: Tree::Map(_), key: None, .. }) => Role::Key,
+            Some(Open { tree: Tree::Map(_), key: Some(_), .. }) => {
+                let before = self.text.get(..span.range().start).unwrap_or("").trim_end_matches([' ', '\t']);
+                if before.ends_with(['\n', '\r']) { Role::Free } else { Role::Value }
+            }
+            _ => Role::Free,
+        };
+        if let Some((finding, end)) = signs::in_scalar(self.file, self.text, span.range(), role) {
+            self.findings.push(finding);
+            self.spoiled |= role == Role::Key || end > span.range().end;
+            self.broken |= self.spoiled;
+            return Style::Filled;
+        }
+        if role == Role::Key && value.strip_prefix('-').is_some_and(slips::is_field) {
+            self.findings.push(slips::glued_dash(span.slice(0..1)));
+            self.broken = true;
+            self.spoiled = true;
+        }
+        Style::Plain
+    }
+
+    fn open(&mut self, span: Span, anchor: usize, tree: Tree) {
+        if anchor != 0 {
+            self.anchors.insert(anchor, Anchored::Open);
+        }
+        self.stack.push(Open {
+            span,
+            anchor,
+            tree,
+            key: None,
+            seen: Seen::default(),
+            weight: NODE_WEIGHT,
+            skip: false,
+            dropped: false,
+        });
+    }
+
+    fn close(&mut self, end: Span) {
+        let Some(open) = self.stack.pop() else { return };
+        let start = open.span.range().start;
+        let end = self.trim(end.range().end.max(open.span.range().end)).max(start);
+        let text = self.text.get(start..end).unwrap_or("");
+        let span = Span::new(self.file, start..end);
+        let node = match open.tree {
+            // It was reported as a placeholder without quotes, and is a text for all that follows.
+            Tree::Map(entries) if entries.is_empty() && text.starts_with("{{") => Node::filled(span, text),
+            // All that stood in it was reported.
+            Tree::Map(entries) if entries.is_empty() && open.dropped => Node::unread(span),
+            Tree::Map(mut entries) => {
+                entries.shrink_to_fit();
+                self.without_merge_key(span, entries)
+            }
+            Tree::List(mut items) => {
+                items.shrink_to_fit();
+                Node { span, tree: Tree::List(items) }
+            }
+            tree => Node { span, tree },
+        };
+        self.node(node, open.weight, open.anchor);
+    }
+
+    /// A block collection ends where the next thing begins: what is blank behind it is not part of it. Collections that end
+    /// together look for their end once.
+    fn trim(&mut self, end: usize) -> usize {
+        if self.trimmed.0 != end {
+            self.trimmed = (end, self.text.get(..end).map_or(end, |text| text.trim_end().len()));
+        }
+        self.trimmed.1
+    }
+
+    /// Reports `<<` and does what its author meant by it, so that nothing seems to be missing.
+    fn without_merge_key(&mut self, span: Span, mut entries: Vec<Entry>) -> Node {
+        // In quotes, it is a text like any other.
+        let is_merge = |entry: &Entry| *entry.key == "<<" && self.text.get(entry.key.span.range()) == Some("<<");
+        let Some(at) = entries.iter().position(is_merge) else {
+            return Node { span, tree: Tree::Map(entries) };
+        };
+        let Entry { key, value } = entries.remove(at);
+        self.findings.push(
+            Finding::new(&codes::YM201, key.span, "merge keys (`<<`) are not part of YAML 1.2")
+                .label("not known here")
+                .help("write the keys out, or put what all resources of a kind share under `defaults:`"),
+        );
+        let own = Node { span, tree: Tree::Map(entries) };
+        let shared = match &value.tree {
+            Tree::List(items) => items.as_slice(),
+            _ => std::slice::from_ref(&value),
+        };
+        // Of several, the first wins.
+        let maps = shared.iter().filter(|node| node.entries().is_some());
+        maps.fold(own, |over, under| merge::lay(under, &over))
+    }
+
+    /// Stands in for a value that was reported and cannot be had.
+    fn nothing(&mut self, span: Span) {
+        self.node(Node::unread(span), NODE_WEIGHT, 0);
+    }
+
+    /// Puts a finished node where it belongs: into a list, behind its key, as a key, or as a document.
+    fn node(&mut self, node: Node, weight: usize, anchor: usize) {
+        self.values += 1;
+        if anchor != 0 {
+            self.keep(&node, weight, anchor);
+        }
+        let Some(open) = self.stack.last_mut() else {
+            if !std::mem::take(&mut self.spoiled) {
+                self.documents.push(node);
+            }
+            return;
+        };
+        open.weight += weight;
+        match &mut open.tree {
+            Tree::List(items) => items.push(node),
+            Tree::Map(entries) => match open.key.take() {
+                Some(_) if std::mem::take(&mut open.skip) => {}
+                Some(key) => {
+                    self.has_bodies |= *key == "body" && matches!(node.tree, Tree::Map(_));
+                    entries.push(Entry { key, value: node });
+                }
+                None => {
+                    let (key, problem) = key_of(node, open.span, self.text, entries, &mut open.seen);
+                    if let Some(problem) = problem {
+                        if !self.spoiled {
+                            self.findings.push(problem);
+                        }
+                        self.broken = true;
+                        open.skip = true;
+                        open.dropped = true;
+                    }
+                    open.key = Some(key);
+                }
+            },
+            Tree::Scalar(_) => {}
+        }
+    }
+
+    /// Why nothing more of the file is read: there is too much of something.
+    fn excess(&self) -> Option<Finding> {
+        let at = |finding: &Finding| finding.at;
+        if self.findings.len() >= PROBLEM_LIMIT {
+            let at = self.findings.last().map_or(Span::new(self.file, 0..0), at);
+            return Some(
+                Finding::new(
+                    &codes::YM101,
+                    at,
+                    format!("more than {PROBLEM_LIMIT} problems: the rest of the file is not read"),
+                )
+                .label("the last that is reported"),
+            );
+        }
+        let (code, what) = if self.values > VALUE_LIMIT {
+            (&codes::YM106, format!("more than {VALUE_LIMIT} values"))
+        } else if self.documents.len() > DOCUMENT_LIMIT {
+            (&codes::YM106, format!("more than {DOCUMENT_LIMIT} documents"))
+        } else if self.anchors.len() > ANCHOR_LIMIT {
+            (&codes::YM104, format!("more than {ANCHOR_LIMIT} anchors"))
+        } else {
+            return None;
+        };
+        Some(
+            Finding::new(code, Span::new(self.file, 0..0), format!("{what} in one file: the rest of it is not read"))
+                .help("split it into several files"),
+        )
+    }
+
+    /// Drops what is unfinished, after a syntax error.
+    fn abandon(&mut self) {
+        self.stack.clear();
+        self.documents.truncate(self.begun);
+        self.spoiled = false;
+        self.forget();
+    }
+}
+
+/// A node as a key, and what is wrong with it.
+fn key_of(node: Node, map: Span, text: &str, entries: &[Entry], seen: &mut Seen) -> (At<String>, Option<Finding>) {
+    let Tree::Scalar(scalar) = node.tree else {
+        let problem = match text.get(map.range().start..).filter(|written| written.starts_with("{{")) {
+            Some(written) => slips::unquoted(written, map),
+            None => Finding::new(&codes::YM110, node.span, "a key must be plain text")
+                .label("a list or a map as a key")
+                .help("a key that begins with [ or { needs quotes"),
+        };
+        return (At::new(String::new(), node.span), Some(problem));
+    };
+    let key = At::new(scalar.text, node.span);
+    let problem = seen.first(&key, entries).map(|first| {
+        Finding::new(&codes::YM102, node.span, format!("`{key}` stands here a second time"))
+            .label("the second")
+            .related(first, "the first")
+            .note("one of the two would be lost without a word")
+            .help("remove one of them, or rename it")
+    });
+    (key, problem)
+}

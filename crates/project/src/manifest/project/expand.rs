@@ -1,0 +1,83 @@
+//! From what the project file says to its targets: those of the matrix, with what their groups say, and their own tables.
+
+use std::collections::BTreeMap;
+
+use pushplan_model::finding::Findings;
+use pushplan_model::node::{At, Decode, Entry, Node, Reader, Tree};
+
+use super::groups::{self, Group, Members};
+use super::matrix::{Made, Matrix};
+use crate::manifest::merge;
+
+/// Who belongs to which groups, and whether the matrix made all of its targets: if not, what is missing proves nothing.
+#[derive(Debug, Default)]
+pub struct Expanded {
+    pub members: Members,
+    pub is_unmade: bool,
+}
+
+/// Puts whole tables in the place of the targets' own, and says who belongs to which groups. A later layer wins: the matrix
+/// lies under the groups, in the order of the file, and the target's own table on top. What cannot be read of matrix and
+/// groups is for their reader to report.
+pub fn expand(file: &mut Node, findings: &mut Findings) -> Expanded {
+    let matrix = entry(file, "matrix").cloned();
+    let tables: BTreeMap<String, Node> =
+        entries(file, "groups").map(|it| (it.key.value.clone(), it.value.clone())).collect();
+    if matrix.is_none() && tables.is_empty() {
+        return Expanded::default();
+    }
+    let mut silent = Reader::default();
+    let before = findings.len();
+    let made = matrix.iter().filter_map(|entry| Some((entry, Matrix::decode(&entry.value, &mut silent)?)));
+    let made: Vec<Made> =
+        made.flat_map(|(entry, matrix)| matrix.targets(entry.key.span, entry.value.get("target"), findings)).collect();
+    let is_unmade = findings.len() > before || (matrix.is_some() && made.is_empty());
+    let mut targets: BTreeMap<At<String>, Layers> = BTreeMap::new();
+    for Made { name, table } in made {
+        targets.insert(name, Layers { made: Some(table), own: None });
+    }
+    for Entry { key, value } in entries(file, "targets").cloned() {
+        // The place of a target is where it has a table, if it has one.
+        let made = targets.remove(&key).and_then(|layers| layers.made);
+        targets.insert(key, Layers { made, own: Some(value) });
+    }
+    let names: Vec<At<String>> = targets.keys().cloned().collect();
+    let read = entries(file, "groups").filter_map(|it| Some((it.key.clone(), Group::decode(&it.value, &mut silent)?)));
+    let read = read.collect();
+    let mut found = Findings::default();
+    let members = groups::members(&read, &names, &mut found);
+    if !is_unmade {
+        findings.extend(found.into_vec());
+    }
+    let whole = targets.into_iter().map(|(key, Layers { made, own })| {
+        let groups = members.get(&key.value).into_iter().flatten().filter_map(|group| tables.get(group));
+        let layers = made.into_iter().chain(groups.map(groups::settings)).chain(own);
+        let laid = layers.reduce(|under, over| merge::lay(&under, &over));
+        Entry { value: laid.unwrap_or(Node { span: key.span, tree: Tree::Map(Vec::new()) }), key }
+    });
+    let whole = Node { span: file.span, tree: Tree::Map(whole.collect()) };
+    if let Tree::Map(entries) = &mut file.tree {
+        match entries.iter_mut().find(|entry| *entry.key == "targets") {
+            Some(entry) if entry.value.entries().is_some() => entry.value = whole,
+            // What stands there in the place of tables is reported.
+            Some(_) => {}
+            None => entries.push(Entry { key: At::new("targets".to_owned(), file.span), value: whole }),
+        }
+    }
+    Expanded { members, is_unmade }
+}
+
+struct Layers {
+    made: Option<Node>,
+    own: Option<Node>,
+}
+
+fn entry<'n>(node: &'n Node, key: &str) -> Option<&'n Entry> {
+    node.entries().into_iter().flatten().find(|entry| *entry.key == key)
+}
+
+/// The tables of a part of the file.
+fn entries<'n>(file: &'n Node, key: &str) -> impl Iterator<Item = &'n Entry> {
+    let tables = entry(file, key).and_then(|entry| entry.value.entries());
+    tables.into_iter().flatten().filter(|entry| !entry.is_own())
+}

@@ -1,0 +1,119 @@
+//! What a target's settings mean, and which of them mean nothing.
+
+use pushplan_io::client::{FINGERPRINT, Origin};
+use pushplan_ledger::place;
+use pushplan_model::address::{is_key, to_key};
+use pushplan_model::codes;
+use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::node::At;
+use pushplan_model::nouns::delay::Delay;
+use pushplan_model::nouns::recipient::Recipient;
+use pushplan_model::text;
+
+use super::super::variables::Variables;
+use super::Target;
+
+/// The finding for a name that a shell, a workflow or a ledger could take for something else. `names` are those of all targets.
+pub(super) fn wrong_name(name: &At<String>, names: &[&str]) -> Option<Finding> {
+    if is_key(name) {
+        return None;
+    }
+    let message = format!("`{}` cannot be the name of a target", text::short(name, 60));
+    let finding = Finding::new(&codes::YM303, name.span, message)
+        .label("letters, digits, -, _ and . only, at most 128")
+        .note("a target's name stands on command lines and in workflows, and is the name of its ledger too");
+    Some(match to_key(name) {
+        near if near.is_empty() || names.contains(&near.as_str()) => {
+            finding.help("give it a name that begins with a letter or a digit, such as [targets.production]")
+        }
+        near if near.contains('.') => finding.help(format!("write [targets.\"{near}\"]")),
+        near => finding.help(format!("write [targets.{near}]")),
+    })
+}
+
+/// The finding for a target on a service of its own that does not say where its ledger is. A default would be a folder that a
+/// colleague's clone or the next CI runner does not have, and each of them would create and send everything again.
+pub(super) fn no_ledger(name: &At<String>, target: &Target) -> Option<Finding> {
+    let url = target.base_url.as_ref().filter(|_| target.ledger.is_none())?;
+    let name = text::short(name, 60);
+    let finding = Finding::new(&codes::YM304, url.span, format!("target `{name}` does not name its ledger"))
+        .label("required for a target with a base_url")
+        .note("a clone or CI runner without the ledger would create and send everything a second time")
+        .help(format!(
+            "add `ledger = \"git\"` to the target; the choices are {}. If something was applied already from `.pushplan/` on \
+             this machine, also run: pushplan ledger move --from file: --to git --target {name}",
+            place::choices()
+        ));
+    Some(finding)
+}
+
+impl Target {
+    /// How long after it was lost a request may still take effect.
+    pub fn settle(&self) -> Delay {
+        self.settle.as_ref().map_or(Delay(10), |settle| settle.value)
+    }
+
+    /// Whether a test may go to somebody there, as the target says; `None` where it says nothing.
+    pub fn may_test(&self, recipient: &Recipient) -> Option<bool> {
+        let sends = self.test_sends.as_ref().map(|sends| sends.value);
+        let named = self.test_recipients.as_ref().map(|all| all.iter().any(|pattern| recipient.is_like(pattern)));
+        match (sends, named) {
+            (Some(false), _) => Some(false),
+            (sends, None) => sends,
+            (_, named) => named,
+        }
+    }
+
+    pub fn values(&self) -> Variables {
+        self.variables.iter().map(|(name, value)| (name.value.clone(), value.value.0.clone())).collect()
+    }
+
+    /// Values that their types allow and that mean nothing.
+    pub(super) fn inspect(&self, findings: &mut Findings) {
+        let mut wrong = |span, message: String, expected: &str| {
+            findings.push(Finding::new(&codes::YM206, span, message).label(format!("expected {expected}")));
+        };
+        if let Some(url) = &self.base_url
+            && let Err(why) = Origin::parse(url)
+        {
+            wrong(url.span, why, "an address such as https://messaging.example");
+        }
+        if let Some(place) = &self.ledger
+            && let Some(why) = place::objection(place)
+        {
+            wrong(
+                place.span,
+                why,
+                "such as git, s3://bucket/prefix or postgres://host/database/schema, without a password",
+            );
+        }
+        if let Some(print) = &self.app_key_fingerprint
+            && (print.len() != FINGERPRINT || !print.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)))
+        {
+            let message = format!("`{print}` is not the fingerprint of an app key");
+            wrong(print.span, message, "12 digits from 0 to 9 and a to f");
+        }
+        if let Some(most) = &self.max_deletes
+            && most.value < 0
+        {
+            wrong(most.span, format!("`{}` is not a number of deletions", most.value), "0 or more");
+        }
+        for pattern in self.test_recipients.iter().flatten().filter(|pattern| !Recipient::is_pattern(pattern)) {
+            let message = format!("`{}` means no single recipients", text::short(pattern, 60));
+            wrong(pattern.span, message, "such as \"named_user:qa-*\" or \"ios_channel:ID\"");
+        }
+        if let Some(time) = self.send_within.as_ref().filter(|time| time.value.0 < 1) {
+            wrong(time.span, format!("`{}` is too short for a request to leave", time.value.0), "1s or more");
+        }
+        let within = self.send_within.as_ref().map_or(60, |time| time.value.0);
+        if let Some(time) = self.lease.as_ref().filter(|time| time.value.0 < within.saturating_mul(2)) {
+            let least = Delay(within.saturating_mul(2)).written();
+            let message =
+                format!("`{}` is too short for a lease: a request may leave for {within} s", time.value.written());
+            wrong(time.span, message, &format!("{least} or more, twice `send_within`"));
+        }
+        for time in [&self.min_lead, &self.settle, &self.apart].into_iter().flatten().filter(|time| time.value.0 < 0) {
+            wrong(time.span, format!("`{}` is not a length of time", time.value.0), "0 or more");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Which keys a map has, while it is read.
+
+use std::collections::{HashMap, hash_map};
+use std::hash::{BuildHasher, RandomState};
+
+use pushplan_model::node::Entry;
+use pushplan_model::source::Span;
+
+/// Maps with fewer entries are searched.
+const FEW: usize = 16;
+
+/// The keys of a map by their hashes, once there are many of them.
+#[derive(Debug, Default)]
+pub struct Seen(Option<Box<Index>>);
+
+#[derive(Debug, Default)]
+struct Index {
+    hasher: RandomState,
+    /// Where each key stands among the entries.
+    places: HashMap<u64, u32>,
+}
+
+impl Seen {
+    /// Where the key stood before in its map; where it did not, it stands next.
+    pub fn first(&mut self, key: &str, entries: &[Entry]) -> Option<Span> {
+        if entries.len() < FEW {
+            return search(key, entries);
+        }
+        let index = self.0.get_or_insert_with(|| {
+            let mut index = Box::<Index>::default();
+            for (place, entry) in entries.iter().enumerate() {
+                index.insert(&entry.key, place, entries);
+            }
+            index
+        });
+        index.insert(key, entries.len(), entries)
+    }
+}
+
+impl Index {
+    fn insert(&mut self, key: &str, place: usize, entries: &[Entry]) -> Option<Span> {
+        match self.places.entry(self.hasher.hash_one(key)) {
+            hash_map::Entry::Vacant(free) => {
+                free.insert(place as u32);
+                None
+            }
+            hash_map::Entry::Occupied(taken) => match entries.get(*taken.get() as usize) {
+                Some(entry) if *entry.key == key => Some(entry.key.span),
+                // Two keys of one hash, which hardly ever happens.
+                _ => search(key, entries),
+            },
+        }
+    }
+}
+
+fn search(key: &str, entries: &[Entry]) -> Option<Span> {
+    entries.iter().find(|entry| *entry.key == key).map(|entry| entry.key.span)
+}

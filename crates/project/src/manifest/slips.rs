@@ -1,0 +1,248 @@
+//! Slips of the pen that break YAML or change what it says, told by how they look.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use granit_parser::{Event, ScalarStyle};
+use pushplan_model::codes;
+use pushplan_model::finding::Finding;
+use pushplan_model::source::{FileId, Source, Span};
+use pushplan_model::text;
+
+use super::fields::Book;
+use super::line::{Line, balanced, closing};
+
+/// Whether a word is the name of a field, of any kind.
+pub fn is_field(word: &str) -> bool {
+    static NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+        let last = |path: &String| path.rsplit('.').next().unwrap_or_default().to_owned();
+        Book::default().paths().iter().map(last).collect()
+    });
+    NAMES.contains(word)
+}
+
+/// The lines that git leaves where two changes meet, if the file has them: the first of them.
+pub fn conflict(file: FileId, source: &Source) -> Option<Finding> {
+    let is_mark = |line: &str| {
+        let rest = line.strip_prefix("<<<<<<<").or_else(|| line.strip_prefix(">>>>>>>"));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    let mut start = 0;
+    for line in source.text.split_inclusive('\n') {
+        let written = line.trim_end();
+        if is_mark(written) {
+            return Some(in_conflict(Span::new(file, start..start + written.len())));
+        }
+        start += line.len();
+    }
+    None
+}
+
+/// The line that git leaves between two changes, where the others were taken away.
+pub fn half_conflict(line: &Line) -> Option<Finding> {
+    (line.text.trim_end() == "=======").then(|| in_conflict(line.span(0..7)))
+}
+
+fn in_conflict(at: Span) -> Finding {
+    Finding::new(&codes::YM101, at, "a merge conflict is not resolved")
+        .label("a conflict marker")
+        .note("git leaves such lines where two changes of one place meet")
+        .help("keep what is right of the two sides, and remove the lines with <<<<<<<, ======= and >>>>>>>")
+}
+
+/// `-country: US`.
+pub fn glued_dash(at: Span) -> Finding {
+    Finding::new(&codes::YM101, at, "a space is missing behind the dash")
+        .label("no space behind it")
+        .note("without the space, the dash is part of the word")
+        .help("write `- ` before each item of a list")
+        .suggest(at, "- ")
+}
+
+/// The dash that a line begins with, with a letter right behind it.
+pub fn dash(line: &Line) -> Option<Span> {
+    let at = line.indent();
+    let behind = line.text[at..].strip_prefix('-')?;
+    behind.starts_with(|c: char| c.is_ascii_alphabetic()).then(|| line.span(at..at + 1))
+}
+
+/// `display_name:A` or `display_name A`.
+pub fn colon(line: &Line) -> Option<Finding> {
+    let mut from = line.indent();
+    while let Some(rest) = line.text[from..].strip_prefix("- ") {
+        from = line.text.len() - rest.trim_start().len();
+    }
+    let written = line.text[from..].trim_end();
+    let word = written.split([':', ' ']).next().filter(|word| is_field(word))?;
+    let rest = &written[word.len()..];
+    let end = from + word.len();
+    let value = rest.trim_start_matches([':', ' ']);
+    let meant = format!("{word}: {value}");
+    if rest.starts_with(':') && !rest[1..].starts_with([' ', '/']) && rest.len() > 1 {
+        return Some(glued_colon(line.span(end..end + 1), &meant));
+    }
+    (rest.starts_with(' ') && !written.contains(": ") && !written.ends_with(':')).then(|| {
+        Finding::new(&codes::YM101, line.span(from..end), format!("a colon is missing behind `{word}`"))
+            .label("a key needs a colon")
+            .help(format!("write `{}`", text::short(&meant, 80)))
+            .suggest(line.span(end..end), ":")
+    })
+}
+
+fn glued_colon(at: Span, meant: &str) -> Finding {
+    Finding::new(&codes::YM101, at, "a space is missing behind the colon")
+        .label("no space behind it")
+        .note("without the space, the colon is part of the word")
+        .help(format!("write `{}`", text::short(meant, 80)))
+        .suggest(at, ": ")
+}
+
+/// A value that begins with a key of its own: `immediate_trigger: tag_added: x`.
+pub fn second_key(at: Span, value: &str) -> Option<Finding> {
+    let (word, rest) = value.split_once(": ")?;
+    if !is_field(word) {
+        return None;
+    }
+    let finding = Finding::new(&codes::YM101, at, format!("`{word}` is a second key on one line"))
+        .label("a map within a line needs braces");
+    let braces = format!("{{{value}}}");
+    Some(match rest.contains(" #") {
+        true => finding.help(format!("put `{word}` on a line of its own, indented further")),
+        false => finding
+            .help(format!("write `{}`, or put it on a line of its own, indented further", text::short(&braces, 80)))
+            .suggest(at, braces),
+    })
+}
+
+/// What stands behind a bracket or a quote that is closed, if it is no part of a text: a comma, or more brackets.
+pub fn behind(line: &Line, from: usize, value: &str) -> Option<Finding> {
+    let end = if value.starts_with(['"', '\'']) { closing(value) } else { balanced(value) }?;
+    let rest = value[end..].trim();
+    let start = from + value[..end].len() + (value[end..].len() - value[end..].trim_start().len());
+    let at = line.span(start..start + rest.len());
+    if rest == "," {
+        return Some(
+            Finding::new(&codes::YM101, at, "a comma stands behind the value")
+                .label("not needed here")
+                .note("commas stand between what is in brackets; lines need none")
+                .help("remove it")
+                .fix(at, ""),
+        );
+    }
+    if value.starts_with(['[', '{']) && !rest.is_empty() && !is_prose(value) && !rest.starts_with(['[', '{', ']', '}'])
+    {
+        return Some(
+            Finding::new(&codes::YM101, at, "something stands behind the closing bracket")
+                .label("belongs to nothing")
+                .help("put it in the brackets or on a line of its own, or put the whole text in quotes"),
+        );
+    }
+    let brackets = !rest.is_empty() && rest.chars().all(|c| "]}".contains(c));
+    brackets.then(|| {
+        Finding::new(&codes::YM101, at, "the bracket closes nothing").label("was not opened").help("remove it")
+    })
+}
+
+/// Whether what is in brackets is more likely a text, such as `[SALE] today`, than a list or a map.
+pub fn is_prose(value: &str) -> bool {
+    let end = balanced(value).unwrap_or(value.len());
+    !value[..end].contains(": ") && !value[..end].contains(['"', '\''])
+}
+
+/// A `#` in brackets, behind which the closing bracket is part of a comment.
+pub fn comment(line: &Line, open: usize) -> Option<Finding> {
+    let (mut at, mut before, mut word) = (open + 1, ' ', open + 1);
+    while let Some(c) = line.text[at..].chars().next() {
+        let mut next = at + c.len_utf8();
+        match c {
+            '"' | '\'' if " [{,:".contains(before) => next = at + closing(&line.text[at..])?,
+            '#' if before == ' ' => break,
+            ',' | '[' | '{' => word = next,
+            ':' if line.text[next..].starts_with(' ') => word = next,
+            _ => {}
+        }
+        (at, before) = (next, c);
+    }
+    let comment = line.text.get(at..).filter(|comment| comment.contains(['}', ']']))?;
+    let finding =
+        Finding::new(&codes::YM101, line.span(at..at + 1), "a comment begins here, and takes the bracket with it")
+            .label("begins a comment");
+    let meant = line.text[word..].trim();
+    let whole = meant.trim_end_matches(['}', ']']);
+    let start = line.text.len() - line.text[word..].trim_start().len();
+    // Where more follows the text, nobody can tell where it ends.
+    let simple = !comment.contains([',', '"', '\'', '[', '{']) && !whole.starts_with('#') && !whole.is_empty();
+    Some(match simple {
+        true => {
+            let quoted = text::quoted(whole);
+            let at = line.span(start..start + whole.len());
+            finding
+                .help(format!("a text with ` #` in it needs quotes: {}", text::short(&quoted, 80)))
+                .suggest(at, quoted)
+        }
+        false => finding.help("a text with ` #` in it needs quotes"),
+    })
+}
+
+/// `!!str 42`, or a text that begins with `!`.
+pub fn yaml_tag(at: Span, written: &str, event: &Event, value: Span) -> Finding {
+    let finding = Finding::new(&codes::YM103, at, format!("the tag `{written}` is not used in manifests"))
+        .label("a YAML tag")
+        .note("every field has its own type, so that a YAML tag has nothing to say");
+    let whole = at.to(value);
+    match event {
+        Event::Scalar(text, ..) if written == "!!str" => {
+            let quoted = text::quoted(text);
+            finding.help(format!("write {}", text::short(&quoted, 80))).fix(whole, quoted)
+        }
+        Event::Scalar(text, ScalarStyle::Plain, ..) if !written.starts_with("!!") => {
+            let quoted = text::quoted(format!("{written} {text}").trim_end());
+            let help = format!("for a text that begins with `!` write {}", text::short(&quoted, 80));
+            finding.help(help).suggest(whole, quoted)
+        }
+        _ => finding.help("remove it"),
+    }
+}
+
+/// `{{NAME}}` without quotes, which YAML reads as a map in a map.
+pub fn unquoted(written: &str, map: Span) -> Finding {
+    let line = written.lines().next().unwrap_or(written);
+    let end = line.find("}}").map_or(2, |end| end + 2);
+    let placeholder = &written[..end];
+    let start = map.range().start;
+    let at = map.file().map_or(map, |file| Span::new(file, start..start + end));
+    Finding::new(&codes::YM109, at, format!("`{}` without quotes is a YAML map", text::short(placeholder, 40)))
+        .label("needs quotes")
+        .help(format!("write {}", text::quoted(placeholder)))
+        .fix(at, text::quoted(placeholder))
+}
+
+#[cfg(test)]
+mod tests {
+    use pushplan_model::source::Sources;
+
+    use super::*;
+
+    #[test]
+    fn a_comment_in_brackets_is_told_with_the_text_that_was_meant() {
+        for (line, edit) in [
+            ("n: {alert: Use #SALE now}", Some("\"Use #SALE now\"")),
+            ("n: {a: {b: \"x\", alert: Use #SALE}}", Some("\"Use #SALE\"")),
+            ("n: {alert: Use #SALE now, b: c}", None),
+        ] {
+            let mut sources = Sources::default();
+            let file = sources.add(Source::new("m.yaml", line));
+            let finding = comment(&Line::of(file, sources.get(file), 1), 3).expect(line);
+            assert_eq!(sources.text(finding.at), "#");
+            assert_eq!(finding.fix.as_ref().map(|fix| fix.text.as_str()), edit, "{line}");
+        }
+    }
+
+    #[test]
+    fn fields_of_every_kind_are_known() {
+        for name in ["segments", "display_name", "tag_added", "alert", "country", "overlays"] {
+            assert!(is_field(name), "{name}");
+        }
+        assert!(!is_field("Sale") && !is_field(""));
+    }
+}

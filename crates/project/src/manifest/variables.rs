@@ -1,0 +1,216 @@
+//! `${var.x}` and `${var.x:-default}`: values that differ between targets. `$${` stands for `${`.
+
+use std::collections::{BTreeMap, HashSet};
+
+use pushplan_model::codes;
+use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::node::{Entry, Node, Style, Tree};
+use pushplan_model::source::{Sources, Span};
+use pushplan_model::text;
+
+use super::growth::Growth;
+
+/// The variables of a target.
+pub type Variables = BTreeMap<String, String>;
+
+/// Whether anything in the node would be filled in.
+pub fn has_variables(node: &Node) -> bool {
+    match &node.tree {
+        Tree::Scalar(scalar) => scalar.text.contains("${"),
+        Tree::List(items) => items.iter().any(has_variables),
+        Tree::Map(entries) => {
+            let holds = |entry: &Entry| entry.key.contains("${") || has_variables(&entry.value);
+            entries.iter().any(|entry| !entry.is_own() && holds(entry))
+        }
+    }
+}
+
+/// What a variable begins with where `${` alone may mean something else, and how these characters are written there.
+const BEGIN: &str = "${var.";
+const ESCAPED: &str = "$${var.";
+
+/// Fills in every variable of a tree. One that is not known is reported and left as it is.
+pub fn fill(node: &mut Node, with: &Filling, findings: &mut Findings) {
+    match &mut node.tree {
+        Tree::List(items) => items.iter_mut().for_each(|item| fill(item, with, findings)),
+        Tree::Map(entries) => {
+            for Entry { key, value } in entries.iter_mut().filter(|entry| !entry.is_own()) {
+                if !key.replace(ESCAPED, "").contains(BEGIN) {
+                    key.value = key.replace(ESCAPED, BEGIN);
+                } else {
+                    let message = format!("`{}`: a key cannot hold a variable", text::short(key, 40));
+                    findings.push(
+                        Finding::new(&codes::RF112, key.span, message)
+                            .label("only values are filled in")
+                            .help("write the key out; what differs between targets can stand in `overlays:`"),
+                    );
+                }
+                fill(value, with, findings);
+            }
+        }
+        Tree::Scalar(scalar) if scalar.text.contains("${") => {
+            let mut filler = Filler { span: node.span, file: None, with, findings, told: HashSet::new() };
+            scalar.text = filler.text(&scalar.text, "${");
+            scalar.style = Style::Filled;
+        }
+        Tree::Scalar(_) => {}
+    }
+}
+
+/// Fills in the variables of a file that a manifest names. A page has other uses for `${`: only `${var.` begins a variable in
+/// it, and `$${var.` stands for these characters.
+pub fn fill_file(text: String, name: &str, at: Span, with: &Filling, findings: &mut Findings) -> String {
+    if !text.contains("${var.") {
+        return text;
+    }
+    Filler { span: at, file: Some((name, &text)), with, findings, told: HashSet::new() }.text(&text, "${var.")
+}
+
+/// What a file says that has no variable in it; `None`: it has one.
+pub fn read_bare(text: &str) -> Option<String> {
+    (!text.replace(ESCAPED, "").contains(BEGIN)).then(|| text.replace(ESCAPED, BEGIN))
+}
+
+/// A text as it is written in a file that a manifest names, so that nothing in it is a variable.
+pub fn escaped(text: &str) -> String {
+    text.replace(BEGIN, ESCAPED)
+}
+
+/// What variables are filled in with.
+#[derive(Debug)]
+pub struct Filling<'a> {
+    pub variables: &'a Variables,
+    /// The target's name, where there is one.
+    pub target: Option<&'a str>,
+    pub sources: &'a Sources,
+    pub growth: &'a Growth,
+}
+
+/// Where the brace that opens a variable is closed. A default may hold braces of its own: `${var.hi:-Hi {{NAME}}}`.
+fn closing(text: &str) -> Option<usize> {
+    let mut open = 0_usize;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'{' => open += 1,
+            b'}' if open == 1 => return Some(at),
+            b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// How many problems of one text are told; nobody reads more of them.
+const TOLD_LIMIT: usize = 20;
+
+struct Filler<'a> {
+    span: Span,
+    /// The file that the text is from, where a manifest only names it.
+    file: Option<(&'a str, &'a str)>,
+    with: &'a Filling<'a>,
+    findings: &'a mut Findings,
+    /// What was reported of this text, each once.
+    told: HashSet<String>,
+}
+
+impl Filler<'_> {
+    /// The text with everything filled in that begins with `mark`.
+    fn text(&mut self, text: &str, mark: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find(mark) {
+            if rest[..at].ends_with('$') {
+                out.push_str(&rest[..at - 1]);
+                out.push_str(mark);
+                rest = &rest[at + mark.len()..];
+                continue;
+            }
+            out.push_str(&rest[..at]);
+            rest = &rest[at..];
+            let Some(end) = closing(rest) else {
+                self.malformed(rest, "the closing } is missing");
+                break;
+            };
+            let written = &rest[..=end];
+            match self.value(written) {
+                Some(value) if self.with.growth.allows(value.len()) => out.push_str(&value),
+                _ => out.push_str(written),
+            }
+            rest = &rest[end + 1..];
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// The value of `${var.name}` or `${var.name:-default}`.
+    fn value(&mut self, written: &str) -> Option<String> {
+        let inner = &written[2..written.len() - 1];
+        let (name, default) = match inner.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inner, None),
+        };
+        let Some(name) = name.strip_prefix("var.").filter(|name| is_name(name)) else {
+            self.malformed(written, "a variable is written ${var.name}");
+            return None;
+        };
+        let value = self.with.variables.get(name).cloned().or_else(|| default.map(str::to_owned));
+        if value.is_none() && self.tells(written) {
+            let finding = Finding::new(
+                &codes::RF104,
+                self.place(written),
+                format!("no value is given for the variable `{name}`{}", self.line(written)),
+            )
+            .label("not known");
+            let finding = match text::nearest_of_few(name, self.with.variables.keys().map(String::as_str)) {
+                Some(near) => finding.help(format!("did you mean `{near}`?")),
+                None => {
+                    let place = match self.with.target {
+                        Some(target) => format!("[targets.{target}.variables]"),
+                        None => "the `variables` of a target".to_owned(),
+                    };
+                    finding.help(format!(
+                        "add `{name} = \"...\"` under {place} in pushplan.toml, or write ${{var.{name}:-a default}}"
+                    ))
+                }
+            };
+            self.findings.push(finding);
+        }
+        value
+    }
+
+    /// Whether a problem is worth telling: it is new, and not one of very many.
+    fn tells(&mut self, written: &str) -> bool {
+        self.told.len() < TOLD_LIMIT && self.told.insert(written.to_owned())
+    }
+
+    fn malformed(&mut self, written: &str, why: &str) {
+        if !self.tells(written) {
+            return;
+        }
+        let message = format!("`{}`{}: {why}", text::short(written, 40), self.line(written));
+        let finding = Finding::new(&codes::RF112, self.place(written), message)
+            .label("not a variable")
+            .help("write ${var.name} or ${var.name:-default}; for the characters themselves, $${");
+        self.findings.push(finding);
+    }
+
+    /// Where in its file the variable stands, where a manifest only names that file.
+    fn line(&self, written: &str) -> String {
+        let Some((name, text)) = self.file else { return String::new() };
+        let before = text.find(written).map_or(text, |at| &text[..at]);
+        format!(" in line {} of `{name}`", before.matches('\n').count() + 1)
+    }
+
+    /// Where the variable stands, to the character, if the text was written as it is meant.
+    fn place(&self, written: &str) -> Span {
+        match self.with.sources.text(self.span).find(written) {
+            Some(at) => self.span.slice(at..at + written.len()),
+            None => self.span,
+        }
+    }
+}
+
+/// Whether a variable can have this name.
+pub fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}

@@ -1,0 +1,299 @@
+//! What goes out and when, as the manifests say it for one target: messages at a time, and pipelines that send whenever
+//! something happens.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, ToSpan};
+use pushplan_model::address::Address;
+use pushplan_model::audience;
+use pushplan_model::kinds::{Parts, Pipeline, Said, Segment, Sending};
+use pushplan_model::nouns::audience::SegmentRef;
+use pushplan_model::nouns::quiet::Quiet;
+use pushplan_model::nouns::schedule::When;
+use pushplan_model::nouns::zone;
+use pushplan_model::source::Span;
+
+use super::follows::{Fired, Follow, delay};
+use super::{Collisions, Country, Times, Upcoming, Where, collisions, has_passed, places, range, words};
+use crate::manifest::{Declared, Desired};
+
+/// What is asked of a calendar.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub now: Timestamp,
+    /// The zone of its days and times; where none is named, the one that most are written in.
+    pub zone: Option<TimeZone>,
+    /// Its first day; where none is named, it begins now.
+    pub from: Option<Date>,
+    /// Its last day.
+    pub to: Option<Date>,
+    /// How many days it has from its first on, in place of the last.
+    pub days: Option<i32>,
+    pub quiet: Option<Quiet>,
+    pub apart: SignedDuration,
+}
+
+#[derive(Debug)]
+pub struct Calendar {
+    pub now: Timestamp,
+    pub zone: TimeZone,
+    pub quiet: Option<Quiet>,
+    /// In the order of time.
+    pub sends: Vec<Entry>,
+    /// What is sent whenever something happens.
+    pub standing: Vec<Standing>,
+    /// How many have passed and are not shown.
+    pub past: usize,
+    /// How many are still to come and are not asked about.
+    pub beyond: usize,
+    /// Those that are too near to each other, where one of the two is shown.
+    pub collisions: Collisions,
+}
+
+/// A message at a time.
+#[derive(Debug)]
+pub struct Entry {
+    pub address: Address,
+    /// Where it is declared.
+    pub at: Span,
+    /// Which variant of an experiment, from 1.
+    pub variant: Option<usize>,
+    /// Which of several times of one message, from 1; `None` where it has one.
+    pub number: Option<usize>,
+    /// Day and time in the calendar's zone; for each device's own clock what that shows.
+    pub shown: DateTime,
+    pub times: Times,
+    pub message: Option<String>,
+    /// Who gets it, in words.
+    pub who: String,
+    /// The kinds of device that it goes to; none: every kind.
+    pub devices: Vec<String>,
+    /// It has gone out, or its time has passed.
+    pub passed: bool,
+    pub collisions: Vec<Near>,
+    /// Pipelines that a tap on it can set off.
+    pub follows: Vec<Follow>,
+}
+
+/// A collision that a message takes part in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Near {
+    /// Its place in [`Collisions::found`].
+    pub place: usize,
+    /// Whether the message is the earlier of the two.
+    pub earlier: bool,
+}
+
+/// A message that is sent whenever something happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    pub address: Address,
+    pub at: Span,
+    /// When it is sent: `1 hour after the tag remind-me is added`.
+    pub when: String,
+    pub delay_seconds: i64,
+    /// From when on, where it is not from the beginning.
+    pub from: Option<Timestamp>,
+    /// From when on no more, where there is an end.
+    pub until: Option<Timestamp>,
+    pub message: Option<String>,
+}
+
+/// How the calendar of a target is made.
+pub fn calendar(desired: &Desired, asked: &Asked) -> Calendar {
+    let all = sendings(desired);
+    let zone = asked.zone.clone().unwrap_or_else(|| written_zone(&all));
+    let (from, to) = period(asked, &zone);
+    let segment = |reference: &SegmentRef| match reference {
+        SegmentRef::Key(key) => desired.get::<Segment>(key).map(|segment| &segment.criteria.value),
+        SegmentRef::Id(_) => None,
+    };
+    let fired = Fired::of(desired);
+    // Audiences that are written alike are looked up once.
+    let mut known: HashMap<String, Where> = HashMap::new();
+    let (mut sends, mut upcoming, mut past, mut beyond) = (Vec::new(), Vec::new(), 0, 0);
+    for one in &all {
+        let Sending { schedule, audience, variant, said } = one.sending;
+        let when = schedule.when;
+        let passed = has_passed(when, asked.now);
+        let (first, last) = range(when);
+        let is_asked = match from {
+            Some(from) => last >= from && first < to,
+            None => !passed && first < to,
+        };
+        let place = is_asked.then_some(sends.len());
+        if !passed {
+            upcoming.push((Upcoming::of(one.address, one.sending, false), place));
+        }
+        if !is_asked {
+            *(if passed { &mut past } else { &mut beyond }) += 1;
+            continue;
+        }
+        let written = serde_json::to_string(&audience.value).unwrap_or_default();
+        let reached = known.entry(written).or_insert_with(|| places(audience, segment, Country::All));
+        sends.push(Entry {
+            address: one.address.clone(),
+            at: one.declared.key.span,
+            variant,
+            number: one.number,
+            shown: shown(when, &zone),
+            times: Times::new(when, &schedule.zone, reached, asked.quiet),
+            message: message(&said),
+            who: if variant.is_some() {
+                format!("a part of {}", audience::words(audience))
+            } else {
+                audience::words(audience)
+            },
+            devices: devices(&said),
+            passed,
+            collisions: Vec::new(),
+            follows: fired.by(&said, when),
+        });
+    }
+    let order = in_order(&mut sends, &zone);
+    let numbers: Vec<Option<usize>> = upcoming.iter().map(|(_, place)| place.map(|place| order[place])).collect();
+    let upcoming: Vec<Upcoming> = upcoming.into_iter().map(|(send, _)| send).collect();
+    let found = collisions(&upcoming, asked.apart, segment);
+    let collisions = within(found, &numbers, &mut sends);
+    let standing = standing(desired, &zone, asked.now);
+    Calendar { now: asked.now, zone, quiet: asked.quiet, sends, standing, past, beyond, collisions }
+}
+
+/// One time of a resource.
+struct One<'d> {
+    address: &'d Address,
+    declared: &'d Declared,
+    number: Option<usize>,
+    sending: Sending<'d>,
+}
+
+fn sendings(desired: &Desired) -> Vec<One<'_>> {
+    let mut all = Vec::new();
+    for (address, declared) in &desired.resources {
+        let mut parts = Parts::new(&declared.key);
+        declared.spec.parts(&mut parts);
+        let several = parts.sendings.iter().filter(|sending| sending.variant.is_none()).count() > 1;
+        let numbered = parts.sendings.into_iter().enumerate();
+        all.extend(numbered.map(|(at, sending)| One { address, declared, number: several.then_some(at + 1), sending }));
+    }
+    all
+}
+
+/// The zone that most times are written in; among equals the first by name.
+fn written_zone(all: &[One]) -> TimeZone {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in all.iter().filter_map(|one| one.sending.schedule.zone.iana_name()).filter(|name| *name != "UTC") {
+        *counts.entry(name).or_default() += 1;
+    }
+    let most = counts.iter().max_by(|one, other| one.1.cmp(other.1).then(other.0.cmp(one.0)));
+    most.and_then(|(name, _)| zone::get(name)).unwrap_or(TimeZone::UTC)
+}
+
+/// From when to when, without the end. It has a beginning only where one is asked for: else it begins now.
+fn period(asked: &Asked, zone: &TimeZone) -> (Option<Timestamp>, Timestamp) {
+    let start = |day: Date| zone.to_timestamp(day.to_datetime(jiff::civil::Time::midnight()));
+    let from = asked.from.and_then(|day| start(day).ok());
+    let first = asked.from.unwrap_or_else(|| zone.to_datetime(asked.now).date());
+    let end = match (asked.to, asked.days) {
+        (Some(last), _) => last.tomorrow().ok(),
+        (None, Some(days)) => first.checked_add(days.days()).ok(),
+        (None, None) => None,
+    };
+    (from, end.and_then(|end| start(end).ok()).unwrap_or(Timestamp::MAX))
+}
+
+fn shown(when: When, zone: &TimeZone) -> DateTime {
+    match when {
+        When::At(instant) => zone.to_datetime(instant),
+        When::EachZone(time) => time,
+    }
+}
+
+fn message(said: &Said) -> Option<String> {
+    let alert = said.notification.and_then(|notification| notification.alert.as_ref());
+    let title = || said.message.map(|message| &message.title);
+    alert.or_else(title).map(|text| text.value.clone())
+}
+
+fn devices(said: &Said) -> Vec<String> {
+    said.devices
+        .map(|devices| devices.named().iter().map(|device| device.value.to_string()).collect())
+        .unwrap_or_default()
+}
+
+/// Puts messages in the order of time, and tells where each has gone.
+fn in_order(sends: &mut Vec<Entry>, zone: &TimeZone) -> Vec<usize> {
+    let moment = |entry: &Entry| match entry.times.when {
+        When::At(instant) => instant,
+        When::EachZone(time) => zone.to_timestamp(time).unwrap_or(Timestamp::MAX),
+    };
+    let mut sorted: Vec<(usize, Entry)> = std::mem::take(sends).into_iter().enumerate().collect();
+    // Those of one moment stand in the order of their addresses, in which they were found.
+    sorted.sort_by_key(|(place, entry)| (entry.shown.date(), moment(entry), *place));
+    let mut order = vec![0; sorted.len()];
+    for (new, (old, entry)) in sorted.into_iter().enumerate() {
+        order[old] = new;
+        sends.push(entry);
+    }
+    order
+}
+
+/// Collisions in which something that is shown takes part, each noted at what it is about.
+fn within(found: Collisions, numbers: &[Option<usize>], sends: &mut [Entry]) -> Collisions {
+    let mut kept = Vec::new();
+    for collision in found.found {
+        let place = kept.len();
+        let sides = [(&collision.one, true), (&collision.other, false)];
+        let shown = sides.map(|(party, earlier)| numbers[party.number].map(|entry| (entry, Near { place, earlier })));
+        for (entry, near) in shown.into_iter().flatten() {
+            sends[entry].collisions.push(near);
+        }
+        if shown.iter().any(Option::is_some) {
+            kept.push(collision);
+        }
+    }
+    Collisions { found: kept, ..found }
+}
+
+/// What is sent whenever something happens.
+fn standing(desired: &Desired, zone: &TimeZone, now: Timestamp) -> Vec<Standing> {
+    let mut found = Vec::new();
+    for (address, declared, pipeline) in desired.all::<Pipeline>().filter(|(_, _, pipeline)| pipeline.enabled) {
+        let (from, until) = pipeline.active();
+        let from = from.filter(|from| *from > now);
+        // Nothing sets it off any more, or ever.
+        if until.is_some_and(|until| until <= from.unwrap_or(now)) {
+            continue;
+        }
+        let there = |at: DateTime| format!("{} {}", words::day(at), words::clock(at));
+        let told = |at: Timestamp| format!("{} {}", there(zone.to_datetime(at)), words::zone(zone));
+        let within = match (from, until) {
+            (Some(from), Some(until)) => format!(", from {} until {}", told(from), told(until)),
+            (Some(from), None) => format!(", from {} on", told(from)),
+            (None, Some(until)) => format!(", until {}", told(until)),
+            (None, None) => String::new(),
+        };
+        let triggers: Vec<String> = pipeline.immediate_trigger.iter().map(|trigger| trigger.happens()).collect();
+        let mut parts = Parts::new(&declared.key);
+        declared.spec.parts(&mut parts);
+        for (outcome, said) in pipeline.outcome.iter().zip(&parts.said) {
+            let delay_seconds = delay(outcome);
+            let after = pushplan_model::nouns::delay::Delay(delay_seconds);
+            let what = pushplan_model::text::any_of(&triggers);
+            let when = if delay_seconds > 0 { format!("{after} after {what}") } else { format!("at once when {what}") };
+            let (when, message) = (when + &within, message(said));
+            found.push(Standing {
+                address: address.clone(),
+                at: declared.key.span,
+                when,
+                delay_seconds,
+                from,
+                until,
+                message,
+            });
+        }
+    }
+    found
+}

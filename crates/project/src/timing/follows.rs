@@ -1,0 +1,110 @@
+//! What a tap on a message sets off.
+
+use std::collections::HashMap;
+
+use jiff::{SignedDuration, Timestamp};
+use pushplan_model::address::Address;
+use pushplan_model::kinds::{Outcome, Pipeline, Said};
+use pushplan_model::nouns::device::DeviceTypes;
+use pushplan_model::nouns::schedule::When;
+
+use super::range;
+use crate::manifest::Desired;
+
+/// A message that follows another one, for whoever taps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Follow {
+    pub address: Address,
+    /// The tag that a tap adds or removes.
+    pub tag: String,
+    pub removed: bool,
+    pub delay_seconds: i64,
+    /// The earliest time.
+    pub from: When,
+    /// From when on a tap does nothing more.
+    pub until: Option<Timestamp>,
+}
+
+/// What starts when a tag is added to a device or removed from it, by that and the tag.
+#[derive(Debug)]
+pub struct Fired<'d>(HashMap<(bool, &'d str), Vec<Fires<'d>>>);
+
+/// One message of a pipeline.
+#[derive(Clone, Copy, Debug)]
+struct Fires<'d> {
+    address: &'d Address,
+    delay_seconds: i64,
+    devices: &'d DeviceTypes,
+    from: Option<Timestamp>,
+    until: Option<Timestamp>,
+}
+
+impl<'d> Fired<'d> {
+    pub fn of(desired: &'d Desired) -> Self {
+        let mut fired: HashMap<_, Vec<Fires>> = HashMap::new();
+        for (address, _, pipeline) in desired.all::<Pipeline>().filter(|(_, _, pipeline)| pipeline.enabled) {
+            let (from, until) = pipeline.active();
+            // A tap moves tags of the device itself, which are in no group.
+            let moves = pipeline.immediate_trigger.iter().filter_map(|trigger| trigger.tag());
+            for moved in moves.filter(|moved| moved.group.is_none()) {
+                let outcomes = pipeline.outcome.iter().map(|outcome| Fires {
+                    address,
+                    delay_seconds: delay(outcome),
+                    devices: &outcome.push.0.device_types,
+                    from,
+                    until,
+                });
+                fired.entry((moved.removed, moved.tag)).or_default().extend(outcomes);
+            }
+        }
+        Self(fired)
+    }
+
+    /// What a tap on a message sets off that goes out at a time.
+    pub fn by(&self, said: &Said, when: When) -> Vec<Follow> {
+        let actions = said.notification.iter().flat_map(|notification| notification.all_actions());
+        let tags = actions.flat_map(|actions| {
+            let added = actions.add_tag.iter().flatten().map(|tag| (false, tag.as_str()));
+            added.chain(actions.remove_tag.iter().flatten().map(|tag| (true, tag.as_str())))
+        });
+        let mut found: Vec<Follow> = Vec::new();
+        for (removed, tag) in tags {
+            for fires in self.0.get(&(removed, tag)).into_iter().flatten().filter(|fires| fires.reaches(said)) {
+                let Some(begin) = fires.begin(when) else { continue };
+                let after = SignedDuration::from_secs(fires.delay_seconds);
+                let from = match begin {
+                    When::At(instant) => When::At(instant.checked_add(after).unwrap_or(instant)),
+                    When::EachZone(time) => When::EachZone(time.checked_add(after).unwrap_or(time)),
+                };
+                let Fires { delay_seconds, until, .. } = *fires;
+                let follow =
+                    Follow { address: fires.address.clone(), tag: tag.to_owned(), removed, delay_seconds, from, until };
+                if !found.contains(&follow) {
+                    found.push(follow);
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Fires<'_> {
+    /// Whether a kind of device that gets the first message gets this one.
+    fn reaches(&self, said: &Said) -> bool {
+        let first = said.devices.map(|devices| devices.named()).unwrap_or_default();
+        let all = self.devices.named().is_empty() || first.is_empty();
+        all || first.iter().any(|device| self.devices.includes(device))
+    }
+
+    /// From when on a tap on what goes out then sets it off, if ever.
+    fn begin(&self, when: When) -> Option<When> {
+        let (first, _) = range(when);
+        let late = self.from.filter(|from| *from > first);
+        let is_over = self.until.is_some_and(|until| until <= late.unwrap_or(first));
+        (!is_over).then(|| late.map_or(when, When::At))
+    }
+}
+
+pub fn delay(outcome: &Outcome) -> i64 {
+    outcome.delay.as_ref().map_or(0, |delay| delay.0.max(0))
+}

@@ -1,0 +1,292 @@
+//! Where in the world the people of an audience can be, as far as it says so.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+use pushplan_model::nouns::audience::{SegmentRef, Selector, Tag};
+use pushplan_model::nouns::vocabulary::{COUNTRIES, Values, group, iana, zones_of};
+use pushplan_model::nouns::zone::Spread;
+use pushplan_model::source::Span;
+
+/// How deep segments are followed. Beyond that, nothing is claimed.
+const DEPTH: usize = 32;
+
+/// Zones by their IANA names, each with the first place that names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named(Vec<(Cow<'static, str>, Seen)>);
+
+impl Named {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Cow<'static, str>, Seen)> {
+        self.0.iter().map(|(name, seen)| (name, *seen))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn contains(&self, name: &str) -> bool {
+        self.0.binary_search_by(|(known, _)| (**known).cmp(name)).is_ok()
+    }
+}
+
+/// Of what names the same zone, the first counts.
+impl FromIterator<(Cow<'static, str>, Seen)> for Named {
+    fn from_iter<I: IntoIterator<Item = (Cow<'static, str>, Seen)>>(all: I) -> Self {
+        let mut all: Vec<_> = all.into_iter().collect();
+        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        all.dedup_by(|(later, _), (first, _)| later == first);
+        Self(all)
+    }
+}
+
+/// Zones that are left out, each with the first place that says so.
+type Left = BTreeMap<Cow<'static, str>, Seen>;
+
+/// How a zone is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The tag that names it, or its country.
+    pub at: Span,
+    /// How many zones of its country more people live in; `None` for one that a tag names. A country is what people have set,
+    /// so a tag of the time zone group says more.
+    pub of_country: Option<usize>,
+}
+
+/// Which zones of a country count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Country {
+    /// The one that most of its people live in.
+    Main,
+    All,
+}
+
+/// Zones, each with how many others of its country more people live in.
+type Ranked = Vec<(&'static str, usize)>;
+
+/// The zones of each country by their names.
+static BY_NAME: LazyLock<HashMap<&str, Ranked, Spread>> = LazyLock::new(|| {
+    let zones = |code| {
+        let mut all: Ranked = zones_of(code).enumerate().map(|(rank, zone)| (zone, rank)).collect();
+        all.sort_unstable();
+        all.dedup_by_key(|(zone, _)| *zone);
+        all
+    };
+    COUNTRIES.iter().map(|(code, _)| (*code, zones(code))).collect()
+});
+
+/// Where an audience is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Where {
+    /// Zones that it names.
+    pub named: Named,
+    /// Whether it may be in zones that it does not name.
+    pub elsewhere: bool,
+    /// Zones that it is not in, of those elsewhere.
+    pub without: Left,
+}
+
+impl Where {
+    fn anywhere() -> Self {
+        Self { elsewhere: true, ..Self::default() }
+    }
+
+    /// Whether it says nothing.
+    fn is_anywhere(&self) -> bool {
+        self.elsewhere && self.named.is_empty() && self.without.is_empty()
+    }
+
+    /// The same, with zones that it is not in only where it may be elsewhere.
+    fn settled(mut self) -> Self {
+        if !self.elsewhere {
+            self.without.clear();
+        }
+        self
+    }
+
+    /// The people of all of these. There may be thousands.
+    fn any(all: Vec<Self>) -> Self {
+        let mut open = all.iter().filter(|one| one.elsewhere);
+        let (elsewhere, mut without) = match open.next() {
+            Some(first) => (true, first.without.clone()),
+            None => (false, Left::new()),
+        };
+        open.for_each(|other| without.retain(|tag, _| other.without.contains_key(tag)));
+        let named: Named = all.into_iter().flat_map(|one| one.named.0).collect();
+        without.retain(|tag, _| !named.contains(tag));
+        Self { named, elsewhere, without }
+    }
+
+    /// The people who are in both. A zone that one of them names and the other leaves open is one that they may be in, and
+    /// what a tag says of the zone holds for people of any country.
+    pub(super) fn and(mut self, other: Self) -> Self {
+        match (self.is_anywhere(), other.is_anywhere()) {
+            (_, true) => return self.settled(),
+            (true, _) => return other.settled(),
+            _ => {}
+        }
+        let by_country = |seen: &Seen| seen.of_country.is_some();
+        let allows = |whole: &Self, tag: &str, seen: Seen| {
+            whole.named.contains(tag)
+                || whole.elsewhere && !whole.without.contains_key(tag)
+                || !by_country(&seen) && whole.named.0.iter().any(|(_, seen)| by_country(seen))
+        };
+        let allowed = |of: &Self, whole: &Self| -> Vec<(Cow<'static, str>, Seen)> {
+            of.named.0.iter().filter(|(tag, seen)| allows(whole, tag, *seen)).cloned().collect()
+        };
+        // A tag comes first.
+        let (mut named, others) = (allowed(&self, &other), allowed(&other, &self));
+        named.extend(others);
+        named.sort_by(|(tag, seen), (other, at)| (tag, by_country(seen)).cmp(&(other, by_country(at))));
+        self.without.extend(other.without);
+        let elsewhere = self.elsewhere && other.elsewhere;
+        let without = if elsewhere { self.without } else { Left::new() };
+        Self { named: named.into_iter().collect(), elsewhere, without }
+    }
+}
+
+/// Where the people of an audience can be. Segments are followed through the lookup.
+pub fn places<'s>(
+    audience: &'s Selector,
+    segments: impl Fn(&SegmentRef) -> Option<&'s Selector>,
+    country: Country,
+) -> Where {
+    let alone = matches!(audience, Selector::Segment(_));
+    Search { segments, country, alone, known: HashMap::new() }.of(audience, false, 0)
+}
+
+struct Search<'s, F> {
+    segments: F,
+    country: Country,
+    /// The audience is one segment.
+    alone: bool,
+    known: HashMap<(&'s str, bool), Where>,
+}
+
+impl<'s, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'s, F> {
+    fn of(&mut self, selector: &'s Selector, negated: bool, depth: usize) -> Where {
+        let compound = match selector {
+            Selector::And(members) => Some((members, negated)),
+            Selector::Or(members) => Some((members, !negated)),
+            _ => None,
+        };
+        if let Some((members, any)) = compound {
+            let all: Vec<Where> = members.iter().map(|member| self.of(member, negated, depth)).collect();
+            return match all.len() {
+                2.. if any => Where::any(all),
+                _ => all.into_iter().reduce(Where::and).unwrap_or_else(Where::anywhere),
+            };
+        }
+        match selector {
+            Selector::Not(member) => self.of(member, !negated, depth),
+            Selector::Tag(Tag { tag, group: Some(id) }) => match group(id).map(|group| group.values) {
+                Some(Values::TimeZone) => {
+                    let seen = Seen { at: tag.span, of_country: None };
+                    let zone = [(Cow::Owned(iana(tag).to_owned()), seen)];
+                    match negated {
+                        true => Where { without: zone.into(), ..Where::anywhere() },
+                        false => Where { named: zone.into_iter().collect(), ..Where::default() },
+                    }
+                }
+                // Who is of another country can be in the same zone.
+                Some(Values::Country) if !negated => self.country(tag, tag.span),
+                _ => Where::anywhere(),
+            },
+            Selector::Segment(reference) => match &reference.value {
+                SegmentRef::Key(key) => self.segment(key, &reference.value, negated, depth),
+                SegmentRef::Id(_) => Where::anywhere(),
+            },
+            _ => Where::anywhere(),
+        }
+    }
+
+    fn country(&self, code: &str, at: Span) -> Where {
+        let seen = |rank| Seen { at, of_country: Some(rank) };
+        let named = match self.country {
+            Country::Main => zones_of(code).take(1).map(|zone| (zone.into(), seen(0))).collect(),
+            Country::All => {
+                let zones = BY_NAME.get(code).into_iter().flatten();
+                Named(zones.map(|(zone, rank)| (Cow::Borrowed(*zone), seen(*rank))).collect())
+            }
+        };
+        if named.is_empty() { Where::anywhere() } else { Where { named, ..Where::default() } }
+    }
+
+    fn segment(&mut self, key: &'s str, reference: &SegmentRef, negated: bool, depth: usize) -> Where {
+        if let Some(known) = self.known.get(&(key, negated)) {
+            return known.clone();
+        }
+        let Some(criteria) = (self.segments)(reference).filter(|_| depth < DEPTH) else {
+            return Where::anywhere();
+        };
+        // A circle of segments comes back to this answer.
+        self.known.insert((key, negated), Where::anywhere());
+        let found = self.of(criteria, negated, depth + 1);
+        if self.alone && depth == 0 {
+            // Nobody asks for it again.
+            return found;
+        }
+        self.known.insert((key, negated), found.clone());
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pushplan_model::node::{Decode, Node, Reader};
+
+    use super::*;
+
+    const TAG: Seen = Seen { at: Span::NONE, of_country: None };
+
+    fn names(selector: &serde_json::Value, country: Country) -> (Vec<String>, bool) {
+        let read = Selector::decode(&Node::from_json_value(selector), &mut Reader::default()).expect("a selector");
+        let found = places(&read, |_| None, country);
+        (found.named.iter().map(|(name, _)| name.to_string()).collect(), found.elsewhere)
+    }
+
+    #[test]
+    fn people_of_a_country_are_in_its_zones() {
+        let spain = serde_json::json!({"country": "ES"});
+        let all = ["Africa/Ceuta", "Atlantic/Canary", "Europe/Madrid"];
+        assert_eq!(names(&spain, Country::All), (all.map(str::to_owned).to_vec(), false));
+        assert_eq!(names(&spain, Country::Main), (vec!["Europe/Madrid".to_owned()], false));
+        assert_eq!(names(&serde_json::json!({"not": {"country": "ES"}}), Country::All), (vec![], true));
+        assert_eq!(names(&serde_json::json!({"country": "Unknown"}), Country::All), (vec![], true));
+    }
+
+    #[test]
+    fn a_time_zone_says_more_than_a_country() {
+        let both = |one: &str, other: &str| serde_json::json!({"and": [{"country": one}, {"timezone": other}]});
+        // The service counts Berlin to Paris.
+        assert_eq!(names(&both("DE", "Europe/Paris"), Country::All), (vec!["Europe/Paris".to_owned()], false));
+        assert_eq!(names(&both("US", "Asia/Tokyo"), Country::All), (vec!["Asia/Tokyo".to_owned()], false));
+        let brazil = names(&serde_json::json!({"timezone": "America/Sao_Paolo"}), Country::All);
+        assert_eq!(brazil, (vec!["America/Sao_Paulo".to_owned()], false));
+    }
+
+    fn place(named: &[&str], elsewhere: bool, without: &[&str]) -> Where {
+        let zone = |tag: &&str| (Cow::Owned((*tag).to_owned()), TAG);
+        Where { named: named.iter().map(zone).collect(), elsewhere, without: without.iter().map(zone).collect() }
+    }
+
+    fn either(one: &Where, other: &Where) -> Where {
+        Where::any(vec![one.clone(), other.clone()])
+    }
+
+    #[test]
+    fn zones_are_joined_as_people_are() {
+        let (a, b) = (place(&["A"], false, &[]), place(&["B"], false, &[]));
+        let (open, not_a) = (Where::anywhere(), place(&[], true, &["A"]));
+        assert_eq!(either(&a, &b), place(&["A", "B"], false, &[]));
+        assert_eq!(either(&a, &open), place(&["A"], true, &[]));
+        assert_eq!(either(&a, &not_a), place(&["A"], true, &[]));
+        assert_eq!(a.clone().and(open.clone()), a);
+        assert_eq!(a.clone().and(b.clone()), place(&[], false, &[]));
+        assert_eq!(either(&a, &open).and(open.clone()), place(&["A"], true, &[]));
+        assert_eq!(a.and(not_a.clone()), place(&[], false, &[]));
+        assert_eq!(not_a.clone().and(open.clone()), not_a);
+        assert_eq!(either(&not_a, &open), place(&[], true, &[]));
+        assert_eq!(b.clone().and(place(&[], true, &["A"])), b);
+    }
+}

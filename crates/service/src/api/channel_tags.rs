@@ -1,0 +1,170 @@
+//! Tags in groups, of channels and of named users.
+
+use std::collections::BTreeMap;
+
+use pushplan_model::node::{At, shape};
+use pushplan_model::nouns::many::Many;
+use serde_json::json;
+
+use super::{channels, limits};
+use crate::answer::{Answer, Answered, Refusal};
+use crate::request::Call;
+use crate::state::App;
+use crate::state::devices::Tags;
+
+shape! {
+    /// A change of channels' tags as it is sent.
+    pub struct SentChannelTags as "an object with audience and add, remove or set" {
+        /// Whose tags.
+        audience: SentChannels,
+        /// Tags to add, by group.
+        add: Option<BTreeMap<At<String>, Vec<At<String>>>>,
+        /// Tags to remove, by group.
+        remove: Option<BTreeMap<At<String>, Vec<At<String>>>>,
+        /// All tags of each group that is named.
+        set: Option<BTreeMap<At<String>, Vec<At<String>>>>,
+    }
+}
+
+shape! {
+    /// Channels by what kind of device they are on.
+    pub struct SentChannels as "an object with ios_channel, android_channel, amazon_channel or channel" {
+        /// On iOS.
+        ios_channel: Option<Many<At<String>>>,
+        /// On Android.
+        android_channel: Option<Many<At<String>>>,
+        /// On Amazon.
+        amazon_channel: Option<Many<At<String>>>,
+        /// On anything.
+        channel: Option<Many<At<String>>>,
+    }
+}
+
+shape! {
+    /// A change of named users' tags as it is sent.
+    pub struct SentUserTags as "an object with audience and add, remove or set" {
+        /// Whose tags.
+        audience: SentUsers,
+        /// Tags to add, by group.
+        add: Option<BTreeMap<At<String>, Many<At<String>>>>,
+        /// Tags to remove, by group.
+        remove: Option<BTreeMap<At<String>, Many<At<String>>>>,
+        /// All tags of each group that is named.
+        set: Option<BTreeMap<At<String>, Many<At<String>>>>,
+    }
+}
+
+shape! {
+    /// Named users.
+    pub struct SentUsers as "an object with named_user_id" {
+        /// Their ids.
+        named_user_id: Many<At<String>>,
+    }
+}
+
+/// Groups and their tags, as a request lists them.
+type Listed = Option<Vec<(String, Vec<String>)>>;
+
+/// What is to become of tags.
+#[derive(Debug)]
+enum Change {
+    /// Each of the two alters only the tags that it names.
+    Alter { add: Tags, remove: Tags },
+    /// Replaces all tags of the groups that it names, and of no other.
+    Set(Tags),
+}
+
+impl Change {
+    /// `add`, `remove`, both, or `set` alone.
+    fn of(add: Listed, remove: Listed, set: Listed) -> Result<Self, Refusal> {
+        match (add, remove, set) {
+            (None, None, None) => Err(Refusal::invalid("one of `add`, `remove` and `set` is needed")),
+            (None, None, Some(set)) => Ok(Self::Set(checked("set", set)?)),
+            (_, _, Some(_)) => Err(Refusal::invalid("`set` stands alone, without `add` and `remove`")),
+            (add, remove, None) => Ok(Self::Alter {
+                add: add.map(|add| checked("add", add)).transpose()?.unwrap_or_default(),
+                remove: remove.map(|remove| checked("remove", remove)).transpose()?.unwrap_or_default(),
+            }),
+        }
+    }
+
+    /// A tag that is both added and removed is removed.
+    fn apply(&self, tags: &mut Tags) {
+        match self {
+            Self::Set(set) => tags.extend(set.clone()),
+            Self::Alter { add, remove } => {
+                for (group, added) in add {
+                    tags.entry(group.clone()).or_default().extend(added.iter().cloned());
+                }
+                for (group, removed) in remove {
+                    if let Some(tags) = tags.get_mut(group) {
+                        tags.retain(|tag| !removed.contains(tag));
+                    }
+                }
+            }
+        }
+        tags.retain(|_, tags| !tags.is_empty());
+    }
+}
+
+fn checked(key: &str, listed: Vec<(String, Vec<String>)>) -> Result<Tags, Refusal> {
+    if listed.is_empty() {
+        return Err(Refusal::invalid(format!("`{key}` names no tag group")));
+    }
+    for (group, tags) in &listed {
+        limits::group(group)?;
+        limits::tags_per_group(group, tags.len())?;
+        tags.iter().try_for_each(|tag| limits::tag(tag))?;
+    }
+    Ok(listed.into_iter().map(|(group, tags)| (group, tags.into_iter().collect())).collect())
+}
+
+/// Groups and tags without their places.
+fn plain<L: IntoIterator<Item = At<String>>>(sent: Option<BTreeMap<At<String>, L>>) -> Listed {
+    let texts = |tags: L| tags.into_iter().map(|tag| tag.value).collect();
+    sent.map(|groups| groups.into_iter().map(|(group, tags)| (group.value, texts(tags))).collect())
+}
+
+/// The same for tags of which a single one needs no list.
+fn plain_many(sent: Option<BTreeMap<At<String>, Many<At<String>>>>) -> Listed {
+    plain(sent.map(|groups| groups.into_iter().map(|(group, tags)| (group, tags.0)).collect()))
+}
+
+pub fn of_channels(app: &mut App, call: &Call) -> Answered {
+    let sent: SentChannelTags = call.request.read()?;
+    let change = Change::of(plain(sent.add), plain(sent.remove), plain(sent.set))?;
+    let SentChannels { ios_channel, android_channel, amazon_channel, channel } = &sent.audience;
+    let lists = [(ios_channel, Some("ios")), (android_channel, Some("android")), (amazon_channel, Some("amazon"))];
+    let mut numbers = Vec::new();
+    for (ids, device_type) in lists.into_iter().chain([(channel, None)]) {
+        for id in ids.iter().flatten() {
+            numbers.push(channels::known(app, id, device_type)?);
+        }
+    }
+    if numbers.is_empty() {
+        return Err(Refusal::invalid("the audience names no channel"));
+    }
+    for number in &numbers {
+        let mut tags = app.devices.device(*number).map(|device| device.tags.clone()).unwrap_or_default();
+        change.apply(&mut tags);
+        limits::tags_per_channel(app.devices.id(*number), &tags)?;
+    }
+    for number in numbers {
+        app.change_tags(number, call.now, |tags| change.apply(tags));
+    }
+    Ok(Answer::ok(200, json!({})))
+}
+
+pub fn of_named_users(app: &mut App, call: &Call) -> Answered {
+    let sent: SentUserTags = call.request.read()?;
+    let change = Change::of(plain_many(sent.add), plain_many(sent.remove), plain_many(sent.set))?;
+    let users = &sent.audience.named_user_id;
+    if users.is_empty() {
+        return Err(Refusal::invalid("the audience names no named user"));
+    }
+    users.iter().try_for_each(|user| limits::named_user(user))?;
+    for user in users {
+        app.change_user_tags(user, call.now, |tags| change.apply(tags));
+    }
+    Ok(Answer::ok(200, json!({})))
+}

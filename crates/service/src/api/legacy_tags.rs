@@ -1,0 +1,147 @@
+//! Tags without groups: the older way, which the contract keeps.
+
+use std::collections::BTreeSet;
+
+use pushplan_model::node::{At, shape};
+use serde_json::json;
+
+use super::{channels, limits};
+use crate::answer::{Answer, Answered, Refusal};
+use crate::request::Call;
+use crate::state::App;
+use crate::state::devices::{NO_GROUP, Numbers};
+
+/// How many tags are listed. There is no second page.
+const LISTED: usize = 100;
+
+shape! {
+    /// Who gets a tag and who loses it.
+    pub struct SentCarriers as "an object with ios_channels, android_channels or amazon_channels" {
+        /// On iOS.
+        ios_channels: Option<SentMoves>,
+        /// On Android.
+        android_channels: Option<SentMoves>,
+        /// On Amazon.
+        amazon_channels: Option<SentMoves>,
+    }
+}
+
+shape! {
+    /// Channels that get a tag and channels that lose it.
+    pub struct SentMoves as "an object with add or remove" {
+        /// These get it.
+        add: Option<Vec<At<String>>>,
+        /// These lose it.
+        remove: Option<Vec<At<String>>>,
+    }
+}
+
+shape! {
+    /// All tags of one device.
+    pub struct SentTagList as "an object with one channel and tags" {
+        /// On iOS.
+        ios_channel: Option<At<String>>,
+        /// On Android.
+        android_channel: Option<At<String>>,
+        /// On Amazon.
+        amazon_channel: Option<At<String>>,
+        /// Its tags.
+        tags: Vec<At<String>>,
+    }
+}
+
+fn exists(app: &App, tag: &str) -> bool {
+    app.legacy_tags.get(tag).is_some() || app.devices.with_tag(NO_GROUP, tag).is_some()
+}
+
+pub fn list(app: &App, _: &Call) -> Answered {
+    let made = app.legacy_tags.iter().map(|(tag, _)| tag).take(LISTED);
+    let both: BTreeSet<&str> = made.chain(app.devices.tags_of(NO_GROUP).take(LISTED)).collect();
+    let tags: Vec<&str> = both.into_iter().take(LISTED).collect();
+    Ok(Answer::bare(200, json!({ "tags": tags })))
+}
+
+pub fn create(app: &mut App, call: &Call) -> Answered {
+    let tag = call.request.param(0);
+    limits::tag(tag)?;
+    let status = if exists(app, tag) { 200 } else { 201 };
+    if app.legacy_tags.get(tag).is_none() {
+        app.legacy_tags.put(&mut app.journal, tag, call.now);
+    }
+    Ok(Answer::done(status, json!({})))
+}
+
+pub fn change(app: &mut App, call: &Call) -> Answered {
+    let tag = call.request.param(0);
+    limits::tag(tag)?;
+    let SentCarriers { ios_channels, android_channels, amazon_channels } = call.request.read()?;
+    let platforms = [(ios_channels, "ios"), (android_channels, "android"), (amazon_channels, "amazon")];
+    if platforms.iter().all(|(moves, _)| moves.is_none()) {
+        return Err(Refusal::invalid("no channels are named"));
+    }
+    let (mut add, mut remove) = (Numbers::new(), Numbers::new());
+    for (moves, device_type) in &platforms {
+        let Some(moves) = moves else { continue };
+        if moves.add.is_none() && moves.remove.is_none() {
+            return Err(Refusal::invalid(format!("`{device_type}_channels` needs `add` or `remove`")));
+        }
+        for (ids, numbers) in [(&moves.add, &mut add), (&moves.remove, &mut remove)] {
+            for id in ids.iter().flatten() {
+                numbers.insert(channels::known(app, id, Some(device_type))?);
+            }
+        }
+    }
+    for number in &add {
+        let mut tags = app.devices.device(*number).map(|device| device.tags.clone()).unwrap_or_default();
+        tags.entry(NO_GROUP.to_owned()).or_default().insert(tag.to_owned());
+        limits::tags_per_channel(app.devices.id(*number), &tags)?;
+    }
+    // One that is in both lists loses the tag, and has never got it.
+    for number in add.difference(&remove) {
+        app.change_tags(*number, call.now, |tags| {
+            tags.entry(NO_GROUP.to_owned()).or_default().insert(tag.to_owned());
+        });
+    }
+    for number in remove {
+        app.change_tags(number, call.now, |tags| {
+            if let Some(tags) = tags.get_mut(NO_GROUP) {
+                tags.remove(tag);
+            }
+        });
+    }
+    Ok(Answer::done(200, json!({})))
+}
+
+pub fn delete(app: &mut App, call: &Call) -> Answered {
+    match app.delete_tag(call.request.param(0), call.now) {
+        true => Ok(Answer::empty(204)),
+        false => Err(Refusal::not_found("Tag")),
+    }
+}
+
+/// Gives each device exactly the tags that are listed for it. All of the request is checked before any of it is done.
+pub fn batch(app: &mut App, call: &Call) -> Answered {
+    let sent: Vec<SentTagList> = call.request.read()?;
+    let mut changes = Vec::new();
+    for SentTagList { ios_channel, android_channel, amazon_channel, tags } in &sent {
+        let keys = [(ios_channel, "ios"), (android_channel, "android"), (amazon_channel, "amazon")];
+        let named: Vec<(&At<String>, &str)> =
+            keys.into_iter().filter_map(|(id, device_type)| Some((id.as_ref()?, device_type))).collect();
+        let [(id, device_type)] = named[..] else {
+            return Err(Refusal::invalid("each entry names exactly one channel"));
+        };
+        let number = channels::known(app, id, Some(device_type))?;
+        tags.iter().try_for_each(|tag| limits::tag(tag))?;
+        let tags: BTreeSet<String> = tags.iter().map(|tag| tag.value.clone()).collect();
+        let mut all = app.devices.device(number).map(|device| device.tags.clone()).unwrap_or_default();
+        all.insert(NO_GROUP.to_owned(), tags.clone());
+        limits::tags_per_channel(id, &all)?;
+        changes.push((number, tags));
+    }
+    for (number, list) in changes {
+        app.change_tags(number, call.now, |tags| {
+            tags.insert(NO_GROUP.to_owned(), list);
+        });
+    }
+    Ok(Answer::done(200, json!({})))
+}

@@ -1,0 +1,84 @@
+//! Named users: putting channels under one id, and looking them up.
+
+use pushplan_model::node::{At, shape};
+use serde_json::{Value, json};
+
+use super::{channels, limits, paging};
+use crate::answer::{Answer, Answered, Refusal};
+use crate::request::Call;
+use crate::state::devices::Numbers;
+use crate::state::{App, NamedUser, iso};
+
+/// The largest page of a listing.
+const PAGE: usize = 1_000;
+
+shape! {
+    /// A channel and the named user that it belongs to.
+    pub struct SentAssociation as "an object with channel_id, device_type and named_user_id" {
+        /// The channel.
+        channel_id: At<String>,
+        /// What kind of device it is on. The id alone tells it as well.
+        device_type: Option<At<String>>,
+        /// The named user.
+        named_user_id: At<String>,
+    }
+}
+
+/// The channel and the named user of a request.
+fn read(app: &App, call: &Call) -> Result<(u32, String), Refusal> {
+    let sent: SentAssociation = call.request.read()?;
+    limits::named_user(&sent.named_user_id)?;
+    let device_type = sent.device_type.as_ref().map(|device_type| device_type.as_str());
+    Ok((channels::known(app, &sent.channel_id, device_type)?, sent.named_user_id.value))
+}
+
+pub fn associate(app: &mut App, call: &Call) -> Answered {
+    let (number, user) = read(app, call)?;
+    let channels = app.devices.of_user(&user);
+    if !channels.is_some_and(|channels| channels.contains(&number)) {
+        limits::channels_per_user(&user, channels.map_or(0, Numbers::len) + 1)?;
+    }
+    app.associate(number, Some(&user), call.now);
+    Ok(Answer::ok(200, json!({})))
+}
+
+pub fn disassociate(app: &mut App, call: &Call) -> Answered {
+    let (number, user) = read(app, call)?;
+    if app.devices.device(number).and_then(|device| device.named_user.as_ref()) != Some(&user) {
+        let id = app.devices.id(number);
+        return Err(Refusal::invalid(format!("the channel {id} does not belong to the named user `{user}`")));
+    }
+    app.associate(number, None, call.now);
+    Ok(Answer::ok(200, json!({})))
+}
+
+/// One named user where `id` is given, all of them where it is not.
+pub fn get(app: &App, call: &Call) -> Answered {
+    let Some(id) = call.request.query("id") else { return list(app, call) };
+    let user = app.named_users.get(id).ok_or_else(|| Refusal::not_found("Named user"))?;
+    Ok(Answer::ok(200, json!({ "named_user": record(app, id, user) })))
+}
+
+fn list(app: &App, call: &Call) -> Answered {
+    let limit = paging::limit(call.request, PAGE)?;
+    let mut rest = app.named_users.from(call.request.query("start").unwrap_or(""));
+    let users: Vec<Value> = rest.by_ref().take(limit).map(|(id, user)| record(app, id, user)).collect();
+    let mut body = json!({ "named_users": users });
+    if let Some((next, _)) = rest.next() {
+        body["next_page"] = paging::next_page(call.request, limit, next).into();
+    }
+    Ok(Answer::ok(200, body))
+}
+
+fn record(app: &App, id: &str, user: &NamedUser) -> Value {
+    let numbers = app.devices.of_user(id).into_iter().flatten();
+    let devices = numbers.filter_map(|number| Some((app.devices.id(*number), app.devices.device(*number)?)));
+    let channels: Vec<Value> = devices.map(|(id, device)| channels::record(id, device)).collect();
+    json!({
+        "named_user_id": id,
+        "tags": user.tags,
+        "channels": channels,
+        "created": iso(user.created),
+        "last_modified": iso(user.last_modified),
+    })
+}

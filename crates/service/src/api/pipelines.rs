@@ -1,0 +1,139 @@
+//! Automated messages.
+
+use pushplan_model::node::{Node, Tree};
+use pushplan_model::nouns::audience::Selector;
+use pushplan_model::nouns::clock::utc;
+use serde_json::{Value, json};
+
+use super::push::{at_least_one, complete};
+use crate::answer::{Answer, Answered, Refusal, new_id};
+use crate::request::Call;
+use crate::request::{Body, Request};
+use crate::state::{App, Due, Pipeline, SentPipeline, iso};
+
+/// The largest page of a listing.
+const PAGE: usize = 100;
+
+/// Keys of the live service that the contract does not describe. They are kept and have no effect here.
+const FURTHER: &[&str] = &["constraint", "condition"];
+
+pub fn create(app: &mut App, call: &Call) -> Answered {
+    let pipelines = read_all(call.request)?;
+    let mut urls = Vec::new();
+    for pipeline in pipelines {
+        let id = new_id();
+        urls.push(url(&id, call.request));
+        let kept = Pipeline { pipeline, created: call.now, modified: call.now };
+        app.pipelines.put(&mut app.journal, &id, kept);
+    }
+    Ok(Answer::done(201, json!({ "pipeline_urls": urls })))
+}
+
+pub fn validate(_: &App, call: &Call) -> Answered {
+    read_all(call.request)?;
+    Ok(Answer::done(200, json!({})))
+}
+
+/// The newest first.
+pub fn list(app: &App, call: &Call) -> Answered {
+    let enabled = match call.request.query("enabled").map(str::to_ascii_lowercase).as_deref() {
+        None => None,
+        Some("true") => Some(true),
+        Some("false") => Some(false),
+        Some(_) => return Err(Refusal::invalid("`enabled` is neither true nor false")),
+    };
+    let limit = call.request.number("limit", PAGE, PAGE)?.max(1);
+    let offset = call.request.number("offset", 0, usize::MAX)?;
+    let wanted = |kept: &Pipeline| enabled.is_none_or(|enabled| is_enabled(kept) == enabled);
+    let mut rest = app.pipelines.table.iter().rev().filter(|(_, kept)| wanted(kept)).skip(offset);
+    let pipelines: Vec<Value> = rest.by_ref().take(limit).map(|(id, kept)| record(id, kept, call.request)).collect();
+    let mut fields = json!({ "pipelines": pipelines });
+    if rest.next().is_some() {
+        let next = offset.saturating_add(limit).to_string();
+        fields["next_page"] = call.request.page(&[("offset", next), ("limit", limit.to_string())]).into();
+    }
+    Ok(Answer::ok(200, fields))
+}
+
+pub fn get(app: &App, call: &Call) -> Answered {
+    let id = call.request.param(0);
+    let kept = app.pipelines.table.get(id).ok_or_else(unknown)?;
+    Ok(Answer::ok(200, json!({ "pipeline": record(id, kept, call.request) })))
+}
+
+pub fn update(app: &mut App, call: &Call) -> Answered {
+    let body = call.request.json()?;
+    let pipeline = read(&body, &body.node, "")?;
+    let id = call.request.param(0);
+    let created = app.pipelines.table.get(id).ok_or_else(unknown)?.created;
+    app.pipelines.put(&mut app.journal, id, Pipeline { pipeline, created, modified: call.now });
+    Ok(Answer::done(200, json!({})))
+}
+
+/// Takes a pipeline away with all that it was about to send.
+pub fn delete(app: &mut App, call: &Call) -> Answered {
+    let id = call.request.param(0);
+    app.pipelines.remove(&mut app.journal, id).ok_or_else(unknown)?;
+    app.due.drop_if(&mut app.journal, |due| matches!(due, Due::Firing { pipeline, .. } if pipeline == id));
+    Ok(Answer::empty(204))
+}
+
+fn unknown() -> Refusal {
+    Refusal::not_found("Pipeline")
+}
+
+fn read_all(request: &Request) -> Result<Vec<Value>, Refusal> {
+    let body = request.json()?;
+    let nodes = body.each();
+    at_least_one(nodes.len(), "pipeline")?;
+    nodes.into_iter().map(|(path, node)| read(&body, node, &path)).collect()
+}
+
+/// A pipeline as it was sent, once it has been understood.
+fn read(body: &Body, node: &Node, path: &str) -> Result<Value, Refusal> {
+    let sent: SentPipeline = body.read(node)?;
+    if let Some(key) = sent.rest.0.keys().find(|key| !FURTHER.contains(&key.as_str())) {
+        return Err(Refusal::unknown_key(&format!("{path}{key}")));
+    }
+    at_least_one(sent.immediate_trigger.len(), "trigger")?;
+    at_least_one(sent.outcome.len(), "outcome")?;
+    let listed = matches!(node.get("outcome").map(|outcome| &outcome.tree), Some(Tree::List(_)));
+    for (number, outcome) in sent.outcome.iter().enumerate() {
+        let place = if listed { format!("{path}outcome[{number}]") } else { format!("{path}outcome") };
+        if !matches!(outcome.push.audience.value, Selector::Triggered) {
+            let why = "the audience of a pipeline is `triggered`: the device that set it off";
+            return Err(Refusal::invalid_at(&format!("{place}.push.audience"), why));
+        }
+        complete(&outcome.push, &format!("{place}.push."))?;
+        if outcome.delay.as_ref().is_some_and(|delay| delay.value.0 < 0) {
+            return Err(Refusal::invalid_at(&format!("{place}.delay"), "a delay cannot be negative"));
+        }
+    }
+    for (key, time) in [("activation_time", &sent.activation_time), ("deactivation_time", &sent.deactivation_time)] {
+        if let Some(time) = time.as_ref().filter(|time| utc(time).is_none()) {
+            return Err(Refusal::invalid_at(key, format!("`{time}` is not a time such as 2026-11-27T09:00:00")));
+        }
+    }
+    if sent.timing.as_ref().is_some_and(|timing| timing.delay.seconds.value.0 < 0) {
+        return Err(Refusal::invalid_at(&format!("{path}timing.delay.seconds"), "a delay cannot be negative"));
+    }
+    Ok(node.to_json())
+}
+
+fn is_enabled(kept: &Pipeline) -> bool {
+    kept.pipeline["enabled"] == true
+}
+
+fn url(id: &str, request: &Request) -> String {
+    format!("{}/api/pipelines/{id}", request.origin)
+}
+
+fn record(id: &str, kept: &Pipeline, request: &Request) -> Value {
+    let mut record = kept.pipeline.clone();
+    record["uid"] = id.into();
+    record["url"] = url(id, request).into();
+    record["status"] = if is_enabled(kept) { "live" } else { "disabled" }.into();
+    record["creation_time"] = iso(kept.created).into();
+    record["last_modified_time"] = iso(kept.modified).into();
+    record
+}

@@ -1,0 +1,162 @@
+//! Sending at once, and the rules for everything that is ever sent.
+
+use pushplan_model::node::At;
+use pushplan_model::nouns::audience::{ChannelKey, Selector};
+use pushplan_model::nouns::device::{DeviceType, DeviceTypes};
+use pushplan_model::nouns::notification::Notification;
+use pushplan_model::nouns::push::{Content, Push};
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, Answered, Refusal};
+use crate::request::Call;
+use crate::request::Request;
+use crate::state::{App, Outgoing, PushType};
+
+/// How many pushes one request may hold.
+const MOST: usize = 100;
+
+/// How many selectors one audience may hold. Operators do not count, and each value of a list does.
+const SELECTORS: usize = 1_000;
+
+pub fn create(app: &mut App, call: &Call) -> Answered {
+    let pushes = read(call.request)?;
+    let mut push_ids = Vec::new();
+    let mut message_ids = Vec::new();
+    for (push, raw) in &pushes {
+        let push_id = send(app, call, &push.audience, &push.device_types, raw);
+        if push.message.is_some() {
+            // A push has one message at most, so that its id will do for both.
+            message_ids.push(push_id.clone());
+        }
+        push_ids.push(push_id);
+    }
+    let mut fields = json!({ "push_ids": push_ids });
+    if !message_ids.is_empty() {
+        fields["message_ids"] = message_ids.into();
+    }
+    Ok(Answer::done(202, fields))
+}
+
+pub fn validate(_: &App, call: &Call) -> Answered {
+    read(call.request)?;
+    Ok(Answer::done(200, json!({})))
+}
+
+/// Sends a push that has been found right to those who are in its audience now.
+pub(super) fn send(
+    app: &mut App,
+    call: &Call,
+    audience: &Selector,
+    device_types: &DeviceTypes,
+    push: &Value,
+) -> String {
+    let to = app.members(audience, call.now);
+    let out = Outgoing { push_type: PushType::of(audience), group_id: None, variant: None, device_types, push };
+    app.send(&out, to, call.now)
+}
+
+/// Every push of a request, as it is understood and as it was sent. One that is wrong refuses all.
+fn read(request: &Request) -> Result<Vec<(Push, Value)>, Refusal> {
+    let body = request.json()?;
+    let nodes = body.each();
+    at_least_one(nodes.len(), "push")?;
+    if nodes.len() > MOST {
+        return Err(Refusal::too_many(format!("{} pushes in one request; {MOST} are possible", nodes.len())));
+    }
+    let read = nodes.into_iter().map(|(path, node)| {
+        let push: Push = body.read(node)?;
+        sendable(&push, &path)?;
+        Ok((push, node.to_json()))
+    });
+    read.collect()
+}
+
+pub(super) fn at_least_one(number: usize, noun: &str) -> Result<(), Refusal> {
+    if number == 0 {
+        return Err(Refusal::invalid(format!("at least one {noun} is needed")));
+    }
+    Ok(())
+}
+
+/// Whether a push can be sent by anything but a pipeline. `path` is where it stands in the body.
+pub(super) fn sendable(push: &Push, path: &str) -> Result<(), Refusal> {
+    addressed(&push.audience, &push.device_types, path)?;
+    complete(push, path)
+}
+
+/// Whether a push says something that its devices can get, whoever they are.
+pub(super) fn complete(push: &Push, path: &str) -> Result<(), Refusal> {
+    let notification = push.notification.as_ref();
+    let missing = || Refusal::invalid_at(&format!("{path}notification"), "`notification` is missing");
+    known_notification(notification.ok_or_else(missing)?, path)?;
+    deliverable(push.message.is_some(), &push.device_types, path)
+}
+
+/// Message Center does not exist on every platform, and one of them refuses it.
+pub(super) fn deliverable(has_message: bool, device_types: &DeviceTypes, path: &str) -> Result<(), Refusal> {
+    let named_wns = device_types.named().iter().any(|device| device.value == DeviceType::Wns);
+    if has_message && named_wns {
+        return Err(Refusal::invalid_at(
+            &format!("{path}message"),
+            "a Message Center message cannot be pushed to WNS; it reaches ios, android and amazon",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether an audience is possible where nothing was triggered, for these devices.
+pub(super) fn addressed(audience: &At<Selector>, device_types: &DeviceTypes, path: &str) -> Result<(), Refusal> {
+    possible(audience, &format!("{path}audience"))?;
+    let mut open = false;
+    audience.walk(&mut |selector| open |= matches!(selector.value, Selector::Channel(ChannelKey::Open, _)));
+    let reaches_open = match device_types {
+        DeviceTypes::All => true,
+        DeviceTypes::Some(list) => list.iter().any(|device| matches!(device.value, DeviceType::Open(_))),
+    };
+    if open && !reaches_open {
+        return Err(Refusal::invalid_at(
+            &format!("{path}device_types"),
+            "an `open_channel` is reached as `open::<platform>`, which is not among the device types",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether a push without an audience has no key that a push does not have.
+pub(super) fn known_content(content: &Content, path: &str) -> Result<(), Refusal> {
+    match content.rest.0.keys().find(|key| key.as_str() != "campaigns") {
+        Some(key) => Err(Refusal::unknown_key(&format!("{path}{key}"))),
+        None => known_notification(&content.notification, path),
+    }
+}
+
+/// Beside what the contract describes, a notification has overrides by kind of device.
+fn known_notification(notification: &Notification, path: &str) -> Result<(), Refusal> {
+    match notification.rest.0.keys().find(|key| DeviceType::parse(key).is_none()) {
+        Some(key) => Err(Refusal::unknown_key(&format!("{path}notification.{key}"))),
+        None => Ok(()),
+    }
+}
+
+/// Whether a selector can stand where nothing was triggered. Tags and segments that nobody has can: they match nobody.
+pub(super) fn possible(selector: &At<Selector>, path: &str) -> Result<(), Refusal> {
+    let mut wrong: Option<String> = None;
+    let mut number = 0;
+    selector.walk(&mut |one| {
+        number += usize::from(!matches!(one.value, Selector::And(_) | Selector::Or(_) | Selector::Not(_)));
+        let inside = !std::ptr::eq(one, selector);
+        let why = match &one.value {
+            Selector::Triggered if !inside => "`triggered` is possible in a pipeline only",
+            Selector::All | Selector::Triggered if inside => {
+                "`all` and `triggered` stand alone, never inside another selector"
+            }
+            Selector::And(members) | Selector::Or(members) if members.is_empty() => "an empty list of selectors",
+            _ => return,
+        };
+        wrong.get_or_insert_with(|| why.to_owned());
+    });
+    if number > SELECTORS {
+        wrong = Some(format!("{number} selectors in one audience; {SELECTORS} are possible"));
+    }
+    wrong.map_or(Ok(()), |why| Err(Refusal::invalid_at(path, &why)))
+}

@@ -1,0 +1,99 @@
+//! Stored audiences.
+
+use pushplan_model::node::{At, shape};
+use pushplan_model::nouns::audience::Selector;
+use serde::Serialize;
+use serde_json::json;
+
+use super::paging;
+use super::push::possible;
+use crate::answer::{Answer, Answered, Refusal, new_id};
+use crate::api::Change;
+use crate::request::Call;
+use crate::request::Request;
+use crate::state::{App, Segment};
+
+/// The largest page of a listing.
+const PAGE: usize = 200;
+
+/// How a page begins.
+const BEGIN: &str = r#"{"segments":["#;
+
+shape! {
+    /// A segment as it is sent.
+    pub struct Sent as "a segment with display_name and criteria" {
+        /// The name that people see.
+        display_name: At<String>,
+        /// Who is in it.
+        criteria: At<Selector>,
+    }
+}
+
+/// What was sent: the name, the criteria as they are written and as they are understood.
+fn read(request: &Request) -> Result<(String, String, At<Selector>), Refusal> {
+    let body = request.json()?;
+    let sent: Sent = body.read(&body.node)?;
+    possible(&sent.criteria, "criteria")?;
+    let criteria = body.node.get("criteria").map_or("", |criteria| body.text(criteria)).to_owned();
+    Ok((sent.display_name.value, criteria, sent.criteria))
+}
+
+/// What the answer to a new segment tells.
+#[derive(Serialize)]
+struct Created<'a> {
+    segment_id: &'a str,
+}
+
+pub fn create(request: &Request) -> Result<Change, Refusal> {
+    let (display_name, criteria, understood) = read(request)?;
+    let id = new_id();
+    let url = format!("{}/api/segments/{id}", request.origin);
+    let answer = Answer::done(201, Created { segment_id: &id }).at(url);
+    Ok(Box::new(move |app, call| {
+        let now = call.now.as_millisecond();
+        app.segments.put(&mut app.journal, &id, Segment::new(display_name, criteria, now, now), understood);
+        Ok(answer)
+    }))
+}
+
+pub fn list(app: &App, call: &Call) -> Answered {
+    let limit = paging::limit(call.request, PAGE)?;
+    let start = call.request.query("start").unwrap_or("");
+    let mut rest = app.segments.table.from(start);
+    let mut lines: Vec<&str> = Vec::with_capacity(limit);
+    lines.extend(rest.by_ref().take(limit).map(|(id, segment)| segment.listed(id)));
+    let next_page = rest.next().map(|(next, _)| paging::next_page(call.request, limit, next));
+    let next_page = next_page.map(|url| format!(r#","next_page":{}"#, json!(url)));
+    let end = format!("]{}}}", next_page.unwrap_or_default());
+    let length = lines.iter().map(|line| line.len() + 1).sum::<usize>() + end.len() + BEGIN.len();
+    let mut body = String::with_capacity(length);
+    body.push_str(BEGIN);
+    for (n, line) in lines.into_iter().enumerate() {
+        body.push_str(if n == 0 { "" } else { "," });
+        body.push_str(line);
+    }
+    body.push_str(&end);
+    Ok(Answer::text(200, body))
+}
+
+pub fn get(app: &App, call: &Call) -> Answered {
+    let segment = app.segments.table.get(call.request.param(0)).ok_or_else(|| Refusal::not_found("Segment"))?;
+    Ok(Answer::text(200, segment.shown()))
+}
+
+pub fn update(request: &Request) -> Result<Change, Refusal> {
+    let (display_name, criteria, understood) = read(request)?;
+    Ok(Box::new(move |app, call| {
+        let id = call.request.param(0);
+        let old = app.segments.table.get(id).ok_or_else(|| Refusal::not_found("Segment"))?;
+        let segment = Segment::new(display_name, criteria, old.created, call.now.as_millisecond());
+        app.segments.put(&mut app.journal, id, segment, understood);
+        Ok(Answer::done(200, json!({})))
+    }))
+}
+
+pub fn delete(app: &mut App, call: &Call) -> Answered {
+    let removed = app.segments.remove(&mut app.journal, call.request.param(0));
+    removed.ok_or_else(|| Refusal::not_found("Segment"))?;
+    Ok(Answer::empty(204))
+}

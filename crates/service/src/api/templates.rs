@@ -1,0 +1,223 @@
+//! Stored pushes with variables.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pushplan_model::node::{At, Node, Tree, shape};
+use pushplan_model::nouns::audience::Selector;
+use pushplan_model::nouns::device::DeviceTypes;
+use pushplan_model::nouns::push::Content;
+use pushplan_model::nouns::variable::Variable;
+use serde_json::{Value, json};
+
+use super::push;
+use crate::answer::{Answer, Answered, Refusal, new_id};
+use crate::request::Body;
+use crate::request::Call;
+use crate::state::{App, Missing, Template, iso};
+use pushplan_model::nouns::level::Level;
+
+/// The largest page of a listing.
+const PAGE: usize = 100;
+
+/// How long the key of a variable may be.
+const KEY: usize = 32;
+
+shape! {
+    /// A template as it is sent.
+    pub struct Sent as "a template with name and push" {
+        /// The name that people see.
+        name: At<String>,
+        /// What it is for.
+        description: Option<At<String>>,
+        /// The variables that its texts name.
+        variables: Option<Vec<Variable>>,
+        /// What it says.
+        push: Content,
+    }
+}
+
+shape! {
+    /// What is to be changed in a template. What is left out stays.
+    pub struct Change as "what is to be changed in a template" {
+        /// The name that people see.
+        name: Option<At<String>>,
+        /// What it is for.
+        description: Option<At<String>>,
+        /// The variables that its texts name.
+        variables: Option<Vec<Variable>>,
+        /// What it says.
+        push: Option<Content>,
+    }
+}
+
+shape! {
+    /// A push whose texts come from a template.
+    pub struct SentPush as "device_types, audience and merge_data" {
+        /// Who gets it.
+        audience: At<Selector>,
+        /// On which kinds of device.
+        device_types: At<DeviceTypes>,
+        /// The template, and what to fill in.
+        merge_data: MergeData,
+    }
+}
+
+shape! {
+    /// A template, and what to fill in.
+    pub struct MergeData as "template_id and substitutions" {
+        /// The id of the template.
+        template_id: At<String>,
+        /// Values by the keys of variables.
+        substitutions: BTreeMap<At<String>, At<String>>,
+    }
+}
+
+pub fn create(app: &mut App, call: &Call) -> Answered {
+    let body = call.request.json()?;
+    let sent: Sent = body.read(&body.node)?;
+    check(sent.variables.as_deref(), Some(&sent.push))?;
+    let template = Template {
+        name: sent.name.value,
+        description: sent.description.map(|description| description.value),
+        variables: list(body.node.get("variables")),
+        push: body.node.get("push").map(Node::to_json).unwrap_or_default(),
+        created: call.now,
+        modified: call.now,
+        last_used: None,
+    };
+    let id = new_id();
+    app.templates.put(&mut app.journal, &id, template);
+    let url = format!("{}/api/templates/{id}", call.request.origin);
+    Ok(Answer::done(201, json!({ "template_id": id })).at(url))
+}
+
+pub fn list_all(app: &App, call: &Call) -> Answered {
+    let size = call.request.number("page_size", PAGE, PAGE)?.max(1);
+    let page = call.request.number("page", 1, usize::MAX)?.max(1);
+    let before = (page - 1).saturating_mul(size);
+    let total = app.templates.len();
+    let templates: Vec<Value> =
+        app.templates.iter().skip(before).take(size).map(|(id, template)| record(id, template)).collect();
+    let url = |page: usize| call.request.page(&[("page", page.to_string()), ("page_size", size.to_string())]);
+    let more = before.saturating_add(templates.len()) < total && !templates.is_empty();
+    let fields = json!({
+        "count": templates.len(),
+        "total_count": total,
+        "templates": templates,
+        "next_page": more.then(|| url(page + 1)),
+        "prev_page": (page > 1).then(|| url(page - 1)),
+    });
+    Ok(Answer::ok(200, fields))
+}
+
+pub fn get(app: &App, call: &Call) -> Answered {
+    let id = call.request.param(0);
+    let template = app.templates.get(id).ok_or_else(|| Refusal::not_found("Template"))?;
+    Ok(Answer::ok(200, json!({ "template": record(id, template) })))
+}
+
+pub fn update(app: &mut App, call: &Call) -> Answered {
+    let body = call.request.json()?;
+    let change: Change = body.read(&body.node)?;
+    if call.level < Level::Extended && body.node.get("variables").is_some() {
+        return Err(Refusal::unknown_key("variables"));
+    }
+    check(change.variables.as_deref(), change.push.as_ref())?;
+    let Change { name, description, variables, push } = change;
+    let changed = app.templates.change(&mut app.journal, call.request.param(0), |template| {
+        if let Some(name) = name {
+            template.name = name.value;
+        }
+        if let Some(description) = description {
+            template.description = Some(description.value);
+        }
+        if variables.is_some() {
+            template.variables = list(body.node.get("variables"));
+        }
+        if push.is_some() {
+            template.push = body.node.get("push").map(Node::to_json).unwrap_or_default();
+        }
+        template.modified = call.now;
+    });
+    changed.ok_or_else(|| Refusal::not_found("Template"))?;
+    Ok(Answer::done(200, json!({})))
+}
+
+pub fn delete(app: &mut App, call: &Call) -> Answered {
+    let removed = app.templates.remove(&mut app.journal, call.request.param(0));
+    removed.ok_or_else(|| Refusal::not_found("Template"))?;
+    Ok(Answer::done(200, json!({})))
+}
+
+pub fn send(app: &mut App, call: &Call) -> Answered {
+    let body = call.request.json()?;
+    let nodes = body.each();
+    push::at_least_one(nodes.len(), "push")?;
+    let pushes =
+        nodes.into_iter().map(|(path, node)| filled(app, &body, node, &path)).collect::<Result<Vec<_>, _>>()?;
+    let mut push_ids = Vec::new();
+    for (sent, raw) in &pushes {
+        push_ids.push(push::send(app, call, &sent.audience, &sent.device_types, raw));
+        let id = &sent.merge_data.template_id.value;
+        app.templates.change(&mut app.journal, id, |template| template.last_used = Some(call.now));
+    }
+    Ok(Answer::done(202, json!({ "push_ids": push_ids })))
+}
+
+/// A push with the texts of its template, as it goes out.
+fn filled(app: &App, body: &Body, node: &Node, path: &str) -> Result<(SentPush, Value), Refusal> {
+    let sent: SentPush = body.read(node)?;
+    push::addressed(&sent.audience, &sent.device_types, path)?;
+    let MergeData { template_id, substitutions } = &sent.merge_data;
+    let template = app.templates.get(template_id).ok_or_else(|| Refusal::not_found("Template"))?;
+    let given = substitutions.iter().map(|(key, value)| (key.value.clone(), value.value.clone())).collect();
+    let mut out = template.filled(&given).map_err(|Missing(key)| {
+        Refusal::invalid_at(
+            &format!("{path}merge_data.substitutions.{key}"),
+            format!("the template's variable `{key}` has no default, and no value is given for it"),
+        )
+    })?;
+    push::deliverable(!out["message"].is_null(), &sent.device_types, path)?;
+    for key in ["audience", "device_types"] {
+        out[key] = node.get(key).map(Node::to_json).unwrap_or_default();
+    }
+    Ok((sent, out))
+}
+
+fn check(variables: Option<&[Variable]>, push: Option<&Content>) -> Result<(), Refusal> {
+    let mut keys = BTreeSet::new();
+    for Variable { key, .. } in variables.unwrap_or_default() {
+        let allowed = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !allowed || !(1..=KEY).contains(&key.len()) {
+            let why = format!("`{}` is not a key of a variable: 1 to {KEY} letters, digits and _", key.value);
+            return Err(Refusal::invalid_at("variables", why));
+        }
+        if !keys.insert(key.as_str()) {
+            return Err(Refusal::invalid_at("variables", format!("the variable `{}` is declared twice", key.value)));
+        }
+    }
+    push.map_or(Ok(()), |content| push::known_content(content, "push."))
+}
+
+fn list(node: Option<&Node>) -> Vec<Value> {
+    match node.map(|node| &node.tree) {
+        Some(Tree::List(items)) => items.iter().map(Node::to_json).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A template as it is answered. The contract calls the id one way, the live service the other.
+fn record(id: &str, template: &Template) -> Value {
+    let Template { name, description, variables, push, created, modified, last_used } = template;
+    json!({
+        "id": id,
+        "template_id": id,
+        "name": name,
+        "description": description,
+        "variables": variables,
+        "push": push,
+        "created_at": iso(*created),
+        "modified_at": iso(*modified),
+        "last_used": last_used.map(iso),
+    })
+}

@@ -1,0 +1,217 @@
+//! Reading a file of faults.
+//!
+//! `sample.toml` beside this file shows all that can stand there. The kinds and their keys are in [`KINDS`].
+
+use std::time::Duration;
+
+use hyper::header::HeaderValue;
+use pushplan_model::source::Source;
+use pushplan_model::text;
+use serde::Deserialize;
+use toml::{Spanned, Value};
+
+use super::{Fault, Lag, Rule, Rules, When, is_api};
+use crate::config::{at, instead, read as read_toml};
+
+/// The kinds of fault, with the keys that each knows beside those of every rule.
+const KINDS: &[(&str, &[&str])] = &[
+    ("refuse", &[]),
+    ("close", &["when"]),
+    ("status", &["status", "when"]),
+    ("rate-limit", &["retry_after"]),
+    ("delay", &["ms", "when"]),
+    ("truncate", &[]),
+    ("garble", &[]),
+    ("html", &["when"]),
+    ("duplicate", &[]),
+    ("reorder", &[]),
+    ("loop", &[]),
+    ("lag", &["writes", "ms"]),
+];
+
+/// The methods that a rule may name.
+const METHODS: &[&str] = &["GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS"];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    seed: u64,
+    #[serde(default)]
+    fault: Vec<Spanned<Entry>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    kind: Option<Spanned<String>>,
+    method: Option<Spanned<String>>,
+    path: Option<Spanned<String>>,
+    probability: Option<Spanned<f64>>,
+    times: Option<u64>,
+    after: Option<u64>,
+    when: Option<Spanned<String>>,
+    status: Option<Spanned<u16>>,
+    retry_after: Option<Spanned<Value>>,
+    ms: Option<Spanned<u64>>,
+    writes: Option<Spanned<usize>>,
+}
+
+/// What a file of faults says; the first thing wrong in it with its place.
+pub fn read(source: &Source) -> Result<Rules, String> {
+    let file: File = read_toml(source)?;
+    let rules = file.fault.iter().map(|entry| rule(source, entry));
+    Ok(Rules { seed: file.seed, rules: rules.collect::<Result<_, _>>()? })
+}
+
+fn rule(source: &Source, entry: &Spanned<Entry>) -> Result<Rule, String> {
+    let place = entry.span();
+    let entry = entry.get_ref();
+    match &entry.kind {
+        Some(kind) => Reading { source, entry, kind }.rule(),
+        None => Err(at(source, place, &format!("missing field `kind`, which is {}", text::any_of(&kinds())))),
+    }
+}
+
+/// All kinds, to choose from.
+fn kinds() -> Vec<String> {
+    KINDS.iter().map(|(kind, _)| format!("\"{kind}\"")).collect()
+}
+
+struct Reading<'f> {
+    source: &'f Source,
+    entry: &'f Entry,
+    kind: &'f Spanned<String>,
+}
+
+impl Reading<'_> {
+    fn wrong<T, R>(&self, value: &Spanned<T>, why: impl AsRef<str>) -> Result<R, String> {
+        Err(at(self.source, value.span(), why.as_ref()))
+    }
+
+    fn rule(&self) -> Result<Rule, String> {
+        self.only_known_keys()?;
+        Ok(Rule {
+            method: self.method()?,
+            path: self.path()?,
+            probability: self.probability()?,
+            times: self.entry.times,
+            after: self.entry.after.unwrap_or(0),
+            fault: self.fault()?,
+        })
+    }
+
+    /// Keys that a kind does not know would have no effect: that is an error.
+    fn only_known_keys(&self) -> Result<(), String> {
+        let Entry { when, status, retry_after, ms, writes, .. } = self.entry;
+        let name = self.kind.get_ref().as_str();
+        let Some((_, known)) = KINDS.iter().find(|(kind, _)| *kind == name) else {
+            let given = format!("\"{name}\"");
+            return self.wrong(self.kind, format!("there is no fault {given}; {}", instead(&given, &kinds())));
+        };
+        let given = [
+            ("when", when.as_ref().map(Spanned::span)),
+            ("status", status.as_ref().map(Spanned::span)),
+            ("retry_after", retry_after.as_ref().map(Spanned::span)),
+            ("ms", ms.as_ref().map(Spanned::span)),
+            ("writes", writes.as_ref().map(Spanned::span)),
+        ];
+        for (key, place) in given {
+            if let Some(place) = place
+                && !known.contains(&key)
+            {
+                return Err(at(self.source, place, &format!("`{key}` means nothing to the fault \"{name}\"")));
+            }
+        }
+        Ok(())
+    }
+
+    fn method(&self) -> Result<Option<String>, String> {
+        match &self.entry.method {
+            Some(method) if !METHODS.contains(&method.get_ref().as_str()) => {
+                self.wrong(method, format!("a method is {}", text::any_of(METHODS)))
+            }
+            method => Ok(method.as_ref().map(|method| method.get_ref().clone())),
+        }
+    }
+
+    fn path(&self) -> Result<String, String> {
+        let Some(path) = &self.entry.path else { return Ok("/api/*".into()) };
+        let text = path.get_ref();
+        if !is_api(text.split('*').next().unwrap_or_default()) {
+            return self.wrong(path, "a path begins with /api/, such as \"/api/segments*\"");
+        }
+        // Slashes at the end and doubled ones do not count in requests, so they do not in rules.
+        let end = if text.ends_with("/*") { "/*" } else { "" };
+        Ok(super::plain(text.strip_suffix(end).unwrap_or(text)) + end)
+    }
+
+    fn probability(&self) -> Result<f64, String> {
+        match &self.entry.probability {
+            None => Ok(1.0),
+            Some(value) if (0.0..=1.0).contains(value.get_ref()) => Ok(*value.get_ref()),
+            Some(value) => self.wrong(value, "a probability lies between 0 and 1"),
+        }
+    }
+
+    fn fault(&self) -> Result<Fault, String> {
+        Ok(match self.kind.get_ref().as_str() {
+            "refuse" => Fault::Refuse,
+            "close" => Fault::Close(self.when()?),
+            "status" => Fault::Status(self.status()?, self.when()?),
+            "rate-limit" => Fault::RateLimit { retry_after: self.retry_after()? },
+            "delay" => Fault::Delay(self.delay()?, self.when()?),
+            "truncate" => Fault::Truncate,
+            "garble" => Fault::Garble,
+            "html" => Fault::Html(self.when()?),
+            "duplicate" => Fault::Duplicate,
+            "reorder" => Fault::Reorder,
+            "loop" => Fault::Loop,
+            _ => Fault::Lag(self.lag()?),
+        })
+    }
+
+    fn when(&self) -> Result<When, String> {
+        match &self.entry.when {
+            None => Ok(When::Before),
+            Some(when) => match when.get_ref().as_str() {
+                "before" => Ok(When::Before),
+                "after" => Ok(When::After),
+                _ => self.wrong(when, "a request fails \"before\" or \"after\" it is processed"),
+            },
+        }
+    }
+
+    fn status(&self) -> Result<u16, String> {
+        match &self.entry.status {
+            Some(status) if (500..600).contains(status.get_ref()) => Ok(*status.get_ref()),
+            Some(status) => self.wrong(status, "a status is 500 to 599; a 429 is the fault \"rate-limit\""),
+            None => self.wrong(self.kind, "the fault \"status\" needs `status`, such as 503"),
+        }
+    }
+
+    fn retry_after(&self) -> Result<Option<String>, String> {
+        let Some(value) = &self.entry.retry_after else { return Ok(None) };
+        let text = match value.get_ref() {
+            Value::Integer(seconds) => seconds.to_string(),
+            Value::String(text) if HeaderValue::from_str(text).is_ok() => text.clone(),
+            _ => return self.wrong(value, "`retry_after` is a number of seconds, or a text for the header"),
+        };
+        Ok(Some(text))
+    }
+
+    fn delay(&self) -> Result<Duration, String> {
+        match &self.entry.ms {
+            Some(ms) => Ok(Duration::from_millis(*ms.get_ref())),
+            None => self.wrong(self.kind, "the fault \"delay\" needs `ms`"),
+        }
+    }
+
+    fn lag(&self) -> Result<Lag, String> {
+        match (&self.entry.writes, &self.entry.ms) {
+            (Some(writes), None) => Ok(Lag::Writes(*writes.get_ref())),
+            (None, Some(ms)) => Ok(Lag::For(Duration::from_millis(*ms.get_ref()))),
+            _ => self.wrong(self.kind, "the fault \"lag\" needs `writes` or `ms`, and not both"),
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Connections: taking them, bounding them, letting requests in.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD_NO_PAD;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{ACCEPT, ALLOW, AUTHORIZATION, CONTENT_TYPE, DATE, HOST, HeaderMap, HeaderValue, LOCATION};
+use hyper::http::request::Parts;
+use hyper::http::uri::Authority;
+use hyper::server::conn::http1::Builder;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use super::BODY_LIMIT;
+use super::answer::{Answer, Answered, Refusal};
+use super::engine::{Engine, NotDone};
+use super::faults::{self, Body, Broken, Lag, Line, Reset};
+use super::local;
+use super::request::Request;
+use super::requests::Entry;
+use super::routes;
+
+pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watch::Receiver<bool>) {
+    let patience = engine.settings.patience;
+    let mut builder = Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(patience);
+    let graceful = GracefulShutdown::new();
+    loop {
+        let stream = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = stopped.changed() => break,
+        };
+        let Ok((stream, peer)) = stream else {
+            // Out of file handles, most likely: those in use must first be closed.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            continue;
+        };
+        let _ = stream.set_nodelay(true);
+        // One that has broken off already has no address, and no request either.
+        let Ok(address) = stream.local_addr() else { continue };
+        let engine = engine.clone();
+        let reset = Reset::default();
+        let line = Line::new(stream, reset.clone());
+        let service = service_fn(move |request| {
+            let (engine, reset) = (engine.clone(), reset.clone());
+            async move {
+                match local::is_local(request.uri().path()) {
+                    true => Ok(respond_locally(&engine, address, peer.ip(), request).await.map(Body::Whole)),
+                    false => respond(&engine, address, &reset, request).await,
+                }
+            }
+        });
+        let connection = builder.serve_connection(TokioIo::new(line), service);
+        let watched = graceful.watch(connection);
+        // A client that breaks off is its own affair.
+        tokio::spawn(async move { drop(watched.await) });
+    }
+    // Who comes now is told so by the system, and does not wait for an answer.
+    drop(listener);
+    tokio::select! {
+        () = graceful.shutdown() => {}
+        () = tokio::time::sleep(patience) => {}
+    }
+}
+
+type Response = hyper::Response<Full<Bytes>>;
+
+/// Answers a request to the API, unless a fault does, and writes it down.
+async fn respond(
+    engine: &Engine,
+    address: SocketAddr,
+    reset: &Reset,
+    request: hyper::Request<Incoming>,
+) -> Result<hyper::Response<Body>, Broken> {
+    let (method, uri) = (request.method().as_str(), request.uri());
+    let mut entry = engine.requests.begin(engine.clock.now(), method, uri.path(), uri.query().unwrap_or(""));
+    let noted = &mut entry;
+    let process = |request: hyper::Request<Incoming>| async move {
+        let (parts, body) = request.into_parts();
+        noted.processed();
+        let answered = enter(engine, address, parts, body, noted).await;
+        let mut response = write(answered.unwrap_or_else(|refusal| refusal.answer()), engine.media_type.clone());
+        // A clock of its own shows in the answers, as any server's does.
+        if let Some(date) = engine.clock.is_virtual().then(|| engine.clock.now().strftime("%a, %d %b %Y %H:%M:%S GMT"))
+            && let Ok(date) = HeaderValue::from_str(&date.to_string())
+        {
+            response.headers_mut().insert(DATE, date);
+        }
+        response
+    };
+    let response = faults::around(engine.faults.as_ref(), reset, request, process).await;
+    if let Ok(response) = &response {
+        entry.status(response.status().as_u16());
+    }
+    response
+}
+
+/// Answers a request to the control API.
+async fn respond_locally(
+    engine: &Engine,
+    address: SocketAddr,
+    peer: IpAddr,
+    request: hyper::Request<Incoming>,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let answered = enter_locally(engine, address, peer, parts, body).await;
+    write(answered.unwrap_or_else(|refusal| refusal.answer()), HeaderValue::from_static("application/json"))
+}
+
+/// Writes an answer; `kind` is the type of its body.
+fn write(answer: Answer, kind: HeaderValue) -> Response {
+    let mut response = hyper::Response::builder().status(answer.status);
+    if answer.body.is_some() {
+        response = response.header(CONTENT_TYPE, kind);
+    }
+    if let Some(location) = answer.location {
+        response = response.header(LOCATION, location);
+    }
+    if let Some(allow) = answer.allow {
+        response = response.header(ALLOW, allow);
+    }
+    response.body(Full::from(answer.body.unwrap_or_default())).unwrap_or_default()
+}
+
+/// Lets a request in: who is it, what does it say, who answers it.
+async fn enter(
+    engine: &Engine,
+    address: SocketAddr,
+    parts: Parts,
+    body: Incoming,
+    entry: &mut Entry<'_>,
+) -> Result<Answer, Refusal> {
+    let app = match admit(engine, address, &parts.headers, entry) {
+        Ok(app) => app,
+        Err(refusal) => return Err(pass_over(body, engine.settings.patience, refusal).await),
+    };
+    let body = read_body(body, engine.settings.patience).await?;
+    entry.body_size(body.len());
+    kept(routes::answer(engine, app, take_apart(address, &parts, body)).await)
+}
+
+/// The application that a request is for, if it may be answered at all. `address` is where it came in.
+fn admit<'e>(
+    engine: &'e Engine,
+    address: SocketAddr,
+    headers: &HeaderMap,
+    entry: &mut Entry<'_>,
+) -> Result<&'e str, Refusal> {
+    let called = match address.ip().to_canonical().is_loopback() {
+        true => local::called_by_name(headers),
+        false => local::called_from_its_own_page(headers),
+    };
+    called.map_err(|why| Refusal::forbidden(format!("/api answers only {why}")))?;
+    let app = authenticate(engine, headers).ok_or_else(Refusal::unauthorized)?;
+    entry.app(app);
+    if accepts(headers) { Ok(app) } else { Err(Refusal::not_acceptable()) }
+}
+
+/// The same for the control API: it answers this machine alone. Credentials only say which application is meant.
+async fn enter_locally(
+    engine: &Engine,
+    address: SocketAddr,
+    peer: IpAddr,
+    parts: Parts,
+    body: Incoming,
+) -> Result<Answer, Refusal> {
+    if let Err(refusal) = local::admit(peer, &parts.headers) {
+        return Err(pass_over(body, engine.settings.patience, refusal).await);
+    }
+    let body = read_body(body, engine.settings.patience).await?;
+    let caller = authenticate(engine, &parts.headers);
+    kept(local::answer(engine, caller, take_apart(address, &parts, body)).await)
+}
+
+/// An answer, unless the request came to nothing.
+fn kept(answered: Result<Answered, NotDone>) -> Answered {
+    answered.unwrap_or_else(|why| {
+        let (status, code) = match why {
+            NotDone::NotKept(_) => (503, 50301),
+            NotDone::Defect => (500, 50001),
+        };
+        Err(Refusal { status, code, error: why.to_string(), details: None, allow: None })
+    })
+}
+
+fn take_apart(address: SocketAddr, parts: &Parts, body: Vec<u8>) -> Request {
+    let origin = host(parts).map_or_else(|| format!("http://{address}"), |host| format!("http://{host}"));
+    Request {
+        method: parts.method.as_str().to_owned(),
+        path: parts.uri.path().to_owned(),
+        query: form_urlencoded::parse(parts.uri.query().unwrap_or("").as_bytes()).into_owned().collect(),
+        body,
+        parsed: OnceLock::new(),
+        origin,
+        params: Vec::new(),
+        lag: parts.extensions.get::<Lag>().copied(),
+    }
+}
+
+/// How the client called the service: what the URLs of its answers begin with. The oldest clients do not say.
+fn host(parts: &Parts) -> Option<&str> {
+    let named = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
+    let host = parts.uri.authority().map(Authority::as_str).or(named)?;
+    host.parse::<Authority>().is_ok().then_some(host)
+}
+
+/// The most that is taken in of a body that is too large, so that its sender gets to read the answer.
+const DRAINED: usize = 8 * BODY_LIMIT;
+
+async fn read_body(body: Incoming, patience: Duration) -> Result<Vec<u8>, Refusal> {
+    tokio::time::timeout(patience, whole(body)).await.unwrap_or_else(|_| Err(Refusal::timed_out()))
+}
+
+/// Takes in the body of a request that is refused whatever it says. A client that is still sending would find its connection
+/// broken in place of the refusal, and could not tell that nothing was done.
+async fn pass_over(mut body: Incoming, patience: Duration, refusal: Refusal) -> Refusal {
+    let all = async {
+        let mut length = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            length += frame.data_ref().map_or(0, Bytes::len);
+            if length > DRAINED {
+                return;
+            }
+        }
+    };
+    // Whoever takes longer is refused all the same.
+    let _ = tokio::time::timeout(patience, all).await;
+    refusal
+}
+
+async fn whole(mut body: Incoming) -> Result<Vec<u8>, Refusal> {
+    let (mut bytes, mut length) = (Vec::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Refusal::invalid("the request body broke off"))?;
+        let Some(data) = frame.data_ref() else { continue };
+        length += data.len();
+        match length {
+            0..=BODY_LIMIT => bytes.extend_from_slice(data),
+            // Nothing of it will be used.
+            _ if length <= DRAINED => bytes = Vec::new(),
+            _ => break,
+        }
+    }
+    if length > BODY_LIMIT { Err(Refusal::too_large()) } else { Ok(bytes) }
+}
+
+/// The application whose key and secret the request carries.
+fn authenticate<'e>(engine: &'e Engine, headers: &HeaderMap) -> Option<&'e str> {
+    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, encoded) = value.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let text = String::from_utf8(BASE64_STANDARD_NO_PAD.decode(encoded.trim().trim_end_matches('=')).ok()?).ok()?;
+    let (key, secret) = text.split_once(':')?;
+    engine.authenticate(key, secret)
+}
+
+/// A version other than 3 cannot be had; none at all is taken for 3.
+fn accepts(headers: &HeaderMap) -> bool {
+    let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("");
+    let versions = accept.split([';', ',']).filter_map(|part| part.trim().strip_prefix("version="));
+    versions.map(|version| version.trim_end_matches(';').trim()).all(|version| version == "3")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_came_to_nothing_is_answered_with_an_error_body() {
+        for (why, status) in [(NotDone::Defect, 500), (NotDone::NotKept("the disk is full".into()), 503)] {
+            let answer = kept(Err(why.clone())).expect_err("a refusal").answer();
+            let body: serde_json::Value = serde_json::from_str(&answer.body.expect("a body")).expect("JSON");
+            assert_eq!(answer.status, status);
+            assert_eq!(body["ok"], false);
+            assert_eq!(body["error"], why.to_string());
+            assert_eq!(body["error_code"].as_u64().map(|code| code / 100), Some(u64::from(status)));
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The service of the contract, built in.
+//!
+//! It stands at the other end of HTTP: it shares the nouns of `model` with the rest of the crate and nothing else. A request
+//! comes in through [`http`], is matched against the table in [`routes`], and is answered by a function of [`api`] that looks
+//! at or changes the [`state`] of one application. The [`engine`] puts changes in order, makes them durable before they are
+//! answered, and fires what falls due. Beside the API stands [`local`], with which devices are made and moved.
+
+pub mod answer;
+pub mod api;
+pub mod clock;
+pub mod config;
+mod delivery;
+pub mod engine;
+pub mod faults;
+mod http;
+pub mod local;
+pub mod places;
+pub mod population;
+pub mod request;
+pub mod requests;
+pub mod routes;
+pub mod state;
+pub mod store;
+pub mod webhook;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+pub use engine::{Engine, NotDone};
+pub use pushplan_model::nouns::level::Level;
+
+/// The largest body of a request.
+pub const BODY_LIMIT: usize = 5 * 1024 * 1024;
+
+/// The vendor's word in the media type, where none is set.
+pub const VENDOR: &str = "messaging";
+
+/// How a service is set up.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub api: Level,
+    /// Applications, as key and secret.
+    pub apps: Vec<(String, String)>,
+    /// The file that keeps everything; in memory where there is none.
+    pub data: Option<PathBuf>,
+    /// Where a virtual clock starts; the real one runs where this is left out.
+    pub clock: Option<Timestamp>,
+    pub vendor: String,
+    /// Who is told of events.
+    pub webhooks: Vec<webhook::Webhook>,
+    /// What goes wrong on purpose.
+    pub faults: Option<faults::Rules>,
+    /// How long a client may take to send its header, and then its body.
+    pub patience: Duration,
+}
+
+impl Default for Settings {
+    /// A service in memory, with no application.
+    fn default() -> Self {
+        Self {
+            api: Level::Extended,
+            apps: Vec::new(),
+            data: None,
+            clock: None,
+            vendor: VENDOR.to_owned(),
+            webhooks: Vec::new(),
+            faults: None,
+            patience: Duration::from_secs(10),
+        }
+    }
+}
+
+/// A service that runs. It stops when [`Running::stop`] is awaited.
+#[derive(Debug)]
+pub struct Running {
+    pub address: SocketAddr,
+    pub engine: Arc<Engine>,
+    stop: watch::Sender<bool>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// Why a service does not start.
+#[derive(Debug)]
+pub struct CannotStart(pub String);
+
+/// Starts a service on a listener: requests are answered when this returns.
+pub async fn start(settings: Settings, listener: TcpListener) -> Result<Running, CannotStart> {
+    check(&settings, &listener)?;
+    run(Engine::open(settings).map_err(CannotStart)?, listener).await
+}
+
+/// The same in memory, with what another one had: [`Engine::rows`].
+pub async fn start_from(
+    settings: Settings,
+    rows: Vec<store::Kept>,
+    listener: TcpListener,
+) -> Result<Running, CannotStart> {
+    check(&settings, &listener)?;
+    run(Engine::open_from(settings, rows).map_err(CannotStart)?, listener).await
+}
+
+fn check(settings: &Settings, listener: &TcpListener) -> Result<(), CannotStart> {
+    let address = listener.local_addr().map_err(|error| CannotStart(error.to_string()))?;
+    if let Some(rules) = &settings.faults {
+        rules.may_listen(address.ip()).map_err(CannotStart)?;
+    }
+    for webhook in &settings.webhooks {
+        webhook.checked().map_err(|why| CannotStart(format!("the webhook {}: {why}", webhook.url)))?;
+    }
+    Ok(())
+}
+
+async fn run(engine: Engine, listener: TcpListener) -> Result<Running, CannotStart> {
+    let address = listener.local_addr().map_err(|error| CannotStart(error.to_string()))?;
+    let engine = Arc::new(engine);
+    engine.catch_up().await.map_err(|why| CannotStart(why.to_string()))?;
+    let (stop, stopped) = watch::channel(false);
+    let mut tasks = vec![
+        tokio::spawn(http::serve(engine.clone(), listener, stopped.clone())),
+        tokio::spawn(engine.clone().keep_time(stopped.clone())),
+    ];
+    for webhook in &engine.settings.webhooks {
+        tasks.push(tokio::spawn(delivery::deliver(engine.clone(), webhook.clone(), stopped.clone())));
+    }
+    Ok(Running { address, engine, stop, tasks })
+}
+
+impl Running {
+    /// Takes no more connections, finishes the requests in flight, and ends.
+    pub async fn stop(self) {
+        // Nobody listening means that all have ended.
+        let _ = self.stop.send(true);
+        for task in self.tasks {
+            let _ = task.await;
+        }
+    }
+}

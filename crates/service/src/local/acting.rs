@@ -1,0 +1,172 @@
+//! What people do with a device: open the app, tap, read, move about.
+
+use std::collections::BTreeMap;
+
+use pushplan_model::node::{At, shape};
+use pushplan_model::text;
+use serde_json::{Map, Value, json};
+
+use super::devices::find;
+use super::form;
+use crate::answer::{Answer, Answered, Refusal, new_id};
+use crate::request::Call;
+use crate::state::{App, CannotRespond};
+
+/// The longest stay in the app, in seconds: a day.
+const LONGEST_STAY: i64 = 86_400;
+
+shape! {
+    /// An opening of the app.
+    pub struct Opening as "{seconds: ...}" {
+        /// How long the stay is.
+        seconds: Option<i64>,
+    }
+}
+
+shape! {
+    /// A tap on a notification.
+    pub struct Tap as "{push_id: ...}" {
+        /// The push that brought the notification.
+        push_id: At<String>,
+        /// The button, where one was tapped.
+        button: Option<At<String>>,
+    }
+}
+
+shape! {
+    /// Something done with a message.
+    pub struct OfMessage as "{push_id: ...}" {
+        /// The push that brought the message.
+        push_id: At<String>,
+    }
+}
+
+shape! {
+    /// A device was somewhere.
+    pub struct Seen as "{location: ...}" {
+        /// The id of the location.
+        location: At<String>,
+        /// When; now, where it is left out.
+        at: Option<At<String>>,
+    }
+}
+
+shape! {
+    /// Something that happened in the app.
+    pub struct Happened as "{name: ...}" {
+        /// Which type of event it is; a custom one, where it is left out.
+        r#type: Option<At<String>>,
+        /// The name of a custom event, a region or a screen.
+        name: Option<At<String>>,
+        /// What else there is to say of it.
+        properties: BTreeMap<At<String>, Value>,
+    }
+}
+
+/// Types of events that happen in the app alone, and whether each needs a name. The others follow from what is done here or
+/// with the API.
+const IN_APP: &[(&str, bool)] = &[
+    ("CUSTOM", true),
+    ("REGION", true),
+    ("SCREEN_VIEWED", true),
+    ("IN_APP_MESSAGE_DISPLAY", false),
+    ("IN_APP_MESSAGE_RESOLUTION", false),
+    ("IN_APP_MESSAGE_EXPIRATION", false),
+];
+
+/// The number of a device that has the app.
+fn installed(app: &App, call: &Call) -> Result<u32, Refusal> {
+    let id = call.request.param(0);
+    let is_installed = find(app, id)?.installed;
+    let number = app.devices.by_id(id).filter(|_| is_installed);
+    number.ok_or_else(|| Refusal::conflict(format!("the app is not installed on `{id}`")))
+}
+
+fn done() -> Answered {
+    Ok(Answer::bare(200, json!({ "ok": true })))
+}
+
+fn responded(result: Result<(), CannotRespond>) -> Answered {
+    match result {
+        Ok(()) => done(),
+        Err(why) => Err(Refusal::conflict(why.to_string())),
+    }
+}
+
+pub fn open(app: &mut App, call: &Call) -> Answered {
+    let number = installed(app, call)?;
+    let seconds = match call.request.body.is_empty() {
+        true => 0,
+        false => call.request.read::<Opening>()?.seconds.unwrap_or(0),
+    };
+    if !(0..=LONGEST_STAY).contains(&seconds) {
+        return Err(Refusal::invalid(format!("`seconds` is from 0 to {LONGEST_STAY}")));
+    }
+    app.opened(number, call.now, seconds.unsigned_abs());
+    done()
+}
+
+pub fn tap(app: &mut App, call: &Call) -> Answered {
+    installed(app, call)?;
+    let tap: Tap = call.request.read()?;
+    let button = tap.button.as_ref().map(|button| button.as_str());
+    responded(app.tapped(call.request.param(0), &tap.push_id, button, call.now))
+}
+
+pub fn read(app: &mut App, call: &Call) -> Answered {
+    installed(app, call)?;
+    let message: OfMessage = call.request.read()?;
+    responded(app.read_message(call.request.param(0), &message.push_id, call.now))
+}
+
+pub fn delete(app: &mut App, call: &Call) -> Answered {
+    installed(app, call)?;
+    let message: OfMessage = call.request.read()?;
+    responded(app.delete_message(call.request.param(0), &message.push_id, call.now))
+}
+
+/// The device was at a place. The latest time counts, in whatever order they are told.
+pub fn seen(app: &mut App, call: &Call) -> Answered {
+    let number = installed(app, call)?;
+    let seen: Seen = call.request.read()?;
+    let at = match &seen.at {
+        None => call.now,
+        Some(text) => form::time(text).map_err(Refusal::invalid)?,
+    };
+    if at > call.now {
+        return Err(Refusal::invalid(format!("{at} has not come yet: it is {}", call.now)));
+    }
+    let id = call.request.param(0);
+    let location = seen.location.value;
+    app.devices.change(&mut app.journal, id, |device| {
+        let last = device.seen_at.entry(location.clone()).or_insert(at);
+        *last = at.max(*last);
+    });
+    app.emit("LOCATION", number, json!({ "location": location }), at);
+    done()
+}
+
+pub fn event(app: &mut App, call: &Call) -> Answered {
+    let number = installed(app, call)?;
+    let happened: Happened = call.request.read()?;
+    let wanted = happened.r#type.as_ref().map_or("CUSTOM", |kind| kind.as_str());
+    let Some((kind, named)) = IN_APP.iter().find(|(kind, _)| *kind == wanted) else {
+        let known: Vec<&str> = IN_APP.iter().map(|(kind, _)| *kind).collect();
+        return Err(Refusal::invalid(format!("`type` is {}, not `{wanted}`", text::any_of(&known))));
+    };
+    if *named && happened.name.as_ref().is_none_or(|name| name.is_empty()) {
+        return Err(Refusal::invalid(format!("an event of the type {kind} needs a `name`")));
+    }
+    let nested = happened.properties.iter().find(|(_, value)| value.is_object() || value.is_array() || value.is_null());
+    if let Some((name, _)) = nested {
+        return Err(Refusal::invalid(format!("the property `{name}` is no text and no number")));
+    }
+    let properties: Map<String, Value> =
+        happened.properties.into_iter().map(|(name, value)| (name.value, value)).collect();
+    let mut body = json!({ "session_id": new_id(), "properties": properties });
+    if let Some(name) = happened.name {
+        body["name"] = name.value.into();
+    }
+    app.emit(kind, number, body, call.now);
+    done()
+}

@@ -1,0 +1,98 @@
+//! Who is in an audience, and why.
+
+use std::collections::BTreeSet;
+
+use pushplan_model::node::{At, shape};
+use pushplan_model::nouns::audience::{SegmentRef, Selector};
+use pushplan_model::nouns::device::{DeviceType, DeviceTypes};
+use serde_json::json;
+
+use super::devices::find;
+use super::explain::Explainer;
+use crate::answer::{Answer, Answered};
+use crate::request::Call;
+use crate::state::App;
+use crate::state::devices::{Device, Members};
+
+/// How many members are named.
+const NAMED: usize = 100;
+
+shape! {
+    /// An audience that is asked about.
+    pub struct Asked as "{audience: ...}" {
+        /// Who is meant.
+        audience: At<Selector>,
+        /// On which kinds of device; on all, where it is left out.
+        device_types: Option<At<DeviceTypes>>,
+    }
+}
+
+shape! {
+    /// An audience and a device that is in it, or not.
+    pub struct AskedWhy as "{audience: ..., device: ...}" {
+        /// Who is meant.
+        audience: At<Selector>,
+        /// The id of the device.
+        device: At<String>,
+    }
+}
+
+/// How many devices an audience has, and which.
+pub fn count(app: &App, call: &Call) -> Answered {
+    let Asked { audience, device_types } = call.request.read()?;
+    let is_wanted = |kind: &str| match &device_types {
+        None => true,
+        Some(types) => DeviceType::parse(kind).is_some_and(|kind| types.includes(&kind)),
+    };
+    let mut members = app.members(&audience, call.now);
+    members.retain(|number| app.devices.device(*number).is_some_and(|device| is_wanted(&device.device_type)));
+    let reachable = |number: &&u32| app.devices.device(**number).is_some_and(Device::is_reachable);
+    let mut body = json!({
+        "count": members.len(),
+        "reachable": members.iter().filter(reachable).count(),
+        "devices": members.iter().take(NAMED).map(|number| app.devices.id(*number)).collect::<Vec<_>>(),
+    });
+    let unknown = unknown_segments(app, &audience);
+    if !unknown.is_empty() {
+        body["unknown_segments"] = json!(unknown);
+    }
+    Ok(Answer::bare(200, body))
+}
+
+/// The segments that an audience names and that are not there, also within other segments. Nobody is in such a one.
+fn unknown_segments<'a>(app: &'a App, audience: &'a At<Selector>) -> BTreeSet<&'a str> {
+    let (mut unknown, mut seen, mut open) = (BTreeSet::new(), BTreeSet::new(), vec![audience]);
+    while let Some(selector) = open.pop() {
+        selector.walk(&mut |selector| {
+            let Selector::Segment(reference) = &selector.value else { return };
+            let (SegmentRef::Key(id) | SegmentRef::Id(id)) = &reference.value;
+            match app.segments.criteria.get(id) {
+                Some(criteria) if seen.insert(id) => open.push(criteria),
+                Some(_) => {}
+                None => drop(unknown.insert(id.as_str())),
+            }
+        });
+    }
+    unknown
+}
+
+/// Whether a device is in an audience, and why, in words.
+pub fn explain(app: &App, call: &Call) -> Answered {
+    let AskedWhy { audience, device: id } = call.request.read()?;
+    let device = find(app, &id)?;
+    let members = Members { devices: &app.devices, segments: &app.segments.criteria, now: call.now };
+    let why = Explainer::new(app, members, &id).why(&audience);
+    let unreached = match (device.installed, device.opt_in) {
+        (false, _) => Some("the app is not installed"),
+        (true, false) => Some("it has not opted in to notifications"),
+        (true, true) => None,
+    };
+    let body = json!({
+        "device": id,
+        "in": why.holds,
+        "reachable": device.is_reachable(),
+        "unreachable_because": unreached,
+        "why": why,
+    });
+    Ok(Answer::bare(200, body))
+}

@@ -1,0 +1,232 @@
+//! Why a device is in an audience or not, in words.
+
+use std::collections::{BTreeSet, HashSet};
+
+use pushplan_model::nouns::audience::{Attribute, ChannelKey, Location, SegmentRef, Selector, Tag};
+use pushplan_model::nouns::vocabulary::{self, Group, NO_TIME_ZONE, UNKNOWN, Values};
+use pushplan_model::text;
+use serde::Serialize;
+
+use crate::state::App;
+use crate::state::devices::{Device, Members, NO_GROUP, property_tags};
+
+/// How many names a sentence lists.
+const LISTED: usize = 10;
+
+/// A condition, and how a device stands to it.
+#[derive(Debug, Serialize)]
+pub struct Reason {
+    /// What is asked of the device: `country is US`.
+    pub condition: String,
+    pub holds: bool,
+    /// What the device has instead, or by what it has it: `it is DE`.
+    pub because: Option<String>,
+    /// All of it: `country is US: no, it is DE`.
+    pub words: String,
+    /// What the condition is made of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Reason>,
+}
+
+impl Reason {
+    fn new(condition: String, holds: bool, because: Option<String>) -> Self {
+        let answer = if holds { "yes" } else { "no" };
+        let words = match &because {
+            Some(because) => format!("{condition}: {answer}, {because}"),
+            None => format!("{condition}: {answer}"),
+        };
+        Self { condition, holds, because, words, conditions: Vec::new() }
+    }
+
+    fn of(mut self, conditions: Vec<Reason>) -> Self {
+        self.conditions = conditions;
+        self
+    }
+}
+
+/// Explains one device. Whether a condition holds is decided where pushes decide it; the words are made here.
+pub struct Explainer<'a> {
+    app: &'a App,
+    members: Members<'a>,
+    id: &'a str,
+    /// Segments that have been explained: each is once.
+    explained: HashSet<String>,
+}
+
+impl<'a> Explainer<'a> {
+    pub fn new(app: &'a App, members: Members<'a>, id: &'a str) -> Self {
+        Self { app, members, id, explained: HashSet::new() }
+    }
+
+    pub fn why(&mut self, selector: &Selector) -> Reason {
+        let device = self.app.devices.get(self.id).zip(self.app.devices.by_id(self.id));
+        match device {
+            Some((device, number)) if device.installed => self.reason(selector, device, number),
+            _ => {
+                let because = "and a device without the app is in no audience";
+                Reason::new("has the app".to_owned(), false, Some(because.to_owned()))
+            }
+        }
+    }
+
+    fn reason(&mut self, selector: &Selector, device: &Device, number: u32) -> Reason {
+        let holds = self.members.matches(selector, number);
+        let (condition, instead) = match selector {
+            Selector::All => ("is any device".to_owned(), None),
+            Selector::Triggered => {
+                let instead = "only a pipeline's outcome has such a device".to_owned();
+                ("is the device that set off a pipeline".to_owned(), Some(instead))
+            }
+            Selector::Tag(Tag { tag, group }) => match group.as_ref().and_then(|group| vocabulary::group(group)) {
+                Some(group) => property(group, tag, device),
+                None => return self.tag(tag, group.as_ref().map_or(NO_GROUP, |group| group), device, holds),
+            },
+            Selector::Channel(key, id) => channel(*key, id, self.id, device),
+            Selector::NamedUser(user) => {
+                let own = device.named_user.as_ref();
+                let instead = own.map_or("it belongs to none".to_owned(), |own| format!("it belongs to {own}"));
+                (format!("belongs to the named user {user}"), Some(instead))
+            }
+            Selector::Segment(reference) => return self.segment(reference, device, number, holds),
+            Selector::StaticList(list) => (format!("is on the list {list}"), Some(on(&device.lists))),
+            Selector::SubscriptionList(list) => (format!("is subscribed to {list}"), Some(on(&device.subscriptions))),
+            Selector::Location(location) => place(location, device),
+            Selector::Attribute(attribute) => self::attribute(attribute, device),
+            Selector::And(_) | Selector::Or(_) | Selector::Not(_) => {
+                return self.compound(selector, device, number, holds);
+            }
+        };
+        Reason::new(condition, holds, instead.filter(|_| !holds))
+    }
+
+    fn compound(&mut self, selector: &Selector, device: &Device, number: u32, holds: bool) -> Reason {
+        let conditions: Vec<Reason> =
+            selector.members().iter().map(|member| self.reason(member, device, number)).collect();
+        let condition = match selector {
+            Selector::And(_) => "all of these",
+            Selector::Or(_) => "any of these",
+            _ => "none of this",
+        };
+        let met = conditions.iter().filter(|reason| reason.holds).count();
+        let because = match selector {
+            Selector::Not(_) => None,
+            _ if conditions.is_empty() => Some("nothing is asked".to_owned()),
+            _ => Some(format!("{met} of {} hold", conditions.len())),
+        };
+        Reason::new(condition.to_owned(), holds, because).of(conditions)
+    }
+
+    fn segment(&mut self, reference: &SegmentRef, device: &Device, number: u32, holds: bool) -> Reason {
+        let (SegmentRef::Key(id) | SegmentRef::Id(id)) = reference;
+        let app = self.app;
+        let (Some(segment), Some(criteria)) = (app.segments.table.get(id), app.segments.criteria.get(id)) else {
+            return Reason::new(format!("is in the segment {id}"), holds, Some("there is no such segment".to_owned()));
+        };
+        let condition = format!("is in the segment {} ({id})", segment.display_name);
+        if !self.explained.insert(id.clone()) {
+            return Reason::new(condition, holds, Some("as is explained elsewhere here".to_owned()));
+        }
+        let inner = self.reason(criteria, device, number);
+        Reason::new(condition, holds, None).of(vec![inner])
+    }
+
+    fn tag(&self, tag: &str, group: &str, device: &Device, holds: bool) -> Reason {
+        let within = |group: &str| if group.is_empty() { String::new() } else { format!(" in the group {group}") };
+        let condition = format!("has the tag {tag}{}", within(group));
+        let user = device.named_user.as_ref();
+        let of_user = user.and_then(|user| Some((user, &self.app.named_users.get(user)?.tags)));
+        if holds {
+            let by_itself = device.tags.get(group).is_some_and(|tags| tags.contains(tag));
+            let through = of_user.filter(|_| !by_itself).map(|(user, _)| format!("through its named user {user}"));
+            return Reason::new(condition, holds, through);
+        }
+        let sources = || [Some(&*device.tags), of_user.map(|(_, tags)| tags)].into_iter().flatten();
+        let elsewhere = sources().flatten().find(|(_, tags)| tags.contains(tag));
+        let instead = match elsewhere {
+            Some((other, _)) if other.is_empty() => "it has it without a group".to_owned(),
+            Some((other, _)) => format!("it has it in the group {other}"),
+            None => {
+                let there: BTreeSet<String> = sources().filter_map(|tags| tags.get(group)).flatten().cloned().collect();
+                match there.is_empty() {
+                    true if group.is_empty() => "it has no tag without a group".to_owned(),
+                    true => "it has none there".to_owned(),
+                    false => format!("it has {}", list(&there)),
+                }
+            }
+        };
+        Reason::new(condition, holds, Some(instead))
+    }
+}
+
+/// A condition on what a device tells of itself, and what this one tells.
+fn property(group: &Group, tag: &str, device: &Device) -> (String, Option<String>) {
+    let own = property_tags(device).find(|(id, _)| *id == group.id).map(|(_, tag)| tag);
+    let noun = group.noun;
+    if let (Values::Flag, "true" | "false") = (group.values, tag) {
+        let not = if tag == "false" { "not " } else { "" };
+        let instead = match own.as_deref() {
+            Some("true") => "it is",
+            Some(_) => "it is not",
+            None => "it does not tell: that takes an SDK from 6.0 on",
+        };
+        return (format!("is {not}{noun}"), Some(instead.to_owned()));
+    }
+    let instead = match own.as_deref() {
+        None => format!("its type is {}", device.device_type),
+        Some(UNKNOWN | NO_TIME_ZONE) => "it is not known".to_owned(),
+        Some(own) => match &device.properties.timezone {
+            Some(zone) if group.values == Values::TimeZone && zone != own => {
+                format!("it is {own}, the nearest to {zone}")
+            }
+            _ => format!("it is {own}"),
+        },
+    };
+    (format!("{noun} is {tag}"), Some(instead))
+}
+
+fn channel(key: ChannelKey, wanted: &str, id: &str, device: &Device) -> (String, Option<String>) {
+    if key == ChannelKey::Open {
+        let own = device.address.as_ref();
+        let instead = own.map_or("it has none".to_owned(), |own| format!("it is {own}"));
+        return (format!("address is {wanted}"), Some(instead));
+    }
+    let kind = key.device().map_or(String::new(), |kind| format!("{kind} "));
+    let instead = if wanted == id { format!("its type is {}", device.device_type) } else { format!("it is {id}") };
+    (format!("is the {kind}channel {wanted}"), Some(instead))
+}
+
+fn place(Location { id, date }: &Location, device: &Device) -> (String, Option<String>) {
+    let period = date.as_ref().map(|period| period.recent.months.0);
+    let recently = period.map_or(String::new(), |months| match months {
+        1 => " within the last month".to_owned(),
+        months => format!(" within the last {months} months"),
+    });
+    let seen = device.seen_at.get(id.as_str());
+    let instead = seen.map_or("it was never seen there".to_owned(), |at| format!("it was last seen there at {at}"));
+    (format!("was at {id}{recently}"), Some(instead))
+}
+
+fn attribute(Attribute { attribute, operator, value }: &Attribute, device: &Device) -> (String, Option<String>) {
+    let operator = operator.as_ref().map_or("equals", |operator| operator.as_str()).replace('_', " ");
+    let value = match value {
+        Some(value) => format!(" {value}"),
+        None if operator == "equals" => " nothing".to_owned(),
+        None => String::new(),
+    };
+    let own = device.attributes.get(&attribute.value);
+    let instead = own.map_or("it has no such attribute".to_owned(), |own| format!("it is {own}"));
+    (format!("attribute {attribute} {operator}{value}"), Some(instead))
+}
+
+fn on(lists: &BTreeSet<String>) -> String {
+    if lists.is_empty() { "it is on none".to_owned() } else { format!("it is on {}", list(lists)) }
+}
+
+/// The first names, and how many more there are.
+fn list(names: &BTreeSet<String>) -> String {
+    let mut words: Vec<String> = names.iter().take(LISTED).map(|name| text::short(name, 60)).collect();
+    if names.len() > LISTED {
+        words.push(format!("{} more", names.len() - LISTED));
+    }
+    text::all_of(&words)
+}

@@ -1,0 +1,104 @@
+//! What happens when something falls due.
+
+use jiff::Timestamp;
+use pushplan_model::node::At;
+use pushplan_model::nouns::audience::{Selector, Tag};
+use pushplan_model::nouns::push::Push;
+use pushplan_model::source::Span;
+use serde_json::Value;
+
+use super::devices::Numbers;
+use super::experiments::{SentExperiment, variant_of};
+use super::schedules::Local;
+use super::sending::{Outgoing, PushType};
+use super::{App, Due};
+use crate::request::understood;
+
+/// The group of the tags that say a device's time zone.
+const ZONE_GROUP: &str = "timezone";
+
+impl App {
+    /// Does what has fallen due. It has left the queue already, in the same transaction, so that it is done once.
+    pub(super) fn fire(&mut self, what: &Due, now: Timestamp) {
+        match what {
+            Due::Schedule { id, time, local } => self.fire_schedule(id, *time, *local, now),
+            Due::Variant { experiment, variant, local } => self.fire_variant(experiment, *variant, *local, now),
+            Due::Firing { pipeline, outcome, device } => self.fire_outcome(pipeline, *outcome, device, now),
+        }
+    }
+
+    fn fire_schedule(&mut self, id: &str, time: usize, local: Option<Local>, now: Timestamp) {
+        let Some(scheduled) = self.schedules.get(id) else { return };
+        let raw = scheduled.push.clone();
+        if let (Some(push), Some(push_id)) = (understood::<Push>(&raw), scheduled.push_ids.get(time).cloned()) {
+            let to = self.members_at(push.audience, local, now);
+            let out = Outgoing {
+                push_type: PushType::ScheduledPush,
+                group_id: Some(id),
+                variant: None,
+                device_types: &push.device_types,
+                push: &raw,
+            };
+            self.send_as(&push_id, &out, to, now);
+        }
+        let left = self.schedules.change(&mut self.journal, id, |scheduled| {
+            scheduled.started = true;
+            scheduled.left = scheduled.left.saturating_sub(1);
+            scheduled.left
+        });
+        if left == Some(0) {
+            self.schedules.remove(&mut self.journal, id);
+        }
+    }
+
+    fn fire_variant(&mut self, id: &str, variant: usize, local: Option<Local>, now: Timestamp) {
+        let Some(kept) = self.experiments.get(id) else { return };
+        let (raw, push_id) = (kept.experiment.clone(), kept.push_id.clone());
+        let Some(sent) = understood::<SentExperiment>(&raw) else { return };
+        let Some(one) = sent.variants.get(variant) else { return };
+        let mut push = raw["variants"][variant]["push"].clone();
+        push["audience"] = raw["audience"].clone();
+        push["device_types"] = raw["device_types"].clone();
+        let push_type = match one.schedule {
+            Some(_) => PushType::ScheduledPush,
+            None => PushType::of(&sent.audience),
+        };
+        let variants = sent.variants.len();
+        let mut to = self.members_at(sent.audience, local, now);
+        to.retain(|number| variant_of(id, self.devices.id(*number), variants) == variant);
+        let (variant, device_types) = (Some(variant), &sent.device_types);
+        let out = Outgoing { push_type, group_id: Some(id), variant, device_types, push: &push };
+        self.send_as(&push_id, &out, to, now);
+        self.experiments.change(&mut self.journal, id, |kept| kept.started.get_or_insert(now).to_owned());
+    }
+
+    /// Sends to the one device, if the pipeline is still there and still active.
+    fn fire_outcome(&mut self, id: &str, outcome: usize, device: &str, now: Timestamp) {
+        let Some(pipeline) = self.pipelines.meaning.get(id).filter(|pipeline| pipeline.enabled) else { return };
+        let Some(one) = pipeline.outcome.get(outcome) else { return };
+        let (Some(kept), Some(number)) = (self.pipelines.table.get(id), self.devices.by_id(device)) else { return };
+        let push = match &kept.pipeline["outcome"] {
+            Value::Array(outcomes) => outcomes[outcome]["push"].clone(),
+            only => only["push"].clone(),
+        };
+        let device_types = &one.push.device_types.clone();
+        let push_type = PushType::UnicastPush;
+        let out = Outgoing { push_type, group_id: Some(id), variant: None, device_types, push: &push };
+        // A device that cannot get it is not a push that reached nobody: there is nothing to report.
+        if self.devices.device(number).is_some_and(|device| out.reaches(device)) {
+            self.send(&out, [number], now);
+        }
+    }
+
+    /// The devices of an audience; of those, where a clock time is given, the ones that show it.
+    fn members_at(&self, audience: At<Selector>, local: Option<Local>, now: Timestamp) -> Numbers {
+        let Some(local) = local else { return self.members(&audience, now) };
+        let made = |text: &str| At::new(text.to_owned(), Span::NONE);
+        let in_zone = |zone: &str| Selector::Tag(Tag { tag: made(zone), group: Some(made(ZONE_GROUP)) });
+        let near = local.zones().into_iter().map(|zone| At::new(in_zone(zone), Span::NONE)).collect();
+        let both = Selector::And(vec![At::new(Selector::Or(near), Span::NONE), audience]);
+        let mut members = self.members(&both, now);
+        members.retain(|number| self.devices.device(*number).is_some_and(|device| local.is_shown_on(device)));
+        members
+    }
+}

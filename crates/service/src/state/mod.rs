@@ -1,0 +1,224 @@
+//! What the service knows, application by application.
+
+mod activity;
+pub mod devices;
+mod due;
+mod events;
+mod experiments;
+mod firing;
+mod happening;
+mod named_users;
+mod ordered;
+mod pipelines;
+mod registering;
+mod responding;
+mod schedules;
+mod segments;
+mod sending;
+mod table;
+mod tagging;
+mod templates;
+#[cfg(test)]
+mod tests;
+mod webhooks;
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+pub use activity::{Activity, Hour, Precision, hour_of};
+pub use due::{Due, Queue};
+pub use events::{Event, iso, key};
+pub use experiments::{Experiment, SentExperiment, variant_of};
+pub use happening::Happening;
+pub use named_users::NamedUser;
+pub use ordered::Ordered;
+pub use pipelines::{Pipeline, Pipelines, SentPipeline};
+pub use registering::OpenChannel;
+pub use responding::CannotRespond;
+pub use schedules::{Moment, Scheduled, moments, newer_form};
+pub use segments::{Segment, Segments};
+pub use sending::{Outgoing, PushType, Receipt, Sent, Traffic};
+pub use table::{Journal, Table};
+pub use templates::{Missing, Template};
+pub use webhooks::{Cursor, Delivery, Failure, Next, Webhooks};
+
+use devices::Index;
+
+use super::Settings;
+use super::store::{Kept, Row};
+
+/// All applications. They share nothing.
+#[derive(Debug)]
+pub struct State {
+    apps: BTreeMap<String, App>,
+}
+
+/// One application.
+#[derive(Debug)]
+pub struct App {
+    pub key: String,
+    pub journal: Journal,
+    pub devices: Index,
+    pub named_users: Table<NamedUser>,
+    /// Tags without a group that were made by name, each with its time. Devices carry others.
+    pub legacy_tags: Table<Timestamp>,
+    pub segments: Segments,
+    pub templates: Ordered<Template>,
+    /// Pushes that wait for their time, by schedule id.
+    pub schedules: Table<Scheduled>,
+    pub experiments: Ordered<Experiment>,
+    pub pipelines: Pipelines,
+    pub due: Queue,
+    /// Pushes that went out, by push id.
+    pub sent: Table<Sent>,
+    /// What devices got, by device and push id.
+    pub receipts: Table<Receipt>,
+    pub activity: Activity,
+    /// Events by offset, kept until every webhook has them.
+    pub events: Table<Event>,
+    pub next_offset: u64,
+    /// Whether events are written down.
+    pub streams: bool,
+    pub webhooks: Webhooks,
+}
+
+impl State {
+    /// The state that the rows describe. `keeps` says whether changes are to be written down.
+    pub fn new(settings: &Settings, kept: Vec<Kept>, keeps: bool) -> Result<Self, String> {
+        let apps = settings.apps.iter().map(|(key, _)| (key.clone(), App::new(key, keeps)));
+        let mut state = Self { apps: apps.collect() };
+        for row in kept {
+            // An application that is not offered this time keeps its rows for the next.
+            if let Some(app) = state.apps.get_mut(&row.app) {
+                app.load(&row)?;
+            }
+        }
+        for webhook in &settings.webhooks {
+            let app = state.apps.get_mut(&webhook.app);
+            let app =
+                app.ok_or_else(|| format!("a webhook is for the application {}, which is not offered", webhook.app))?;
+            if !app.connect(webhook) {
+                return Err(format!("the webhook {} is given twice for one application", webhook.url));
+            }
+        }
+        Ok(state)
+    }
+
+    pub fn app(&self, key: &str) -> Option<&App> {
+        self.apps.get(key)
+    }
+
+    pub fn app_mut(&mut self, key: &str) -> Option<&mut App> {
+        self.apps.get_mut(key)
+    }
+
+    /// The rows that have changed since this was last asked.
+    pub fn take_rows(&mut self) -> Vec<Row> {
+        self.apps.values_mut().flat_map(|app| app.journal.take()).collect()
+    }
+
+    /// The rows that make up the state as it is.
+    pub fn rows(&self) -> Vec<Kept> {
+        self.apps.values().flat_map(App::dump).collect()
+    }
+
+    /// The rows that make up the state as it was before the changes that were not taken.
+    pub fn rows_before(&self) -> Vec<Kept> {
+        self.apps.values().flat_map(|app| app.journal.undo(app.dump())).collect()
+    }
+
+    /// Fires whatever is due by `until`, in time order. A virtual clock fires each at its own time, the real one now.
+    pub fn fire_due(&mut self, until: Timestamp, at_its_time: bool) {
+        for app in self.apps.values_mut() {
+            while let Some((at, what)) = app.due.take(&mut app.journal, until) {
+                app.fire(&what, if at_its_time { at } else { until });
+            }
+        }
+    }
+
+    /// How many events have been written, of all applications.
+    pub fn events_written(&self) -> u64 {
+        self.apps.values().map(|app| app.next_offset).sum()
+    }
+
+    /// All that has been sent, of all applications.
+    pub fn traffic(&self) -> Traffic {
+        let apps = || self.apps.values();
+        Traffic { pushes: apps().map(|app| app.sent.len()).sum(), sends: apps().map(|app| app.receipts.len()).sum() }
+    }
+
+    /// When the next thing falls due.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.apps.values().filter_map(|app| app.due.next_time()).min()
+    }
+}
+
+impl App {
+    fn new(key: &str, keeps: bool) -> Self {
+        Self {
+            key: key.to_owned(),
+            journal: Journal::new(key, keeps),
+            devices: Index::new(),
+            named_users: Table::new("named_users"),
+            legacy_tags: Table::new("legacy_tags"),
+            segments: Segments::new(),
+            templates: Ordered::new("templates"),
+            schedules: Table::new("schedules"),
+            experiments: Ordered::new("experiments"),
+            pipelines: Pipelines::new(),
+            due: Queue::new(),
+            sent: Table::new("sent"),
+            receipts: Table::new("receipts"),
+            activity: Activity::new(),
+            events: Table::new("events"),
+            next_offset: 0,
+            streams: true,
+            webhooks: Webhooks::new(),
+        }
+    }
+
+    /// All of it as rows: what [`App::load`] takes.
+    fn dump(&self) -> Vec<Kept> {
+        let (mut rows, journal) = (Vec::new(), &self.journal);
+        self.activity.hours.dump(journal, &mut rows);
+        self.devices.dump(journal, &mut rows);
+        self.due.dump(journal, &mut rows);
+        self.events.dump(journal, &mut rows);
+        self.experiments.dump(journal, &mut rows);
+        self.legacy_tags.dump(journal, &mut rows);
+        self.named_users.dump(journal, &mut rows);
+        self.pipelines.table.dump(journal, &mut rows);
+        self.receipts.dump(journal, &mut rows);
+        self.schedules.dump(journal, &mut rows);
+        self.segments.table.dump(journal, &mut rows);
+        self.sent.dump(journal, &mut rows);
+        self.templates.dump(journal, &mut rows);
+        self.webhooks.cursors.dump(journal, &mut rows);
+        rows
+    }
+
+    fn load(&mut self, row: &Kept) -> Result<(), String> {
+        match row.table.as_str() {
+            "activity" => self.activity.load(row),
+            "devices" => self.devices.load(row),
+            "due" => self.due.load(row),
+            "events" => {
+                // The newest event is always kept, so that no offset is given twice.
+                self.next_offset = self.next_offset.max(events::number(&row.key) + 1);
+                self.events.load(row)
+            }
+            "experiments" => self.experiments.load(row),
+            "legacy_tags" => self.legacy_tags.load(row),
+            "named_users" => self.load_named_user(row),
+            "pipelines" => self.pipelines.load(row),
+            "receipts" => self.receipts.load(row),
+            "schedules" => self.schedules.load(row),
+            "segments" => self.segments.load(row),
+            "sent" => self.sent.load(row),
+            "templates" => self.templates.load(row),
+            "webhooks" => self.webhooks.cursors.load(row),
+            other => Err(format!("the data has a table `{other}`, which this version does not know")),
+        }
+    }
+}

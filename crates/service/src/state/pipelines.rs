@@ -1,0 +1,191 @@
+//! Automated messages, and what sets them off.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use pushplan_model::node::{At, shape};
+use pushplan_model::nouns::clock::utc;
+use pushplan_model::nouns::delay::Delay;
+use pushplan_model::nouns::many::Many;
+use pushplan_model::nouns::push::Push;
+use pushplan_model::nouns::trigger::Trigger;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::App;
+use super::due::Due;
+use super::happening::Happening;
+use super::ordered::Ordered;
+use super::table::Journal;
+use crate::request::understood;
+use crate::store::Kept;
+
+shape! {
+    /// A pipeline as it is sent.
+    pub struct SentPipeline as "a pipeline with enabled, immediate_trigger and outcome" {
+        /// The name that people see.
+        name: Option<At<String>>,
+        /// Whether it is active.
+        enabled: bool,
+        /// What sets it off.
+        immediate_trigger: Many<At<Trigger>>,
+        /// What it does.
+        outcome: Many<SentOutcome>,
+        /// Another place for the delay.
+        timing: Option<SentTiming>,
+        /// From when on it is set off.
+        activation_time: Option<At<String>>,
+        /// From when on it is not set off any more.
+        deactivation_time: Option<At<String>>,
+        /// What calls off that which waits for its delay.
+        cancellation_trigger: Option<Many<At<Trigger>>>,
+        ..rest
+    }
+}
+
+shape! {
+    /// What a pipeline does.
+    pub struct SentOutcome as "an outcome with push" {
+        /// In seconds.
+        delay: Option<At<Delay>>,
+        /// What is sent.
+        push: At<Push>,
+    }
+}
+
+shape! {
+    /// Another place for the delay.
+    pub struct SentTiming as "{delay: {seconds: ...}}" {
+        /// The delay.
+        delay: SentSeconds,
+    }
+}
+
+shape! {
+    /// A delay.
+    pub struct SentSeconds as "a number of seconds" {
+        /// In seconds.
+        seconds: At<Delay>,
+    }
+}
+
+impl SentPipeline {
+    /// Whether something that happens at this time sets it off.
+    fn is_set_off_by(&self, what: Happening, now: Timestamp) -> bool {
+        let at = |time: &Option<At<String>>| time.as_ref().and_then(|time| utc(time));
+        let begun = at(&self.activation_time).is_none_or(|start| start <= now);
+        let over = at(&self.deactivation_time).is_some_and(|end| end <= now);
+        self.enabled && begun && !over && self.immediate_trigger.iter().any(|trigger| what.is(trigger))
+    }
+
+    fn is_called_off_by(&self, what: Happening) -> bool {
+        self.cancellation_trigger.iter().flat_map(|triggers| triggers.iter()).any(|trigger| what.is(trigger))
+    }
+
+    /// How long after its trigger an outcome happens.
+    pub fn delay(&self, outcome: &SentOutcome) -> i64 {
+        let given = outcome.delay.as_ref().or_else(|| self.timing.as_ref().map(|timing| &timing.delay.seconds));
+        given.map_or(0, |delay| delay.value.0).max(0)
+    }
+}
+
+/// A pipeline as it is kept.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Pipeline {
+    /// As it was sent.
+    pub pipeline: Value,
+    pub created: Timestamp,
+    pub modified: Timestamp,
+}
+
+/// All pipelines, and what each means.
+#[derive(Debug)]
+pub struct Pipelines {
+    pub table: Ordered<Pipeline>,
+    pub meaning: BTreeMap<String, SentPipeline>,
+}
+
+impl Pipelines {
+    pub fn new() -> Self {
+        Self { table: Ordered::new("pipelines"), meaning: BTreeMap::new() }
+    }
+
+    pub fn put(&mut self, journal: &mut Journal, id: &str, pipeline: Pipeline) {
+        if let Some(meaning) = understood(&pipeline.pipeline) {
+            self.meaning.insert(id.to_owned(), meaning);
+        }
+        self.table.put(journal, id, pipeline);
+    }
+
+    pub fn remove(&mut self, journal: &mut Journal, id: &str) -> Option<Pipeline> {
+        self.meaning.remove(id);
+        self.table.remove(journal, id)
+    }
+
+    pub fn load(&mut self, row: &Kept) -> Result<(), String> {
+        self.table.load(row)?;
+        if let Some(meaning) = self.table.get(&row.key).and_then(|kept| understood(&kept.pipeline)) {
+            self.meaning.insert(row.key.clone(), meaning);
+        }
+        Ok(())
+    }
+}
+
+impl Default for Pipelines {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl App {
+    /// Says that a device has just got a tag that it did not have.
+    pub fn tag_added(&mut self, number: u32, group: &str, tag: &str, now: Timestamp) {
+        self.tags_added(number, &[(group.to_owned(), tag.to_owned())], now);
+    }
+
+    /// The same for all tags that came together. Every way of adding tags ends here. A tag that came in several groups at
+    /// once sets a pipeline off once: it is one thing that happened to the device.
+    pub(super) fn tags_added(&mut self, number: u32, added: &[(String, String)], now: Timestamp) {
+        let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (group, tag) in added {
+            self.emit("TAG_CHANGE", number, json!({ "add": { group: [tag] } }), now);
+            groups.entry(tag).or_default().push(group);
+        }
+        for (tag, groups) in groups {
+            self.set_off(number, Happening::TagAdded(&groups, tag), now);
+        }
+    }
+
+    /// Says that a device has just lost a tag.
+    pub fn tag_removed(&mut self, number: u32, group: &str, tag: &str, now: Timestamp) {
+        self.emit("TAG_CHANGE", number, json!({ "remove": { group: [tag] } }), now);
+        self.set_off(number, Happening::TagRemoved(group, tag), now);
+    }
+
+    /// Says that the app was opened for the first time.
+    pub fn first_opened(&mut self, number: u32, now: Timestamp) {
+        self.emit("FIRST_OPEN", number, json!({}), now);
+        self.set_off(number, Happening::FirstOpen, now);
+    }
+
+    /// Calls off what pipelines were about to send to a device until this happens, and puts what others do then into the
+    /// queue. What is to happen at once is due now.
+    pub(super) fn set_off(&mut self, number: u32, what: Happening, now: Timestamp) {
+        let device = self.devices.id(number).to_owned();
+        for (id, _) in self.pipelines.meaning.iter().filter(|(_, pipeline)| pipeline.is_called_off_by(what)) {
+            self.due.drop_if(
+                &mut self.journal,
+                |due| matches!(due, Due::Firing { pipeline, device: to, .. } if pipeline == id && *to == device),
+            );
+        }
+        for (id, pipeline) in self.pipelines.meaning.iter().filter(|(_, pipeline)| pipeline.is_set_off_by(what, now)) {
+            for (outcome, one) in pipeline.outcome.iter().enumerate() {
+                // One that is longer than the calendar never ends.
+                let delay = SignedDuration::from_secs(pipeline.delay(one));
+                let at = now.checked_add(delay).unwrap_or(Timestamp::MAX);
+                let what = Due::Firing { pipeline: id.clone(), outcome, device: device.clone() };
+                self.due.put(&mut self.journal, at, what);
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+use std::sync::OnceLock;
+
+use pushplan_model::node::At;
+use pushplan_model::nouns::audience::Selector;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::devices::Criteria;
+use super::table::{Journal, Table};
+use crate::request::meaning;
+use crate::store::Kept;
+
+/// A stored audience.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Segment {
+    pub display_name: String,
+    /// JSON, letter by letter as it was sent.
+    pub criteria: String,
+    /// Epoch milliseconds.
+    pub created: i64,
+    pub modified: i64,
+    /// How it stands in listings, once it was in one: most of the work of a page.
+    #[serde(skip)]
+    listed: OnceLock<Box<str>>,
+}
+
+impl Segment {
+    pub fn new(display_name: String, criteria: String, created: i64, modified: i64) -> Self {
+        Self { display_name, criteria, created, modified, listed: OnceLock::new() }
+    }
+
+    /// The JSON of its line in a listing. `id` is its own.
+    pub fn listed(&self, id: &str) -> &str {
+        self.listed.get_or_init(|| {
+            let line = json!({
+                "id": id,
+                "display_name": self.display_name,
+                "creation_date": self.created,
+                "modification_date": self.modified,
+            });
+            line.to_string().into()
+        })
+    }
+
+    /// The JSON of it alone.
+    pub fn shown(&self) -> String {
+        let name = serde_json::to_string(&self.display_name).unwrap_or_default();
+        format!(r#"{{"display_name":{name},"criteria":{}}}"#, self.criteria)
+    }
+}
+
+/// All segments, and their criteria as they are understood.
+#[derive(Debug)]
+pub struct Segments {
+    pub table: Table<Segment>,
+    pub criteria: Criteria,
+}
+
+impl Segments {
+    pub fn new() -> Self {
+        Self { table: Table::new("segments"), criteria: Criteria::new() }
+    }
+
+    /// Adds a segment, or replaces the one of that id, with what its criteria mean.
+    pub fn put(&mut self, journal: &mut Journal, id: &str, segment: Segment, understood: At<Selector>) {
+        self.criteria.insert(id.to_owned(), understood);
+        self.table.put(journal, id, segment);
+    }
+
+    pub fn remove(&mut self, journal: &mut Journal, id: &str) -> Option<Segment> {
+        self.criteria.remove(id);
+        self.table.remove(journal, id)
+    }
+
+    pub fn load(&mut self, row: &Kept) -> Result<(), String> {
+        self.table.load(row)?;
+        if let Some(segment) = self.table.get(&row.key) {
+            self.criteria.extend(meaning(&segment.criteria).map(|selector| (row.key.clone(), selector)));
+        }
+        Ok(())
+    }
+}
+
+impl Default for Segments {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,227 @@
+//! Sending: who gets it, what is remembered of it, what it sets off.
+
+use std::collections::BTreeMap;
+use std::ops::Sub;
+
+use jiff::Timestamp;
+use pushplan_model::nouns::audience::Selector;
+use pushplan_model::nouns::device::{DeviceType, DeviceTypes};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::App;
+use super::devices::{Device, Members};
+use crate::answer::new_id;
+
+/// A push that went out.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Sent {
+    pub time: Timestamp,
+    /// Counts the pushes, which gives them an order where the clock stands still.
+    #[serde(default)]
+    pub number: u64,
+    pub push_type: PushType,
+    /// What sent it, where that was not a request: a schedule, an experiment, a pipeline.
+    pub group_id: Option<String>,
+    /// The push as it was sent, audience and all.
+    pub push: Value,
+    /// Devices by platform.
+    pub sends: BTreeMap<String, u64>,
+    /// Taps by platform.
+    pub direct_responses: BTreeMap<String, u64>,
+    /// Devices by variant, counted from 0; of an experiment alone.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variants: BTreeMap<usize, u64>,
+}
+
+impl Sent {
+    /// Its place among all pushes, in the order in which they were sent.
+    pub fn place(&self) -> (Timestamp, u64) {
+        (self.time, self.number)
+    }
+}
+
+/// Kinds of push in reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum PushType {
+    BroadcastPush,
+    ScheduledPush,
+    TagPush,
+    UnicastPush,
+}
+
+impl PushType {
+    /// The kind that an audience makes of a push that is sent at once.
+    pub fn of(audience: &Selector) -> Self {
+        match audience {
+            Selector::All => Self::BroadcastPush,
+            Selector::Channel(..) | Selector::NamedUser(_) | Selector::Triggered => Self::UnicastPush,
+            _ => Self::TagPush,
+        }
+    }
+}
+
+/// What a device got.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Receipt {
+    pub push_id: String,
+    pub device: String,
+    pub time: Timestamp,
+    /// The experiment and which of its variants this is, counted from 0, where it came of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<usize>,
+    /// The notification as it arrived; nothing for a message alone.
+    pub notification: Option<Value>,
+    /// The Message Center message that came with it.
+    pub message: Option<Value>,
+    pub tapped: Option<Timestamp>,
+    /// When the app was next opened, within the time that counts as a response.
+    pub opened: Option<Timestamp>,
+    pub read: Option<Timestamp>,
+    pub deleted: bool,
+}
+
+/// How much was sent. A push that goes out in parts counts with the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Traffic {
+    pub pushes: usize,
+    /// To one device each.
+    pub sends: usize,
+}
+
+impl Sub for Traffic {
+    type Output = Self;
+
+    fn sub(self, before: Self) -> Self {
+        Self { pushes: self.pushes - before.pushes, sends: self.sends - before.sends }
+    }
+}
+
+/// A push that is about to go out.
+#[derive(Debug)]
+pub struct Outgoing<'p> {
+    pub push_type: PushType,
+    pub group_id: Option<&'p str>,
+    /// Which variant it is, where `group_id` is an experiment.
+    pub variant: Option<usize>,
+    pub device_types: &'p DeviceTypes,
+    /// The push as it was given, for the record.
+    pub push: &'p Value,
+}
+
+/// The kinds of device that have a Message Center.
+const INBOXES: [DeviceType; 3] = [DeviceType::Ios, DeviceType::Android, DeviceType::Amazon];
+
+impl Outgoing<'_> {
+    /// What a device gets of it: the notification, the message. A notification needs a device that has opted in; a message
+    /// reaches every installed one that has an inbox.
+    fn arriving(&self, device: &Device) -> (Option<&Value>, Option<&Value>) {
+        let kind = DeviceType::parse(&device.device_type);
+        let Some(kind) = kind.filter(|kind| self.device_types.includes(kind)) else { return (None, None) };
+        let part = |name: &str| self.push.get(name).filter(|part| !part.is_null());
+        let shown = part("notification").filter(|_| device.is_reachable());
+        let kept = part("message").filter(|_| device.installed && INBOXES.contains(&kind));
+        (shown, kept)
+    }
+
+    /// Whether a device gets anything of it.
+    pub fn reaches(&self, device: &Device) -> bool {
+        let (shown, kept) = self.arriving(device);
+        shown.is_some() || kept.is_some()
+    }
+}
+
+impl App {
+    /// The devices of an audience, by number.
+    pub fn members(&self, audience: &Selector, now: Timestamp) -> super::devices::Numbers {
+        Members { devices: &self.devices, segments: &self.segments.criteria, now }.of(audience)
+    }
+
+    /// Sends to those of the given devices that can get it, and remembers who did.
+    pub fn send(&mut self, out: &Outgoing, to: impl IntoIterator<Item = u32>, now: Timestamp) -> String {
+        let push_id = new_id();
+        self.send_as(&push_id, out, to, now);
+        push_id
+    }
+
+    /// The same for a push whose id is known. What is sent in parts is one push: the parts add up, and a device that has got
+    /// it does not get it again.
+    pub fn send_as(&mut self, push_id: &str, out: &Outgoing, to: impl IntoIterator<Item = u32>, now: Timestamp) {
+        let before = self.sent.get(push_id);
+        let again = before.is_some();
+        // Variants share the push, not what it says.
+        let is_known =
+            before.is_some_and(|sent| out.variant.is_none_or(|variant| sent.variants.contains_key(&variant)));
+        let experiment_id = out.variant.and(out.group_id);
+        let mut sends: BTreeMap<String, u64> = BTreeMap::new();
+        let mut about = json!({ "push_id": push_id });
+        if let Some(group) = out.group_id {
+            about["group_id"] = group.into();
+        }
+        if let Some(variant) = out.variant {
+            about["experiment_id"] = experiment_id.into();
+            about["variant"] = variant.into();
+        }
+        if !is_known {
+            let mut body = about.clone();
+            body["payload"] = out.push.clone();
+            self.announce("PUSH_BODY", body, now);
+        }
+        for number in to {
+            let Some(device) = self.devices.device(number) else { continue };
+            let (shown, kept) = out.arriving(device);
+            let id = self.devices.id(number);
+            let key = format!("{id}/{push_id}");
+            if (shown.is_none() && kept.is_none()) || (again && self.receipts.get(&key).is_some()) {
+                continue;
+            }
+            *sends.entry(device.device_type.clone()).or_insert(0) += 1;
+            let receipt = Receipt {
+                push_id: push_id.to_owned(),
+                device: id.to_owned(),
+                time: now,
+                experiment_id: experiment_id.map(str::to_owned),
+                variant: out.variant,
+                notification: shown.cloned(),
+                message: kept.cloned(),
+                tapped: None,
+                opened: None,
+                read: None,
+                deleted: false,
+            };
+            self.receipts.put(&mut self.journal, &key, receipt);
+            self.emit("SEND", number, about.clone(), now);
+            if kept.is_some() {
+                self.emit("RICH_DELIVERY", number, about.clone(), now);
+            }
+        }
+        for (platform, amount) in &sends {
+            self.activity.count(&mut self.journal, "sends", platform, now, *amount);
+        }
+        let total: u64 = sends.values().sum();
+        let added = self.sent.change(&mut self.journal, push_id, |sent| {
+            for (platform, amount) in &sends {
+                *sent.sends.entry(platform.clone()).or_insert(0) += amount;
+            }
+            if let Some(variant) = out.variant {
+                *sent.variants.entry(variant).or_insert(0) += total;
+            }
+        });
+        if added.is_none() {
+            let sent = Sent {
+                time: now,
+                number: self.sent.len() as u64,
+                push_type: out.push_type,
+                group_id: out.group_id.map(str::to_owned),
+                push: out.push.clone(),
+                sends,
+                direct_responses: BTreeMap::new(),
+                variants: out.variant.map(|variant| (variant, total)).into_iter().collect(),
+            };
+            self.sent.put(&mut self.journal, push_id, sent);
+        }
+    }
+}

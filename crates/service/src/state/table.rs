@@ -1,0 +1,141 @@
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::store::{Kept, Row};
+
+/// The changes of one request: as rows to be written, and as what was there before, should the request come to nothing.
+#[derive(Debug)]
+pub struct Journal {
+    app: String,
+    /// `None`: nothing is written down.
+    rows: Option<Vec<Row>>,
+    /// What each row that has changed was before, by table and key; `None` for one that was not there.
+    before: HashMap<&'static str, HashMap<String, Option<String>>>,
+}
+
+impl Journal {
+    pub fn new(app: &str, keeps: bool) -> Self {
+        Self { app: app.to_owned(), rows: keeps.then(Vec::new), before: HashMap::new() }
+    }
+
+    /// The rows that have changed. From here on they are what was there before.
+    pub fn take(&mut self) -> Vec<Row> {
+        self.before.values_mut().for_each(HashMap::clear);
+        self.rows.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Notes what a row was, before it changes.
+    pub(super) fn note_before(&mut self, table: &'static str, key: &str, value: impl FnOnce() -> Option<String>) {
+        let rows = self.before.entry(table).or_default();
+        if !rows.contains_key(key) {
+            rows.insert(key.to_owned(), value());
+        }
+    }
+
+    /// Notes the new value of a row; `None` for one that is gone.
+    pub(super) fn note(&mut self, table: &'static str, key: &str, value: impl FnOnce() -> Option<String>) {
+        if let Some(rows) = &mut self.rows {
+            rows.push(Row { app: self.app.clone(), table, key: key.to_owned(), value: value() });
+        }
+    }
+
+    /// Puts rows as they are now back to what they were before the changes that were not taken.
+    pub(super) fn undo(&self, rows: Vec<Kept>) -> Vec<Kept> {
+        let is_old = |row: &Kept| !self.before.get(&*row.table).is_some_and(|changed| changed.contains_key(&row.key));
+        let mut undone: Vec<Kept> = rows.into_iter().filter(is_old).collect();
+        for (table, changed) in &self.before {
+            let were = changed.iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
+            undone.extend(were.map(|(key, value)| kept(&self.app, table, key, value.clone())));
+        }
+        undone
+    }
+
+    /// A row as it is now.
+    pub(super) fn row<T: Serialize>(&self, table: &str, key: &str, value: &T) -> Kept {
+        kept(&self.app, table, key, written(value).unwrap_or_default())
+    }
+}
+
+fn kept(app: &str, table: &str, key: &str, value: String) -> Kept {
+    Kept { app: app.to_owned(), table: table.to_owned(), key: key.to_owned(), value }
+}
+
+/// Our own types become JSON always: their keys are texts.
+pub(super) fn written<T: Serialize>(value: &T) -> Option<String> {
+    serde_json::to_string(value).ok()
+}
+
+/// Things by their keys. Every change is noted in the journal.
+#[derive(Debug)]
+pub struct Table<T> {
+    name: &'static str,
+    rows: BTreeMap<String, T>,
+}
+
+impl<T: Serialize + DeserializeOwned> Table<T> {
+    pub fn new(name: &'static str) -> Self {
+        Self { name, rows: BTreeMap::new() }
+    }
+
+    pub fn get(&self, key: &str) -> Option<&T> {
+        self.rows.get(key)
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &T)> {
+        self.rows.iter().map(|(key, value)| (key.as_str(), value))
+    }
+
+    /// Things from a key on, for paging.
+    pub fn from<'t>(&'t self, start: &str) -> impl Iterator<Item = (&'t str, &'t T)> + use<'t, T> {
+        self.rows.range(start.to_owned()..).map(|(key, value)| (key.as_str(), value))
+    }
+
+    pub fn put(&mut self, journal: &mut Journal, key: &str, value: T) {
+        journal.note(self.name, key, || written(&value));
+        let old = self.rows.insert(key.to_owned(), value);
+        journal.note_before(self.name, key, || old.as_ref().and_then(written));
+    }
+
+    /// Changes one thing in place; `None` where there is none of that key.
+    pub fn change<R>(&mut self, journal: &mut Journal, key: &str, change: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let value = self.rows.get_mut(key)?;
+        journal.note_before(self.name, key, || written(value));
+        let result = change(value);
+        journal.note(self.name, key, || written(value));
+        Some(result)
+    }
+
+    pub fn remove(&mut self, journal: &mut Journal, key: &str) -> Option<T> {
+        let value = self.rows.remove(key)?;
+        journal.note_before(self.name, key, || written(&value));
+        journal.note(self.name, key, || None);
+        Some(value)
+    }
+
+    /// All of it as rows.
+    pub(super) fn dump(&self, journal: &Journal, rows: &mut Vec<Kept>) {
+        rows.extend(self.rows.iter().map(|(key, value)| journal.row(self.name, key, value)));
+    }
+
+    /// Takes in a row from the disk.
+    pub fn load(&mut self, row: &Kept) -> Result<(), String> {
+        self.rows.insert(row.key.clone(), read(row)?);
+        Ok(())
+    }
+}
+
+/// What a row from the disk says.
+pub(super) fn read<T: DeserializeOwned>(row: &Kept) -> Result<T, String> {
+    let value = serde_json::from_str(&row.value);
+    value.map_err(|error| format!("the row {}/{} cannot be read: {error}", row.table, row.key))
+}

@@ -1,0 +1,179 @@
+//! Webhooks: what happens to users is posted to a URL, in order, at least once.
+//!
+//! A connection belongs to one application and one URL. How far it is, is a row beside the events themselves, so that
+//! delivery goes on after a restart where the receiver last confirmed.
+
+mod address;
+mod config;
+
+use std::fs;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Certificate, Url};
+
+use super::config::instead;
+
+pub use address::{Lookup, is_allowed};
+pub use config::read;
+
+/// Every type of event that the contract names.
+pub const EVENT_TYPES: &[&str] = &[
+    "PUSH_BODY",
+    "OPEN",
+    "SEND",
+    "CONTROL",
+    "CLOSE",
+    "RICH_DELIVERY",
+    "RICH_READ",
+    "RICH_DELETE",
+    "CUSTOM",
+    "LOCATION",
+    "TAG_CHANGE",
+    "UNINSTALL",
+    "FIRST_OPEN",
+    "REGION",
+    "SCREEN_VIEWED",
+    "IN_APP_MESSAGE_DISPLAY",
+    "IN_APP_MESSAGE_RESOLUTION",
+    "IN_APP_MESSAGE_EXPIRATION",
+];
+
+/// A connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Webhook {
+    /// The key of the application whose events it gets.
+    pub app: String,
+    pub url: String,
+    /// The types that it gets; all where none is named.
+    pub types: Vec<String>,
+    /// Headers of every delivery.
+    pub headers: Vec<(String, String)>,
+    /// The value of the header `Authorization`.
+    pub authorization: Option<String>,
+    /// PEM: whose certificates an https receiver may have, in place of those that the machine trusts.
+    pub ca: Option<String>,
+}
+
+/// What deliveries are sent with.
+#[derive(Debug)]
+pub struct Checked {
+    pub url: Url,
+    pub headers: HeaderMap,
+    pub authorities: Option<Vec<Certificate>>,
+}
+
+impl Webhook {
+    /// Whether it is told of events of a type.
+    pub fn wants(&self, kind: &str) -> bool {
+        self.types.is_empty() || self.types.iter().any(|wanted| wanted == kind)
+    }
+
+    /// What its deliveries are sent with; or why it cannot be.
+    pub fn checked(&self) -> Result<Checked, String> {
+        for kind in &self.types {
+            check_type(kind)?;
+        }
+        let mut headers = HeaderMap::new();
+        for (name, value) in &self.headers {
+            let (name, value) = check_header(name, value)?;
+            headers.append(name, value);
+        }
+        if let Some(authorization) = &self.authorization {
+            headers.insert(AUTHORIZATION, header_value("Authorization", authorization)?);
+        }
+        let authorities = self.ca.as_deref().map(authorities).transpose()?;
+        Ok(Checked { url: check_url(&self.url)?, headers, authorities })
+    }
+}
+
+/// The `Authorization` of a user and a password, given as `user:password`.
+pub fn basic(pair: &str) -> Result<String, String> {
+    if !pair.contains(':') {
+        return Err("the credentials of a webhook are given as user:password".into());
+    }
+    Ok(format!("Basic {}", BASE64_STANDARD.encode(pair)))
+}
+
+/// A header that is given as `Name: value`.
+pub fn header(line: &str) -> Result<(String, String), String> {
+    let (name, value) = line
+        .split_once(':')
+        .ok_or_else(|| "a header of a webhook has no name: write it as `Name: value`".to_owned())?;
+    let (name, value) = (name.trim(), value.trim());
+    check_header(name, value)?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// A URL as it may be shown: a long part of its path, and what stands behind a question mark, may be a secret.
+pub fn shown(url: &str) -> String {
+    const LONGEST: usize = 15;
+    let Ok(url) = Url::parse(url) else { return "a URL".to_owned() };
+    let is_short = |part: &str| part.len() <= LONGEST && !part.contains(['%', '+', '=', ':', '@']);
+    let path = url.path().split('/').map(|part| if is_short(part) { part } else { "…" });
+    let path = path.collect::<Vec<_>>().join("/");
+    let rest = if url.query().is_some() || url.fragment().is_some() { "?…" } else { "" };
+    format!("{}{path}{rest}", url.origin().ascii_serialization())
+}
+
+fn check_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| format!("a webhook is not a URL: {error}"))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(format!("a webhook is an http or https URL, not {}", url.scheme()));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("the URL of a webhook holds no credentials: they have a place of their own".into());
+    }
+    let host = url.host_str().unwrap_or_default();
+    match host.trim_matches(['[', ']']).parse() {
+        Ok(literal) if !is_allowed(literal) => Err(address::refusal(host, literal)),
+        _ => Ok(url),
+    }
+}
+
+/// The certificates of a PEM text.
+fn authorities(pem: &str) -> Result<Vec<Certificate>, String> {
+    let found = Certificate::from_pem_bundle(pem.as_bytes()).unwrap_or_default();
+    if found.is_empty() {
+        return Err("there is no certificate in it: a PEM file has lines with BEGIN CERTIFICATE".into());
+    }
+    Ok(found)
+}
+
+/// Reads the certificates that an https receiver may have.
+pub fn read_ca(path: &Path) -> Result<String, String> {
+    let named = |why: String| format!("{}: {why}", path.display());
+    let pem = fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
+    authorities(&pem).map_err(named)?;
+    Ok(pem)
+}
+
+fn check_type(kind: &str) -> Result<(), String> {
+    if EVENT_TYPES.contains(&kind) {
+        return Ok(());
+    }
+    Err(format!("there are no events of the type `{kind}`; {}", instead(kind, EVENT_TYPES)))
+}
+
+/// A header that may be configured: those of the delivery itself are its own.
+fn check_header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
+    let parsed =
+        HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("`{name}` is not the name of a header"))?;
+    let own = [CONTENT_TYPE, CONTENT_LENGTH, HOST].contains(&parsed)
+        || matches!(parsed.as_str(), "connection" | "transfer-encoding" | "upgrade" | "expect" | "te" | "trailer");
+    if own {
+        return Err(format!("the header `{name}` is part of every delivery and cannot be set"));
+    }
+    if parsed == AUTHORIZATION {
+        return Err("the header `Authorization` has a place of its own".into());
+    }
+    Ok((parsed, header_value(name, value)?))
+}
+
+fn header_value(name: &str, value: &str) -> Result<HeaderValue, String> {
+    let mut value = HeaderValue::from_str(value).map_err(|_| format!("the value of `{name}` cannot be sent"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}

@@ -1,0 +1,118 @@
+//! The crates and their modules: which there are, and that no two of them use each other.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use pushplan::kinds::KINDS;
+use pushplan_testing::{crates, root, sources};
+
+/// How many crates there may be beneath `crates`.
+const MOST: usize = 7;
+
+/// The crates beneath `crates`, with the text of each manifest.
+fn manifests() -> BTreeMap<String, String> {
+    let entries = fs::read_dir(root().join("crates")).expect("the crates");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let each = |path: std::path::PathBuf| {
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        (name, fs::read_to_string(path.join("Cargo.toml")).expect("a manifest"))
+    };
+    paths.map(each).collect()
+}
+
+#[test]
+fn there_are_at_most_seven_crates_and_each_says_what_it_is_for() {
+    let manifests = manifests();
+    assert!(manifests.len() <= MOST, "{} crates, at most {MOST}: {:?}", manifests.len(), manifests.keys());
+    for (name, manifest) in manifests {
+        let described = manifest.lines().find_map(|line| line.strip_prefix("description = "));
+        assert!(described.is_some_and(|text| text.len() > 20), "crates/{name}/Cargo.toml needs a description");
+    }
+}
+
+/// The rest of the program meets the service over HTTP. Only a command starts it.
+#[test]
+fn only_the_program_depends_on_the_service() {
+    for (name, manifest) in manifests() {
+        assert!(!manifest.contains("pushplan-service."), "crates/{name} depends on the service");
+    }
+    let users = sources(&["src/render"]).into_iter().filter(|file| file.text.contains("crate::service"));
+    let users: Vec<String> = users.map(|file| file.name).collect();
+    assert!(users.is_empty(), "{users:?} use the service");
+}
+
+/// The modules at the top of the crate that a file names, with `crate::` or with as many `super::` as it is deep. Its tests may use
+/// what they like.
+fn used(path: &str, text: &str) -> BTreeSet<String> {
+    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let depth = path.trim_end_matches("/mod.rs").split('/').count();
+    let top = ["crate::".to_owned(), "super::".repeat(depth)];
+    let mut found = BTreeSet::new();
+    for line in text.lines().map(|line| line.split("//").next().unwrap_or_default()) {
+        for path in top.iter().flat_map(|top| line.split(top.as_str()).skip(1)) {
+            let names = match path.strip_prefix('{') {
+                Some(list) => list.split(['}', ';']).next().unwrap_or_default().split(',').collect(),
+                None => vec![path],
+            };
+            let is_part = |c: &char| c.is_alphanumeric() || *c == '_';
+            let names = names.iter().map(|name| name.trim().chars().take_while(is_part).collect::<String>());
+            found.extend(names.filter(|name| name.starts_with(char::is_lowercase) && name != "super"));
+        }
+    }
+    found
+}
+
+#[test]
+fn no_modules_of_a_crate_use_each_other_in_a_circle() {
+    let mut circles = Vec::new();
+    for folder in crates() {
+        let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for file in sources(&[&folder]) {
+            let path = file.name.strip_prefix(&format!("{folder}/")).expect("beneath its crate");
+            let module = path.split(['/', '.']).next().expect("a first part").to_owned();
+            let used = used(path, &file.text).into_iter();
+            uses.entry(module.clone()).or_default().extend(used.filter(|name| *name != module));
+        }
+        // What a module uses, and what that uses, to the end.
+        loop {
+            let before = uses.clone();
+            for names in uses.values_mut() {
+                let more: Vec<String> = names.iter().filter_map(|name| before.get(name)).flatten().cloned().collect();
+                names.extend(more);
+            }
+            if uses == before {
+                break;
+            }
+        }
+        let circle: Vec<&String> =
+            uses.iter().filter(|(module, names)| names.contains(*module)).map(|(module, _)| module).collect();
+        if !circle.is_empty() {
+            circles.push(format!("{folder}: {circle:?}"));
+        }
+    }
+    assert!(circles.is_empty(), "these use each other in a circle: {circles:#?}");
+}
+
+#[test]
+fn every_file_of_a_kind_is_in_the_table() {
+    const OTHERS: [&str; 8] = ["mod", "census", "firing", "lifecycle", "runs", "parts", "references", "remote"];
+    let files = sources(&["crates/model/src/kinds"]);
+    let table = files.iter().find_map(|file| file.text.split_once("\nkinds! {")).expect("the table of kinds").1;
+    let names = files.iter().filter_map(|file| file.name.rsplit('/').next()?.strip_suffix(".rs"));
+    let kinds: Vec<&str> = names.filter(|name| !OTHERS.contains(name)).collect();
+    for name in &kinds {
+        assert!(
+            table.contains(&format!("\n    {name}::")),
+            "crates/model/src/kinds/{name}.rs is not in the table of kinds"
+        );
+    }
+    assert_eq!(kinds.len(), KINDS.len());
+}
+
+#[test]
+fn files_are_short_enough_to_read() {
+    let files = sources(&["src", "tests", "crates"]);
+    let long: Vec<String> =
+        files.into_iter().filter(|file| file.text.lines().count() > 500).map(|file| file.name).collect();
+    assert!(long.is_empty(), "over 500 lines: {long:?}");
+}
