@@ -16,10 +16,10 @@
 //! test.
 
 pub use pushplan_core::{
-    apply, arrange, compare, drift, fetch, forge, guard, live, plan, planner, promote, pull, query, reach, reconcile,
-    rekey, review, test_send, unmanaged,
+    apply, arrange, compare, drift, engine, fetch, forge, guard, live, plan, planner, promote, pull, query, reach,
+    reconcile, rekey, review, test_send, unmanaged,
 };
-pub use pushplan_io::{client, failure, files, git};
+pub use pushplan_io::{client, failure, files, git, private};
 pub use pushplan_ledger as ledger;
 pub use pushplan_model::{
     address, audience, codes, cores, digest, exchange, finding, kinds, node, nouns, source, text,

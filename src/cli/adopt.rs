@@ -4,12 +4,13 @@ use clap::Args;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::planning::{Place, Site, Wish};
-use super::target::Opened;
+use super::planning::Place;
 use super::turn::Turn;
 use super::{Context, Ended, ledger, runtime};
 use crate::address::Address;
 use crate::compare::Names;
+use crate::engine::target::Opened;
+use crate::engine::workspace::{PlanRequest, Workspace};
 use crate::exchange::Meaning;
 use crate::failure::{Exit, Failure};
 use crate::kinds::remote::segments;
@@ -59,9 +60,9 @@ impl Adopt {
         })
     }
 
-    async fn adopt(&self, site: &Site, opened: &Opened, context: &Context) -> Ended {
+    async fn adopt(&self, site: &Workspace, opened: &Opened, context: &Context) -> Ended {
         self.turn.ledger(context, &site.log, &site.target).await?;
-        let planned = site.plan(opened, &Wish::default(), context).await?;
+        let planned = site.plan(opened, &PlanRequest::default(), &context.session).await?;
         let (mut found, mut in_doubt) = (BTreeMap::new(), BTreeMap::new());
         for change in &planned.plan.changes {
             for reason in &change.reasons {
@@ -106,7 +107,7 @@ impl Adopt {
             context.out.print("Nothing to adopt: whatever has a declared name on the service is ours already.");
             return Ok(Exit::Done);
         }
-        let live = site.fetch(opened, &site.units, &planned.ledger, &BTreeSet::new(), context).await?;
+        let live = site.fetch(opened, &site.units, &planned.ledger, &BTreeSet::new(), &context.session).await?;
         let mut adopted = Vec::new();
         for (address, id) in &chosen {
             adopted.push(taken(site, opened, &planned.ledger, &live, address, id).await?);
@@ -130,7 +131,7 @@ impl Adopt {
     /// What the addresses mean.
     fn named(
         &self,
-        site: &Site,
+        site: &Workspace,
         level: Level,
         ledger: &Ledger,
         namesakes: &Namesakes,
@@ -259,7 +260,7 @@ fn cannot_be_read(address: &Address, level: Level) -> bool {
 }
 
 /// What nobody can look at is taken for what is declared.
-fn on_their_word(site: &Site, ledger: &Ledger, address: &Address, id: &str) -> Adopted {
+fn on_their_word(site: &Workspace, ledger: &Ledger, address: &Address, id: &str) -> Adopted {
     let unit = &site.units[address];
     let known = |key: &str| {
         let owned = ledger.owned.get(&Address::new(<kinds::Segment as kinds::Resource>::KEY, key))?;
@@ -280,7 +281,7 @@ fn on_their_word(site: &Site, ledger: &Ledger, address: &Address, id: &str) -> A
 
 /// What the ledger remembers of a thing that is taken over: what it is now.
 async fn taken(
-    site: &Site,
+    site: &Workspace,
     opened: &Opened,
     ledger: &Ledger,
     live: &Live,

@@ -7,9 +7,10 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::planning::Place;
-use super::target::Opened;
-use super::{Context, Ended, asking, project};
+use super::{Context, Ended, asking};
 use crate::client::{Whole, refusal};
+use crate::engine::project;
+use crate::engine::target::Opened;
 use crate::exchange::{Loss, Meaning, Method, Request};
 use crate::failure::{Exit, Failure};
 use crate::files;

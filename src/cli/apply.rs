@@ -1,6 +1,5 @@
 mod before;
 mod ending;
-mod kept;
 pub mod saved;
 
 use std::collections::BTreeSet;
@@ -10,19 +9,21 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
-use tokio::runtime::Builder;
-use tokio::task::block_in_place;
 
 use super::drifting::Drifting;
 use super::many::{self, Does, Places, Wanted, Which};
-use super::planning::{Chosen, Planned, Site, Wish};
+use super::planning::Chosen;
 use super::review::{Approved, Became};
 use super::signals::Stop;
-use super::target::Opened;
-use super::turn::{self, Turn, Waiting};
-use super::who::{self, Who};
+use super::turn::Turn;
 use super::{Context, Ended, ledger, runtime};
-use crate::apply::{self, Ending, Notice, OnError, Report, Settings};
+use crate::apply::{Ending, Notice, OnError, Report};
+use crate::engine::ApplyRequest;
+use crate::engine::ledger::take_in;
+use crate::engine::target::Opened;
+use crate::engine::turn;
+use crate::engine::turn::Waiting;
+use crate::engine::workspace::{PlanRequest, Planned, Workspace};
 use crate::failure::{Exit, Failure};
 use crate::ledger::Chain;
 use crate::plan::Plan;
@@ -70,9 +71,9 @@ pub struct Options {
 
 impl Options {
     /// A plan of what the manifests say.
-    pub fn wish(&self) -> Wish {
+    pub fn wish(&self) -> PlanRequest {
         let (choice, on_drift) = (self.chosen.choice(), self.drifting.given());
-        Wish { choice, on_drift, allow_older: self.allowed.allow_older, ..Wish::default() }
+        PlanRequest { choice, on_drift, allow_older: self.allowed.allow_older, ..PlanRequest::default() }
     }
 }
 
@@ -189,8 +190,8 @@ impl Apply {
             done.insert(ledger::address(address)?);
         }
         let wish = match &saved {
-            Some(plan) => Wish { allow_older: self.wanted.allowed.allow_older, ..saved::wish(plan) },
-            None => Wish { done, ..self.wanted.wish() },
+            Some(plan) => PlanRequest { allow_older: self.wanted.allowed.allow_older, ..saved::wish(plan) },
+            None => PlanRequest { done, ..self.wanted.wish() },
         };
         let does = Does::to(&wish.aim, &self.options());
         let asking = self.wanted.allowed.asking(APPLY_THIS, does.again_at(&place, &site.target, &wish.choice));
@@ -208,7 +209,7 @@ impl Apply {
 
     fn several(&self, asked: &many::Asked, context: &Context) -> Ended {
         let done = self.done.iter().map(|text| ledger::address(text)).collect::<Result<_, _>>()?;
-        let wish = Wish { done, ..self.wanted.wish() };
+        let wish = PlanRequest { done, ..self.wanted.wish() };
         let does = Does::Apply(self.options());
         let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(asked, &wish.choice));
         let review = self.approved.review(&self.places.root()?);
@@ -226,7 +227,7 @@ impl Apply {
             ))
         })?;
         // Whoever goes on makes new plans. Those that were made together have one choice and one aim.
-        let wishes: Vec<Wish> = plans.values().map(saved::wish).collect();
+        let wishes: Vec<PlanRequest> = plans.values().map(saved::wish).collect();
         let first = wishes
             .first()
             .filter(|first| wishes.iter().all(|wish| wish.aim == first.aim && wish.choice == first.choice));
@@ -260,7 +261,14 @@ impl Applied {
 
 impl How {
     /// Plans, shows, asks, applies, and says what became of it.
-    pub fn run(&self, site: &Site, wish: &Wish, saved: Option<&Plan>, asking: &Asking, context: &Context) -> Ended {
+    pub fn run(
+        &self,
+        site: &Workspace,
+        wish: &PlanRequest,
+        saved: Option<&Plan>,
+        asking: &Asking,
+        context: &Context,
+    ) -> Ended {
         runtime()?.block_on(async {
             let ended = self.run_once(site, wish, saved, asking, context).await;
             if let Ok(Applied { report, plan, .. }) = &ended {
@@ -286,8 +294,8 @@ impl How {
     /// Opens the target for one run.
     async fn run_once(
         &self,
-        site: &Site,
-        wish: &Wish,
+        site: &Workspace,
+        wish: &PlanRequest,
         saved: Option<&Plan>,
         asking: &Asking<'_>,
         context: &Context,
@@ -301,9 +309,9 @@ impl How {
     /// Plans, shows, asks and applies once nobody else is at work, and anew where somebody was quicker.
     pub(super) async fn run_on(
         &self,
-        site: &Site,
+        site: &Workspace,
         opened: &Opened,
-        wish: &Wish,
+        wish: &PlanRequest,
         saved: Option<&Plan>,
         asking: &Asking<'_>,
         context: &Context,
@@ -314,22 +322,22 @@ impl How {
             if let Some(applied) = self.plan_and_apply(site, opened, wish, saved, asking, context).await? {
                 return Ok(applied);
             }
-            site.note(QUICKER, context);
+            site.note(QUICKER, &context.session);
         }
     }
 
     /// Plans and applies. `None`: somebody else has begun meanwhile, nothing was done, and it is to be planned anew.
     async fn plan_and_apply(
         &self,
-        site: &Site,
+        site: &Workspace,
         opened: &Opened,
-        wish: &Wish,
+        wish: &PlanRequest,
         saved: Option<&Plan>,
         asking: &Asking<'_>,
         context: &Context,
     ) -> Result<Option<Applied>, Failure> {
-        ledger::take_in(context, &site.log).await?;
-        let mut planned = site.plan(opened, wish, context).await?;
+        take_in(&context.session, &site.log).await?;
+        let mut planned = site.plan(opened, wish, &context.session).await?;
         if planned.at_work {
             return Ok(None);
         }
@@ -342,14 +350,14 @@ impl How {
             planned.digest =
                 render::plan::before_apply(plan, &asking.again, style, &mut |part| context.out.print(part));
         } else if asking.given.is_none() && saved.is_none() && io::stdin().is_terminal() {
-            // Who is asked about it has seen it.
+            // Actor is asked about it has seen it.
             planned.digest = render::plan::before_apply(plan, &asking.again, style, &mut |part| context.out.note(part));
         }
         if !self.is_still_to_do(site, plan, wish, asking, context).await? {
             return Ok(None);
         }
         if plan.steps.is_empty() {
-            turn::end_dead(context, &site.log, &planned.ledger).await;
+            turn::end_dead(&context.session, &site.log, &planned.ledger).await;
             let report = Report {
                 run: String::new(),
                 plan: plan.digest(),
@@ -370,7 +378,7 @@ impl How {
     /// for others.
     pub(super) async fn carry_out(
         &self,
-        site: &Site,
+        site: &Workspace,
         opened: &Opened,
         planned: Planned,
         context: &Context,
@@ -386,19 +394,19 @@ impl How {
     }
 
     /// Stops where somebody else is at work, once there is no more time to wait. A lease that is over is taken over.
-    pub async fn await_turn(&self, site: &Site, waiting: &mut Waiting, context: &Context) -> Result<(), Failure> {
-        let ledger = match waiting.ledger(context, &site.log, &site.target).await? {
+    pub async fn await_turn(&self, site: &Workspace, waiting: &mut Waiting, context: &Context) -> Result<(), Failure> {
+        let ledger = match waiting.ledger(&context.session, &site.log, &site.target).await? {
             Ok(ledger) => ledger,
             Err(held) => {
                 // The report of several targets has a place for it.
                 if self.format != Format::Text && !site.is_one_of_many {
-                    context.out.json(&held.json());
+                    context.out.json(&render::lease::held(&held.target, &held.running, &held.observed));
                 }
                 return Err(held.failure());
             }
         };
-        if let Some(words) = turn::taken_over(context, &site.log, &ledger) {
-            site.note(&words, context);
+        if let Some(words) = turn::taken_over(&context.session, &site.log, &ledger) {
+            site.note(&words, &context.session);
         }
         Ok(())
     }
@@ -407,27 +415,19 @@ impl How {
     pub(super) async fn drive_until(
         &self,
         stop: &Stop,
-        site: &Site,
+        site: &Workspace,
         opened: &Opened,
         planned: &Planned,
         context: &Context,
     ) -> Report {
-        let run = uuid::Uuid::new_v4().to_string();
-        // Others on this machine see at once when this process is killed.
-        let _presence = site.log.show_presence(&run);
-        let settings = Settings {
+        let request = ApplyRequest {
             concurrency: usize::from(self.concurrency),
-            send_within: site.send_within,
-            lease: Who::here().lease(site.lease),
-            ahead: opened.ahead(),
-            digest: planned.digest.clone(),
             on_error: match self.on_error {
                 WhenFailed::Stop => OnError::Stop,
                 WhenFailed::Continue => OnError::Continue,
             },
-            ..Settings::new(run, who::actor())
         };
-        let Planned { plan, ledger, .. } = planned;
+        let plan = &planned.plan;
         let mut progress = Progress::start(&context.out, plan, self.showing());
         if site.is_one_of_many {
             progress = progress.of_one(&site.target);
@@ -444,28 +444,9 @@ impl How {
                 let seconds = until.duration_since(Timestamp::now()).as_secs().max(1);
                 progress.says(&format!("The service has too much to do. Waiting {seconds} s."));
             }
+            Notice::Over => progress.end(),
         };
-        let writing = opened.writing().apart();
-        let drive = apply::drive(plan.clone(), ledger, settings, &writing, &site.log, asked, &mut tell);
-        // What is as short as a request is not handed from thread to thread.
-        let (mut report, known) = match Builder::new_current_thread().enable_all().build() {
-            Ok(own) => block_in_place(|| {
-                let driven = own.block_on(drive);
-                own.shutdown_background();
-                driven
-            }),
-            Err(_) => drive.await,
-        };
-        progress.end();
-        if report.ending == Ending::Conflict
-            && let Some(by) = turn::ended_by(&site.log, &report).await
-        {
-            report.ending = Ending::Unlocked { by };
-        }
-        kept::keep(&report, site, context);
-        // Everything is written; what makes reading faster may fail.
-        site.log.checkpoint(&known, &who::actor(), Timestamp::now()).await;
-        report
+        site.apply(opened, planned, request, asked, &mut tell, &context.session).await
     }
 
     fn showing(&self) -> Showing {

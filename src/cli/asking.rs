@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::planning::{Place, tell};
-use super::target::{self, Opened};
 use super::{Context, runtime};
 use crate::client::refusal;
 use crate::codes::Severity;
+use crate::engine::target::{self, Opened};
 use crate::exchange::{Answer, Loss, Meaning};
 use crate::failure::{Exit, Failure};
 use crate::files::read_unlinked;

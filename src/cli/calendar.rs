@@ -6,9 +6,10 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::planning::Place;
-use super::{Context, Ended, private};
+use super::{Context, Ended};
 use crate::failure::{Exit, Failure};
 use crate::nouns::zone::{Meant, meant};
+use crate::private;
 use crate::render::Style;
 use crate::render::calendar::{self, View};
 use crate::timing;

@@ -100,8 +100,9 @@ fn with_values(arg: Arg, command: &[&str]) -> Arg {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use clap_complete::engine::ArgValueCompleter;
+
+    use super::*;
 
     fn all(command: &Command, above: &str, into: &mut Vec<(String, Arg)>) {
         let name = format!("{above} {}", command.get_name());

@@ -2,8 +2,9 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::apply::{Asking, How};
-use super::planning::{Chosen, Place, Wish};
+use super::planning::{Chosen, Place};
 use super::{Context, Ended};
+use crate::engine::workspace::PlanRequest;
 use crate::nouns::on_drift::OnDrift;
 use crate::plan::Aim;
 use crate::text::shell_word;
@@ -28,9 +29,9 @@ pub struct Destroy {
 impl Destroy {
     pub fn run(&self, context: &Context) -> Ended {
         let site = self.place.read(context, Timestamp::now())?;
-        // Who deletes everything means what others made of it as well.
+        // Actor deletes everything means what others made of it as well.
         let on_drift = Some(OnDrift::Overwrite);
-        let wish = Wish { choice: self.chosen.choice(), aim: Aim::Nothing, on_drift, ..Wish::default() };
+        let wish = PlanRequest { choice: self.chosen.choice(), aim: Aim::Nothing, on_drift, ..PlanRequest::default() };
         let question = format!("Delete all of this? Only the name of the target, `{}`, goes on:", site.target);
         let confirm = format!("--confirm {}", shell_word(&site.target));
         let asking = Asking {

@@ -3,8 +3,9 @@ use clap::Args;
 use super::forms::Forms;
 use super::many::Places;
 use super::offline::{Against, Asked};
-use super::planning::{Chosen, Wish};
+use super::planning::Chosen;
 use super::{Context, Ended};
+use crate::engine::workspace::PlanRequest;
 use crate::failure::Failure;
 use crate::git::Repository;
 use crate::manifest::{read_commit, read_project};
@@ -72,7 +73,7 @@ impl Diff {
             None => read_project(&root, None),
         };
         let against = Against::commit(&root, &repository, from, to)?;
-        let wish = Wish { choice: self.chosen.choice(), ..Wish::default() };
+        let wish = PlanRequest { choice: self.chosen.choice(), ..PlanRequest::default() };
         let command = format!("diff {}", shell_word(&self.range));
         let (places, forms, detailed) = (&self.places, &self.forms, self.detailed_exitcode);
         Asked { places, wish: &wish, forms, detailed, command }.show(&root, manifests, &against, context)

@@ -12,8 +12,9 @@ use jiff::SignedDuration;
 use tokio::task::JoinSet;
 
 use super::forms::Plain;
-use super::{Context, Ended, many, project, runtime, turn};
+use super::{Context, Ended, many, runtime, turn};
 use crate::client::Keyring;
+use crate::engine::project;
 use crate::failure::Failure;
 use crate::manifest::{Manifests, Project, read_project};
 use crate::render::doctor::{Check, Checkup, Discreet};
@@ -53,7 +54,7 @@ fn variable(name: &str) -> Option<String> {
 
 /// What is asked of each target.
 #[derive(Debug)]
-struct Site {
+struct Workspace {
     project: Project,
     root: PathBuf,
     keyring: Keyring,
@@ -95,7 +96,7 @@ impl Doctor {
                 false => many::select(&project, &self.target)?,
             };
             let apart = around::Apart::default();
-            let site = Site { project, root: root.clone(), keyring, within, apart };
+            let site = Workspace { project, root: root.clone(), keyring, within, apart };
             checks.extend(runtime()?.block_on(look(site, names))?);
         }
         let checkup = Checkup::new(checks, &discreet);
@@ -108,7 +109,7 @@ impl Doctor {
 }
 
 /// Looks at all targets, some at a time, and tells of them in their order.
-async fn look(site: Site, names: Vec<String>) -> Result<Vec<Check>, Failure> {
+async fn look(site: Workspace, names: Vec<String>) -> Result<Vec<Check>, Failure> {
     let site = Arc::new(site);
     let mut waiting = names.into_iter().enumerate();
     let mut found = Vec::new();
@@ -131,7 +132,7 @@ async fn look(site: Site, names: Vec<String>) -> Result<Vec<Check>, Failure> {
 }
 
 /// One target: its service and its ledger do not wait for each other.
-async fn one(site: &Site, name: &str) -> Vec<Check> {
+async fn one(site: &Workspace, name: &str) -> Vec<Check> {
     let (service, ledger) = tokio::join!(service::look(site, name), ledger::look(site, name));
     let service::Looked { mut checks, app } = service;
     checks.extend(ledger.told(app.as_deref()));

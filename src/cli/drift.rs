@@ -4,12 +4,14 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::many::{self, Places, Which};
-use super::planning::{Place, Remembered, Site, unreadable};
-use super::target::Opened;
-use super::{Context, Ended, asking, ledger, runtime};
+use super::planning::Place;
+use super::{Context, Ended, asking, runtime};
 use crate::address::Address;
 use crate::compare;
 use crate::drift::{self, Situation, drift};
+use crate::engine::ledger;
+use crate::engine::target::Opened;
+use crate::engine::workspace::{Remembered, Workspace, unreadable};
 use crate::failure::{Exit, Failure};
 use crate::fetch::fetch;
 use crate::ledger::Ledger;
@@ -68,7 +70,7 @@ impl Drift {
 
     fn one(&self, place: &Place, choice: &Choice, context: &Context) -> Ended {
         asking::project(place, "asked", context)?;
-        let (site, whole) = place.read_leniently()?;
+        let (site, whole) = place.open_leniently()?;
         if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
             context.out.note(&words);
         }
@@ -95,8 +97,13 @@ impl Drift {
 pub(super) type Found = (drift::Drift, Plan);
 
 /// Looks at the service for what was done there.
-pub(super) async fn look(site: &Site, opened: &Opened, choice: &Choice, context: &Context) -> Result<Found, Failure> {
-    let mut remembered = site.settled(opened, Duration::ZERO, context).await?;
+pub(super) async fn look(
+    site: &Workspace,
+    opened: &Opened,
+    choice: &Choice,
+    context: &Context,
+) -> Result<Found, Failure> {
+    let mut remembered = site.settled(opened, Duration::ZERO, &context.session).await?;
     let mut moves = rename(site, &mut remembered.ledger);
     let origin = opened.origin().to_string();
     let look = Look {
@@ -111,7 +118,7 @@ pub(super) async fn look(site: &Site, opened: &Opened, choice: &Choice, context:
         recovers: false,
         proof: Proof::default(),
     };
-    let live = fetch(&opened.reading(), look, &|words| site.note(words, context)).await?;
+    let live = fetch(&opened.reading(), look, &|words| site.note(words, &context.session)).await?;
     let mut under_way = BTreeSet::new();
     if remembered.at_work.is_some() {
         (remembered, under_way) = site.since(&remembered).await?;
@@ -147,7 +154,7 @@ pub(super) async fn look(site: &Site, opened: &Opened, choice: &Choice, context:
 }
 
 /// Gives everything the address that the files have for it by now: there it is declared, and commands find it.
-fn rename(site: &Site, ledger: &mut Ledger) -> BTreeMap<Address, Address> {
+fn rename(site: &Workspace, ledger: &mut Ledger) -> BTreeMap<Address, Address> {
     let moves = compare::moves(&site.units, ledger);
     moves.iter().for_each(|(to, from)| ledger.rename(from, to));
     moves

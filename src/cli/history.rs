@@ -1,8 +1,10 @@
 use clap::Args;
 
 use super::forms::Plain;
-use super::planning::{Place, unreadable};
-use super::{Context, Ended, ledger, runtime};
+use super::planning::Place;
+use super::{Context, Ended, runtime};
+use crate::engine::ledger;
+use crate::engine::workspace::unreadable;
 use crate::failure::{Exit, Failure};
 use crate::ledger::history::deeds;
 use crate::ledger::{Entry, Record};

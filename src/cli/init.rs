@@ -7,7 +7,8 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
-use super::{Context, Ended, project};
+use super::{Context, Ended};
+use crate::engine::project;
 use crate::failure::{Exit, Failure};
 use crate::files::describe;
 

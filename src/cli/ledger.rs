@@ -3,23 +3,18 @@
 mod command;
 mod confirm;
 
-use std::path::Path;
-use std::sync::Arc;
-
 use jiff::Timestamp;
 
-use super::planning::{Place, unreadable};
+use super::planning::Place;
 use super::turn::Turn;
-use super::{Context, asking, runtime, who};
+use super::{Context, asking, runtime};
 use crate::address::{Address, KIND_KEYS};
 use crate::compare;
-use crate::failure::{Exit, Failure};
-use crate::ledger::place;
-use crate::ledger::store::Store;
-use crate::ledger::{
-    AppendError, Chain, Ended, Entry, Kept, Ledger as State, Log, Record, Taken, Twice, Untrusted, trusted,
-};
-use crate::manifest::Project;
+use crate::engine::actor;
+use crate::engine::ledger::{not_appended, take_in};
+use crate::engine::workspace::unreadable;
+use crate::failure::Failure;
+use crate::ledger::{Chain, Ended, Entry, Ledger as State, Log, Record};
 use crate::render::one_line;
 use crate::text;
 
@@ -40,7 +35,7 @@ impl Open {
         let (log, target) = place.log()?;
         runtime()?.block_on(async {
             turn.ledger(context, &log, &target).await?;
-            take_in(context, &log).await?;
+            take_in(&context.session, &log).await?;
             let ledger = State::replay(log.read(0).await.map_err(unreadable)?);
             Ok(Self { target, ledger, log })
         })
@@ -48,7 +43,7 @@ impl Open {
 
     /// Appends a record. A run that has not ended is over then: it gets no place in the log any more.
     pub fn append(&mut self, context: &Context, record: Record) -> Result<(), Failure> {
-        let actor = who::actor();
+        let actor = actor::name();
         let ended = self.ledger.run.clone().map(|running| {
             let note =
                 format!("The run of {} since {:.0} had not ended. It is over now.", running.actor, running.since);
@@ -78,7 +73,7 @@ impl Open {
 
     /// What the ledger calls something: what the files have renamed has its old address until an apply moves it.
     pub fn known_as(&self, place: &Place, address: &Address) -> Address {
-        let (true, Ok((site, _))) = (self.at(address).is_empty(), place.read_leniently()) else {
+        let (true, Ok((site, _))) = (self.at(address).is_empty(), place.open_leniently()) else {
             return address.clone();
         };
         let new = address.resource();
@@ -101,90 +96,6 @@ impl Open {
     }
 }
 
-/// The ledger of a target, where its project says that it is. Nothing is asked of the place yet. One that is not trusted cannot be
-/// read.
-pub fn of(project: &Project, root: &Path, target: &str) -> Result<Chain, Failure> {
-    let place = setting(project, target);
-    match trusted(place, root, target) {
-        Ok(()) => at_place(place, root, target),
-        Err(untrusted) => Ok(Chain::as_set(Arc::new(untrusted), place, root, target)),
-    }
-}
-
-/// Refuses a ledger that only the files of the project decide on.
-pub fn check_trust(log: &Chain) -> Result<(), Failure> {
-    log.untrusted().map_or(Ok(()), |untrusted| Err(refused(log.target(), untrusted)))
-}
-
-fn setting<'p>(project: &'p Project, target: &str) -> Option<&'p str> {
-    let setting = project.target(target).and_then(|target| target.ledger.as_ref());
-    setting.map(|setting| setting.value.as_str())
-}
-
-fn refused(target: &str, Untrusted { why, help }: &Untrusted) -> Failure {
-    Failure::new(format!("the ledger of `{target}` is not used: {why}")).exit(Exit::Refused).help(help.clone())
-}
-
-/// The ledger of a target in the place that the settings name, or are to name.
-fn at_place(place: Option<&str>, root: &Path, target: &str) -> Result<Chain, Failure> {
-    Ok(Chain::as_set(store_at(place, root, target)?, place, root, target))
-}
-
-fn store_at(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn Store>, Failure> {
-    trusted(place, root, target).map_err(|untrusted| refused(target, &untrusted))?;
-    let store = match place.and_then(place::open_secret) {
-        Some(why) => Err(why),
-        None => place::open(place, root, target),
-    };
-    store.map_err(|why| {
-        Failure::new(format!("the ledger of `{target}` has no place: {why}"))
-            .help("a place is such as git, s3://bucket/prefix or postgres://host/database/schema, without a password")
-    })
-}
-
-/// Writes into the ledger what an earlier run could not, and says so.
-pub async fn take_in(context: &Context, log: &Chain) -> Result<(), Failure> {
-    taken_in(context, log.take_in().await.map_err(unreadable)?);
-    Ok(())
-}
-
-/// Says what became of results that an earlier run could not write.
-fn taken_in(context: &Context, taken: Taken) {
-    for (outcomes, what) in
-        [(taken.taken, "are in the ledger now"), (taken.outdated, "were dealt with since and are dropped")]
-    {
-        if !outcomes.is_empty() {
-            let lines: String =
-                outcomes.iter().map(|outcome| format!("\n  {}", one_line(&outcome.to_string()))).collect();
-            context.out.note(&format!("Results that an earlier run could not write {what}:{lines}"));
-        }
-    }
-    for twice in &taken.twice {
-        context.out.note(&one_line(&made_twice(twice)));
-    }
-}
-
-/// What is said of something that may be on the service twice.
-fn made_twice(Twice { made, other, file }: &Twice) -> String {
-    match other {
-        None => format!(
-            "A later run was about to make the same, and what became of that is not known: {made}. If the service has a second \
-             one, remove that there."
-        ),
-        Some(other) => format!(
-            "A result that an earlier run could not write is not in the ledger, which has the id {other} of the same thing: \
-             {made}. If the service has both, remove one of them there; this is said until you remove {file}."
-        ),
-    }
-}
-
-/// What is to be said of results that are not in the ledger yet.
-pub fn pending(kept: &[Kept]) -> Option<String> {
-    let told: Vec<String> = kept.iter().map(|kept| crate::render::visible(&kept.to_string())).collect();
-    let next = "The next command that writes to the ledger takes them in, or says why not.";
-    (!told.is_empty()).then(|| format!("{}\n{next}", told.join("\n")))
-}
-
 /// An address as a user writes it.
 pub fn address(text: &str) -> Result<Address, Failure> {
     Address::try_from(text.to_owned()).map_err(|why| {
@@ -196,16 +107,4 @@ pub fn address(text: &str) -> Result<Address, Failure> {
             _ => Failure::usage(why).help("an address is such as segments/lapsed-buyers"),
         }
     })
-}
-
-fn not_appended(target: &str, error: AppendError) -> Failure {
-    match error {
-        AppendError::Conflict => Failure::new(format!(
-            "somebody else has written to the ledger of `{target}` meanwhile; nothing was changed"
-        ))
-        .help("run the command again"),
-        AppendError::NotWritten(why) => Failure::new(format!("nothing was changed: {why}")),
-        AppendError::Unknown(why) => Failure::new(format!("whether it was written is not known: {why}"))
-            .help("`pushplan history` shows what the ledger has"),
-    }
 }

@@ -4,8 +4,8 @@ use clap::{ArgGroup, Args, Subcommand};
 
 use super::forms::Plain;
 use super::planning::Place;
-use super::target::Opened;
 use super::{Context, Ended, asking};
+use crate::engine::target::Opened;
 use crate::failure::{Exit, Failure};
 use crate::kinds::{Resource, Segment, Template};
 use crate::query::people::{Channel, NamedUser};

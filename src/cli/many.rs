@@ -17,17 +17,20 @@ use clap::Args;
 use jiff::Timestamp;
 use tokio::task::JoinSet;
 
+use super::Context;
 use super::apply::saved;
-use super::planning::{Place, Site, Wish, checkout, invalid, show};
-use super::target::{self, Opened, Shared};
-use super::{Context, ledger, project};
+use super::planning::{Place, shown};
 use crate::codes::Severity;
 use crate::cores;
+use crate::engine::ledger;
+use crate::engine::project;
+use crate::engine::target::{self, Opened, Shared};
+use crate::engine::workspace::{PlanRequest, Workspace, checkout};
+use crate::engine::{Invalid, NotOpened};
 use crate::failure::{Exit, Failure};
 use crate::manifest::{Manifests, Project, read_project};
 use crate::plan::{Aim, Choice, Plan};
 use crate::render::Again;
-use crate::render::findings::Report;
 use crate::text::{count, shell_word};
 
 pub use selection::select;
@@ -138,14 +141,14 @@ impl Places {
 #[derive(Clone, Debug)]
 pub enum Wanted {
     /// The same of each.
-    Alike(Arc<Wish>),
+    Alike(Arc<PlanRequest>),
     /// What was saved for each.
     Saved(Arc<BTreeMap<String, Plan>>),
 }
 
 impl Wanted {
     /// What is asked of the plan for a target.
-    pub fn wish(&self, target: &str) -> Cow<'_, Wish> {
+    pub fn wish(&self, target: &str) -> Cow<'_, PlanRequest> {
         match self {
             Self::Alike(wish) => Cow::Borrowed(wish),
             Self::Saved(_) => Cow::Owned(self.saved(target).map(saved::wish).unwrap_or_default()),
@@ -242,48 +245,48 @@ impl Asked {
         Place::new(self.project.clone(), Some(target.to_owned()))
     }
 
-    /// Reads the project once, for all of its targets that are meant. Where it has an error for one of them, it is shown as
-    /// `validate` shows it, and nothing is planned.
-    pub fn read(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Vec<Arc<Site>>, Failure> {
-        self.read_telling(now, &|errors| show(errors, programs, context))
+    /// Reads the project once, for all of its targets that are meant. Errors for one of them are shown as `validate` shows them, and
+    /// nothing is planned.
+    pub fn read(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Vec<Arc<Workspace>>, Failure> {
+        self.open(now).map_err(|why| shown(why, programs, context))
     }
 
-    /// The same, where somebody else says what is wrong.
-    pub fn read_telling(&self, now: Timestamp, wrong: &dyn Fn(&Report)) -> Result<Vec<Arc<Site>>, Failure> {
+    /// Reads the project once, for all of its targets that are meant.
+    pub fn open(&self, now: Timestamp) -> Result<Vec<Arc<Workspace>>, NotOpened> {
         let root = Place::new(self.project.clone(), None).root()?;
         checkout::ask(&root);
-        self.sites_of(&root, read_project(&root, None), now, wrong)
+        self.open_read(&root, read_project(&root, None), now)
     }
 
-    /// The same of manifests that were read.
-    pub fn sites_of(
+    /// Checks manifests that were read, for all targets that are meant.
+    pub fn open_read(
         &self,
         root: &Path,
         manifests: Manifests,
         now: Timestamp,
-        wrong: &dyn Fn(&Report),
-    ) -> Result<Vec<Arc<Site>>, Failure> {
+    ) -> Result<Vec<Arc<Workspace>>, NotOpened> {
         let is_unreadable = manifests.findings.iter().any(|finding| finding.severity == Severity::Error);
         let names = match self.targets.of(&manifests.project).map(Option::unwrap_or_default) {
             // What makes the targets may be what cannot be read, which is what has to be said.
-            Ok(names) if names.is_empty() && is_unreadable => return Err(invalid(&manifests, &[None], now, wrong)),
+            Ok(names) if names.is_empty() && is_unreadable => return Err(Invalid::of(manifests, &[None], now)),
             Ok(names) => names,
-            Err(_) if is_unreadable => return Err(invalid(&manifests, &[None], now, wrong)),
-            Err(failure) => return Err(failure),
+            Err(_) if is_unreadable => return Err(Invalid::of(manifests, &[None], now)),
+            Err(failure) => return Err(failure.into()),
         };
         if names.is_empty() {
-            return Err(Failure::new("the project has no targets").help("add [targets.<name>] to pushplan.toml"));
+            let none = Failure::new("the project has no targets").help("add [targets.<name>] to pushplan.toml");
+            return Err(none.into());
         }
         let targets: Vec<Option<&str>> = names.iter().map(|name| Some(name.as_str())).collect();
         let verdict = project::check(&manifests, &targets, now);
         if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
-            return Err(invalid(&manifests, &targets, now, wrong));
+            return Err(Invalid::of(manifests, &targets, now));
         }
-        sites(root, names, &Arc::new(manifests))
+        Ok(sites(root, names, &Arc::new(manifests))?)
     }
 
     /// The same as far as it can be read, with whether that is all of it.
-    pub fn read_leniently(&self) -> Result<(Vec<Arc<Site>>, bool), Failure> {
+    pub fn read_leniently(&self) -> Result<(Vec<Arc<Workspace>>, bool), Failure> {
         let root = Place::new(self.project.clone(), None).root()?;
         let manifests = read_project(&root, None);
         let names = self.targets.of(&manifests.project)?.unwrap_or_default();
@@ -293,10 +296,10 @@ impl Asked {
 }
 
 /// What each target gets, worked out side by side.
-fn sites(root: &Path, names: Vec<String>, manifests: &Arc<Manifests>) -> Result<Vec<Arc<Site>>, Failure> {
+fn sites(root: &Path, names: Vec<String>, manifests: &Arc<Manifests>) -> Result<Vec<Arc<Workspace>>, Failure> {
     let site = |name: String| {
         let (desired, _) = manifests.resolve(Some(&name));
-        let mut site = Site::new(root, name, desired, manifests.clone())?;
+        let mut site = Workspace::new(root, name, desired, manifests.clone())?;
         site.is_one_of_many = true;
         Ok(Arc::new(site))
     };
@@ -304,7 +307,7 @@ fn sites(root: &Path, names: Vec<String>, manifests: &Arc<Manifests>) -> Result<
 }
 
 /// Says which results of earlier runs are not in the ledgers yet. Where that cannot be read, the target fails in its turn.
-fn tell_pending(sites: &[Arc<Site>], context: &Context) {
+fn tell_pending(sites: &[Arc<Workspace>], context: &Context) {
     let kept = sites.iter().filter_map(|site| site.log.kept().ok());
     kept.filter_map(|kept| ledger::pending(&kept)).for_each(|words| context.out.note(&words));
 }
@@ -325,17 +328,17 @@ fn tell_failed<'f>(all: impl Iterator<Item = (&'f str, &'f Failure)>, context: &
 /// What became of one of several targets.
 #[derive(Debug)]
 pub struct Became<T> {
-    pub site: Arc<Site>,
+    pub site: Arc<Workspace>,
     pub ended: Result<T, Failure>,
 }
 
 /// Does the same with each target, several at a time, and gives what came of it in the order of the targets. A target is open
 /// while it is worked on.
-pub async fn each<T, F, Work>(shared: Shared, sites: &[Arc<Site>], work: F) -> Vec<Became<T>>
+pub async fn each<T, F, Work>(shared: Shared, sites: &[Arc<Workspace>], work: F) -> Vec<Became<T>>
 where
     T: Send + 'static,
     Work: Future<Output = Result<T, Failure>> + Send,
-    F: Fn(Arc<Site>, Arc<Opened>) -> Work + Clone + Send + Sync + 'static,
+    F: Fn(Arc<Workspace>, Arc<Opened>) -> Work + Clone + Send + Sync + 'static,
 {
     let shared = Arc::new(shared);
     let mut ended: Vec<Option<(Result<T, Failure>, String)>> = sites.iter().map(|_| None).collect();

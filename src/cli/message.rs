@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use super::Context;
 use super::planning::{self, Place};
-use super::{Context, target};
 use crate::address::Address;
 use crate::codes::Severity;
+use crate::engine::target;
 use crate::failure::{Exit, Failure};
 use crate::finding::Finding;
 use crate::kinds::{Parts, Resource, Template};

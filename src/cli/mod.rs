@@ -22,9 +22,7 @@ mod graph;
 mod help;
 mod history;
 mod init;
-mod lasting;
 mod ledger;
-mod local;
 mod lookup;
 mod man;
 mod many;
@@ -35,8 +33,6 @@ mod outcome;
 mod plan;
 mod planning;
 mod preview;
-mod private;
-mod project;
 mod promote;
 mod pull;
 mod reconcile;
@@ -52,23 +48,22 @@ mod serve;
 mod service_options;
 mod show;
 pub mod signals;
-pub mod target;
 mod test;
 mod turn;
 mod unlock;
 mod unmanaged;
 mod validate;
-mod who;
 
 use std::ffi::OsStr;
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use tokio::runtime::Runtime;
 
 use crate::cores;
+use crate::engine::{Notes, Session};
 use crate::failure::{Exit, Failure};
 use crate::nouns::zone;
 use crate::render::{Commands, Out};
@@ -182,7 +177,17 @@ commands! {
 #[derive(Clone, Debug)]
 pub struct Context {
     pub out: Out,
-    pub watched: turn::Watched,
+    pub session: Session,
+}
+
+impl Notes for Out {
+    fn note(&self, words: &str) {
+        Self::note(self, words);
+    }
+
+    fn line(&self, bytes: &[u8]) {
+        self.exact_note(bytes);
+    }
 }
 
 /// Keeps the environment and the memory of this process from other processes of the same user, such as those that git starts.
@@ -211,7 +216,8 @@ pub fn main() -> ExitCode {
         Color::Always => anstream::ColorChoice::Always,
         Color::Never => anstream::ColorChoice::Never,
     };
-    let context = Context { out: Out::new(color).saying(commands), watched: turn::Watched::default() };
+    let out = Out::new(color).saying(commands);
+    let context = Context { session: Session::new(Arc::new(out.clone())), out };
     cores::with_this_thread();
     if std::env::var_os("TZDIR").is_none() {
         zone::are_in_the_usual_folder();

@@ -7,11 +7,12 @@ use jiff::Timestamp;
 use super::ledger::{self, Open};
 use super::planning::{Place, tell};
 use super::turn::Turn;
-use super::{Context, Ended, project, runtime, target};
+use super::{Context, Ended, runtime};
 use crate::address::{Address, is_key, is_own, to_key};
 use crate::cases::names;
 use crate::codes::Severity;
 use crate::compare;
+use crate::engine::{project, target};
 use crate::failure::{Exit, Failure};
 use crate::files;
 use crate::finding::Finding;
@@ -371,7 +372,7 @@ fn sound(manifests: &Manifests, context: &Context) -> Result<(), Failure> {
 
 fn ledgers(manifests: &Manifests, root: &std::path::Path) -> Result<Vec<Known>, Failure> {
     let read = async |target: &str| {
-        let log = ledger::of(&manifests.project, root, target).map_err(|why| why.message)?;
+        let log = crate::engine::ledger::of(&manifests.project, root, target).map_err(|why| why.message)?;
         log.read(0).await.map(Ledger::replay).map_err(|why| why.message)
     };
     let names = manifests.project.target_names();

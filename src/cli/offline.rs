@@ -13,10 +13,15 @@ use jiff::Timestamp;
 
 use super::forms::{Format, Forms};
 use super::many::{self, Became, Does, Places, Which};
-use super::planning::{self, Planned, Site, Wish, checkout, no_match, unreadable};
-use super::{Context, Ended, ledger, plan, runtime, target, turn};
+use super::planning;
+use super::{Context, Ended, plan, runtime};
 use crate::client::Origin;
 use crate::compare::Applied;
+use crate::engine::NotOpened;
+use crate::engine::ledger;
+use crate::engine::target;
+use crate::engine::turn;
+use crate::engine::workspace::{PlanRequest, Planned, Workspace, checkout, no_match, unreadable};
 use crate::failure::{Exit, Failure};
 use crate::git::{Repository, Revision};
 use crate::ledger::{Chain, Ledger, Log, Position};
@@ -25,7 +30,6 @@ use crate::manifest::Manifests;
 use crate::nouns::level::Level;
 use crate::plan::{Basis, Plan, Told};
 use crate::planner::{self, Aligned, Rules};
-use crate::render::findings::Report;
 use crate::render::one_line;
 use base::Base;
 
@@ -63,7 +67,7 @@ impl Offline {
     }
 
     /// Plans the project's files.
-    pub fn run(&self, places: &Places, wish: &Wish, forms: &Forms, detailed: bool, context: &Context) -> Ended {
+    pub fn run(&self, places: &Places, wish: &PlanRequest, forms: &Forms, detailed: bool, context: &Context) -> Ended {
         let root = places.root()?;
         let name = match self.against_git.as_deref() {
             Some("") => Some(base_branch().ok_or_else(no_branch)?),
@@ -126,7 +130,7 @@ impl Against {
 #[derive(Debug)]
 pub struct Asked<'a> {
     pub places: &'a Places,
-    pub wish: &'a Wish,
+    pub wish: &'a PlanRequest,
     pub forms: &'a Forms,
     /// Whether changes have an exit code of their own.
     pub detailed: bool,
@@ -140,10 +144,10 @@ impl Asked<'_> {
         let Self { places, wish, forms, detailed, command } = self;
         let programs = forms.printed() == Some(Format::Json);
         let now = Timestamp::now();
-        let wrong = |errors: &Report| planning::show(errors, programs, context);
+        let wrong = |why: NotOpened| planning::shown(why, programs, context);
         match places.which_of(&manifests.project)? {
             Which::One(place) => {
-                let site = place.site_of(root, manifests, now, &wrong)?;
+                let site = place.open_read(root, manifests, now).map_err(wrong)?;
                 let Planned { plan, .. } = against.plan(&site, wish, now, context)?;
                 let again = place.again("apply", &wish.choice).looking(command);
                 plan::present(&plan, &site, again, forms, context)?;
@@ -152,8 +156,8 @@ impl Asked<'_> {
             }
             Which::Several(asked) => {
                 many::plan::has_room(forms)?;
-                let sites = asked.sites_of(root, manifests, now, &wrong)?;
-                let one = |site: Arc<Site>| Became { ended: against.plan(&site, wish, now, context), site };
+                let sites = asked.open_read(root, manifests, now).map_err(wrong)?;
+                let one = |site: Arc<Workspace>| Became { ended: against.plan(&site, wish, now, context), site };
                 let all: Vec<Became<Planned>> = sites.into_iter().map(one).collect();
                 let does = Does::Look(command.clone());
                 many::plan::present(&all, &asked, wish, &does, forms, *detailed, context)
@@ -163,7 +167,13 @@ impl Asked<'_> {
 }
 
 impl Against {
-    fn plan(&self, site: &Site, wish: &Wish, now: Timestamp, context: &Context) -> Result<Planned, Failure> {
+    fn plan(
+        &self,
+        site: &Workspace,
+        wish: &PlanRequest,
+        now: Timestamp,
+        context: &Context,
+    ) -> Result<Planned, Failure> {
         let (base, own) = match self {
             Self::Commit { base, own } => (base, own.clone()),
             Self::Ledger(base) => {
@@ -174,11 +184,11 @@ impl Against {
                         return of_ledger(site, ledger, position, wish, now);
                     }
                     (Ok(_), Some(base)) => {
-                        site.note(&format!("The ledger is empty: comparing with {}.", base.revision), context);
+                        site.note(&format!("The ledger is empty: comparing with {}.", base.revision), &context.session);
                         (base, None)
                     }
                     (Err(why), Some(base)) => {
-                        site.note(&format!("{}: comparing with {}.", why.message, base.revision), context);
+                        site.note(&format!("{}: comparing with {}.", why.message, base.revision), &context.session);
                         (base, None)
                     }
                     (Err(why), None) => {
@@ -199,7 +209,13 @@ impl Against {
     }
 }
 
-fn of_ledger(site: &Site, ledger: Ledger, at: Position, wish: &Wish, now: Timestamp) -> Result<Planned, Failure> {
+fn of_ledger(
+    site: &Workspace,
+    ledger: Ledger,
+    at: Position,
+    wish: &PlanRequest,
+    now: Timestamp,
+) -> Result<Planned, Failure> {
     let plan = decided(site, &ledger, at, Basis::Ledger, wish, now)?;
     let at_work = plan.told.at_work.is_some();
     Ok(Planned { plan: plan.into(), ledger, at_work, digest: None })
@@ -207,31 +223,34 @@ fn of_ledger(site: &Site, ledger: Ledger, at: Position, wish: &Wish, now: Timest
 
 /// What the ledger of a target says. Where a commit is there to compare with, that says where the ledger is: the files may be of
 /// somebody who would like it to be elsewhere.
-async fn remembered(site: &Site, base: Option<&Base>, context: &Context) -> Result<(Ledger, Position), Failure> {
+async fn remembered(site: &Workspace, base: Option<&Base>, context: &Context) -> Result<(Ledger, Position), Failure> {
     let log: Chain = match base {
         None => site.log.clone(),
         Some(base) => base.log(&site.target)?,
     };
     if log.shown() != site.log.shown() {
-        site.note("The ledger is read where that commit says that it is, and not where the files say.", context);
+        site.note(
+            "The ledger is read where that commit says that it is, and not where the files say.",
+            &context.session,
+        );
     }
     if let Some(words) = ledger::pending(&log.kept().map_err(unreadable)?) {
         context.out.note(&words);
     }
     let ledger = Ledger::replay(log.read(0).await.map_err(unreadable)?);
     if let Some(running) = turn::holder(&ledger, Timestamp::now()) {
-        site.note(&turn::at_work(running), context);
+        site.note(&turn::at_work(running), &context.session);
     }
     Ok((ledger, log.known()))
 }
 
 /// The plan for what a ledger says, as if the service had just that.
 fn decided(
-    site: &Site,
+    site: &Workspace,
     ledger: &Ledger,
     position: Position,
     basis: Basis,
-    wish: &Wish,
+    wish: &PlanRequest,
     now: Timestamp,
 ) -> Result<Plan, Failure> {
     let settings = site.manifests.project.target(&site.target);

@@ -5,11 +5,12 @@ use serde_json::Value;
 use tokio::task::JoinSet;
 
 use super::forms::Plain;
-use super::planning::{Place, same_app, unreadable};
-use super::target::{self, Opened};
+use super::planning::Place;
 use super::{Context, Ended, asking, ledger, runtime};
 use crate::address::Address;
 use crate::client::{Reading, refusal};
+use crate::engine::target::{self, Opened};
+use crate::engine::workspace::{same_app, unreadable};
 use crate::exchange::{Answer, Loss, Meaning, Request};
 use crate::failure::{Exit, Failure};
 use crate::kinds;

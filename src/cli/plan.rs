@@ -10,13 +10,17 @@ use super::drifting::Drifting;
 use super::forms::{Format, Forms};
 use super::many::{self, Does, Places, Which};
 use super::offline::Offline;
-use super::planning::{Chosen, Glimpse, Head, Place, Scout, Site, Wish, unreadable};
+use super::planning::{Chosen, Place};
 use super::turn::length;
-use super::{Context, Ended, lasting, ledger, private, runtime};
+use super::{Context, Ended, runtime};
 use crate::address::is_key;
+use crate::engine::lasting;
+use crate::engine::ledger;
+use crate::engine::workspace::{Glimpse, Head, PlanRequest, Scout, Workspace, unreadable};
 use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, guards};
 use crate::plan::Plan as Planned;
+use crate::private;
 use crate::render::plan::Ahead;
 use crate::render::{self, Again, Style};
 use crate::text::shell_word;
@@ -54,11 +58,11 @@ pub struct Plan {
 
 impl Plan {
     pub fn run(&self, context: &Context) -> Ended {
-        let wish = Wish {
+        let wish = PlanRequest {
             choice: self.chosen.choice(),
             on_drift: self.drifting.given(),
             patience: self.patience(),
-            ..Wish::default()
+            ..PlanRequest::default()
         };
         if self.offline.is_asked() {
             return self.offline.run(&self.places, &wish, &self.forms, self.detailed_exitcode, context);
@@ -79,13 +83,13 @@ impl Plan {
         Duration::try_from(self.wait.unwrap_or(usual)).unwrap_or_default()
     }
 
-    fn one(&self, place: &Place, wish: &Wish, command: &str, context: &Context) -> Ended {
+    fn one(&self, place: &Place, wish: &PlanRequest, command: &str, context: &Context) -> Ended {
         let programs = self.forms.printed() == Some(Format::Json);
-        let scout = Scout::start(place);
+        let scout = Scout::start(place, runtime()?.handle());
         let site = place.read_to_plan(context, Timestamp::now(), programs)?;
         let again = place.again(command, &wish.choice);
         let plan = make_from(scout, &site, wish, again, &self.forms, context)?;
-        // Who asked to stop there has a plan to look at, and none to go on with.
+        // Actor asked to stop there has a plan to look at, and none to go on with.
         if guards(&plan, &site.limits()).iter().any(|refused| refused.guard == Guard::Drift) {
             return Ok(Exit::Refused);
         }
@@ -97,15 +101,21 @@ impl Plan {
 }
 
 /// Makes a plan, saves it where that is asked for, and shows it.
-pub fn make(site: &Site, wish: &Wish, again: Again, forms: &Forms, context: &Context) -> Result<Arc<Planned>, Failure> {
+pub fn make(
+    site: &Workspace,
+    wish: &PlanRequest,
+    again: Again,
+    forms: &Forms,
+    context: &Context,
+) -> Result<Arc<Planned>, Failure> {
     make_from(None, site, wish, again, forms, context)
 }
 
 /// The same, where somebody may have looked ahead.
 fn make_from(
     scout: Option<Scout>,
-    site: &Site,
-    wish: &Wish,
+    site: &Workspace,
+    wish: &PlanRequest,
     again: Again,
     forms: &Forms,
     context: &Context,
@@ -125,7 +135,7 @@ fn make_from(
             Some(seen) => seen,
             None => Glimpse { opened: site.open().await?, head: Head::default() },
         };
-        let planned = site.plan_from(head, &opened, wish, context).await;
+        let planned = site.plan_from(head, &opened, wish, &context.session).await;
         opened.close().await;
         planned
     })?;
@@ -134,7 +144,13 @@ fn make_from(
 }
 
 /// Saves a plan where that is asked for, and shows it.
-pub fn present(plan: &Planned, site: &Site, again: Again, forms: &Forms, context: &Context) -> Result<(), Failure> {
+pub fn present(
+    plan: &Planned,
+    site: &Workspace,
+    again: Again,
+    forms: &Forms,
+    context: &Context,
+) -> Result<(), Failure> {
     is_for_files(forms, &site.target)?;
     if let Some(path) = &forms.saved {
         write(path, &plan.save())?;

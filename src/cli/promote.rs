@@ -7,8 +7,9 @@ use jiff::Timestamp;
 use super::apply::{Format, Options};
 use super::forms::{self, Forms};
 use super::many::{self, Asked, Does, Places, Wanted, Which};
-use super::planning::Wish;
-use super::{Context, Ended, plan, target};
+use super::{Context, Ended, plan};
+use crate::engine::target;
+use crate::engine::workspace::PlanRequest;
 use crate::failure::{Exit, Failure};
 use crate::manifest::Project;
 use crate::plan::Aim;
@@ -42,7 +43,7 @@ pub struct Promote {
 
 impl Promote {
     pub fn run(&self, context: &Context) -> Ended {
-        let wish = Wish { aim: Aim::Promoted(self.from.clone()), ..self.wanted.wish() };
+        let wish = PlanRequest { aim: Aim::Promoted(self.from.clone()), ..self.wanted.wish() };
         let places = Places::new(self.project.clone(), self.to.clone());
         let format = if self.wanted.how.format == Format::Text { forms::Format::Text } else { forms::Format::Json };
         let forms = Forms::one(format, self.out.clone());
@@ -66,7 +67,7 @@ impl Promote {
         }
     }
 
-    fn several(&self, asked: &Asked, wish: &Wish, forms: &Forms, context: &Context) -> Ended {
+    fn several(&self, asked: &Asked, wish: &PlanRequest, forms: &Forms, context: &Context) -> Ended {
         if asked.targets()?.contains(&self.from) {
             self.is_another(Some(&self.from))?;
         }

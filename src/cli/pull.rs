@@ -13,13 +13,16 @@ use jiff::Timestamp;
 use self::asked::Ours;
 use self::in_place::InPlace;
 use self::mending::Mending;
-use super::planning::{Place, Remembered, Site};
-use super::target::Opened;
-use super::turn::{self, Turn};
-use super::{Context, Ended, project, runtime};
+use super::planning::Place;
+use super::turn::Turn;
+use super::{Context, Ended, runtime};
 use crate::address::Address;
 use crate::codes::Severity;
 use crate::compare;
+use crate::engine::project;
+use crate::engine::target::Opened;
+use crate::engine::turn;
+use crate::engine::workspace::{Remembered, Workspace};
 use crate::failure::{Exit, Failure};
 use crate::files;
 use crate::finding::Finding;
@@ -103,16 +106,17 @@ impl Pull {
         })
     }
 
-    async fn pull(&self, choice: &Choice, site: &Site, folder: &str, opened: &Opened, context: &Context) -> Ended {
+    async fn pull(&self, choice: &Choice, site: &Workspace, folder: &str, opened: &Opened, context: &Context) -> Ended {
         if !self.dry_run {
             self.turn.ledger(context, &site.log, &site.target).await?;
         }
-        let Remembered { ledger, .. } = site.settled(opened, Duration::MAX, context).await?;
+        let Remembered { ledger, .. } = site.settled(opened, Duration::MAX, &context.session).await?;
         let moves = compare::moves(&site.units, &ledger);
         let mut known = ledger.clone();
         moves.iter().for_each(|(to, from)| known.rename(from, to));
-        let live =
-            site.fetch_with(opened, &site.units, &known, self.what.is_empty(), &choice.contents(), context).await?;
+        let live = site
+            .fetch_with(opened, &site.units, &known, self.what.is_empty(), &choice.contents(), &context.session)
+            .await?;
         let now = opened.now();
 
         let addresses = addresses(&site.manifests);
@@ -226,12 +230,12 @@ impl Pull {
     fn settle(
         &self,
         draft: &mut Draft,
-        site: &Site,
+        site: &Workspace,
         folder: &str,
         now: Timestamp,
         edited: &BTreeMap<String, String>,
     ) -> Result<(Vec<File>, Vec<Finding>), Failure> {
-        let Site { manifests, target, .. } = site;
+        let Workspace { manifests, target, .. } = site;
         let root = &manifests.project.root;
         let mut sources: BTreeMap<&str, &str> =
             manifests.sources.iter().map(|(_, source)| (&*source.path, source.text.as_str())).collect();

@@ -5,10 +5,11 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Unit};
 
-use super::planning::{Place, same_app, unreadable};
-use super::target::Opened;
+use super::planning::Place;
 use super::{Context, Ended, asking, ledger, outcome};
 use crate::address::Address;
+use crate::engine::target::Opened;
+use crate::engine::workspace::{same_app, unreadable};
 use crate::failure::{Exit, Failure};
 use crate::ledger::{Ledger, Log};
 use crate::query::statistics::{self, Moment, Periods, Precision, Push, Report as Kind};

@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use super::apply::{Allowed, Format, How};
 use super::drifting::Drifting;
 use super::forms::{self, Forms};
-use super::planning::{Chosen, Place, Wish};
+use super::planning::{Chosen, Place};
 use super::{Context, Ended, plan};
+use crate::engine::workspace::PlanRequest;
 use crate::plan::Aim;
 
 /// Go back to what was there before a run of the history.
@@ -52,7 +53,12 @@ impl Revert {
     pub fn run(&self, context: &Context) -> Ended {
         let site = self.place.read(context, Timestamp::now())?;
         let on_drift = self.drifting.given();
-        let wish = Wish { choice: self.chosen.choice(), aim: Aim::Before(self.number), on_drift, ..Wish::default() };
+        let wish = PlanRequest {
+            choice: self.chosen.choice(),
+            aim: Aim::Before(self.number),
+            on_drift,
+            ..PlanRequest::default()
+        };
         let again = self.place.again(&format!("revert {}{}", self.number, self.drifting.again()), &wish.choice);
         if let Some(path) = &self.out {
             let format = if self.how.format == Format::Text { forms::Format::Text } else { forms::Format::Json };

@@ -12,12 +12,12 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::OnceCell;
 
 use super::Context;
-use super::planning::unreadable;
-use super::project::checkout;
 use super::turn::length;
-use super::who::Who;
 use crate::address::Address;
 use crate::apply::{Ending, Fate, Report};
+use crate::engine::actor::Actor;
+use crate::engine::project::checkout;
+use crate::engine::workspace::unreadable;
 use crate::failure::{Exit, Failure};
 use crate::files::describe;
 use crate::forge::{self, Comment, Forge, Hidden, State, Verdict};
@@ -358,7 +358,7 @@ fn all_told(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, plan: &Plan)
 
 /// What a comment says from now on, and what is hidden in it; `None` where it stays as it is.
 fn footer(target: &str, became: &Became, hidden: &Hidden) -> Option<(Hidden, String)> {
-    let job = Who::here().job;
+    let job = Actor::here().job;
     let run = Run { at: Timestamp::now(), target, job: job.as_deref() };
     let with = |state| Hidden { state, ..hidden.clone() };
     Some(match became {

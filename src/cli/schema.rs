@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{Context, Ended, private, project, scope};
+use super::{Context, Ended, scope};
+use crate::engine::project;
 use crate::failure::{Exit, Failure};
 use crate::files;
 use crate::manifest::schema::{Names, manifest_of};
 use crate::manifest::{self, FILE_LIMIT, Manifests, PROJECT_FILE, Project};
+use crate::private;
 use crate::render::schema::{MANIFEST, SCHEMAS, difference, modeline, text};
 use crate::text as words;
 

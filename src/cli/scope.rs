@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use super::project;
+use crate::engine::project;
 use crate::failure::Failure;
 use crate::manifest::{self, From, Held, Input, Manifests, PROJECT_FILE, Project};
 use crate::source::Sources;

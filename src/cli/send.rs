@@ -3,12 +3,13 @@ use std::io::{self, IsTerminal};
 use clap::Args;
 
 use super::message::{self, Source};
-use super::planning::{Place, unreadable};
+use super::planning::Place;
 use super::signals::Stop;
-use super::target::{self, Opened};
 use super::{Context, Ended, asking, ledger, runtime};
 use crate::address::Address;
 use crate::client::refusal;
+use crate::engine::target::{self, Opened};
+use crate::engine::workspace::unreadable;
 use crate::exchange::{Answer, Loss, Meaning, Request};
 use crate::failure::{Exit, Failure};
 use crate::kinds::{Parts, Said};
@@ -39,7 +40,7 @@ pub struct Send {
     #[arg(value_name = "ADDRESS")]
     address: String,
 
-    /// Who gets it: named_user:ID, ios_channel:ID, android_channel:ID, amazon_channel:ID, channel:ID or open_channel:ADDRESS
+    /// Actor gets it: named_user:ID, ios_channel:ID, android_channel:ID, amazon_channel:ID, channel:ID or open_channel:ADDRESS
     #[arg(long, value_name = "RECIPIENT")]
     to: String,
 

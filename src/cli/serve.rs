@@ -7,11 +7,12 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 
-use super::local::{self, Note, Served, credentials};
 use super::service_options::ServiceOptions;
 use super::signals::Signals;
-use super::{Context, Ended, project};
+use super::{Context, Ended};
 use crate::client::{Credentials, Origin};
+use crate::engine::local::{self, Note, Served, credentials};
+use crate::engine::project;
 use crate::failure::{Exit, Failure};
 use crate::manifest::Project;
 use crate::render::{Access, Ready};

@@ -1,9 +1,10 @@
 use clap::Args;
 use jiff::Timestamp;
 
-use super::planning::{Place, Wish};
+use super::planning::Place;
 use super::{Context, Ended, ledger, runtime};
 use crate::compare;
+use crate::engine::workspace::PlanRequest;
 use crate::failure::{Exit, Failure};
 use crate::plan::Change;
 use crate::render;
@@ -26,7 +27,7 @@ impl Show {
         let site = self.place.read(context, Timestamp::now())?;
         let planned = runtime()?.block_on(async {
             let opened = site.open().await?;
-            let planned = site.plan(&opened, &Wish::default(), context).await;
+            let planned = site.plan(&opened, &PlanRequest::default(), &context.session).await;
             opened.close().await;
             planned
         })?;

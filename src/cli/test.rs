@@ -11,9 +11,10 @@ use jiff::Timestamp;
 use tokio::task::JoinSet;
 
 use super::planning::Place;
-use super::{Context, Ended, project, runtime, scope};
+use super::{Context, Ended, runtime, scope};
 use crate::cases::{self, Against, Case, FILES, Ran, Suite};
 use crate::codes::Severity;
+use crate::engine::project;
 use crate::failure::{Exit, Failure};
 use crate::files;
 use crate::render;

@@ -4,8 +4,10 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::forms::Plain;
-use super::planning::{self, Place, unreadable};
-use super::{Context, Ended, runtime, turn};
+use super::planning::Place;
+use super::{Context, Ended, runtime};
+use crate::engine::turn;
+use crate::engine::workspace::{self, unreadable};
 use crate::failure::{Exit, Failure};
 use crate::ledger::{Ledger, Log, Running};
 use crate::render::{lease, one_line};
@@ -40,7 +42,7 @@ impl Unlock {
             let running = self.held(&ledger, &target)?;
             self.ask(running, context)?;
             if let Some(end) = turn::end_of(&ledger) {
-                planning::append(&log, ledger.seq, end).await?;
+                workspace::append(&log, ledger.seq, end).await?;
             }
             let told = format!("The lease of {} since {:.0} is ended.", running.actor, running.since);
             match self.format {

@@ -2,10 +2,11 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::forms::Plain;
-use super::planning::{Place, Site, same_app};
-use super::target::Opened;
+use super::planning::Place;
 use super::{Context, Ended, runtime};
 use crate::compare;
+use crate::engine::target::Opened;
+use crate::engine::workspace::{Workspace, same_app};
 use crate::failure::{Exit, Failure};
 use crate::kinds::{KINDS, Kind, kind};
 use crate::nouns::level::Level;
@@ -43,11 +44,11 @@ impl Unmanaged {
         })
     }
 
-    async fn list(&self, site: &Site, opened: &Opened, context: &Context) -> Ended {
+    async fn list(&self, site: &Workspace, opened: &Opened, context: &Context) -> Ended {
         let (ledger, _) = site.ledger().await?;
         same_app(&ledger, opened)?;
         let units = compare::by_key(&site.units, &ledger);
-        let live = site.fetch(opened, &units, &ledger, &read_by_itself(opened.level), context).await?;
+        let live = site.fetch(opened, &units, &ledger, &read_by_itself(opened.level), &context.session).await?;
         let all = others(&live, &ledger, &units);
         let users = users(&live, &ledger, &units, opened.now());
         let ignore = site.ignored();
@@ -96,7 +97,7 @@ impl Unmanaged {
     }
 
     /// A pattern with its line.
-    fn placed(&self, site: &Site, pattern: &str) -> Pattern {
+    fn placed(&self, site: &Workspace, pattern: &str) -> Pattern {
         let project = &site.manifests.project;
         let written = project.ignore_unmanaged(&site.target).into_iter().find(|at| at.value == pattern);
         let line = written.and_then(|at| {

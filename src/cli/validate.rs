@@ -6,9 +6,10 @@ use jiff::Timestamp;
 
 use super::fix::{self, Fixed};
 use super::scope::{self, Scope, Texts};
-use super::{Context, Ended, many, project, target};
+use super::{Context, Ended, many};
 use crate::check::Verdict;
 use crate::codes::Severity;
+use crate::engine::{project, target};
 use crate::failure::{Exit, Failure};
 use crate::finding::Finding;
 use crate::manifest::{Held, Manifests, Once, Project};

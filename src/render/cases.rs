@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::layout::{Paint, Style, painted};
-use super::visible::one_line;
 use crate::cases::{Case, Failed, Got, Place, Ran, Wanted, What, Why};
 use crate::text;
+use crate::text::one_line;
 
 /// What is said where there are no cases yet.
 pub const FIRST: &str = "\

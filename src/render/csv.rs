@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::escape::stream;
-use super::visible::visible;
+use crate::text::visible;
 
 /// One cell.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use super::layout::{self, Paint, Row, Style, Words};
 use super::pretty::pretty;
-use super::visible::{one_line, visible};
 use crate::exchange::Request;
 use crate::text;
+use crate::text::{one_line, visible};
 
 /// How many lines of a body are shown before it is sent.
 const MOST_LINES: usize = 60;

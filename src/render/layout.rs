@@ -11,7 +11,7 @@ use anstyle::{AnsiColor, Effects};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::escape::stream;
-use super::visible::one_line;
+use crate::text::one_line;
 use crate::text::{goes_on, is_printable};
 
 /// How the terminal shows it.

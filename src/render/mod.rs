@@ -38,8 +38,8 @@ pub mod statistics;
 mod table;
 pub mod test_send;
 pub mod unmanaged;
-mod visible;
 
+pub use crate::text::{line_breaks, one_line, visible};
 pub use again::Again;
 pub use commands::{Commands, Known};
 pub use layout::Style;
@@ -47,4 +47,3 @@ pub use out::Out;
 pub use pretty::pretty;
 pub use progress::{Progress, Showing};
 pub use ready::{Access, Ready};
-pub use visible::{line_breaks, one_line, visible};

@@ -8,9 +8,9 @@ use anstream::{AutoStream, ColorChoice};
 use super::commands::Commands;
 use super::escape::{json, stream};
 use super::layout::Style;
-use super::visible::visible;
 use crate::failure::Failure;
 use crate::guard::Refused;
+use crate::text::visible;
 
 /// Standard output and standard error. Nothing that goes wrong with them ends a run: what was begun on the service or in a
 /// ledger is brought to its end and recorded, also where nobody reads about it any more.

@@ -91,8 +91,8 @@ impl<'o> Progress<'o> {
     }
 
     /// Takes the bar away.
-    pub fn end(self) {
-        if let Some(bar) = self.bar {
+    pub fn end(&mut self) {
+        if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
     }

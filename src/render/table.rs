@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use super::escape::stream;
 use super::layout::{self, Paint, Style, Words, painted};
 use super::plot::bar;
-use super::visible::one_line;
+use crate::text::one_line;
 
 /// What stands between two columns.
 const GAP: usize = 2;

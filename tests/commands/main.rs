@@ -2,6 +2,7 @@
 
 mod codes;
 mod device_tests;
+mod embed;
 mod explain;
 mod init;
 mod readme;

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 
-use pushplan::cli::target::{self, Opened};
+use pushplan::engine::target::{self, Opened};
 use pushplan::exchange::Request;
 use pushplan::failure::{Exit, Failure};
 use pushplan::manifest::Project;

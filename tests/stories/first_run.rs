@@ -1,9 +1,6 @@
 //! A newcomer's first minutes.
 
-use std::fs;
-use std::path::Path;
-
-use pushplan_testing::{Folder, Project, says};
+use pushplan_testing::{Project, says, shop};
 
 const TWO: &str = "\
 segments:
@@ -11,26 +8,6 @@ segments:
 templates:
   winback: {push: {notification: {alert: Hello}}}
 ";
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder") {
-        let entry = entry.expect("an entry");
-        let to = to.join(entry.file_name());
-        // What a run in the folder left there is not part of the example.
-        match entry.file_type().expect("a type").is_dir() {
-            true if entry.file_name() == ".pushplan" => {}
-            true => copy(&entry.path(), &to),
-            false => drop(fs::copy(entry.path(), to).expect("a copy")),
-        }
-    }
-}
-
-fn shop() -> Folder {
-    let folder = Folder::new();
-    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/shop"), folder.path());
-    folder
-}
 
 #[test]
 fn the_shop_is_applied_with_one_command_and_then_there_is_nothing_to_do() {

@@ -4,6 +4,7 @@ pub mod apply;
 pub mod arrange;
 pub mod compare;
 pub mod drift;
+pub mod engine;
 pub mod fetch;
 pub mod forge;
 pub mod guard;

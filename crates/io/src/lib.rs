@@ -4,3 +4,4 @@ pub mod client;
 pub mod failure;
 pub mod files;
 pub mod git;
+pub mod private;

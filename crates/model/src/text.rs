@@ -1,8 +1,10 @@
 //! Words for people: suggestions, lists, counts; and texts made fit to be read.
 
 mod hidden;
+mod visible;
 
 pub use hidden::{escape, goes_on, is_plain, is_printable, marked};
+pub use visible::{line_breaks, moment, one_line, visible};
 
 use std::borrow::Cow;
 

@@ -100,3 +100,29 @@ impl std::fmt::Display for Ran {
         write!(f, "exit {code}\n{stdout}--- stderr\n{stderr}")
     }
 }
+
+/// Copies a folder with all that is in it.
+pub fn copy(from: &Path, to: &Path) {
+    copy_but(from, to, &[]);
+}
+
+/// Copies a folder without some of its folders, such as what a run left there.
+fn copy_but(from: &Path, to: &Path, but: &[&str]) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let (name, to) = (entry.file_name(), to.join(entry.file_name()));
+        match entry.file_type().expect("a type").is_dir() {
+            true if but.iter().any(|but| name == *but) => {}
+            true => copy_but(&entry.path(), &to, but),
+            false => drop(fs::copy(entry.path(), to).expect("a copy")),
+        }
+    }
+}
+
+/// Returns a copy of the example project.
+pub fn shop() -> Folder {
+    let folder = Folder::new();
+    copy_but(&crate::root().join("examples/shop"), folder.path(), &[".pushplan"]);
+    folder
+}

@@ -14,7 +14,7 @@ pub mod wire;
 use std::env;
 use std::path::{Path, PathBuf};
 
-pub use folder::{Folder, Ran};
+pub use folder::{Folder, Ran, copy, shop};
 pub use golden::golden;
 pub use missing::{missing, not_run, take_not_run};
 pub use project::{Project, Service, changes, ended, says, signal, stand_in};

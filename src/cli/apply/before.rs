@@ -3,9 +3,10 @@
 use std::io::{self, IsTerminal};
 
 use super::{APPLY_THIS, How};
-use crate::cli::planning::{Site, Wish};
+use crate::cli::Context;
 use crate::cli::review::Review;
-use crate::cli::{Context, lasting};
+use crate::engine::lasting;
+use crate::engine::workspace::{PlanRequest, Workspace};
 use crate::failure::{Exit, Failure};
 use crate::guard::{self, Limits};
 use crate::ledger::Verb;
@@ -43,9 +44,9 @@ impl How {
     /// is refused for any other reason is a failure.
     pub async fn is_still_to_do(
         &self,
-        site: &Site,
+        site: &Workspace,
         plan: &Plan,
-        wish: &Wish,
+        wish: &PlanRequest,
         asking: &Asking<'_>,
         context: &Context,
     ) -> Result<bool, Failure> {
@@ -63,7 +64,7 @@ impl How {
     }
 
     /// What was said to be done by hand, and is not, or was nothing to be done.
-    fn not_done(&self, plan: &Plan, wish: &Wish) -> Result<(), Failure> {
+    fn not_done(&self, plan: &Plan, wish: &PlanRequest) -> Result<(), Failure> {
         for address in &wish.done {
             let change = plan.changes.iter().find(|change| change.address == *address);
             let still = change
@@ -84,7 +85,7 @@ impl How {
         Ok(())
     }
 
-    fn guard(&self, site: &Site, plan: &Plan, asking: &Asking) -> Result<(), Failure> {
+    fn guard(&self, site: &Workspace, plan: &Plan, asking: &Asking) -> Result<(), Failure> {
         let Asking { allow_deletes, allow_sends, allow_older, .. } = *asking;
         let limits = Limits { allow_deletes, allow_sends, allow_older, ..site.limits() };
         let refused = guard::guards(plan, &limits);

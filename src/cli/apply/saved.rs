@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::cli::offline;
-use crate::cli::planning::Wish;
+use crate::engine::workspace::PlanRequest;
 use crate::failure::{Exit, Failure};
 use crate::files::describe;
 use crate::plan::{NoPlan, Plan};
@@ -99,9 +99,9 @@ pub fn names(folder: &Path) -> Result<Vec<String>, Failure> {
 }
 
 /// A saved plan was made with a choice of its own, which holds for it still.
-pub fn wish(plan: &Plan) -> Wish {
+pub fn wish(plan: &Plan) -> PlanRequest {
     let Plan { choice, aim, on_drift, .. } = plan;
-    Wish { choice: choice.clone(), aim: aim.clone(), on_drift: Some(*on_drift), ..Wish::default() }
+    PlanRequest { choice: choice.clone(), aim: aim.clone(), on_drift: Some(*on_drift), ..PlanRequest::default() }
 }
 
 /// Refuses a saved plan that comes to something else by now.

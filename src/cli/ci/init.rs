@@ -9,10 +9,10 @@ use super::words::{self, quoted};
 use crate::address::is_key;
 use crate::cli::many;
 use crate::cli::planning::Place;
-use crate::cli::project::checkout;
 use crate::cli::review::beneath;
 use crate::cli::{Context, Ended};
 use crate::client::Origin;
+use crate::engine::project::checkout;
 use crate::failure::{Exit, Failure};
 use crate::files::describe;
 use crate::git::Repository;
@@ -115,7 +115,7 @@ impl Init {
             team = self.team(&root, naming::name_ledgers(&root)?)?;
         }
         write(&path, &team.fill(text, self.host, self.uses()?), self.force)?;
-        let here = crate::cli::project::here()?;
+        let here = crate::engine::project::here()?;
         let shown = path.strip_prefix(&here).unwrap_or(&path).display();
         let mut lines = vec![one_line(&format!("  wrote {shown}")), "Next:".to_owned()];
         let steps = team.next(self.host);

@@ -10,9 +10,9 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::variable;
-use crate::cli::project;
 use crate::client::Keyring;
 use crate::codes::Severity;
+use crate::engine::project;
 use crate::failure::{Exit, Failure};
 use crate::files;
 use crate::finding::Finding;

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::Site;
-use crate::cli::planning::unreadable;
-use crate::cli::{ledger, turn};
+use super::Workspace;
+use crate::engine::ledger;
+use crate::engine::turn;
+use crate::engine::workspace::unreadable;
 use crate::failure::{Exit, Failure};
 use crate::ledger::{Chain, Facts, Log, Seq, Unreadable, place};
 use crate::manifest::PROJECT_FILE;
@@ -24,7 +25,7 @@ pub struct Looked {
     before: Option<Check>,
 }
 
-pub async fn look(site: &Site, name: &str) -> Looked {
+pub async fn look(site: &Workspace, name: &str) -> Looked {
     let setting = site.project.target(name).and_then(|target| target.ledger.as_ref());
     let setting = setting.map(|setting| setting.value.as_str());
     let place = setting.map_or_else(|| "beside the manifests".to_owned(), place::shown);
@@ -117,7 +118,7 @@ impl Looked {
             let help = "use the credentials of that application, or give the other one a target of its own";
             checks.push(Check::trouble("ledger", &failure.exit(Exit::Refused).help(help)));
         }
-        // Who it is, `ledger status` tells.
+        // Actor it is, `ledger status` tells.
         if let Some(run) = &ledger.run {
             checks.push(match turn::holder(ledger, Timestamp::now()) {
                 Some(run) => Check::fine(

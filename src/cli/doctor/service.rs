@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Site, variable};
-use crate::cli::target::{CLOCKS, check_fingerprint, is_built_in};
-use crate::cli::{local, target};
+use super::{Workspace, variable};
 use crate::client::{Clients, Credentials, Origin, Patience, Transport, Whole, refusal};
+use crate::engine::target::{CLOCKS, check_fingerprint, is_built_in};
+use crate::engine::{local, target};
 use crate::exchange::{Loss, Meaning, Request, http_date};
 use crate::failure::{Exit, Failure};
 use crate::manifest::{PROJECT_FILE, Target};
@@ -28,7 +28,7 @@ pub struct Looked {
     pub app: Option<String>,
 }
 
-pub async fn look(site: &Site, name: &str) -> Looked {
+pub async fn look(site: &Workspace, name: &str) -> Looked {
     let Some(target) = site.project.target(name) else { return Looked::default() };
     if is_built_in(name, target) {
         return Looked { checks: built_in(site).await, app: None };
@@ -70,7 +70,7 @@ pub async fn look(site: &Site, name: &str) -> Looked {
 }
 
 /// Asks once, also without credentials: who refuses is there.
-async fn asked(site: &Site, target: &Target, origin: &Origin, credentials: Option<&Credentials>) -> Vec<Check> {
+async fn asked(site: &Workspace, target: &Target, origin: &Origin, credentials: Option<&Credentials>) -> Vec<Check> {
     let patience = Patience { connect: site.within, whole: site.within };
     let vendor = target.vendor.as_ref().map_or(VENDOR, |vendor| vendor.as_str());
     let sharing = |own: &Credentials| Transport::sharing(&Clients::default(), origin.clone(), own, vendor, patience);
@@ -140,7 +140,7 @@ fn about(apart: SignedDuration) -> Delay {
 }
 
 /// The service of the project itself. It is not started to be looked at: it would write.
-async fn built_in(site: &Site) -> Vec<Check> {
+async fn built_in(site: &Workspace) -> Vec<Check> {
     let found = match tokio::time::timeout(site.within, local::find(&site.root)).await {
         Ok(found) => found,
         Err(_) => Err(target::too_slow(site.within)),

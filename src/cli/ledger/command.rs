@@ -7,11 +7,14 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 
 use super::confirm::Confirm;
-use super::{Place, at_place, of, store_at, taken_in, unreadable};
+use super::{Place, unreadable};
 use crate::cli::forms::Plain;
-use crate::cli::planning::append;
-use crate::cli::turn::{self, Turn};
-use crate::cli::{Context, Ended, asking, runtime, who};
+use crate::cli::turn::Turn;
+use crate::cli::{Context, Ended, asking, runtime};
+use crate::engine::actor;
+use crate::engine::ledger::{at_place, not_appended, of, pending, store_at, take_in, taken_in};
+use crate::engine::turn;
+use crate::engine::workspace::append;
 use crate::failure::{Exit, Failure};
 use crate::ledger::{Chain, Entry, Ledger as State, Log, NotMoved, Record, checkpoint, place};
 use crate::manifest::Project;
@@ -152,7 +155,7 @@ impl Verify {
         let (all, kept) =
             runtime()?.block_on(async { Ok((log.history().await?, log.unwritten().await?)) }).map_err(unreadable)?;
         context.out.print(&shown::verified(&target, &log.shown(), &all));
-        if let Some(note) = super::pending(&kept) {
+        if let Some(note) = pending(&kept) {
             context.out.note(&note);
         }
         Ok(Exit::Done)
@@ -165,14 +168,14 @@ impl Compact {
         let (log, target) = self.place.log()?;
         let (before, seq) = runtime()?.block_on(async {
             self.turn.ledger(context, &log, &target).await?;
-            super::take_in(context, &log).await?;
+            take_in(&context.session, &log).await?;
             let entries = log.read(0).await.map_err(unreadable)?;
             let before = entries.len();
             if before < 2 {
                 return Ok((before, None));
             }
-            let entry = checkpoint(entries, &who::actor(), Timestamp::now());
-            log.append(&entry).await.map_err(|error| super::not_appended(&target, error))?;
+            let entry = checkpoint(entries, &actor::name(), Timestamp::now());
+            log.append(&entry).await.map_err(|error| not_appended(&target, error))?;
             Ok::<_, Failure>((before, Some(entry.seq)))
         })?;
         context.out.print(&match seq {
@@ -211,14 +214,14 @@ impl Move {
             // A move back that was cut short has closed the old place already.
             if log.facts().await.map_err(unreadable)?.moved_to() != Some(&*self.to) {
                 self.turn.ledger(context, &log, &target).await?;
-                super::take_in(context, &log).await?;
+                take_in(&context.session, &log).await?;
                 // A run that was cut off is over then.
                 let ledger = State::replay(log.read(0).await.map_err(unreadable)?);
                 if let Some(end) = turn::end_of(&ledger) {
                     append(&log, ledger.seq, end).await?;
                 }
             }
-            Ok::<_, Failure>(log.move_to(&there, &self.to, &who::actor(), Timestamp::now()).await)
+            Ok::<_, Failure>(log.move_to(&there, &self.to, &actor::name(), Timestamp::now()).await)
         })?;
         let records = moved.map_err(|why| not_moved(why, &target, &log, &there.shown()))?;
         let is_declared = of(&project, &root, &target).is_ok_and(|log| log.shown() == there.shown());
@@ -306,7 +309,7 @@ impl Restore {
         let bytes = fs::read(path).map_err(|error| Failure::usage(format!("{file} cannot be read: {error}")))?;
         let kept = log.kept_in(&file, &bytes).map_err(Failure::usage)?;
         let taken = runtime()?.block_on(log.restore(&kept)).map_err(unreadable)?;
-        taken_in(context, taken);
+        taken_in(&context.session, taken);
         Ok(Exit::Done)
     }
 
@@ -320,8 +323,8 @@ impl Restore {
                     .exit(Exit::Refused)
                     .help("run the command again after that"));
             }
-            let accepted = log.accept_gap(&restored, &who::actor(), Timestamp::now()).await;
-            accepted.map_err(|error| super::not_appended(&target, error))?;
+            let accepted = log.accept_gap(&restored, &actor::name(), Timestamp::now()).await;
+            accepted.map_err(|error| not_appended(&target, error))?;
             Ok(restored)
         })?;
         context.out.print(&shown::accepted(&target, &restored));

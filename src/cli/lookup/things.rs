@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::cli::Context;
 use crate::cli::asking;
 use crate::cli::planning::Place;
-use crate::cli::target::Opened;
+use crate::engine::target::Opened;
 use crate::exchange::Request;
 use crate::failure::Failure;
 use crate::kinds::{self, Found, Kind};

@@ -10,11 +10,13 @@ use jiff::Timestamp;
 use super::plan::{make, several, told};
 use super::{Asked, Became, Does, Wanted, tell_failed, worst};
 use crate::cli::apply::{Applied, Asking, Format, How, QUICKER, WhenFailed, left_to_people, saved};
-use crate::cli::planning::{Planned, Site};
 use crate::cli::review;
-use crate::cli::target::{self, Opened};
-use crate::cli::turn::{self, Waiting};
-use crate::cli::{Context, Ended, ledger, runtime};
+use crate::cli::{Context, Ended, runtime};
+use crate::engine::ledger;
+use crate::engine::target::{self, Opened};
+use crate::engine::turn;
+use crate::engine::turn::Waiting;
+use crate::engine::workspace::{Planned, Workspace};
 use crate::failure::{Exit, Failure};
 use crate::render::many::report::{self, Fate, One};
 use crate::render::many::text::before_apply;
@@ -55,7 +57,7 @@ pub fn run(asked: &Asked, wanted: &Wanted, how: &How, asking: &Asking, does: &Do
 
 /// A target that was dealt with: what became of it, and how a command would end for it alone.
 struct Dealt {
-    site: Arc<Site>,
+    site: Arc<Workspace>,
     again: Again,
     fate: Reported,
     /// Whether something of another target is not promoted to it, or manual steps are left.
@@ -107,7 +109,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// One target after the other. Where one cannot be planned or is refused, nothing is begun at all, unless the rest shall go
     /// on.
-    async fn all(&self, sites: &[Arc<Site>]) -> Result<Vec<Dealt>, Failure> {
+    async fn all(&self, sites: &[Arc<Workspace>]) -> Result<Vec<Dealt>, Failure> {
         let Plans { mut all, mut refused, made } = self.plans(sites).await;
         self.show(&all);
         for one in &mut all {
@@ -136,7 +138,7 @@ impl Run<'_> {
             let fate = match ended {
                 Err(failure) => Reported::Failed(failure),
                 Ok(planned) if planned.plan.steps.is_empty() => {
-                    turn::end_dead(self.context, &site.log, &planned.ledger).await;
+                    turn::end_dead(&self.context.session, &site.log, &planned.ledger).await;
                     Reported::Unchanged
                 }
                 Ok(_) if stopped => Reported::NotBegun,
@@ -156,7 +158,7 @@ impl Run<'_> {
                 Reported::Failed(_) | Reported::NotBegun => false,
             };
             if is_done && manual > 0 {
-                site.note(&left_to_people(manual), self.context);
+                site.note(&left_to_people(manual), &self.context.session);
             }
             dealt.push(Dealt { site, again, fate, is_short });
         }
@@ -165,7 +167,7 @@ impl Run<'_> {
 
     /// Plans all targets once nobody else is at work, and those anew where somebody was quicker. One that cannot be planned,
     /// for whatever reason, has its place among the others.
-    async fn plans(&self, sites: &[Arc<Site>]) -> Plans {
+    async fn plans(&self, sites: &[Arc<Workspace>]) -> Plans {
         let Self { how, context, .. } = self;
         let mut plans = Plans { all: Vec::new(), refused: BTreeMap::new(), made: Instant::now() };
         let mut waiting = how.turn.start();
@@ -183,7 +185,7 @@ impl Run<'_> {
                 match self.is_still_to_do(&one).await {
                     Ok(true) => {}
                     Ok(false) => {
-                        one.site.note(QUICKER, context);
+                        one.site.note(QUICKER, &context.session);
                         overtaken.push(one.site.clone());
                         continue;
                     }
@@ -198,9 +200,9 @@ impl Run<'_> {
     }
 
     /// Waits until nobody else is at work on a target, and writes what an earlier run could not.
-    async fn is_free(&self, site: &Site, waiting: &mut Waiting) -> Result<(), Failure> {
+    async fn is_free(&self, site: &Workspace, waiting: &mut Waiting) -> Result<(), Failure> {
         self.how.await_turn(site, waiting, self.context).await?;
-        ledger::take_in(self.context, &site.log).await
+        ledger::take_in(&self.context.session, &site.log).await
     }
 
     async fn is_still_to_do(&self, one: &Became<Planned>) -> Result<bool, Failure> {
@@ -215,7 +217,7 @@ impl Run<'_> {
     }
 
     /// Tells the reviewers of a target what became of it.
-    async fn tell(&self, site: &Site, became: review::Became<'_>) {
+    async fn tell(&self, site: &Workspace, became: review::Became<'_>) {
         if let Some(review) = self.asking.review {
             let why = match became {
                 review::Became::Held(failure) => Some(self.context.out.why(failure.clone(), &site.target)),
@@ -258,7 +260,7 @@ impl Run<'_> {
         }
     }
 
-    async fn one(&self, site: &Site, planned: Planned, made: Instant, again: &Again) -> Reported {
+    async fn one(&self, site: &Workspace, planned: Planned, made: Instant, again: &Again) -> Reported {
         let Self { how, context, .. } = self;
         let opened = match site.open().await {
             Ok(opened) => opened,
@@ -281,7 +283,7 @@ impl Run<'_> {
 
     async fn applied(
         &self,
-        site: &Site,
+        site: &Workspace,
         opened: &Opened,
         planned: Planned,
         made: Instant,
@@ -295,17 +297,23 @@ impl Run<'_> {
         if let Some(applied) = how.carry_out(site, opened, planned, context).await? {
             return Ok(applied);
         }
-        site.note(QUICKER, context);
+        site.note(QUICKER, &context.session);
         let (wish, saved) = (self.wanted.wish(&site.target), self.wanted.saved(&site.target));
         how.run_on(site, opened, &wish, saved, &self.asking.about_one(again.clone()), context).await
     }
 
     /// The plan that was shown, if it is new; if not, another one, which has to be the same.
-    async fn fresh(&self, site: &Site, opened: &Opened, planned: Planned, made: Instant) -> Result<Planned, Failure> {
+    async fn fresh(
+        &self,
+        site: &Workspace,
+        opened: &Opened,
+        planned: Planned,
+        made: Instant,
+    ) -> Result<Planned, Failure> {
         if made.elapsed() < FRESH {
             return Ok(planned);
         }
-        let again = site.plan(opened, &self.wanted.wish(&site.target), self.context).await?;
+        let again = site.plan(opened, &self.wanted.wish(&site.target), &self.context.session).await?;
         let moved = planned.plan.moved(&again.plan);
         match moved.is_empty() {
             true => Ok(again),

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{Asked, Became, each, tell_failed, tell_pending, worst};
 use crate::cli::drift::{Format, Found, look};
-use crate::cli::planning::unreadable;
-use crate::cli::target::Shared;
 use crate::cli::{Context, Ended, asking, runtime};
+use crate::engine::target::Shared;
+use crate::engine::workspace::unreadable;
 use crate::failure::Exit;
 use crate::plan::Choice;
 use crate::render::Again;

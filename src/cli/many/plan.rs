@@ -9,9 +9,10 @@ use crate::address::is_key;
 use crate::cli::apply::saved::{SAVED, names};
 use crate::cli::forms::{Format, Forms};
 use crate::cli::plan::write;
-use crate::cli::planning::{Planned, Site, Wish, unreadable};
-use crate::cli::target::Shared;
-use crate::cli::{Context, Ended, lasting, runtime};
+use crate::cli::{Context, Ended, runtime};
+use crate::engine::lasting;
+use crate::engine::target::Shared;
+use crate::engine::workspace::{PlanRequest, Planned, Workspace, unreadable};
 use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, guards};
 use crate::plan::Plan;
@@ -21,7 +22,7 @@ use crate::render::{self, Again, Out, Style, one_line};
 use crate::text;
 
 /// Makes a plan for each target, several at a time. The plans are no more than looked at.
-pub async fn make(sites: &[Arc<Site>], wanted: &Wanted, context: &Context) -> Vec<Became<Planned>> {
+pub async fn make(sites: &[Arc<Workspace>], wanted: &Wanted, context: &Context) -> Vec<Became<Planned>> {
     tell_pending(sites, context);
     let out = context.out.clone();
     let (wanted, context) = (wanted.clone(), Arc::new(context.clone()));
@@ -29,7 +30,7 @@ pub async fn make(sites: &[Arc<Site>], wanted: &Wanted, context: &Context) -> Ve
         let (wanted, context) = (wanted.clone(), context.clone());
         async move {
             site.log.kept().map_err(unreadable)?;
-            site.plan(&opened, &wanted.wish(&site.target), &context).await
+            site.plan(&opened, &wanted.wish(&site.target), &context.session).await
         }
     });
     let said = |one: Became<Planned>| {
@@ -79,7 +80,7 @@ pub fn several<'p>(
 }
 
 /// Makes plans, saves them where that is asked for, and shows them.
-pub fn run(asked: &Asked, wish: &Wish, does: &Does, forms: &Forms, detailed: bool, context: &Context) -> Ended {
+pub fn run(asked: &Asked, wish: &PlanRequest, does: &Does, forms: &Forms, detailed: bool, context: &Context) -> Ended {
     has_room(forms)?;
     let programs = forms.printed() == Some(Format::Json);
     let sites = asked.read(context, jiff::Timestamp::now(), programs)?;
@@ -100,7 +101,7 @@ pub fn has_room(forms: &Forms) -> Result<(), Failure> {
 pub fn present(
     all: &[Became<Planned>],
     asked: &Asked,
-    wish: &Wish,
+    wish: &PlanRequest,
     does: &Does,
     forms: &Forms,
     detailed: bool,

@@ -1,6 +1,6 @@
 //! Which targets names and patterns mean.
 
-use crate::cli::target::few;
+use crate::engine::target::few;
 use crate::failure::Failure;
 use crate::manifest::{PROJECT_FILE, Project};
 use crate::text;

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::address::Address;
+use crate::cli::Context;
 use crate::cli::planning::tell;
-use crate::cli::{Context, ledger};
 use crate::codes;
 use crate::codes::Severity;
 use crate::compare::{self, Unit};
+use crate::engine::ledger;
 use crate::failure::Failure;
 use crate::finding::Finding;
 use crate::git::{Repository, Revision};

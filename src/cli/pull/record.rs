@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use crate::address::Address;
-use crate::cli::planning::{Site, unreadable};
-use crate::cli::who;
+use crate::engine::actor;
+use crate::engine::workspace::{Workspace, unreadable};
 use crate::failure::{Exit, Failure};
 use crate::files;
 use crate::ledger::{Adopted, AppendError, Entry, Ledger, Log, Record, Seq};
@@ -125,7 +125,7 @@ impl Files {
 
 /// Writes the files and tells the ledger. Where somebody else was quicker, nothing of it stays.
 pub async fn write(
-    site: &Site,
+    site: &Workspace,
     after: Seq,
     files: &Files,
     records: Vec<Record>,
@@ -147,7 +147,7 @@ pub async fn write(
     let mut told = false;
     for (seq, record) in (after + 1..).zip(records) {
         let moves = matches!(record, Record::Move { .. } | Record::End { .. } | Record::About { .. });
-        let entry = Entry { seq, at: Timestamp::now(), actor: who::actor(), record };
+        let entry = Entry { seq, at: Timestamp::now(), actor: actor::name(), record };
         match site.log.append(&entry).await {
             Ok(()) => told |= !moves,
             Err(AppendError::Conflict) if !told => return Err(Files::not_alone(&files.take_back())),

@@ -10,16 +10,20 @@ use super::board::Board;
 use crate::apply::{Ending, Fate, Report, StepReport};
 use crate::cli::apply::{How, exit};
 use crate::cli::many::{Became, Places, Which, each};
-use crate::cli::planning::{Planned, Site, Wish, unreadable};
 use crate::cli::signals::{Signal, Stop};
-use crate::cli::target::{self, Opened, Shared};
-use crate::cli::turn::{self, Held, Turn};
-use crate::cli::{Context, lasting, ledger};
+use crate::cli::turn::Turn;
+use crate::cli::{Context, planning};
+use crate::engine::ledger;
+use crate::engine::target::{self, Opened, Shared};
+use crate::engine::turn;
+use crate::engine::turn::Held;
+use crate::engine::workspace::{PlanRequest, Planned, Workspace, unreadable};
+use crate::engine::{NotOpened, lasting};
 use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, Limits, guards};
 use crate::plan::News;
 use crate::reconcile::{Looked, Outcome, Standing, Target, action};
-use crate::render::findings::{self, Report as Errors};
+use crate::render::findings;
 use crate::render::one_line;
 
 /// How old a plan may be when it is applied: other targets are applied before it.
@@ -88,15 +92,22 @@ impl Rounds<'_> {
         Target { standing: standing.map(refused), why, name, ..target }
     }
 
-    fn read(&self) -> Result<Vec<Arc<Site>>, Failure> {
+    fn read(&self) -> Result<Vec<Arc<Workspace>>, Failure> {
         let now = Timestamp::now();
-        let wrong = |errors: &Errors| self.tell_wrong(Some(findings::text(errors, self.context.out.style())));
-        let sites = match self.places.which()? {
-            Which::One(place) => vec![Arc::new(place.read_telling(now, &wrong)?)],
-            Which::Several(asked) => asked.read_telling(now, &wrong)?,
+        let opened = match self.places.which()? {
+            Which::One(place) => place.open(now).map(|workspace| vec![Arc::new(workspace)]),
+            Which::Several(asked) => asked.open(now),
         };
-        self.tell_wrong(None);
-        Ok(sites)
+        let wrong = match &opened {
+            Err(NotOpened::Invalid(invalid)) => {
+                let errors = planning::report(&invalid.manifests, invalid.errors.iter());
+                Some(findings::text(&errors, self.context.out.style()))
+            }
+            Err(NotOpened::Failed(_)) => return Ok(opened?),
+            Ok(_) => None,
+        };
+        self.tell_wrong(wrong);
+        Ok(opened?)
     }
 
     /// Says what is wrong with the files when that is news, and when nothing is any more.
@@ -113,13 +124,13 @@ impl Rounds<'_> {
         Shared::timed(self.board.clone(), self.within)
     }
 
-    fn stopped(&self, site: &Site) -> Target {
+    fn stopped(&self, site: &Workspace) -> Target {
         let exit = self.stop.by().map_or(Exit::Interrupted, Signal::exit);
         Target::unknown(&site.target, Outcome::Stopped, exit, None)
     }
 
     /// Makes a target what the plan says, unless a guard refuses. What a guard refuses is told and left.
-    async fn correct(&self, site: &Site, planned: Planned, made: Instant) -> Target {
+    async fn correct(&self, site: &Workspace, planned: Planned, made: Instant) -> Target {
         let mut target = reported(site, &planned);
         if let Some(standing) = target.standing.as_ref().filter(|standing| !standing.refused.is_empty()) {
             let why = standing.refused.iter().map(|one| one.message.as_str()).collect::<Vec<_>>().join("; ");
@@ -146,7 +157,7 @@ impl Rounds<'_> {
     }
 
     /// Looks once more before it applies: what was found is too old by now.
-    async fn look_again(&self, site: &Site, opened: &Opened) -> Target {
+    async fn look_again(&self, site: &Workspace, opened: &Opened) -> Target {
         let look = Look { fixes: true, within: self.within, stop: self.stop.clone() };
         match look.at(site, opened, self.context).await {
             Err(failure) => failed(site, failure),
@@ -164,7 +175,7 @@ impl Rounds<'_> {
         }
     }
 
-    async fn apply(&self, site: &Site, opened: &Opened, planned: Planned, target: Target) -> Target {
+    async fn apply(&self, site: &Workspace, opened: &Opened, planned: Planned, target: Target) -> Target {
         let report = self.how.drive_until(self.stop, site, opened, &planned, self.context).await;
         let plan = planned.plan;
         let mut standing = target.standing.unwrap_or_default();
@@ -215,12 +226,12 @@ fn trouble(report: &Report, exit: Exit) -> Option<Failure> {
 }
 
 /// A target of which nothing is known but why.
-fn failed(site: &Site, failure: Failure) -> Target {
+fn failed(site: &Workspace, failure: Failure) -> Target {
     Target::unknown(&site.target, Outcome::Failed, failure.exit, Some(failure))
 }
 
 /// A target as a plan finds it.
-fn reported(site: &Site, planned: &Planned) -> Target {
+fn reported(site: &Workspace, planned: &Planned) -> Target {
     // The flags that allow something are those of `apply`.
     let refused = guards(&planned.plan, &Limits { elsewhere: true, ..site.limits() });
     let stops = refused.iter().any(|one| one.guard == Guard::Drift);
@@ -243,16 +254,16 @@ struct Look {
 
 impl Look {
     /// Plans, once nobody else is at work. Whoever is stopped meanwhile has only asked.
-    async fn at(&self, site: &Site, opened: &Opened, context: &Context) -> Result<Seen, Failure> {
+    async fn at(&self, site: &Workspace, opened: &Opened, context: &Context) -> Result<Seen, Failure> {
         if lasting::is_in_ci() {
             lasting::check(site)?;
         }
         let before = async {
-            let ledger = Turn::default().start().ledger(context, &site.log, &site.target).await?;
+            let ledger = Turn::default().start().ledger(&context.session, &site.log, &site.target).await?;
             Ok::<_, Failure>(match ledger {
                 Err(held) => Some(held),
                 Ok(ledger) => {
-                    let over = turn::taken_over(context, &site.log, &ledger);
+                    let over = turn::taken_over(&context.session, &site.log, &ledger);
                     if let Some(words) = over.filter(|_| self.fixes) {
                         context.out.note(&one_line(&words));
                     }
@@ -267,10 +278,10 @@ impl Look {
         }
         if self.fixes {
             // This writes, so that it is not broken off.
-            ledger::take_in(context, &site.log).await?;
+            ledger::take_in(&context.session, &site.log).await?;
         }
         let unwritten = site.log.kept().map_err(unreadable)?.iter().map(|kept| kept.outcomes().len()).sum();
-        let planned = self.limited(site.plan(opened, &Wish::default(), context)).await?;
+        let planned = self.limited(site.plan(opened, &PlanRequest::default(), &context.session)).await?;
         Ok(planned.map_or(Seen::Stopped, |planned| Seen::Planned(Box::new(planned), unwritten)))
     }
 

@@ -9,7 +9,7 @@ use super::stage::Stage;
 use super::why::Reasons;
 use crate::address::Address;
 use crate::cases::{self, Case, Event, Expect, Failed, Got, Member, Message, Place, Ran, Tags, Wanted, What, Wording};
-use crate::cli::planning::Site;
+use crate::engine::workspace::Workspace;
 use crate::failure::Failure;
 use crate::manifest::Desired;
 use crate::service::request::Request;
@@ -19,7 +19,7 @@ use crate::text;
 /// What all cases of a run share.
 #[derive(Debug)]
 pub struct World {
-    pub site: Site,
+    pub site: Workspace,
     pub desired: Desired,
 }
 

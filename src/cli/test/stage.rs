@@ -10,11 +10,11 @@ use tokio::net::TcpListener;
 use crate::address::Address;
 use crate::apply::{self, Fate, OnError, Protections};
 use crate::cases::Case;
-use crate::cli::local::credentials::{self, APP_KEY};
-use crate::cli::planning::{Site, no_match};
-use crate::cli::target;
 use crate::client::{Credentials, Origin, Patience, Reading, Transport, Writing};
 use crate::compare::Unit;
+use crate::engine::local::credentials::{self, APP_KEY};
+use crate::engine::target;
+use crate::engine::workspace::{Workspace, no_match};
 use crate::failure::Failure;
 use crate::fetch::fetch;
 use crate::kinds::{self, Runs};
@@ -59,7 +59,7 @@ impl Setting {
 impl Stage {
     /// Starts the service and applies the manifests to it, with the planner and over HTTP, as `apply` does. Nothing is kept,
     /// and no guard is asked: nobody is there.
-    pub async fn set(site: &Site, case: &Case) -> Result<Self, Failure> {
+    pub async fn set(site: &Workspace, case: &Case) -> Result<Self, Failure> {
         let project = &site.manifests.project;
         let level = project
             .target(&site.target)
@@ -119,7 +119,7 @@ type Applied = (BTreeMap<Address, String>, BTreeMap<Address, Timestamp>);
 
 /// Plans and applies everything whose time has not come.
 async fn apply(
-    site: &Site,
+    site: &Workspace,
     level: Level,
     start: Timestamp,
     running: &Running,

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 
 use super::layout::{self, Paint, Row, Style, Words};
 use super::table::{Align, Table};
-use super::visible::moment;
 use crate::node::yaml_text;
 use crate::nouns::vocabulary::group;
 use crate::query::people::{Channel, NamedUser};
 use crate::query::place::Place;
 use crate::text;
+use crate::text::moment;
 
 /// How many lines of criteria are shown.
 const MOST_LINES: usize = 200;

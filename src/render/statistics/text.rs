@@ -4,7 +4,7 @@ use super::{ByPeriod, Shown, View};
 use crate::query::statistics::{Devices, Moment, Precision, Push, Report};
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::render::table::{Align, Table, grouped};
-use crate::render::visible::moment;
+use crate::text::moment;
 use crate::text::{all_of, count};
 
 /// The report as lines.

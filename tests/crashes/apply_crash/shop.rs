@@ -9,6 +9,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use pushplan_testing::copy;
+
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -210,17 +212,4 @@ fn drop_service(mut shop: Shop, to: &Path) {
     assert!(ended.success());
     shop.service.wait().expect("it ends");
     copy(shop.folder.path(), to);
-}
-
-fn copy(from: &Path, to: &Path) {
-    for entry in fs::read_dir(from).expect("a folder") {
-        let entry = entry.expect("an entry");
-        let target = to.join(entry.file_name());
-        if entry.file_type().expect("a type").is_dir() {
-            fs::create_dir_all(&target).expect("a folder");
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), &target).expect("a copy");
-        }
-    }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use pushplan_testing::{Folder, Project, Service};
+use pushplan_testing::{Folder, Project, Service, copy};
 
 const MANIFEST: &str = "segments:\n  a: {criteria: {tag: a}}\n";
 
@@ -261,17 +261,6 @@ fn git(folder: &Path, arguments: &[&str]) {
     let settings = ["-c", "user.name=ada", "-c", "user.email=ada@example.com"];
     let said = Command::new("git").current_dir(folder).args(settings).args(arguments).output().expect("git");
     assert!(said.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&said.stderr));
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder") {
-        let entry = entry.expect("an entry");
-        match entry.file_type().expect("a type").is_dir() {
-            true => copy(&entry.path(), &to.join(entry.file_name())),
-            false => drop(fs::copy(entry.path(), to.join(entry.file_name())).expect("a copy")),
-        }
-    }
 }
 
 /// A server of http that wants a password of everybody.

@@ -27,6 +27,8 @@ pub enum Notice<'n> {
     Ended(usize, &'n Fate),
     /// The service asks for patience: nothing is sent until then.
     Waits(Timestamp),
+    /// No step is under way any more.
+    Over,
 }
 
 /// Applies a plan that was worked out from this ledger, to the end or until `interrupt` is ready. What is on its way then is

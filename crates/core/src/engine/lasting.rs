@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use super::planning::Site;
+use pushplan_io::failure::{Exit, Failure};
+use pushplan_ledger::place;
+
+use super::workspace::Workspace;
 use super::{project, target};
-use crate::failure::{Exit, Failure};
-use crate::ledger::place;
 
 /// Set to confirm that the checkout of a CI runner is kept between jobs, and the ledger in it as well.
 const KEPT: &str = "PUSHPLAN_PERSISTENT_CHECKOUT";
@@ -18,7 +19,7 @@ pub fn is_in_ci() -> bool {
 
 /// Refuses a ledger that a CI runner forgets after the job: the next job would not know what this one did, and would create and
 /// send everything again. The built-in service is forgotten together with its ledger.
-pub fn check(site: &Site) -> Result<(), Failure> {
+pub fn check(site: &Workspace) -> Result<(), Failure> {
     let (project, name) = (&site.manifests.project, &site.target);
     let Some(settings) = project.target(name).filter(|settings| !target::is_built_in(name, settings)) else {
         return Ok(());

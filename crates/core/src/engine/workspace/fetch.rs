@@ -2,23 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Site;
-use crate::address::Address;
-use crate::cli::Context;
-use crate::cli::target::Opened;
+use pushplan_io::failure::Failure;
+use pushplan_ledger::{Ledger, Verb};
+use pushplan_model::address::Address;
+use pushplan_model::kinds::{Found, Kind, Resource, Segment, kind};
+use pushplan_model::node::Shared;
+
+use super::Workspace;
 use crate::compare::Unit;
-use crate::failure::Failure;
+use crate::engine::Session;
+use crate::engine::target::Opened;
 use crate::fetch::{fetch_from, read_listed};
-use crate::kinds::{Found, Kind, Resource, Segment, kind};
-use crate::ledger::{Ledger, Verb};
 use crate::live::{Early, Live, Look, Proof};
-use crate::node::Shared;
 use crate::plan::{Plan, Step};
 
 /// No kind is read in full.
 static NONE: &BTreeSet<&str> = &BTreeSet::new();
 
-impl Site {
+impl Workspace {
     /// What the service has, of every kind that it lists; of some also what lists do not show.
     pub async fn fetch(
         &self,
@@ -26,9 +27,9 @@ impl Site {
         units: &BTreeMap<Address, Unit>,
         ledger: &Ledger,
         contents: &BTreeSet<&'static str>,
-        context: &Context,
+        session: &Session,
     ) -> Result<Live, Failure> {
-        self.fetch_with(opened, units, ledger, true, contents, context).await
+        self.fetch_with(opened, units, ledger, true, contents, session).await
     }
 
     /// Where a plan deletes a segment, what the segments of others point at has to be known: no list shows that. Says whether
@@ -52,12 +53,12 @@ impl Site {
         ledger: &Ledger,
         all_kinds: bool,
         contents: &BTreeSet<&'static str>,
-        context: &Context,
+        session: &Session,
     ) -> Result<Live, Failure> {
         let desired = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
         let origin = opened.origin().to_string();
         let look = Look { all_kinds, contents, ..self.look(opened, &origin, &desired, ledger) };
-        fetch_from(Early::default(), &opened.reading(), look, &|words| self.note(words, context)).await
+        fetch_from(Early::default(), &opened.reading(), look, &|words| self.note(words, session)).await
     }
 
     /// What a plan needs, where some lists are known. `recovers`: no apply is running, so resources in an unknown state are
@@ -69,12 +70,12 @@ impl Site {
         (units, ledger): (&BTreeMap<Address, Unit>, &Ledger),
         recovers: bool,
         contents: &BTreeSet<&'static str>,
-        context: &Context,
+        session: &Session,
     ) -> Result<Live, Failure> {
         let desired = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
         let origin = opened.origin().to_string();
         let look = Look { recovers, contents, ..self.look(opened, &origin, &desired, ledger) };
-        fetch_from(early, &opened.reading(), look, &|words| self.note(words, context)).await
+        fetch_from(early, &opened.reading(), look, &|words| self.note(words, session)).await
     }
 
     /// A look at every kind, for callers that do not resolve unknown states.

@@ -4,19 +4,18 @@ use std::env;
 use std::fs;
 
 use jiff::SignedDuration;
-
-use crate::ledger::Lease;
+use pushplan_ledger::Lease;
 
 /// Who is at work here.
 #[derive(Clone, Debug)]
-pub struct Who {
+pub struct Actor {
     pub user: String,
     pub host: Option<String>,
     /// Where the job is shown, where a CI system says which.
     pub job: Option<String>,
 }
 
-impl Who {
+impl Actor {
     pub fn here() -> Self {
         let said = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
         let users = ["GITHUB_ACTOR", "GITLAB_USER_LOGIN", "USER", "LOGNAME"];
@@ -38,8 +37,8 @@ impl Who {
 }
 
 /// `ada on build-7`, with the job where a CI system says which.
-pub fn actor() -> String {
-    let Who { user, host, job } = Who::here();
+pub fn name() -> String {
+    let Actor { user, host, job } = Actor::here();
     let actor = match host {
         Some(host) => format!("{user} on {host}"),
         None => user,

@@ -3,29 +3,29 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
+use pushplan_io::failure::{Exit, Failure};
+use pushplan_ledger::undo::{Left, Taken, Undone, undone};
+use pushplan_ledger::{Entry, Ledger, Open, Owned, Verb, history};
+use pushplan_model::address::Address;
+use pushplan_model::text::one_line;
+use pushplan_model::text::{all_of, shell_word};
 
-use super::{Site, unreadable};
-use crate::address::Address;
-use crate::cli::Context;
+use super::{Workspace, unreadable};
 use crate::compare::Unit;
-use crate::failure::{Exit, Failure};
-use crate::ledger::undo::{Left, Taken, Undone, undone};
-use crate::ledger::{Entry, Ledger, Open, Owned, Verb, history};
+use crate::engine::Session;
 use crate::promote::kept;
-use crate::render::one_line;
-use crate::text::{all_of, shell_word};
 
 /// How many are named where there may be many.
 const NAMED: usize = 10;
 
-impl Site {
+impl Workspace {
     /// What the ledger remembers, with everything that a deed changed as it was before. What stays as it is, is told.
     pub(super) async fn before(
         &self,
         number: usize,
         ledger: &Ledger,
         now: Timestamp,
-        context: &Context,
+        session: &Session,
     ) -> Result<BTreeMap<Address, Unit>, Failure> {
         let mut entries: Vec<Entry> = self.log.history().await.map_err(unreadable)?;
         entries.retain(|entry| entry.seq <= ledger.seq);
@@ -48,7 +48,7 @@ impl Site {
             });
         }
         if self.said.set(()).is_ok() {
-            told.iter().for_each(|words| self.note(words, context));
+            told.iter().for_each(|words| self.note(words, session));
         }
         let Undone { owned, renamed, .. } = undone;
         let unit = |(address, owned): (Address, Owned)| {

@@ -2,6 +2,7 @@
 
 pub mod credentials;
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::net::Ipv4Addr;
@@ -9,17 +10,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use pushplan_io::client::{Credentials, Origin, Patience, Transport, only_its_owner};
+use pushplan_io::failure::Failure;
+use pushplan_io::files::{self, describe};
+use pushplan_io::private;
+use pushplan_model::exchange::{Loss, Request};
+use pushplan_model::nouns::level::Level;
+use pushplan_service::{Running, Settings, population};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
-
-use super::private;
-use crate::client::{Credentials, Origin, Patience, Transport, only_its_owner};
-use crate::exchange::{Loss, Request};
-use crate::failure::Failure;
-use crate::files::{self, describe};
-use crate::nouns::level::Level;
-use crate::service::{self, Running, Settings, population};
 
 /// What pushplan keeps in a project and nobody commits.
 const OWN: &str = ".pushplan";
@@ -40,6 +40,13 @@ pub struct Served {
     pub app_key: String,
     pub master_secret: String,
     pub api: Level,
+}
+
+impl fmt::Debug for Served {
+    /// Without the secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Served").field("origin", &self.origin).field("pid", &self.pid).finish_non_exhaustive()
+    }
 }
 
 impl Served {
@@ -140,7 +147,7 @@ pub async fn start(root: &Path, api: Level) -> Result<(Running, Served), Failure
         Failure::new(format!("the built-in service does not start: {why}"))
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(|error| cannot(error.to_string()))?;
-    let running = service::start(settings, listener).await.map_err(|error| cannot(error.0))?;
+    let running = pushplan_service::start(settings, listener).await.map_err(|error| cannot(error.0))?;
     let filled = population::fill(&running.engine, |_| population::sample(DEVICES, SEED)).await;
     filled.map_err(|why| cannot(why.to_string()))?;
     let served =

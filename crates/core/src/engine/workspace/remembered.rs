@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use pushplan_io::failure::{Exit, Failure};
+use pushplan_ledger::store::Sibling;
+use pushplan_ledger::{AppendError, Chain, Entry, Ledger, Log, Position, Record, Seq, Settling, Unreadable};
+use pushplan_model::address::Address;
+use pushplan_model::text::one_line;
+use pushplan_model::text::{self, shell_word};
+use pushplan_project::manifest::PROJECT_FILE;
 
-use super::{Head, Site};
-use crate::address::Address;
-use crate::cli::target::Opened;
-use crate::cli::{Context, ledger, turn, who};
-use crate::failure::{Exit, Failure};
-use crate::ledger::store::Sibling;
-use crate::ledger::{AppendError, Chain, Entry, Ledger, Log, Position, Record, Seq, Settling, Unreadable};
-use crate::manifest::PROJECT_FILE;
-use crate::render::one_line;
-use crate::text::{self, shell_word};
+use super::{Head, Workspace};
+use crate::engine::target::Opened;
+use crate::engine::{Session, actor, ledger, turn};
 
 /// What is remembered of a target.
 #[derive(Debug)]
@@ -25,12 +25,12 @@ pub struct Remembered {
     pub at_work: Option<String>,
 }
 
-impl Site {
+impl Workspace {
     /// The ledger of the application that was opened, once all that was lost on its way has taken effect or never will: looking
     /// before that would prove nothing. A run that goes on meanwhile writes down what became of what it sent; it is waited for so
     /// long, and then the ledger is as it is.
-    pub async fn settled(&self, opened: &Opened, patience: Duration, context: &Context) -> Result<Remembered, Failure> {
-        self.settled_from(&mut Head::default(), opened, patience, context).await
+    pub async fn settled(&self, opened: &Opened, patience: Duration, session: &Session) -> Result<Remembered, Failure> {
+        self.settled_from(&mut Head::default(), opened, patience, session).await
     }
 
     /// The same with a head start, which is lost where something is waited for.
@@ -39,7 +39,7 @@ impl Site {
         head: &mut Head,
         opened: &Opened,
         patience: Duration,
-        context: &Context,
+        session: &Session,
     ) -> Result<Remembered, Failure> {
         let began = Instant::now();
         let mut told = None;
@@ -56,20 +56,20 @@ impl Site {
             }
             let now = Timestamp::now();
             let (_, read_at) = *first.insert(first.filter(|(seq, _)| *seq == ledger.seq).unwrap_or((ledger.seq, now)));
-            let at_work = self.at_work(&ledger, now, context)?;
-            let clock = who::clock();
+            let at_work = self.at_work(&ledger, now, session)?;
+            let clock = actor::clock();
             let settling = Settling {
                 settle: self.settle,
                 read_at,
                 clock: clock.as_deref(),
-                is_over: context.watched.is_over(&self.log, &ledger),
+                is_over: session.watched.is_over(&self.log, &ledger),
                 by_own_clock: true,
             };
             let until = ledger.settled_at(&settling).unwrap_or(now);
             let wait = Duration::try_from(until.duration_since(now)).unwrap_or_default();
             if let Some(words) = at_work.as_ref().filter(|_| began.elapsed() >= patience) {
                 if told.is_none() {
-                    self.note(words, context);
+                    self.note(words, session);
                 }
                 return Ok(Remembered { ledger, position, at_work });
             }
@@ -79,7 +79,7 @@ impl Site {
             if told.is_none()
                 && let Some(words) = &words
             {
-                self.note(words, context);
+                self.note(words, session);
             }
             told = told.or(words);
             if wait.is_zero() && at_work.is_none() {
@@ -119,8 +119,8 @@ impl Site {
     }
 
     /// Who holds the ledger, and has not told this machine that it is over.
-    fn at_work(&self, ledger: &Ledger, now: Timestamp, context: &Context) -> Result<Option<String>, Failure> {
-        let Some(running) = turn::holder(ledger, now).filter(|_| !context.watched.is_over(&self.log, ledger)) else {
+    fn at_work(&self, ledger: &Ledger, now: Timestamp, session: &Session) -> Result<Option<String>, Failure> {
+        let Some(running) = turn::holder(ledger, now).filter(|_| !session.watched.is_over(&self.log, ledger)) else {
             return Ok(None);
         };
         let has_ended = turn::is_gone(&self.log, running) || self.log.has_ended(&running.run).map_err(unreadable)?;
@@ -205,7 +205,7 @@ pub fn same_app(ledger: &Ledger, opened: &Opened) -> Result<(), Failure> {
 
 /// Appends one record to a ledger, if nobody else has appended since it was read.
 pub async fn append(log: &Chain, after: Seq, record: Record) -> Result<(), Failure> {
-    let entry = Entry { seq: after + 1, at: Timestamp::now(), actor: who::actor(), record };
+    let entry = Entry { seq: after + 1, at: Timestamp::now(), actor: actor::name(), record };
     log.append(&entry).await.map_err(|error| match error {
         AppendError::Conflict => Failure::new("somebody else has changed the ledger in the meantime").help("try again"),
         AppendError::NotWritten(why) => Failure::new(format!("the ledger cannot be written: {why}")),

@@ -2,17 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Remembered, Site, Wish};
-use crate::address::Address;
-use crate::cli::target::Opened;
-use crate::failure::Failure;
-use crate::nouns::level::Level;
+use pushplan_io::failure::Failure;
+use pushplan_model::address::Address;
+use pushplan_model::nouns::level::Level;
+
+use super::{PlanRequest, Remembered, Workspace};
+use crate::engine::target::Opened;
 use crate::plan::{Basis, Held, Place, Told};
 use crate::planner::{NoMatch, Rules};
 
-impl Site {
+impl Workspace {
     /// The rules of a plan that is compared with the service.
-    pub(super) fn rules(&self, wish: &Wish, opened: &Opened, remembered: &Remembered, held: Vec<Held>) -> Rules<'_> {
+    pub(super) fn rules(
+        &self,
+        wish: &PlanRequest,
+        opened: &Opened,
+        remembered: &Remembered,
+        held: Vec<Held>,
+    ) -> Rules<'_> {
         let rules = Rules {
             origin: opened.place.clone(),
             app: opened.app.clone(),
@@ -26,7 +33,7 @@ impl Site {
     }
 
     /// The rules that hold whatever the plan is compared with.
-    pub fn rules_offline(&self, wish: &Wish) -> Rules<'_> {
+    pub fn rules_offline(&self, wish: &PlanRequest) -> Rules<'_> {
         Rules {
             target: self.target.clone(),
             origin: String::new(),

@@ -6,17 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use jiff::Timestamp;
-
-use crate::address::Address;
-use crate::check::{self, Subject, Verdict};
-use crate::codes;
-use crate::failure::Failure;
-use crate::files;
-use crate::finding::{Finding, Findings};
-use crate::manifest::{self, Alike, Desired, FILE_LIMIT, Input, Manifests, PROJECT_FILE, Project};
-use crate::node::At;
-use crate::source::{Sources, Span};
-use crate::text;
+use pushplan_io::failure::Failure;
+use pushplan_io::files;
+use pushplan_model::address::Address;
+use pushplan_model::codes;
+use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::node::At;
+use pushplan_model::source::{Sources, Span};
+use pushplan_model::text;
+use pushplan_project::check::{self, Subject, Verdict};
+use pushplan_project::manifest::{self, Alike, Desired, FILE_LIMIT, Input, Manifests, PROJECT_FILE, Project};
 
 /// The folder that commands start from.
 pub fn here() -> Result<PathBuf, Failure> {

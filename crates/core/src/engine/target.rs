@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use pushplan_io::client::{Clients, Credentials, Keyring, Origin, Patience, Reading, Timing, Transport, Writing};
+use pushplan_io::failure::{Exit, Failure};
+use pushplan_model::nouns::delay::Delay;
+use pushplan_model::nouns::level::Level;
+use pushplan_model::text;
+use pushplan_project::manifest::{PROJECT_FILE, Project, Target};
+use pushplan_service::{Running, VENDOR};
 
 use super::local::{self, Served};
-use crate::client::{Clients, Credentials, Keyring, Origin, Patience, Reading, Timing, Transport, Writing};
-use crate::failure::{Exit, Failure};
-use crate::manifest::{PROJECT_FILE, Project, Target};
-use crate::nouns::delay::Delay;
-use crate::nouns::level::Level;
-use crate::service::{Running, VENDOR};
-use crate::text;
 
 /// The target that is the built-in service where it has no base URL.
 const LOCAL: &str = "local";

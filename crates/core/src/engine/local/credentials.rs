@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use pushplan_io::client::{Credentials, only_its_owner};
+use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::files::{self, describe};
+use pushplan_io::git::tracked;
+use pushplan_io::private;
 use uuid::Uuid;
 
 use super::{OWN, cannot_write, own_folder};
-use crate::cli::private;
-use crate::client::{Credentials, only_its_owner};
-use crate::failure::{Exit, Failure};
-use crate::files::{self, describe};
-use crate::git::tracked;
 
 /// The key of the application of a service that was given none. It is a name and no secret: what a service keeps is kept
 /// under it, and a ledger knows the application by it.

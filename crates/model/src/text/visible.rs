@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::text::{escape, is_plain, is_printable, marked};
+use super::{escape, is_plain, is_printable, marked};
 
 /// A text whose every character can be seen, on as many lines as it has. What would move the cursor, colour the terminal,
 /// turn the direction of reading or hide is escaped: `\x1B`, `\u202E`.

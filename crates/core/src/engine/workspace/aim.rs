@@ -3,31 +3,32 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::Site;
-use crate::address::Address;
-use crate::cli::Context;
-use crate::cli::target::{self, Opened};
+use pushplan_io::failure::Failure;
+use pushplan_ledger::Ledger;
+use pushplan_model::address::Address;
+use pushplan_project::manifest::Target;
+
+use super::Workspace;
 use crate::compare::Unit;
-use crate::failure::Failure;
-use crate::ledger::Ledger;
-use crate::manifest::Target;
+use crate::engine::Session;
+use crate::engine::target::{self, Opened};
 use crate::plan::{Aim, Held};
 use crate::planner::Aligned;
 use crate::promote::{Promoted, Side, promote};
 
-impl Site {
+impl Workspace {
     /// What is to be there.
     pub(super) async fn aimed(
         &self,
         aim: &Aim,
         ledger: &Ledger,
         opened: &Opened,
-        context: &Context,
+        session: &Session,
     ) -> Result<(Cow<'_, BTreeMap<Address, Unit>>, Vec<Held>), Failure> {
         let units = match aim {
             Aim::Manifests => Cow::Borrowed(&self.units),
             Aim::Nothing => Cow::Owned(BTreeMap::new()),
-            Aim::Before(number) => Cow::Owned(self.before(*number, ledger, opened.now(), context).await?),
+            Aim::Before(number) => Cow::Owned(self.before(*number, ledger, opened.now(), session).await?),
             Aim::Promoted(from) => {
                 let Promoted { units, held } = self.promoted(from, ledger).await?;
                 return Ok((Cow::Owned(units), held));
@@ -41,7 +42,7 @@ impl Site {
         let project = &self.manifests.project;
         let Some(_) = project.target(from) else { return Err(target::unknown(from, &project.target_names())) };
         let (desired, _) = self.manifests.resolve(Some(from));
-        let other = Site::new(&project.root, from.to_owned(), desired, self.manifests.clone())?;
+        let other = Workspace::new(&project.root, from.to_owned(), desired, self.manifests.clone())?;
         let (applied, _) = other.ledger().await?;
         if applied.applied.is_none() {
             return Err(Failure::new(format!(

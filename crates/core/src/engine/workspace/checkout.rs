@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use crate::git::Git;
-use crate::ledger::{Ancestry, Checkout, Descent};
+use pushplan_io::git::Git;
+use pushplan_ledger::{Ancestry, Checkout, Descent};
 
 /// What git says about a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]

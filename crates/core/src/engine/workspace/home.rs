@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::git::Git;
-use crate::ledger::Home;
-use crate::manifest::Project;
+use pushplan_io::git::Git;
+use pushplan_ledger::Home;
+use pushplan_project::manifest::Project;
 
 /// The project in a folder, as it is the same on every machine.
 pub fn home(root: &Path, project: &Project) -> Home {

@@ -6,16 +6,17 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use pushplan_ledger::{Ledger, Position, Settling};
+use pushplan_model::kinds::KINDS;
+use pushplan_project::manifest::Project;
+use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::{Place, same_app, settle_of};
-use crate::cli::target::{self, Opened};
-use crate::cli::{ledger, runtime, who};
+use super::{same_app, settle_of};
+use crate::engine::target::{self, Opened};
+use crate::engine::{Location, actor, ledger};
 use crate::fetch::{list, seek};
-use crate::kinds::KINDS;
-use crate::ledger::{Ledger, Position, Settling};
 use crate::live::{Early, People};
-use crate::manifest::Project;
 
 /// A look that is under way.
 #[derive(Debug)]
@@ -37,8 +38,8 @@ pub struct Head {
 
 impl Scout {
     /// Begins to look, where the service runs already.
-    pub fn start(place: &Place) -> Option<Self> {
-        let (root, name) = (place.root().ok()?, place.target().map(str::to_owned));
+    pub fn start(location: &Location, runtime: &Handle) -> Option<Self> {
+        let (root, name) = (location.root().ok()?, location.target.clone());
         // An error in the project file may hide what says which application it is.
         let project = Project::open_sound(&root)?;
         let look = async move {
@@ -68,7 +69,7 @@ impl Scout {
             let remembered = Some((Arc::into_inner(ledger)?, log.known()));
             Some(Glimpse { opened, head: Head { remembered, early } })
         };
-        Some(Self(runtime().ok()?.spawn(look)))
+        Some(Self(runtime.spawn(look)))
     }
 
     /// What was seen of a target.
@@ -80,7 +81,7 @@ impl Scout {
 /// Whether no apply was running and everything that was lost on its way had taken effect or never will, when the service was
 /// asked. Lists that were read earlier than that are dropped.
 fn is_quiet(ledger: &Ledger, settle: SignedDuration, read_at: Timestamp) -> bool {
-    let clock = who::clock();
+    let clock = actor::clock();
     let settling = Settling { settle, read_at, clock: clock.as_deref(), is_over: false, by_own_clock: true };
     ledger.run.is_none() && ledger.settled_at(&settling).is_none_or(|at| at <= read_at)
 }

@@ -4,17 +4,18 @@ use std::io;
 use std::path::Path;
 
 use jiff::Timestamp;
+use pushplan_io::files::{describe, private_folder};
+use pushplan_io::private;
+use pushplan_ledger::{Done, Ended, Entry, Outcome, Record};
+use pushplan_model::text::shell_word;
 use uuid::Uuid;
 
 use crate::apply::{Ending, Fate, Report};
-use crate::cli::planning::Site;
-use crate::cli::{Context, private, who};
-use crate::files::{describe, private_folder};
-use crate::ledger::{Done, Ended, Entry, Outcome, Record};
-use crate::text::shell_word;
+use crate::engine::workspace::Workspace;
+use crate::engine::{Session, actor};
 
 /// What was done and the ledger could not be told is kept beside it, and taken in by the next command that writes.
-pub fn keep(report: &Report, site: &Site, context: &Context) {
+pub fn keep(report: &Report, site: &Workspace, session: &Session) {
     let unrecorded = report.steps.iter().filter(|step| !step.recorded).filter_map(|step| {
         let result = match step.fate.clone() {
             Fate::Done { id, push_ids } => Done::Done { id, push_ids },
@@ -25,11 +26,11 @@ pub fn keep(report: &Report, site: &Site, context: &Context) {
         Some(Outcome { address: step.address.clone(), verb: step.verb, result, unsettled: None })
     });
     let outcomes: Vec<Outcome> = unrecorded.collect();
-    let (at, actor) = (Timestamp::now(), who::actor());
+    let (at, actor) = (Timestamp::now(), actor::name());
     if !outcomes.is_empty() {
         let record = Record::Outcomes(outcomes);
         let entry = Entry { seq: report.ledger + 1, at, actor: actor.clone(), record };
-        keep_results(&entry, site, context);
+        keep_results(&entry, site, session);
     }
     // Nothing more is sent by it: who goes on here need not wait until its lease is over. Where this fails, that is all.
     if matches!(report.ending, Ending::Ledger { .. }) {
@@ -38,13 +39,13 @@ pub fn keep(report: &Report, site: &Site, context: &Context) {
     }
 }
 
-fn keep_results(entry: &Entry, site: &Site, context: &Context) {
+fn keep_results(entry: &Entry, site: &Workspace, session: &Session) {
     let target = shell_word(&site.target);
     let why = match site.log.keep(entry) {
         Ok(file) => {
             let file = from_here(&site.manifests.project.root.join(file));
             let restore = format!("pushplan ledger restore {} --target {target}", shell_word(&file));
-            return context.out.note(&format!(
+            return session.note(&format!(
                 "What could not be written to the ledger is kept in {file}; the next apply here takes it in. Where this machine \
                  goes away, keep that file and run: {restore}"
             ));
@@ -53,17 +54,17 @@ fn keep_results(entry: &Entry, site: &Site, context: &Context) {
     };
     let line = site.log.keepsake(entry);
     match elsewhere(&line) {
-        Ok(file) => context.out.note(&format!(
+        Ok(file) => session.note(&format!(
             "What could not be written to the ledger is kept in {file}, because {why}. No apply takes it in by itself. Before \
              the next one, run: pushplan ledger restore {} --target {target}",
             shell_word(&file)
         )),
         Err(other) => {
-            context.out.note(&format!(
+            session.note(&format!(
                 "What could not be written to the ledger could not be kept in a file either: {why}; {other}. The next line is all \
                  of it. Keep it in a file, and before the next apply run: pushplan ledger restore FILE --target {target}"
             ));
-            context.out.exact_note(&line);
+            session.line(&line);
         }
     }
 }

@@ -1,0 +1,78 @@
+//! Carrying out a plan on the target of a workspace.
+
+mod kept;
+
+use jiff::Timestamp;
+use tokio::runtime::Builder;
+use tokio::task::block_in_place;
+
+use super::actor::{self, Actor};
+use super::target::Opened;
+use super::workspace::{Planned, Workspace};
+use super::{Session, turn};
+use crate::apply::{self, Ending, Notice, OnError, Report, Settings};
+
+/// How a plan is carried out.
+#[derive(Clone, Copy, Debug)]
+pub struct ApplyRequest {
+    /// Requests under way at a time.
+    pub concurrency: usize,
+    pub on_error: OnError,
+}
+
+impl Default for ApplyRequest {
+    fn default() -> Self {
+        Self { concurrency: 8, on_error: OnError::Stop }
+    }
+}
+
+impl Workspace {
+    /// Carries out a plan, until `stop` is done: then nothing more is begun. `tell` learns of each step that has ended.
+    ///
+    /// It asks no guard and waits for nobody: see [`crate::guard`] and [`turn`]. The ledger refuses it if another run has begun
+    /// since the plan was made. Needs a runtime with several threads.
+    pub async fn apply(
+        &self,
+        opened: &Opened,
+        planned: &Planned,
+        request: ApplyRequest,
+        stop: impl Future<Output = ()>,
+        tell: &mut (dyn FnMut(Notice) + Send),
+        session: &Session,
+    ) -> Report {
+        let run = uuid::Uuid::new_v4().to_string();
+        // Others on this machine see at once when this process is killed.
+        let _presence = self.log.show_presence(&run);
+        let settings = Settings {
+            concurrency: request.concurrency,
+            send_within: self.send_within,
+            lease: Actor::here().lease(self.lease),
+            ahead: opened.ahead(),
+            digest: planned.digest.clone(),
+            on_error: request.on_error,
+            ..Settings::new(run, actor::name())
+        };
+        let Planned { plan, ledger, .. } = planned;
+        let writing = opened.writing().apart();
+        let drive = apply::drive(plan.clone(), ledger, settings, &writing, &self.log, stop, tell);
+        // What is as short as a request is not handed from thread to thread.
+        let (mut report, known) = match Builder::new_current_thread().enable_all().build() {
+            Ok(own) => block_in_place(|| {
+                let driven = own.block_on(drive);
+                own.shutdown_background();
+                driven
+            }),
+            Err(_) => drive.await,
+        };
+        tell(Notice::Over);
+        if report.ending == Ending::Conflict
+            && let Some(by) = turn::ended_by(&self.log, &report).await
+        {
+            report.ending = Ending::Unlocked { by };
+        }
+        kept::keep(&report, self, session);
+        // Everything is written; what makes reading faster may fail.
+        self.log.checkpoint(&known, &actor::name(), Timestamp::now()).await;
+        report
+    }
+}

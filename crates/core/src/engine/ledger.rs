@@ -1,0 +1,110 @@
+//! The ledger of a target: where it is, whether it is trusted, and results that an earlier run could not write.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use pushplan_io::failure::{Exit, Failure};
+use pushplan_ledger::store::Store;
+use pushplan_ledger::{AppendError, Chain, Kept, Taken, Twice, Untrusted, place, trusted};
+use pushplan_model::text::{self, one_line};
+use pushplan_project::manifest::Project;
+
+use super::Session;
+use super::workspace::unreadable;
+
+/// The ledger of a target, where its project says that it is. Nothing is asked of the place yet. One that is not trusted cannot be
+/// read.
+pub fn of(project: &Project, root: &Path, target: &str) -> Result<Chain, Failure> {
+    let place = setting(project, target);
+    match trusted(place, root, target) {
+        Ok(()) => at_place(place, root, target),
+        Err(untrusted) => Ok(Chain::as_set(Arc::new(untrusted), place, root, target)),
+    }
+}
+
+/// Refuses a ledger that only the files of the project decide on.
+pub fn check_trust(log: &Chain) -> Result<(), Failure> {
+    log.untrusted().map_or(Ok(()), |untrusted| Err(refused(log.target(), untrusted)))
+}
+
+pub fn setting<'p>(project: &'p Project, target: &str) -> Option<&'p str> {
+    let setting = project.target(target).and_then(|target| target.ledger.as_ref());
+    setting.map(|setting| setting.value.as_str())
+}
+
+pub fn refused(target: &str, Untrusted { why, help }: &Untrusted) -> Failure {
+    Failure::new(format!("the ledger of `{target}` is not used: {why}")).exit(Exit::Refused).help(help.clone())
+}
+
+/// The ledger of a target in the place that the settings name, or are to name.
+pub fn at_place(place: Option<&str>, root: &Path, target: &str) -> Result<Chain, Failure> {
+    Ok(Chain::as_set(store_at(place, root, target)?, place, root, target))
+}
+
+pub fn store_at(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn Store>, Failure> {
+    trusted(place, root, target).map_err(|untrusted| refused(target, &untrusted))?;
+    let store = match place.and_then(place::open_secret) {
+        Some(why) => Err(why),
+        None => place::open(place, root, target),
+    };
+    store.map_err(|why| {
+        Failure::new(format!("the ledger of `{target}` has no place: {why}"))
+            .help("a place is such as git, s3://bucket/prefix or postgres://host/database/schema, without a password")
+    })
+}
+
+/// Writes into the ledger what an earlier run could not, and says so.
+pub async fn take_in(session: &Session, log: &Chain) -> Result<(), Failure> {
+    taken_in(session, log.take_in().await.map_err(unreadable)?);
+    Ok(())
+}
+
+/// Says what became of results that an earlier run could not write.
+pub fn taken_in(session: &Session, taken: Taken) {
+    for (outcomes, what) in
+        [(taken.taken, "are in the ledger now"), (taken.outdated, "were dealt with since and are dropped")]
+    {
+        if !outcomes.is_empty() {
+            let lines: String =
+                outcomes.iter().map(|outcome| format!("\n  {}", one_line(&outcome.to_string()))).collect();
+            session.note(&format!("Results that an earlier run could not write {what}:{lines}"));
+        }
+    }
+    for twice in &taken.twice {
+        session.note(&one_line(&made_twice(twice)));
+    }
+}
+
+/// What is said of something that may be on the service twice.
+fn made_twice(Twice { made, other, file }: &Twice) -> String {
+    match other {
+        None => format!(
+            "A later run was about to make the same, and what became of that is not known: {made}. If the service has a second \
+             one, remove that there."
+        ),
+        Some(other) => format!(
+            "A result that an earlier run could not write is not in the ledger, which has the id {other} of the same thing: \
+             {made}. If the service has both, remove one of them there; this is said until you remove {file}."
+        ),
+    }
+}
+
+/// What is to be said of results that are not in the ledger yet.
+pub fn pending(kept: &[Kept]) -> Option<String> {
+    let told: Vec<String> = kept.iter().map(|kept| text::visible(&kept.to_string())).collect();
+    let next = "The next command that writes to the ledger takes them in, or says why not.";
+    (!told.is_empty()).then(|| format!("{}\n{next}", told.join("\n")))
+}
+
+/// The failure for a record that could not be appended.
+pub fn not_appended(target: &str, error: AppendError) -> Failure {
+    match error {
+        AppendError::Conflict => Failure::new(format!(
+            "somebody else has written to the ledger of `{target}` meanwhile; nothing was changed"
+        ))
+        .help("run the command again"),
+        AppendError::NotWritten(why) => Failure::new(format!("nothing was changed: {why}")),
+        AppendError::Unknown(why) => Failure::new(format!("whether it was written is not known: {why}"))
+            .help("`pushplan history` shows what the ledger has"),
+    }
+}

@@ -1,0 +1,23 @@
+//! The engine: one call for each use case. It does the input and output, returns data, and prints nothing.
+//!
+//! A [`Location`] names a project and one of its targets. [`Location::open`] reads and checks the files and gives a [`Workspace`];
+//! [`Workspace::open`] connects to the target. [`Workspace::plan`] then makes a plan, and [`Workspace::apply`] carries it out.
+//! A [`Session`] takes what is worth saying meanwhile, and remembers what this process has seen of other runs.
+
+pub mod actor;
+pub mod applying;
+pub mod lasting;
+pub mod ledger;
+pub mod local;
+mod location;
+pub mod project;
+mod session;
+pub mod target;
+pub mod turn;
+pub mod workspace;
+
+pub use applying::ApplyRequest;
+pub use location::{Invalid, Location, NotOpened};
+pub use session::{Notes, Session};
+pub use target::Opened;
+pub use workspace::{PlanRequest, Planned, Workspace};

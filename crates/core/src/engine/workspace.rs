@@ -1,0 +1,244 @@
+//! A project that was read, and the target that it is applied to: opening it, and making plans.
+
+mod aim;
+mod before;
+pub mod checkout;
+mod fetch;
+mod home;
+mod prefetch;
+mod remembered;
+mod rules;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use pushplan_io::failure::Failure;
+use pushplan_ledger::{Chain, Descent, Home, Ledger};
+use pushplan_model::address::Address;
+use pushplan_model::digest::Digest;
+use pushplan_model::node::At;
+use pushplan_model::nouns::delay::Delay;
+use pushplan_model::nouns::on_drift::OnDrift;
+use pushplan_model::nouns::quiet::Quiet;
+use pushplan_model::text::one_line;
+use pushplan_project::manifest::{Desired, Manifests, Target};
+
+use super::target::{self, Opened};
+use super::{Session, ledger};
+use crate::compare::{self, Unit};
+use crate::guard::Limits;
+use crate::live::Live;
+use crate::plan::{Aim, Choice, Plan};
+use crate::planner::{self, Aligned, Rules};
+use crate::unmanaged;
+
+pub use prefetch::{Glimpse, Head, Scout};
+pub use remembered::{Remembered, append, same_app, unreadable};
+pub use rules::no_match;
+
+/// How near the time of a new push may be, where the target does not say.
+const MIN_LEAD: SignedDuration = SignedDuration::from_mins(5);
+/// How long the service may take until everybody sees what was done, where the target does not say.
+const SETTLE: SignedDuration = SignedDuration::from_secs(10);
+/// How long after its intent a request may leave, where the target does not say.
+const SEND_WITHIN: SignedDuration = SignedDuration::from_mins(1);
+
+/// How long the service of a target may take until everybody sees what was done.
+pub fn settle_of(target: Option<&Target>) -> SignedDuration {
+    let said = target.and_then(|target| target.settle.as_ref());
+    said.map_or(SETTLE, |delay| SignedDuration::from_secs(delay.value.0))
+}
+
+/// A project that was read and is free of errors, and the target that it is applied to.
+#[derive(Debug)]
+pub struct Workspace {
+    pub manifests: Arc<Manifests>,
+    pub target: String,
+    /// Whether it is one of several, so that what is said names it.
+    pub is_one_of_many: bool,
+    pub units: BTreeMap<Address, Unit>,
+    /// Where those are declared that are applied in parts.
+    composites: BTreeMap<Address, crate::plan::Place>,
+    pub min_lead: SignedDuration,
+    pub settle: SignedDuration,
+    pub send_within: SignedDuration,
+    /// How long others believe that a run is at work of which nothing is heard.
+    pub lease: SignedDuration,
+    max_deletes: Option<usize>,
+    on_drift: OnDrift,
+    quiet: Option<Quiet>,
+    apart: Option<SignedDuration>,
+    pub log: Chain,
+    /// Which project it is.
+    home: Home,
+    /// Which commit its files are.
+    checkout: checkout::Asked,
+    /// Whether it was told what a plan leaves as it is.
+    said: OnceLock<()>,
+}
+
+/// What is asked of a plan.
+#[derive(Clone, Debug, Default)]
+pub struct PlanRequest {
+    pub choice: Choice,
+    /// What a person says has been done by hand.
+    pub done: BTreeSet<Address>,
+    pub aim: Aim,
+    /// Whether it may undo what somebody did on the service; where nothing is said, the target's word holds.
+    pub on_drift: Option<OnDrift>,
+    /// Whether older files may take the place of what was applied last.
+    pub allow_older: bool,
+    /// How long somebody who is at work is waited for. After that it is planned what there is to do beside them.
+    pub patience: Duration,
+}
+
+/// A plan, and the ledger that it was made from.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    pub plan: Arc<Plan>,
+    pub ledger: Ledger,
+    /// Somebody is at work: the plan is for reading.
+    pub at_work: bool,
+    /// The plan's digest, where it was shown with it.
+    pub digest: Option<Digest>,
+}
+
+impl Workspace {
+    pub fn new(root: &Path, name: String, desired: Desired, manifests: Arc<Manifests>) -> Result<Self, Failure> {
+        let (units, composites) = compare::taken(desired, &manifests.sources);
+        let target = manifests.project.target(&name);
+        let seconds = |delay: fn(&Target) -> &Option<At<Delay>>| {
+            target.and_then(|target| delay(target).as_ref()).map(|delay| SignedDuration::from_secs(delay.value.0))
+        };
+        let max_deletes = target.and_then(|target| target.max_deletes.as_ref());
+        let on_drift = target.and_then(|target| target.on_drift.as_ref());
+        let send_within = seconds(|target| &target.send_within).unwrap_or(SEND_WITHIN);
+        Ok(Self {
+            min_lead: seconds(|target| &target.min_lead).unwrap_or(MIN_LEAD),
+            settle: settle_of(target),
+            send_within,
+            lease: seconds(|target| &target.lease).unwrap_or(send_within * 2),
+            max_deletes: max_deletes.and_then(|most| usize::try_from(most.value).ok()),
+            on_drift: on_drift.map_or_else(OnDrift::usual, |on_drift| on_drift.value),
+            quiet: target.and_then(|target| target.quiet_hours.as_ref()).map(|hours| hours.quiet()),
+            apart: seconds(|target| &target.apart),
+            log: ledger::of(&manifests.project, root, &name)?,
+            home: home::home(root, &manifests.project),
+            checkout: checkout::asked(root),
+            said: OnceLock::new(),
+            units,
+            composites,
+            target: name,
+            is_one_of_many: false,
+            manifests,
+        })
+    }
+
+    /// Says something while it is at work.
+    pub fn note(&self, words: &str, session: &Session) {
+        let words = if self.is_one_of_many { format!("{}: {words}", self.target) } else { words.to_owned() };
+        session.note(&one_line(&words));
+    }
+
+    /// What may be done where nothing else is allowed.
+    pub fn limits(&self) -> Limits {
+        let usual = Limits::default();
+        Limits { max_deletes: self.max_deletes.unwrap_or(usual.max_deletes), ..usual }
+    }
+
+    /// The patterns of things outside git that are left alone.
+    pub fn ignored(&self) -> Vec<String> {
+        let patterns = self.manifests.project.ignore_unmanaged(&self.target);
+        patterns.into_iter().map(|pattern| pattern.value.clone()).collect()
+    }
+
+    /// The kinds of which what is not in git is deleted.
+    pub fn prune(&self) -> BTreeSet<&'static str> {
+        self.manifests.project.target(&self.target).map(Target::pruned).unwrap_or_default()
+    }
+
+    /// Whether the files declare anything; a tag group without members is a declaration too.
+    pub fn declares(&self) -> bool {
+        !self.units.is_empty() || !self.composites.is_empty()
+    }
+
+    pub async fn open(&self) -> Result<Opened, Failure> {
+        target::open(&self.manifests.project, Some(&self.target)).await
+    }
+
+    /// Fetches, compares and arranges. It only ever looks: the client that it uses cannot write.
+    pub async fn plan(&self, opened: &Opened, wish: &PlanRequest, session: &Session) -> Result<Planned, Failure> {
+        self.plan_from(Head::default(), opened, wish, session).await
+    }
+
+    /// The same with a head start.
+    pub async fn plan_from(
+        &self,
+        mut head: Head,
+        opened: &Opened,
+        wish: &PlanRequest,
+        session: &Session,
+    ) -> Result<Planned, Failure> {
+        let mut before = self.settled_from(&mut head, opened, wish.patience, session).await?;
+        for (address, owned) in &mut before.ledger.owned {
+            self.units.get(address).into_iter().for_each(|unit| owned.spec.join(&unit.spec));
+        }
+        // Only a plan of the files prunes: its rules are those of the files.
+        let prunes = wish.aim == Aim::Manifests;
+        let contents = if prunes { unmanaged::contents(&self.prune(), opened.level) } else { BTreeSet::new() };
+        let (units, held) = self.aimed(&wish.aim, &before.ledger, opened, session).await?;
+        let aligned = Aligned::new(&units, &before.ledger);
+        let known = (&*aligned.units, &*aligned.ledger);
+        let recovers = before.at_work.is_none();
+        let mut live = self.fetch_to_plan(head.early, opened, known, recovers, &contents, session).await?;
+        self.compare_clocks(opened, session);
+        if before.at_work.is_none() {
+            let rules = Rules { prunes, ..self.rules(wish, opened, &before, held) };
+            let plan = self.planned(&aligned, &mut live, &rules, opened).await?;
+            return Ok(Planned { plan: plan.into(), ledger: before.ledger, at_work: false, digest: None });
+        }
+        let (after, under_way) = self.since(&before).await?;
+        let (units, held) = self.aimed(&wish.aim, &after.ledger, opened, session).await?;
+        let aligned = Aligned::new(&units, &after.ledger);
+        let rules = Rules { prunes, under_way, ..self.rules(wish, opened, &after, held) };
+        let plan = self.planned(&aligned, &mut live, &rules, opened).await?;
+        Ok(Planned { plan: plan.into(), at_work: after.at_work.is_some(), ledger: after.ledger, digest: None })
+    }
+
+    /// Warns if this machine's clock differs from the service's.
+    fn compare_clocks(&self, opened: &Opened, session: &Session) {
+        let ahead = opened.ahead();
+        if !ahead.is_zero() && !opened.is_built_in() {
+            let (by, side) = (Delay(ahead.abs().as_secs()), if ahead.is_negative() { "ahead of" } else { "behind" });
+            self.note(
+                &format!(
+                    "This machine's clock is {by} {side} the service's. Times are compared with the service's clock."
+                ),
+                session,
+            );
+        }
+    }
+
+    /// How the files relate to what was applied last, where a ledger knows that.
+    pub fn descent(&self, ledger: &Ledger) -> Option<Descent> {
+        ledger.checkout.as_ref().map(|applied| self.checkout.descent(applied))
+    }
+
+    /// Plans from what was fetched; once more if the plan deletes a segment that unread segments may name.
+    async fn planned(
+        &self,
+        aligned: &Aligned<'_>,
+        live: &mut Live,
+        rules: &Rules<'_>,
+        opened: &Opened,
+    ) -> Result<Plan, Failure> {
+        let plan = planner::plan(aligned, live, rules, opened.now()).map_err(no_match)?;
+        if !self.read_pointing(&plan, opened, live).await? {
+            return Ok(plan);
+        }
+        planner::plan(aligned, live, rules, opened.now()).map_err(no_match)
+    }
+}
