@@ -1,7 +1,7 @@
 //! Tests that did not run because something is not installed.
 //!
-//! Such a test passes, and the harness hides what it prints. It is recorded in a folder for this run of cargo instead. The binary
-//! `whole` runs last and prints the list.
+//! Such a test passes, and the harness hides what it prints. It is recorded in a folder for this run of cargo instead. The test
+//! `not_run` of this crate runs last and prints the list.
 
 use std::path::PathBuf;
 use std::{env, fs};

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-/// Runs last, because cargo runs the binaries in alphabetical order.
+/// Runs last, because cargo runs the tests of packages in the order of their names.
 #[test]
 fn tests_that_could_not_run_are_listed() {
     let lines = pushplan_testing::take_not_run();
