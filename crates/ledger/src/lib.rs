@@ -8,13 +8,16 @@ mod checkout;
 mod codec;
 mod file;
 mod gap;
+#[cfg(feature = "git")]
 pub mod git;
 pub mod history;
 mod home;
 mod intent;
 mod lease;
+#[cfg(feature = "object")]
 pub mod object;
 pub mod place;
+#[cfg(feature = "postgres")]
 pub mod postgres;
 mod record;
 mod replay;

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use pushplan_io::git::is_secret;
 
 use super::file::FileStore;
+#[cfg(feature = "git")]
 use super::git::GitStore;
-use super::object::ObjectStore;
-use super::postgres::PostgresStore;
 use super::store::{Store, plain};
 
 /// The place where none is written: a folder beside the manifests.
@@ -36,7 +35,7 @@ const SCHEMES: [Scheme; 6] = [
     Scheme {
         start: "postgres:",
         form: "postgres://HOST/DATABASE/SCHEMA",
-        open: |place, _, target| Ok(Arc::new(PostgresStore::new(place, target)?)),
+        open: database,
     },
     Scheme { start: "s3:", form: "s3://BUCKET/PREFIX", open: objects },
     Scheme { start: "gs:", form: "gs://BUCKET/PREFIX", open: objects },
@@ -68,6 +67,7 @@ pub fn choices() -> String {
 /// The same for somebody who only looks. What has to be fetched to be looked at lies in a folder that is taken away afterwards.
 pub fn open_to_look(place: Option<&str>, root: &Path, target: &str, apart: &Path) -> Result<Arc<dyn Store>, String> {
     match place {
+        #[cfg(feature = "git")]
         Some(commits) if commits.starts_with("git") => Ok(Arc::new(on_server(commits, root, target)?.apart(apart))),
         place => open(place, root, target),
     }
@@ -108,14 +108,43 @@ pub fn open_secret(place: &str) -> Option<String> {
     (shown != place).then(|| format!("`{shown}` is written with a password, which everybody could read here"))
 }
 
-fn objects(place: &str, _: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
-    Ok(Arc::new(ObjectStore::new(place, target)?))
+/// Why a place cannot be opened by a program that was built without its feature.
+#[cfg(not(all(feature = "git", feature = "object", feature = "postgres")))]
+fn left_out(place: &str, feature: &str) -> String {
+    format!("`{}` needs a pushplan that was built with the feature `{feature}`", shown(place))
 }
 
+#[cfg(feature = "postgres")]
+fn database(place: &str, _: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
+    Ok(Arc::new(super::postgres::PostgresStore::new(place, target)?))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn database(place: &str, _: &Path, _: &str) -> Result<Arc<dyn Store>, String> {
+    Err(left_out(place, "postgres"))
+}
+
+#[cfg(feature = "object")]
+fn objects(place: &str, _: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
+    Ok(Arc::new(super::object::ObjectStore::new(place, target)?))
+}
+
+#[cfg(not(feature = "object"))]
+fn objects(place: &str, _: &Path, _: &str) -> Result<Arc<dyn Store>, String> {
+    Err(left_out(place, "object"))
+}
+
+#[cfg(not(feature = "git"))]
+fn commits(place: &str, _: &Path, _: &str) -> Result<Arc<dyn Store>, String> {
+    Err(left_out(place, "git"))
+}
+
+#[cfg(feature = "git")]
 fn commits(place: &str, root: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
     Ok(Arc::new(on_server(place, root, target)?))
 }
 
+#[cfg(feature = "git")]
 fn on_server(place: &str, root: &Path, target: &str) -> Result<GitStore, String> {
     let remote = match place.strip_prefix("git") {
         Some("") => None,

@@ -9,6 +9,7 @@ use pushplan_model::text::shell_word;
 
 use super::AppendError;
 use super::file::OWN;
+#[cfg(feature = "git")]
 use super::git::folder_of;
 use super::intent::Seq;
 use super::place;
@@ -77,7 +78,10 @@ fn confirmed(place: &str, root: &Path) -> Result<(), Untrusted> {
     let on_disk = match place.strip_prefix("file:") {
         Some("") => None,
         Some(folder) => Some(root.join(folder)),
+        #[cfg(feature = "git")]
         None => place.strip_prefix("git:").and_then(|remote| folder_of(root, remote)),
+        #[cfg(not(feature = "git"))]
+        None => None,
     };
     let Some(folder) = on_disk.map(|folder| real(&folder)) else { return Ok(()) };
     let listed = env::var_os(ALLOWED).unwrap_or_default();
