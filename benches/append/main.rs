@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use pushplan::address::Address;
-use pushplan::apply::{Ending, Settings as Applying, drive};
+use pushplan::apply::{ApplySettings as Applying, Ending, drive};
 use pushplan::client::{Credentials, Origin, Patience, Transport, Writing};
 use pushplan::digest::Digest;
 use pushplan::ledger::{AppendError, Chain, Entry, Ledger, Log, Seq, Unreadable};

@@ -23,7 +23,7 @@ use pushplan::check::{Subject, check};
 use pushplan::plan::Plan;
 use pushplan::render::Style;
 use pushplan::render::html::report::html;
-use pushplan::render::plan::{Ahead, json, markdown, text};
+use pushplan::render::plan::{NextSteps, json, markdown, text};
 use report::{ROUNDS, Report, Target, ratios};
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ const LARGE: usize = 10_000;
 /// How much longer ten times as much may take.
 const GROWTH: f64 = 12.0;
 
-type Form = (&'static str, fn(&Plan, &Ahead) -> String);
+type Form = (&'static str, fn(&Plan, &NextSteps) -> String);
 const FORMS: [Form; 4] =
     [("text", |plan, ahead| text(plan, ahead, Style::PLAIN)), ("JSON", json), ("Markdown", markdown), ("HTML", html)];
 
@@ -75,7 +75,7 @@ impl Subjected {
         let (comparing, plan) = seconds(|| world.plan(&units));
         self.times.planning.push(read + comparing);
         self.times.comparing.push(comparing);
-        let ahead = Ahead::default();
+        let ahead = NextSteps::default();
         for (number, (_, form)) in FORMS.iter().enumerate() {
             let (took, made) = seconds(|| form(&plan, &ahead));
             self.times.forms[number].push(took);

@@ -11,8 +11,8 @@ use pushplan::finding::Findings;
 use pushplan::kinds::remote::{point, segments};
 use pushplan::kinds::{self, Found, Read};
 use pushplan::ledger::{Ledger, Owned, Position};
-use pushplan::live::{Live, Seen};
-use pushplan::manifest::{self, From, Input, Manifests, Project};
+use pushplan::live::{Live, LiveState};
+use pushplan::manifest::{self, Input, InputSource, Manifests, Project};
 use pushplan::nouns::level::Level;
 use pushplan::plan::Plan;
 use pushplan::planner::{self, Aligned, Rules};
@@ -32,7 +32,7 @@ pub struct World {
 }
 
 fn read(yaml: &str) -> Manifests {
-    let input = Input { name: "all.yaml".into(), from: From::Bytes(yaml.as_bytes().to_vec()) };
+    let input = Input { name: "all.yaml".into(), from: InputSource::Bytes(yaml.as_bytes().to_vec()) };
     manifest::read(Project::bare(Path::new(".")), vec![input], Sources::default(), Findings::default())
 }
 
@@ -97,7 +97,7 @@ impl World {
             self.live.whole.insert(kind);
             self.live.listed.entry(kind).or_default().insert(found.id.clone(), found.clone());
         }
-        let seen = if read == Read::LedgerOnly { Seen::Untold } else { Seen::There(found) };
+        let seen = if read == Read::LedgerOnly { LiveState::Untold } else { LiveState::There(found) };
         self.live.units.insert(address.clone(), seen);
     }
 
@@ -112,9 +112,9 @@ impl World {
     }
 }
 
-fn seen_spec(seen: &Seen) -> Option<&Value> {
+fn seen_spec(seen: &LiveState) -> Option<&Value> {
     match seen {
-        Seen::There(found) => found.spec.as_deref(),
+        LiveState::There(found) => found.spec.as_deref(),
         _ => None,
     }
 }

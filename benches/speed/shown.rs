@@ -9,14 +9,14 @@ use std::time::Instant;
 use pushplan::plan::Plan;
 use pushplan::render::Style;
 use pushplan::render::html::report::html;
-use pushplan::render::plan::{Ahead, markdown, text};
+use pushplan::render::plan::{NextSteps, markdown, text};
 
 use crate::program::{Ran, at, pushplan, timed};
 use crate::project::{Layout, comes, device, edited, goes, other_device, resource, write_all};
 use crate::service::{App, Service};
 use crate::sites::project_file;
 
-type Form = fn(&Plan, &Ahead) -> String;
+type Form = fn(&Plan, &NextSteps) -> String;
 pub const FORMS: [(&str, Form); 3] =
     [("text", |plan, ahead| text(plan, ahead, Style::PLAIN)), ("Markdown", markdown), ("HTML", html)];
 
@@ -69,7 +69,7 @@ impl Shown {
     pub fn round(&self) -> Times {
         let planned = timed(&mut command(&self.folder, &self.service, &self.app, "plan")).well("plan");
         assert_eq!(summary(&planned), self.summary, "the plan is another one");
-        let ahead = Ahead::default();
+        let ahead = NextSteps::default();
         let forms = FORMS.map(|(name, form)| {
             let plan = Plan::load(&self.saved).expect("it was saved");
             let begin = Instant::now();

@@ -11,7 +11,7 @@ use pushplan::exchange::Request;
 use pushplan::finding::Findings;
 use pushplan::kinds;
 use pushplan::kinds::remote::point;
-use pushplan::manifest::{self, From, Input, Project};
+use pushplan::manifest::{self, Input, InputSource, Project};
 use pushplan::source::Sources;
 use tokio::runtime::Builder;
 use tokio::task::JoinSet;
@@ -24,7 +24,7 @@ pub const TOGETHER: usize = 16;
 /// The requests that make all that a manifest declares. Segments that others name have an id which says nothing: the service
 /// takes any.
 pub fn creates(yaml: &str) -> Vec<Request> {
-    let input = Input { name: "all.yaml".into(), from: From::Bytes(yaml.as_bytes().to_vec()) };
+    let input = Input { name: "all.yaml".into(), from: InputSource::Bytes(yaml.as_bytes().to_vec()) };
     let read = manifest::read(Project::bare(Path::new(".")), vec![input], Sources::default(), Findings::default());
     let (desired, found) = read.resolve(None);
     assert!(read.findings.is_empty() && found.is_empty(), "the manifests are sound");

@@ -4,7 +4,7 @@ use clap::Args;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::turn::Turn;
 use super::{Context, Ended, ledger, runtime};
 use crate::address::Address;
@@ -16,7 +16,7 @@ use crate::failure::{Exit, Failure};
 use crate::kinds::remote::segments;
 use crate::kinds::{self, Found, Read};
 use crate::ledger::{Adopted, Ledger, Record};
-use crate::live::{Live, Seen};
+use crate::live::{Live, LiveState};
 use crate::nouns::level::Level;
 use crate::plan::{Choice, Reason};
 use crate::text;
@@ -37,7 +37,7 @@ pub struct Adopt {
     all_matching: bool,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 
     #[command(flatten)]
     turn: Turn,
@@ -295,7 +295,7 @@ async fn taken(
     }
     let listed = live.listed.get(&*address.kind).and_then(|all| all.get(id)).cloned();
     let looked_up = match live.of(address) {
-        Seen::There(found) if found.id == id => Some(found.clone()),
+        LiveState::There(found) if found.id == id => Some(found.clone()),
         _ => None,
     };
     let mut found = listed.or(looked_up);

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::{Context, Ended, asking};
 use crate::client::{Whole, refusal};
 use crate::engine::project;
@@ -58,7 +58,7 @@ pub struct Api {
     paginate: bool,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 impl Api {

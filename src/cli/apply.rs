@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use super::drifting::Drifting;
-use super::many::{self, Does, Places, Wanted, Which};
+use super::many::{self, Does, Places, PlansWanted, Which};
 use super::planning::Chosen;
 use super::review::{Approved, Became};
 use super::signals::Stop;
@@ -27,7 +27,7 @@ use crate::engine::workspace::{PlanRequest, Planned, Workspace};
 use crate::failure::{Exit, Failure};
 use crate::ledger::Chain;
 use crate::plan::Plan;
-use crate::render::{self, Again, Progress, Showing};
+use crate::render::{self, Progress, Repetition, Showing};
 
 pub use before::Asking;
 pub(super) use ending::{exit, left_to_people};
@@ -99,7 +99,7 @@ pub struct Allowed {
 
 impl Allowed {
     /// The usual answer to a question.
-    pub fn asking<'a>(&self, question: &'a str, again: Again) -> Asking<'a> {
+    pub fn asking<'a>(&self, question: &'a str, again: Repetition) -> Asking<'a> {
         let Self { yes, allow_deletes, allow_sends, allow_older } = *self;
         let given = yes.then_some("yes");
         let way_out = "pass --yes, or apply a plan that was looked at: pushplan apply PLAN".to_owned();
@@ -207,14 +207,14 @@ impl Apply {
         format!("{}{}", self.wanted.drifting.again(), self.approved.again())
     }
 
-    fn several(&self, asked: &many::Asked, context: &Context) -> Ended {
+    fn several(&self, asked: &many::TargetSelection, context: &Context) -> Ended {
         let done = self.done.iter().map(|text| ledger::address(text)).collect::<Result<_, _>>()?;
         let wish = PlanRequest { done, ..self.wanted.wish() };
         let does = Does::Apply(self.options());
         let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(asked, &wish.choice));
         let review = self.approved.review(&self.places.root()?);
         let asking = Asking { review: review.as_ref(), ..asking };
-        many::apply::run(asked, &Wanted::Alike(Arc::new(wish)), &self.wanted.how, &asking, &does, context)
+        many::apply::run(asked, &PlansWanted::Alike(Arc::new(wish)), &self.wanted.how, &asking, &does, context)
     }
 
     /// Applies all plans of a folder, each to the target that it was made for.
@@ -234,7 +234,7 @@ impl Apply {
         let common = first.cloned().unwrap_or_default();
         let does = Does::to(&common.aim, "");
         let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(&asked, &common.choice));
-        many::apply::run(&asked, &Wanted::Saved(Arc::new(plans)), &self.wanted.how, &asking, &does, context)
+        many::apply::run(&asked, &PlansWanted::Saved(Arc::new(plans)), &self.wanted.how, &asking, &does, context)
     }
 }
 
@@ -251,7 +251,7 @@ pub struct Applied {
 
 impl Applied {
     /// What its reviewers are told.
-    pub(super) fn became<'r>(&'r self, again: &'r Again, log: &Chain) -> Became<'r> {
+    pub(super) fn became<'r>(&'r self, again: &'r Repetition, log: &Chain) -> Became<'r> {
         match self.plan.has_news() {
             true => Became::Ran(&self.report, &self.plan, again, log.known()),
             false => Became::Nothing,
@@ -458,7 +458,7 @@ impl How {
         }
     }
 
-    fn show(&self, report: &Report, plan: &Plan, again: &Again, context: &Context) {
+    fn show(&self, report: &Report, plan: &Plan, again: &Repetition, context: &Context) {
         let style = context.out.style();
         match self.format {
             Format::Text if plan.is_empty() && report.ending == Ending::Done => {}

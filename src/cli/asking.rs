@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::planning::{Place, tell};
+use super::planning::{TargetArgs, tell};
 use super::{Context, runtime};
 use crate::client::refusal;
 use crate::codes::Severity;
@@ -20,7 +20,7 @@ pub const MOST_PAGES: usize = 1_000;
 
 /// Opens the target and has it asked. The service that was started for it is ended, whatever comes of that.
 pub fn with<T>(
-    place: &Place,
+    place: &TargetArgs,
     context: &Context,
     ask: impl AsyncFnOnce(&Opened) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
@@ -35,7 +35,7 @@ pub fn with<T>(
 
 /// The project file. One with an error is not used: what it pins could be what cannot be read, and what it allows what is refused.
 /// `done` is what is not done then.
-pub fn project(place: &Place, done: &str, context: &Context) -> Result<Project, Failure> {
+pub fn project(place: &TargetArgs, done: &str, context: &Context) -> Result<Project, Failure> {
     let root = place.root()?;
     let bytes = read_unlinked(&root.join(PROJECT_FILE), FILE_LIMIT)
         .map_err(|why| Failure::new(format!("{PROJECT_FILE} cannot be read: {why}")).exit(Exit::Findings))?;

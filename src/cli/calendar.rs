@@ -5,21 +5,21 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::{Context, Ended};
 use crate::failure::{Exit, Failure};
 use crate::nouns::zone::{Meant, meant};
 use crate::private;
 use crate::render::Style;
-use crate::render::calendar::{self, View};
+use crate::render::calendar::{self, CalendarView};
 use crate::timing;
-use crate::timing::calendar::{Asked, calendar};
+use crate::timing::calendar::{CalendarRequest, calendar};
 
 /// List what is sent and when; no service is asked.
 #[derive(Debug, Args)]
 pub struct Calendar {
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 
     /// Form of the calendar: text for people, ics for calendars, JSON for programs
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -75,7 +75,7 @@ impl Calendar {
         let (desired, _) = site.manifests.resolve(Some(&site.target));
         let target = site.manifests.project.target(&site.target);
         let apart = target.and_then(|target| target.apart.as_ref());
-        let asked = Asked {
+        let asked = CalendarRequest {
             now,
             zone,
             from: self.from,
@@ -85,7 +85,7 @@ impl Calendar {
             apart: apart.map_or(timing::APART, |apart| SignedDuration::from_secs(apart.value.0)),
         };
         let calendar = calendar(&desired, &asked);
-        let view = View { calendar: &calendar, target: &site.target, sources: &site.manifests.sources };
+        let view = CalendarView { calendar: &calendar, target: &site.target, sources: &site.manifests.sources };
         let style = match self.out {
             Some(_) => Style { width: FILE_WIDTH, ..Style::PLAIN },
             None => context.out.style(),

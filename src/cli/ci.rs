@@ -10,24 +10,24 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::apply::saved;
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::{Context, Ended};
 use crate::failure::Failure;
 use crate::guard::{Limits, guards};
 use crate::manifest::Project;
 use crate::plan::{Aim, Plan};
-use crate::render::Again;
-use crate::render::plan::Ahead;
+use crate::render::Repetition;
+use crate::render::plan::NextSteps;
 
 /// Bring plans into pull requests and the pages of CI systems.
 #[derive(Debug, Args)]
 pub struct Ci {
     #[command(subcommand)]
-    command: What,
+    command: CiCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum CiCommand {
     Comment(comment::Comment),
     Init(init::Init),
     Outputs(outputs::Outputs),
@@ -37,10 +37,10 @@ enum What {
 impl Ci {
     pub fn run(&self, context: &Context) -> Ended {
         match &self.command {
-            What::Comment(command) => command.run(context),
-            What::Init(command) => command.run(context),
-            What::Outputs(command) => command.run(context),
-            What::Summary(command) => command.run(context),
+            CiCommand::Comment(command) => command.run(context),
+            CiCommand::Init(command) => command.run(context),
+            CiCommand::Outputs(command) => command.run(context),
+            CiCommand::Summary(command) => command.run(context),
         }
     }
 }
@@ -58,12 +58,12 @@ struct Saved {
 }
 
 impl Saved {
-    fn place(&self) -> Place {
-        Place::new(self.project.clone(), None)
+    fn place(&self) -> TargetArgs {
+        TargetArgs::new(self.project.clone(), None)
     }
 
     /// Each plan, with what comes after it.
-    fn read(&self) -> Result<Vec<(Plan, Ahead)>, Failure> {
+    fn read(&self) -> Result<Vec<(Plan, NextSteps)>, Failure> {
         let plans = saved::read_all(&self.plans)?;
         let project = Project::open(&self.place().root()?);
         Ok(plans
@@ -73,7 +73,7 @@ impl Saved {
             .collect())
     }
 
-    fn ahead(&self, plan: &Plan, project: &Project) -> Ahead {
+    fn ahead(&self, plan: &Plan, project: &Project) -> NextSteps {
         let most = project.target(&plan.target).and_then(|target| target.max_deletes.as_ref());
         let most = most.and_then(|most| usize::try_from(most.value).ok());
         let usual = Limits::default();
@@ -84,8 +84,8 @@ impl Saved {
         let is_applied = plan.basis.is_service();
         let on_merge = is_applied && plan.aim == Aim::Manifests;
         let command = if on_merge { "apply --approved --yes" } else { "apply" };
-        let again = Again::new(command, folder.as_deref(), target, &plan.choice);
+        let again = Repetition::new(command, folder.as_deref(), target, &plan.choice);
         let saved = self.plans.first().filter(|_| is_applied && !on_merge).map(|file| file.display().to_string());
-        Ahead { again, saved, refused: guards(plan, &limits), on_merge }
+        NextSteps { again, saved, refused: guards(plan, &limits), on_merge }
     }
 }

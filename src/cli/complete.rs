@@ -80,7 +80,7 @@ fn completed(command: Command, above: &[String]) -> Command {
 fn with_values(arg: Arg, command: &[&str]) -> Arg {
     let name = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string).unwrap_or_default();
     let id = arg.get_id().to_string();
-    let from = |arg: Arg, values: fn(&std::ffi::OsStr) -> values::Found| arg.add(ArgValueCompleter::new(values));
+    let from = |arg: Arg, values: fn(&std::ffi::OsStr) -> values::Candidates| arg.add(ArgValueCompleter::new(values));
     match (command, id.as_str(), name.as_str()) {
         (["help"], ..) => from(arg, values::helped),
         (["explain"], "topic", _) => from(arg, values::explained),

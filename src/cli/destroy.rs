@@ -2,7 +2,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::apply::{Asking, How};
-use super::planning::{Chosen, Place};
+use super::planning::{Chosen, TargetArgs};
 use super::{Context, Ended};
 use crate::engine::workspace::PlanRequest;
 use crate::nouns::on_drift::OnDrift;
@@ -13,7 +13,7 @@ use crate::text::shell_word;
 #[derive(Debug, Args)]
 pub struct Destroy {
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 
     #[command(flatten)]
     chosen: Chosen,

@@ -2,7 +2,7 @@ use clap::Args;
 
 use super::forms::Forms;
 use super::many::Places;
-use super::offline::{Against, Asked};
+use super::offline::{Against, OfflineRequest};
 use super::planning::Chosen;
 use super::{Context, Ended};
 use crate::engine::workspace::PlanRequest;
@@ -76,7 +76,7 @@ impl Diff {
         let wish = PlanRequest { choice: self.chosen.choice(), ..PlanRequest::default() };
         let command = format!("diff {}", shell_word(&self.range));
         let (places, forms, detailed) = (&self.places, &self.forms, self.detailed_exitcode);
-        Asked { places, wish: &wish, forms, detailed, command }.show(&root, manifests, &against, context)
+        OfflineRequest { places, wish: &wish, forms, detailed, command }.show(&root, manifests, &against, context)
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::many::{self, Places, Which};
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::{Context, Ended, asking, runtime};
 use crate::address::Address;
 use crate::compare;
@@ -18,7 +18,7 @@ use crate::ledger::Ledger;
 use crate::live::{Look, Proof};
 use crate::plan::{About, Aim, Choice, Plan};
 use crate::planner;
-use crate::render::plan::drift::{Shown, json, markdown, text};
+use crate::render::plan::drift::{ShownDrift, json, markdown, text};
 use crate::text;
 
 /// Show what somebody changed, removed or added on the service since the last apply.
@@ -68,7 +68,7 @@ impl Drift {
         }
     }
 
-    fn one(&self, place: &Place, choice: &Choice, context: &Context) -> Ended {
+    fn one(&self, place: &TargetArgs, choice: &Choice, context: &Context) -> Ended {
         asking::project(place, "asked", context)?;
         let (site, whole) = place.open_leniently()?;
         if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
@@ -82,7 +82,7 @@ impl Drift {
         })?;
         let again = place.again("apply", choice);
         let declares = whole && site.declares();
-        let shown = Shown { drift: &drift, plan: &plan, again: &again, unread: !whole, declares };
+        let shown = ShownDrift { drift: &drift, plan: &plan, again: &again, unread: !whole, declares };
         let out = &context.out;
         match self.format {
             Format::Text => out.print(&text(&shown, out.style())),
@@ -94,7 +94,7 @@ impl Drift {
 }
 
 /// What was found: as it is, and as a plan, which all forms know how to show.
-pub(super) type Found = (drift::Drift, Plan);
+pub(super) type DriftFound = (drift::Drift, Plan);
 
 /// Looks at the service for what was done there.
 pub(super) async fn look(
@@ -102,7 +102,7 @@ pub(super) async fn look(
     opened: &Opened,
     choice: &Choice,
     context: &Context,
-) -> Result<Found, Failure> {
+) -> Result<DriftFound, Failure> {
     let mut remembered = site.settled(opened, Duration::ZERO, &context.session).await?;
     let mut moves = rename(site, &mut remembered.ledger);
     let origin = opened.origin().to_string();

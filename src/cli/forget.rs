@@ -4,8 +4,8 @@ use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::ledger::{self, Open};
-use super::planning::Place;
+use super::ledger::{self, OpenLedger};
+use super::planning::TargetArgs;
 use super::turn::Turn;
 use super::{Context, Ended, runtime};
 use crate::address::Address;
@@ -30,7 +30,7 @@ pub struct Forget {
     even_if_pending: bool,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 
     #[command(flatten)]
     turn: Turn,
@@ -39,7 +39,7 @@ pub struct Forget {
 impl Forget {
     pub fn run(&self, context: &Context) -> Ended {
         let wanted = self.addresses.iter().map(|text| ledger::address(text)).collect::<Result<Vec<_>, _>>()?;
-        let mut open = Open::new(context, &self.place, self.turn)?;
+        let mut open = OpenLedger::new(context, &self.place, self.turn)?;
         let mut found = Vec::new();
         for address in &wanted {
             let here = open.at(&open.known_as(&self.place, address));
@@ -110,7 +110,7 @@ impl Forget {
 
 impl Forget {
     /// Refuses what the target would have deleted next: what is nobody's in git, of a kind that it prunes.
-    fn not_pruned(&self, open: &Open, found: &[Address], level: Level, now: Timestamp) -> Result<(), Failure> {
+    fn not_pruned(&self, open: &OpenLedger, found: &[Address], level: Level, now: Timestamp) -> Result<(), Failure> {
         let root = self.place.root()?;
         let pruned = Project::open(&root).target(&open.target).map(Target::pruned).unwrap_or_default();
         let deletes = |address: &&Address| {

@@ -91,20 +91,20 @@ impl Args for Forms {
 
 impl FromArgMatches for Forms {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        enum Said {
+        enum FormArgument {
             Form(Format),
             File(PathBuf),
         }
         let places = |name: &str| matches.indices_of(name).into_iter().flatten();
-        let forms = matches.get_many::<Format>(FORMAT).into_iter().flatten().map(|form| Said::Form(*form));
-        let files = matches.get_many::<PathBuf>(OUT).into_iter().flatten().map(|file| Said::File(file.clone()));
-        let mut said: Vec<(usize, Said)> = places(FORMAT).zip(forms).chain(places(OUT).zip(files)).collect();
+        let forms = matches.get_many::<Format>(FORMAT).into_iter().flatten().map(|form| FormArgument::Form(*form));
+        let files = matches.get_many::<PathBuf>(OUT).into_iter().flatten().map(|file| FormArgument::File(file.clone()));
+        let mut said: Vec<(usize, FormArgument)> = places(FORMAT).zip(forms).chain(places(OUT).zip(files)).collect();
         said.sort_by_key(|(place, _)| *place);
         let mut asked = Self { saved: None, shown: Vec::new() };
         for (_, said) in said {
             match said {
-                Said::Form(format) => asked.shown.push((format, None)),
-                Said::File(file) => {
+                FormArgument::Form(format) => asked.shown.push((format, None)),
+                FormArgument::File(file) => {
                     let free = match asked.shown.last_mut() {
                         Some((_, of_form)) => of_form.replace(file).is_none(),
                         None => asked.saved.replace(file).is_none(),

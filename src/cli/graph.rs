@@ -1,7 +1,7 @@
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::{Context, Ended};
 use crate::failure::Exit;
 use crate::render::graph;
@@ -14,7 +14,7 @@ pub struct Graph {
     format: Format,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,7 +1,7 @@
 use clap::Args;
 
 use super::forms::Plain;
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::{Context, Ended, runtime};
 use crate::engine::ledger;
 use crate::engine::workspace::unreadable;
@@ -18,7 +18,7 @@ pub struct History {
     number: Option<usize>,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 
     /// Form: text for people, json for programs
     #[arg(long, value_enum, default_value_t = Plain::Text)]

@@ -5,7 +5,7 @@ mod confirm;
 
 use jiff::Timestamp;
 
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::turn::Turn;
 use super::{Context, asking, runtime};
 use crate::address::{Address, KIND_KEYS};
@@ -22,15 +22,15 @@ pub use command::Ledger;
 
 /// A ledger that is to be added to.
 #[derive(Debug)]
-pub struct Open {
+pub struct OpenLedger {
     pub target: String,
     pub ledger: State,
     log: Chain,
 }
 
-impl Open {
+impl OpenLedger {
     /// Opens the ledger of a target, once nobody is at work. Results that an earlier run could not write are in it then.
-    pub fn new(context: &Context, place: &Place, turn: Turn) -> Result<Self, Failure> {
+    pub fn new(context: &Context, place: &TargetArgs, turn: Turn) -> Result<Self, Failure> {
         asking::project(place, "written", context)?;
         let (log, target) = place.log()?;
         runtime()?.block_on(async {
@@ -72,7 +72,7 @@ impl Open {
     }
 
     /// What the ledger calls something: what the files have renamed has its old address until an apply moves it.
-    pub fn known_as(&self, place: &Place, address: &Address) -> Address {
+    pub fn known_as(&self, place: &TargetArgs, address: &Address) -> Address {
         let (true, Ok((site, _))) = (self.at(address).is_empty(), place.open_leniently()) else {
             return address.clone();
         };

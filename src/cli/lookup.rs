@@ -3,15 +3,15 @@ mod things;
 use clap::{ArgGroup, Args, Subcommand};
 
 use super::forms::Plain;
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::{Context, Ended, asking};
 use crate::engine::target::Opened;
 use crate::failure::{Exit, Failure};
 use crate::kinds::{Resource, Segment, Template};
 use crate::query::people::{Channel, NamedUser};
-use crate::query::place::{Wanted, corners, places, point};
+use crate::query::place::{PlaceQuery, corners, places, point};
 use crate::render::Style;
-use crate::render::lookup::{self, json, json::Found};
+use crate::render::lookup::{self, json, json::LookedUp};
 
 /// Look up what authors need while they write: ids of places, tags of a channel, what a segment means.
 ///
@@ -19,22 +19,22 @@ use crate::render::lookup::{self, json, json::Found};
 #[derive(Debug, Args)]
 pub struct Lookup {
     #[command(subcommand)]
-    what: What,
+    what: LookupCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum LookupCommand {
     /// Places with their ids, for `location: {id: …}` in the criteria of a segment
     #[command(group = ArgGroup::new("where").required(true).args(["name", "point", "within"]))]
     Location(Location),
     /// A channel: its device, whether it is opted in, its tags by group, its named user
-    Channel(One),
+    Channel(LookupId),
     /// A named user: its tags and its channels
-    NamedUser(One),
+    NamedUser(LookupId),
     /// Segments by name or id: who is in them, in words
-    Segment(One),
+    Segment(LookupId),
     /// Templates by name or id: what they say, and their variables
-    Template(One),
+    Template(LookupId),
 }
 
 #[derive(Debug, Args)]
@@ -60,7 +60,7 @@ struct Location {
 }
 
 #[derive(Debug, Args)]
-struct One {
+struct LookupId {
     /// Its id; of segments and templates also the name, or the key where it is ours
     #[arg(value_name = "ID")]
     id: String,
@@ -76,22 +76,25 @@ struct How {
     format: Plain,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 impl Lookup {
     pub fn run(&self, context: &Context) -> Ended {
         let how = match &self.what {
-            What::Location(location) => &location.how,
-            What::Channel(one) | What::NamedUser(one) | What::Segment(one) | What::Template(one) => &one.how,
+            LookupCommand::Location(location) => &location.how,
+            LookupCommand::Channel(one)
+            | LookupCommand::NamedUser(one)
+            | LookupCommand::Segment(one)
+            | LookupCommand::Template(one) => &one.how,
         };
         let (target, found) = asking::with(&how.place, context, async |opened| {
             let found = match &self.what {
-                What::Location(location) => location.find(opened).await,
-                What::Channel(one) => channel(opened, &one.id).await,
-                What::NamedUser(one) => named_user(opened, &one.id).await,
-                What::Segment(one) => things::find(Segment::KEY, &one.id, opened, &how.place, context).await,
-                What::Template(one) => things::find(Template::KEY, &one.id, opened, &how.place, context).await,
+                LookupCommand::Location(location) => location.find(opened).await,
+                LookupCommand::Channel(one) => channel(opened, &one.id).await,
+                LookupCommand::NamedUser(one) => named_user(opened, &one.id).await,
+                LookupCommand::Segment(one) => things::find(Segment::KEY, &one.id, opened, &how.place, context).await,
+                LookupCommand::Template(one) => things::find(Template::KEY, &one.id, opened, &how.place, context).await,
             };
             Ok((opened.name.clone(), found?))
         })?;
@@ -103,21 +106,21 @@ impl Lookup {
     }
 }
 
-fn text(found: &Found, style: Style) -> String {
+fn text(found: &LookedUp, style: Style) -> String {
     match found {
-        Found::Places(places) => lookup::places(places, style),
-        Found::Channel(channel) => lookup::channel(channel, style),
-        Found::NamedUser(user) => lookup::named_user(user, style),
-        Found::Things(things) => lookup::things(things, style),
+        LookedUp::Places(places) => lookup::places(places, style),
+        LookedUp::Channel(channel) => lookup::channel(channel, style),
+        LookedUp::NamedUser(user) => lookup::named_user(user, style),
+        LookedUp::Things(things) => lookup::things(things, style),
     }
 }
 
 impl Location {
-    async fn find(&self, opened: &Opened) -> Result<Found, Failure> {
+    async fn find(&self, opened: &Opened) -> Result<LookedUp, Failure> {
         let wanted = match (&self.name, self.point, self.within) {
-            (_, Some(point), _) => Wanted::Point(point),
-            (_, _, Some(corners)) => Wanted::Within(corners),
-            (name, None, None) => Wanted::Named(name.clone().unwrap_or_default()),
+            (_, Some(point), _) => PlaceQuery::Point(point),
+            (_, _, Some(corners)) => PlaceQuery::Within(corners),
+            (name, None, None) => PlaceQuery::Named(name.clone().unwrap_or_default()),
         };
         let read = async |kind: Option<&str>| {
             let path = wanted.path(kind);
@@ -126,47 +129,47 @@ impl Location {
         };
         let found = read(self.r#type.as_deref()).await?;
         if !found.is_empty() {
-            return Ok(Found::Places(found));
+            return Ok(LookedUp::Places(found));
         }
         let of_type = self.r#type.as_ref().map(|kind| format!(" of the type `{kind}`")).unwrap_or_default();
         let failure = Failure::new(match &wanted {
-            Wanted::Named(name) => format!("{} knows no place{of_type} with the name `{name}`", opened.name),
-            Wanted::Point([latitude, longitude]) => {
+            PlaceQuery::Named(name) => format!("{} knows no place{of_type} with the name `{name}`", opened.name),
+            PlaceQuery::Point([latitude, longitude]) => {
                 format!("{} knows no place{of_type} at {latitude},{longitude}", opened.name)
             }
-            Wanted::Within(_) => format!("{} knows no place{of_type} in this box", opened.name),
+            PlaceQuery::Within(_) => format!("{} knows no place{of_type} in this box", opened.name),
         });
         // The type may be what is wrong.
         let others = if self.r#type.is_some() { read(None).await? } else { Vec::new() };
         Err(match (others.first(), &wanted) {
             (Some(other), _) => failure.help(format!("without --type there is {}, {}", other.name, other.r#type)),
-            (None, Wanted::Named(_)) => failure.help(
+            (None, PlaceQuery::Named(_)) => failure.help(
                 "the service may spell it otherwise, such as in English; --point LAT,LON finds what is at a point",
             ),
-            (None, Wanted::Point(_) | Wanted::Within(_)) => {
+            (None, PlaceQuery::Point(_) | PlaceQuery::Within(_)) => {
                 failure.help("the latitude comes first, then the longitude")
             }
         })
     }
 }
 
-async fn channel(opened: &Opened, id: &str) -> Result<Found, Failure> {
+async fn channel(opened: &Opened, id: &str) -> Result<LookedUp, Failure> {
     let path = Channel::path(usable(id, "channel")?);
     let Some(body) = asking::find(opened, &path).await? else {
         return Err(Failure::new(format!("{} has no channel `{id}`", opened.name))
             .help("a channel's id is such as 04cc8283-ae38-4177-b206-6f92cf1992cb; the app knows its own"));
     };
-    Channel::read(&body).map(Found::Channel).map_err(|why| asking::unclear(&path, &why))
+    Channel::read(&body).map(LookedUp::Channel).map_err(|why| asking::unclear(&path, &why))
 }
 
-async fn named_user(opened: &Opened, id: &str) -> Result<Found, Failure> {
+async fn named_user(opened: &Opened, id: &str) -> Result<LookedUp, Failure> {
     let path = NamedUser::path(usable(id, "named user")?);
     let Some(body) = asking::find(opened, &path).await? else {
         return Err(Failure::new(format!("{} has no named user `{id}`", opened.name)).help(
             "a named user exists once a channel is associated with it, or it has tags; upper and lower case count",
         ));
     };
-    NamedUser::read(&body).map(Found::NamedUser).map_err(|why| asking::unclear(&path, &why))
+    NamedUser::read(&body).map(LookedUp::NamedUser).map_err(|why| asking::unclear(&path, &why))
 }
 
 /// An id that can stand in a path: without one, the whole list would be asked for, and dots lead elsewhere.

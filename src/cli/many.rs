@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 
 use super::Context;
 use super::apply::saved;
-use super::planning::{Place, shown};
+use super::planning::{TargetArgs, shown};
 use crate::codes::Severity;
 use crate::cores;
 use crate::engine::ledger;
@@ -30,7 +30,7 @@ use crate::engine::{Invalid, NotOpened};
 use crate::failure::{Exit, Failure};
 use crate::manifest::{Manifests, Project, read_project};
 use crate::plan::{Aim, Choice, Plan};
-use crate::render::Again;
+use crate::render::Repetition;
 use crate::text::{count, shell_word};
 
 pub use selection::select;
@@ -66,13 +66,13 @@ pub struct Targets {
 #[derive(Debug)]
 pub enum Which {
     /// One target, named or by default.
-    One(Place),
-    Several(Asked),
+    One(TargetArgs),
+    Several(TargetSelection),
 }
 
 /// Several targets that were asked for.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct TargetSelection {
     project: Option<PathBuf>,
     targets: Targets,
 }
@@ -103,22 +103,22 @@ impl Places {
     }
 
     /// The targets of saved plans; `None` where others were asked for.
-    pub fn of_plans<'n>(&self, names: impl IntoIterator<Item = &'n String>) -> Option<Asked> {
+    pub fn of_plans<'n>(&self, names: impl IntoIterator<Item = &'n String>) -> Option<TargetSelection> {
         let Targets { target, all_targets } = &self.targets;
         let targets = Targets { target: names.into_iter().cloned().collect(), all_targets: false };
-        (target.is_empty() && !all_targets).then(|| Asked { project: self.project.clone(), targets })
+        (target.is_empty() && !all_targets).then(|| TargetSelection { project: self.project.clone(), targets })
     }
 
     /// The folder of the project.
     pub fn root(&self) -> Result<PathBuf, Failure> {
-        Place::new(self.project.clone(), None).root()
+        TargetArgs::new(self.project.clone(), None).root()
     }
 
     /// One target or several. What chooses a single one is one.
     pub fn which(&self) -> Result<Which, Failure> {
         let Self { project, targets } = self;
         if let ([], false) = (targets.target.as_slice(), targets.all_targets) {
-            return Ok(Which::One(Place::new(project.clone(), None)));
+            return Ok(Which::One(TargetArgs::new(project.clone(), None)));
         }
         self.which_of(&Project::open(&self.root()?))
     }
@@ -126,27 +126,27 @@ impl Places {
     /// The same of a project that was read.
     pub fn which_of(&self, read: &Project) -> Result<Which, Failure> {
         let Self { project, targets } = self;
-        let one = |target: Option<String>| Ok(Which::One(Place::new(project.clone(), target)));
+        let one = |target: Option<String>| Ok(Which::One(TargetArgs::new(project.clone(), target)));
         match (targets.of(read), targets.target.as_slice()) {
             (Ok(None), _) => one(None),
             (Ok(Some(names)), _) if names.len() == 1 => one(names.into_iter().next()),
             // A name that leads nowhere, or a project that cannot be read, is told as for any command.
             (Err(_), [name]) if selection::is_plain(name) => one(Some(name.clone())),
-            _ => Ok(Which::Several(Asked { project: project.clone(), targets: targets.clone() })),
+            _ => Ok(Which::Several(TargetSelection { project: project.clone(), targets: targets.clone() })),
         }
     }
 }
 
 /// What is asked of the plans for several targets.
 #[derive(Clone, Debug)]
-pub enum Wanted {
+pub enum PlansWanted {
     /// The same of each.
     Alike(Arc<PlanRequest>),
     /// What was saved for each.
     Saved(Arc<BTreeMap<String, Plan>>),
 }
 
-impl Wanted {
+impl PlansWanted {
     /// What is asked of the plan for a target.
     pub fn wish(&self, target: &str) -> Cow<'_, PlanRequest> {
         match self {
@@ -202,23 +202,23 @@ impl Does {
     }
 
     /// How it is said again for all targets.
-    pub fn again(&self, asked: &Asked, choice: &Choice) -> Again {
+    pub fn again(&self, asked: &TargetSelection, choice: &Choice) -> Repetition {
         let (command, is_whole) = self.command(&asked.targets.target.join(","));
         self.said(asked.again(&command, choice), is_whole)
     }
 
     /// How it is said again for one of them.
-    pub fn again_for(&self, asked: &Asked, target: &str, choice: &Choice) -> Again {
+    pub fn again_for(&self, asked: &TargetSelection, target: &str, choice: &Choice) -> Repetition {
         self.again_at(&asked.place(target), target, choice)
     }
 
     /// The same for a target that a command may have left unnamed.
-    pub fn again_at(&self, place: &Place, target: &str, choice: &Choice) -> Again {
+    pub fn again_at(&self, place: &TargetArgs, target: &str, choice: &Choice) -> Repetition {
         let (command, is_whole) = self.command(target);
         self.said(place.again(&command, choice), is_whole)
     }
 
-    fn said(&self, again: Again, is_whole: bool) -> Again {
+    fn said(&self, again: Repetition, is_whole: bool) -> Repetition {
         match self {
             Self::Look(command) => again.looking(command),
             _ if is_whole => again.whole(),
@@ -227,22 +227,22 @@ impl Does {
     }
 }
 
-impl Asked {
+impl TargetSelection {
     /// How a command is said again for the same targets.
-    fn again(&self, command: &str, choice: &Choice) -> Again {
+    fn again(&self, command: &str, choice: &Choice) -> Repetition {
         let project = self.project.as_ref().map(|folder| folder.display().to_string());
-        Again::of_several(command, project.as_deref(), &self.targets.again(), choice)
+        Repetition::of_several(command, project.as_deref(), &self.targets.again(), choice)
     }
 
     /// The names of the targets.
     pub fn targets(&self) -> Result<Vec<String>, Failure> {
-        let root = Place::new(self.project.clone(), None).root()?;
+        let root = TargetArgs::new(self.project.clone(), None).root()?;
         Ok(self.targets.of(&Project::open(&root))?.unwrap_or_default())
     }
 
     /// One of the targets.
-    pub fn place(&self, target: &str) -> Place {
-        Place::new(self.project.clone(), Some(target.to_owned()))
+    pub fn place(&self, target: &str) -> TargetArgs {
+        TargetArgs::new(self.project.clone(), Some(target.to_owned()))
     }
 
     /// Reads the project once, for all of its targets that are meant. Errors for one of them are shown as `validate` shows them, and
@@ -253,7 +253,7 @@ impl Asked {
 
     /// Reads the project once, for all of its targets that are meant.
     pub fn open(&self, now: Timestamp) -> Result<Vec<Arc<Workspace>>, NotOpened> {
-        let root = Place::new(self.project.clone(), None).root()?;
+        let root = TargetArgs::new(self.project.clone(), None).root()?;
         checkout::ask(&root);
         self.open_read(&root, read_project(&root, None), now)
     }
@@ -287,7 +287,7 @@ impl Asked {
 
     /// The same as far as it can be read, with whether that is all of it.
     pub fn read_leniently(&self) -> Result<(Vec<Arc<Workspace>>, bool), Failure> {
-        let root = Place::new(self.project.clone(), None).root()?;
+        let root = TargetArgs::new(self.project.clone(), None).root()?;
         let manifests = read_project(&root, None);
         let names = self.targets.of(&manifests.project)?.unwrap_or_default();
         let whole = manifests.complete && manifests.findings.iter().all(|it| it.severity != Severity::Error);

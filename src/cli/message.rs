@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Context;
-use super::planning::{self, Place};
+use super::planning::{self, TargetArgs};
 use crate::address::Address;
 use crate::codes::Severity;
 use crate::engine::target;
@@ -29,7 +29,7 @@ pub struct Source {
 }
 
 /// A message, and where it is declared.
-pub struct Message<'s> {
+pub struct DeclaredMessage<'s> {
     pub parts: Parts<'s>,
     /// `messages/templates.yaml:18`
     pub place: String,
@@ -37,7 +37,7 @@ pub struct Message<'s> {
 
 impl Source {
     /// Reads the project for its target. One without a target has no variables and no overlays, but it has messages.
-    pub fn read(place: &Place, needs_target: bool) -> Result<Self, Failure> {
+    pub fn read(place: &TargetArgs, needs_target: bool) -> Result<Self, Failure> {
         let root = place.root()?;
         let manifests = read_project(&root, None);
         let is_bare = manifests.project.target_names().is_empty() && place.target().is_none();
@@ -57,7 +57,7 @@ impl Source {
     }
 
     /// The message under an address, or why there is none that could be shown.
-    pub fn message(&self, address: &Address, context: &Context) -> Result<Message<'_>, Failure> {
+    pub fn message(&self, address: &Address, context: &Context) -> Result<DeclaredMessage<'_>, Failure> {
         let all = self.found.iter().chain(&self.manifests.findings);
         let errors: Vec<&Finding> = all.filter(|finding| finding.severity == Severity::Error).collect();
         let declared = self.declared(address, &errors, context)?;
@@ -75,7 +75,7 @@ impl Source {
             let source = self.manifests.sources.get(file);
             format!("{}:{}", source.path, source.position(declared.key.span.range().start).line)
         });
-        Ok(Message { parts, place: place.unwrap_or_default() })
+        Ok(DeclaredMessage { parts, place: place.unwrap_or_default() })
     }
 
     /// What is declared under the address, or why nothing can be shown of it.

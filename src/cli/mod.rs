@@ -102,7 +102,7 @@ macro_rules! commands {
     ($($module:ident::$name:ident $($answers:ident)?,)*) => {
         #[derive(Debug, Subcommand)]
         enum Command {
-            $($name($module::$name),)*
+            $(#[command(name = stringify!($module))] $name($module::$name),)*
         }
 
         impl Command {
@@ -164,7 +164,7 @@ commands! {
     resolve::Resolve,
     revert::Revert,
     schema::Schema answers,
-    send::Send,
+    send::SendCommand,
     serve::Serve,
     show::Show answers,
     test::Test answers,

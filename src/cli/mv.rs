@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::Timestamp;
 
-use super::ledger::{self, Open};
-use super::planning::{Place, tell};
+use super::ledger::{self, OpenLedger};
+use super::planning::{TargetArgs, tell};
 use super::turn::Turn;
 use super::{Context, Ended, runtime};
 use crate::address::{Address, is_key, is_own, to_key};
@@ -19,7 +19,7 @@ use crate::finding::Finding;
 use crate::kinds::{self, Kind};
 use crate::ledger::{Ledger, Log, Record};
 use crate::manifest::{Manifests, read_project};
-use crate::rekey::{Asked, Refused, Rekeyed, rekey, reread};
+use crate::rekey::{Refused, RekeyRequest, Rekeyed, rekey, reread};
 use crate::render::one_line;
 use crate::text;
 
@@ -43,7 +43,7 @@ pub struct Mv {
     new: String,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 
     #[command(flatten)]
     turn: Turn,
@@ -58,12 +58,12 @@ pub struct Mv {
 }
 
 /// A target's ledger here, and what it knows.
-struct Known {
+struct TargetLedger {
     target: String,
     ledger: Result<Ledger, String>,
 }
 
-impl Known {
+impl TargetLedger {
     fn has(&self, address: &Address) -> bool {
         let known = |ledger: &Ledger| ledger.owned.keys().chain(ledger.open.keys()).any(|it| it.resource() == *address);
         self.ledger.as_ref().is_ok_and(known)
@@ -189,7 +189,7 @@ impl Mv {
                 .exit(Exit::Findings)
                 .help("correct it first: what device tests name has to be read before it is edited"));
         }
-        let asked = Asked { manifests, cases: &cases, kind, from, to, in_git: self.in_git };
+        let asked = RekeyRequest { manifests, cases: &cases, kind, from, to, in_git: self.in_git };
         rekey(&asked).map_err(|refused| match refused {
             Refused::Places(places) => {
                 let told: Vec<String> = places.iter().map(|(at, text)| format!("\n  {at}  {}", text::short(text, 80))).collect();
@@ -227,7 +227,7 @@ impl Mv {
     fn follow(
         &self,
         manifests: &Manifests,
-        known: &[Known],
+        known: &[TargetLedger],
         name: &str,
         from: &Address,
         to: &Address,
@@ -237,8 +237,9 @@ impl Mv {
         let mut units = compare::units(&desired, &manifests.sources);
         units.retain(|address, _| address.resource() == *to);
         units.values_mut().for_each(|unit| unit.renamed_from = Some(from.key.clone()));
-        let can =
-            |known: &Known| known.ledger.as_ref().is_ok_and(|ledger| compare::moves(&units, ledger).contains_key(to));
+        let can = |known: &TargetLedger| {
+            known.ledger.as_ref().is_ok_and(|ledger| compare::moves(&units, ledger).contains_key(to))
+        };
         let Some(own) = known.iter().find(|known| known.target == name).filter(|known| can(known)) else {
             let message =
                 format!("your files have {to} and not {from}, and the ledger of `{name}` cannot make one the other");
@@ -256,7 +257,7 @@ impl Mv {
     }
 
     /// Refuses before anything is written, where a ledger that would be told is being written to.
-    fn at_rest(&self, known: &[Known], name: &str, from: &Address) -> Result<(), Failure> {
+    fn at_rest(&self, known: &[TargetLedger], name: &str, from: &Address) -> Result<(), Failure> {
         let concerned = known.iter().filter(|one| !self.in_git && (one.target == name || one.has(from)));
         for one in concerned {
             if let Ok(ledger) = &one.ledger {
@@ -267,7 +268,7 @@ impl Mv {
     }
 
     /// Tells the ledgers, or what will.
-    fn record(&self, known: &[Known], name: &str, from: &Address, to: &Address, context: &Context) -> Ended {
+    fn record(&self, known: &[TargetLedger], name: &str, from: &Address, to: &Address, context: &Context) -> Ended {
         let say = |words: String| context.out.print(&one_line(&words));
         if self.in_git {
             say("No ledger was touched: `lifecycle.renamed_from` tells the next apply of each target. Take the line out after \
@@ -295,7 +296,7 @@ impl Mv {
                 Ok(_) => {
                     let record = Record::Move { from: from.clone(), to: to.clone() };
                     let place = self.place.of_target(&one.target);
-                    let moved = Open::new(context, &place, self.turn).and_then(|mut open| {
+                    let moved = OpenLedger::new(context, &place, self.turn).and_then(|mut open| {
                         // A run may have begun since it was looked for.
                         at_rest(&open.ledger, &one.target, from)?;
                         open.append(context, record)
@@ -370,7 +371,7 @@ fn sound(manifests: &Manifests, context: &Context) -> Result<(), Failure> {
         .help("correct them first; `pushplan validate` shows them with warnings too"))
 }
 
-fn ledgers(manifests: &Manifests, root: &std::path::Path) -> Result<Vec<Known>, Failure> {
+fn ledgers(manifests: &Manifests, root: &std::path::Path) -> Result<Vec<TargetLedger>, Failure> {
     let read = async |target: &str| {
         let log = crate::engine::ledger::of(&manifests.project, root, target).map_err(|why| why.message)?;
         log.read(0).await.map(Ledger::replay).map_err(|why| why.message)
@@ -379,7 +380,7 @@ fn ledgers(manifests: &Manifests, root: &std::path::Path) -> Result<Vec<Known>, 
     runtime()?.block_on(async {
         let mut all = Vec::new();
         for target in names {
-            all.push(Known { target: target.to_owned(), ledger: read(target).await });
+            all.push(TargetLedger { target: target.to_owned(), ledger: read(target).await });
         }
         Ok(all)
     })

@@ -28,7 +28,7 @@ use crate::ledger::{Chain, Ledger, Log, Position};
 use crate::live::Live;
 use crate::manifest::Manifests;
 use crate::nouns::level::Level;
-use crate::plan::{Basis, Plan, Told};
+use crate::plan::{Annotations, Basis, Plan};
 use crate::planner::{self, Aligned, Rules};
 use crate::render::one_line;
 use base::Base;
@@ -88,7 +88,7 @@ impl Offline {
             (_, base) => Against::Ledger(base),
         };
         let command = format!("plan{}", self.again());
-        let asked = Asked { places, wish, forms, detailed, command };
+        let asked = OfflineRequest { places, wish, forms, detailed, command };
         checkout::ask(&root);
         asked.show(&root, crate::manifest::read_project(&root, None), &against, context)
     }
@@ -128,7 +128,7 @@ impl Against {
 
 /// What is asked of such a plan.
 #[derive(Debug)]
-pub struct Asked<'a> {
+pub struct OfflineRequest<'a> {
     pub places: &'a Places,
     pub wish: &'a PlanRequest,
     pub forms: &'a Forms,
@@ -138,7 +138,7 @@ pub struct Asked<'a> {
     pub command: String,
 }
 
-impl Asked<'_> {
+impl OfflineRequest<'_> {
     /// Makes plans of manifests and shows them.
     pub fn show(&self, root: &Path, manifests: Manifests, against: &Against, context: &Context) -> Ended {
         let Self { places, wish, forms, detailed, command } = self;
@@ -277,7 +277,7 @@ fn decided(
         basis,
         under_way,
         descent: site.descent(ledger),
-        told: Told { last_apply: ledger.applied, at_work, ..rules.told },
+        told: Annotations { last_apply: ledger.applied, at_work, ..rules.told },
         ..rules
     };
     planner::plan(&aligned, &live, &rules, now).map_err(no_match)

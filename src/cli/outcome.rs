@@ -5,7 +5,7 @@ use serde_json::Value;
 use tokio::task::JoinSet;
 
 use super::forms::Plain;
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::{Context, Ended, asking, ledger, runtime};
 use crate::address::Address;
 use crate::client::{Reading, refusal};
@@ -16,8 +16,8 @@ use crate::failure::{Exit, Failure};
 use crate::kinds;
 use crate::ledger::{Ledger, Log};
 use crate::live::Pages;
-use crate::reach::{self, Occasion, Report};
-use crate::render::outcome::View;
+use crate::reach::{self, Occasion, PushReport};
+use crate::render::outcome::OutcomeView;
 use crate::text;
 
 /// Tell how many devices the pushes reached that were scheduled from git.
@@ -35,7 +35,7 @@ pub struct Outcome {
     format: Plain,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 /// How many requests are under way at a time.
@@ -58,7 +58,7 @@ impl Outcome {
             asked.map(|(by_id, listed)| (now, reach::reached(&all, &by_id, &listed, now)))
         })?;
         let told = all.iter().zip(&reached).filter(|(one, _)| chosen.contains(&one.address)).collect();
-        let view = View { target: &target, now, told };
+        let view = OutcomeView { target: &target, now, told };
         match self.format {
             Plain::Text => context.out.print(&context.out.said(&view.text(context.out.style()), None)),
             Plain::Json => context.out.json(&view.json()),
@@ -104,7 +104,7 @@ async fn ask(
     ledger: &Ledger,
     all: &mut [Occasion],
     chosen: &BTreeSet<Address>,
-) -> Result<(BTreeMap<String, Report>, Vec<Report>), Failure> {
+) -> Result<(BTreeMap<String, PushReport>, Vec<PushReport>), Failure> {
     same_app(ledger, opened)?;
     let now = opened.now();
     let lacks_id = |one: &Occasion| one.push_ids.is_empty() && one.number.is_none();
@@ -116,7 +116,7 @@ async fn ask(
     let ids = known.iter().flat_map(|one| one.push_ids.clone());
     let mut by_id = BTreeMap::new();
     for (id, body) in ids.zip(get_all(opened, requests).await?) {
-        if let Some(report) = body.as_ref().and_then(|body| Report::read(&named(body, &id))) {
+        if let Some(report) = body.as_ref().and_then(|body| PushReport::read(&named(body, &id))) {
             by_id.insert(id, report);
         }
     }
@@ -172,12 +172,12 @@ async fn learn(
 }
 
 /// Every item of a list of reports.
-async fn list(opened: &Opened, mut request: Request) -> Result<Vec<Report>, Failure> {
+async fn list(opened: &Opened, mut request: Request) -> Result<Vec<PushReport>, Failure> {
     let (mut found, mut pages) = (Vec::new(), Pages::default());
     let origin = opened.origin().to_string();
     for _ in 0..MOST_PAGES {
         let body = get(opened.reading(), request.clone()).await?.unwrap_or_default();
-        found.extend(body["pushes"].as_array().into_iter().flatten().filter_map(Report::read));
+        found.extend(body["pushes"].as_array().into_iter().flatten().filter_map(PushReport::read));
         let next = pages.next(&origin, &request.path, &body["next_page"]).map_err(Failure::new)?;
         let Some(next) = next else { return Ok(found) };
         request = Request::get(next);

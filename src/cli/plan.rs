@@ -10,19 +10,19 @@ use super::drifting::Drifting;
 use super::forms::{Format, Forms};
 use super::many::{self, Does, Places, Which};
 use super::offline::Offline;
-use super::planning::{Chosen, Place};
+use super::planning::{Chosen, TargetArgs};
 use super::turn::length;
 use super::{Context, Ended, runtime};
 use crate::address::is_key;
 use crate::engine::lasting;
 use crate::engine::ledger;
-use crate::engine::workspace::{Glimpse, Head, PlanRequest, Scout, Workspace, unreadable};
+use crate::engine::workspace::{HeadStart, PlanRequest, Prefetch, Prefetched, Workspace, unreadable};
 use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, guards};
 use crate::plan::Plan as Planned;
 use crate::private;
-use crate::render::plan::Ahead;
-use crate::render::{self, Again, Style};
+use crate::render::plan::NextSteps;
+use crate::render::{self, Repetition, Style};
 use crate::text::shell_word;
 
 /// How long somebody who is at work is waited for, where a plan is to be applied later: beside them it would not hold.
@@ -83,9 +83,9 @@ impl Plan {
         Duration::try_from(self.wait.unwrap_or(usual)).unwrap_or_default()
     }
 
-    fn one(&self, place: &Place, wish: &PlanRequest, command: &str, context: &Context) -> Ended {
+    fn one(&self, place: &TargetArgs, wish: &PlanRequest, command: &str, context: &Context) -> Ended {
         let programs = self.forms.printed() == Some(Format::Json);
-        let scout = Scout::start(place, runtime()?.handle());
+        let scout = Prefetch::start(place, runtime()?.handle());
         let site = place.read_to_plan(context, Timestamp::now(), programs)?;
         let again = place.again(command, &wish.choice);
         let plan = make_from(scout, &site, wish, again, &self.forms, context)?;
@@ -104,7 +104,7 @@ impl Plan {
 pub fn make(
     site: &Workspace,
     wish: &PlanRequest,
-    again: Again,
+    again: Repetition,
     forms: &Forms,
     context: &Context,
 ) -> Result<Arc<Planned>, Failure> {
@@ -113,10 +113,10 @@ pub fn make(
 
 /// The same, where somebody may have looked ahead.
 fn make_from(
-    scout: Option<Scout>,
+    scout: Option<Prefetch>,
     site: &Workspace,
     wish: &PlanRequest,
-    again: Again,
+    again: Repetition,
     forms: &Forms,
     context: &Context,
 ) -> Result<Arc<Planned>, Failure> {
@@ -131,9 +131,9 @@ fn make_from(
             Some(scout) => scout.glimpse(&site.target).await,
             None => None,
         };
-        let Glimpse { opened, head } = match seen {
+        let Prefetched { opened, head } = match seen {
             Some(seen) => seen,
-            None => Glimpse { opened: site.open().await?, head: Head::default() },
+            None => Prefetched { opened: site.open().await?, head: HeadStart::default() },
         };
         let planned = site.plan_from(head, &opened, wish, &context.session).await;
         opened.close().await;
@@ -147,7 +147,7 @@ fn make_from(
 pub fn present(
     plan: &Planned,
     site: &Workspace,
-    again: Again,
+    again: Repetition,
     forms: &Forms,
     context: &Context,
 ) -> Result<(), Failure> {
@@ -157,7 +157,7 @@ pub fn present(
     }
     let saved = forms.saved.as_ref().map(|path| path.display().to_string());
     let refused = context.out.refused(guards(plan, &site.limits()), None);
-    let ahead = Ahead { again, saved, refused, on_merge: false };
+    let ahead = NextSteps { again, saved, refused, on_merge: false };
     for (format, file) in &forms.shown {
         show(plan, &ahead, *format, file.as_deref(), context)?;
     }
@@ -182,7 +182,13 @@ fn is_for_files(forms: &Forms, target: &str) -> Result<(), Failure> {
 }
 
 /// Prints a plan in a form, or writes it to a file.
-fn show(plan: &Planned, ahead: &Ahead, format: Format, file: Option<&Path>, context: &Context) -> Result<(), Failure> {
+fn show(
+    plan: &Planned,
+    ahead: &NextSteps,
+    format: Format,
+    file: Option<&Path>,
+    context: &Context,
+) -> Result<(), Failure> {
     let Some(path) = file else {
         let out = &context.out;
         match format {

@@ -13,12 +13,12 @@ use crate::failure::Failure;
 use crate::finding::Finding;
 use crate::manifest::Manifests;
 use crate::plan::Choice;
-use crate::render::Again;
-use crate::render::findings::{self, Found, Report};
+use crate::render::Repetition;
+use crate::render::findings::{self, CheckReport, LocatedFinding};
 
 /// Which project, and which of its targets.
 #[derive(Clone, Debug)]
-pub struct Place(Location);
+pub struct TargetArgs(Location);
 
 #[derive(Args)]
 struct PlaceArgs {
@@ -31,7 +31,7 @@ struct PlaceArgs {
     target: Option<String>,
 }
 
-impl FromArgMatches for Place {
+impl FromArgMatches for TargetArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let PlaceArgs { project, target } = PlaceArgs::from_arg_matches(matches)?;
         Ok(Self::new(project, target))
@@ -43,7 +43,7 @@ impl FromArgMatches for Place {
     }
 }
 
-impl Args for Place {
+impl Args for TargetArgs {
     fn augment_args(command: Command) -> Command {
         PlaceArgs::augment_args(command)
     }
@@ -53,7 +53,7 @@ impl Args for Place {
     }
 }
 
-impl Deref for Place {
+impl Deref for TargetArgs {
     type Target = Location;
 
     fn deref(&self) -> &Location {
@@ -84,15 +84,15 @@ impl Chosen {
     }
 }
 
-impl Place {
+impl TargetArgs {
     pub(super) fn new(project: Option<PathBuf>, target: Option<String>) -> Self {
         Self(Location { project, target })
     }
 
     /// How a command is said again for the same project and target.
-    pub fn again(&self, command: &str, choice: &Choice) -> Again {
+    pub fn again(&self, command: &str, choice: &Choice) -> Repetition {
         let project = self.project.as_ref().map(|folder| folder.display().to_string());
-        Again::new(command, project.as_deref(), self.target(), choice)
+        Repetition::new(command, project.as_deref(), self.target(), choice)
     }
 
     /// This place, with a target if none was named.
@@ -149,9 +149,9 @@ pub fn tell<'f>(
 }
 
 /// Errors as `validate` reports them.
-pub fn report<'f>(manifests: &'f Manifests, errors: impl Iterator<Item = &'f Finding>) -> Report<'f> {
-    Report {
-        found: errors.map(|finding| Found { finding, sources: &manifests.sources }).collect(),
+pub fn report<'f>(manifests: &'f Manifests, errors: impl Iterator<Item = &'f Finding>) -> CheckReport<'f> {
+    CheckReport {
+        found: errors.map(|finding| LocatedFinding { finding, sources: &manifests.sources }).collect(),
         suppressed: 0,
         resources: manifests.resource_count(),
         files: manifests.sources.iter().map(|(_, source)| &*source.path).collect(),

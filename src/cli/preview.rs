@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::message::{self, Source};
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::{Context, Ended, ledger};
 use crate::address::Address;
 use crate::failure::{Exit, Failure};
 use crate::kinds::{Parts, Template};
-use crate::look::{self, Seen, Spoken, Values};
+use crate::look::{self, Appearance, Spoken, Values};
 use crate::manifest::Desired;
 use crate::nouns::device::DeviceType;
 use crate::render;
@@ -33,7 +33,7 @@ pub struct Preview {
 
     /// Device to show it on [default: all that it goes to]
     #[arg(long, value_enum)]
-    device: Option<Device>,
+    device: Option<PreviewDevice>,
 
     /// Form: text for a terminal, HTML for a browser
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -44,17 +44,17 @@ pub struct Preview {
     out: Option<PathBuf>,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Device {
+enum PreviewDevice {
     Iphone,
     Android,
     Web,
 }
 
-impl Device {
+impl PreviewDevice {
     fn kind(self) -> DeviceType {
         match self {
             Self::Iphone => DeviceType::Ios,
@@ -83,7 +83,7 @@ impl Preview {
     }
 
     /// Every look at the message that is asked for.
-    fn seen(&self, address: &Address, parts: &Parts, desired: &Desired) -> Result<Vec<Seen>, Failure> {
+    fn seen(&self, address: &Address, parts: &Parts, desired: &Desired) -> Result<Vec<Appearance>, Failure> {
         let mut spoken = look::as_written(parts, desired);
         let samples = samples(parts, desired);
         let set: Values = self.set.iter().cloned().collect();
@@ -101,7 +101,7 @@ impl Preview {
             }
             None => with_samples(&spoken, parts, &samples),
         };
-        if let Some(device) = self.device.map(Device::kind) {
+        if let Some(device) = self.device.map(PreviewDevice::kind) {
             let goes: Vec<String> = seen.iter().flat_map(|seen| &seen.fits).map(|fit| fit.device.to_string()).collect();
             seen.iter_mut().for_each(|seen| seen.fits.retain(|fit| fit.device == device));
             seen.retain(|seen| !seen.fits.is_empty());
@@ -136,13 +136,15 @@ impl Preview {
 }
 
 /// A message with its defaults, then with each sample. One that is borrowed from a template says nothing where it fills nothing in.
-fn with_samples(spoken: &[Spoken], parts: &Parts, samples: &BTreeMap<String, Values>) -> Vec<Seen> {
+fn with_samples(spoken: &[Spoken], parts: &Parts, samples: &BTreeMap<String, Values>) -> Vec<Appearance> {
     let plain = look::all(spoken, parts.each, None);
     let mut all = plain.clone();
     for (name, values) in samples {
         let seen = look::all(spoken, parts.each, Some((name, values))).into_iter().zip(&plain);
         let own = !parts.previews.is_empty();
-        let tells = |seen: &Seen, plain: &Seen| own || Seen { label: plain.label.clone(), ..seen.clone() } != *plain;
+        let tells = |seen: &Appearance, plain: &Appearance| {
+            own || Appearance { label: plain.label.clone(), ..seen.clone() } != *plain
+        };
         all.extend(seen.filter(|(seen, plain)| tells(seen, plain)).map(|(seen, _)| seen));
     }
     all

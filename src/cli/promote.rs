@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::apply::{Format, Options};
 use super::forms::{self, Forms};
-use super::many::{self, Asked, Does, Places, Wanted, Which};
+use super::many::{self, Does, Places, PlansWanted, TargetSelection, Which};
 use super::{Context, Ended, plan};
 use crate::engine::target;
 use crate::engine::workspace::PlanRequest;
@@ -67,7 +67,7 @@ impl Promote {
         }
     }
 
-    fn several(&self, asked: &Asked, wish: &PlanRequest, forms: &Forms, context: &Context) -> Ended {
+    fn several(&self, asked: &TargetSelection, wish: &PlanRequest, forms: &Forms, context: &Context) -> Ended {
         if asked.targets()?.contains(&self.from) {
             self.is_another(Some(&self.from))?;
         }
@@ -76,7 +76,7 @@ impl Promote {
             return many::plan::run(asked, wish, &does, forms, false, context);
         }
         let asking = self.wanted.allowed.asking("", does.again(asked, &wish.choice));
-        many::apply::run(asked, &Wanted::Alike(Arc::new(wish.clone())), &self.wanted.how, &asking, &does, context)
+        many::apply::run(asked, &PlansWanted::Alike(Arc::new(wish.clone())), &self.wanted.how, &asking, &does, context)
     }
 
     /// What does what was planned.

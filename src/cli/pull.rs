@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use self::asked::Ours;
 use self::in_place::InPlace;
 use self::mending::Mending;
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::turn::Turn;
 use super::{Context, Ended, runtime};
 use crate::address::Address;
@@ -30,9 +30,9 @@ use crate::kinds::{KINDS, Kind};
 use crate::live::Live;
 use crate::manifest::{Manifests, PROJECT_FILE, Project, read_project_with};
 use crate::plan;
-use crate::pull::{self, Changes, Choice, Declared, Draft, Existing, File, Gone, Left, Piece, Placed, Places};
+use crate::pull::{self, Changes, Choice, Declared, Draft, Existing, Gone, Left, Piece, Placed, Places, PulledFile};
 use crate::render::pull::{self as told, Ending};
-use crate::render::{Again, one_line};
+use crate::render::{Repetition, one_line};
 use crate::text;
 
 /// Write manifests for what the service has, and adopt it.
@@ -71,7 +71,7 @@ pub struct Pull {
     dry_run: bool,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 
     #[command(flatten)]
     turn: Turn,
@@ -161,7 +161,7 @@ impl Pull {
             }
         };
 
-        let named: Vec<(String, &File)> = files.iter().map(|file| (within(folder, &file.path), file)).collect();
+        let named: Vec<(String, &PulledFile)> = files.iter().map(|file| (within(folder, &file.path), file)).collect();
         if self.dry_run {
             let elsewhere = |name: &str| named.iter().any(|(other, _)| other == name);
             in_place.diffs(&elsewhere).iter().for_each(|diff| context.out.print(diff));
@@ -234,7 +234,7 @@ impl Pull {
         folder: &str,
         now: Timestamp,
         edited: &BTreeMap<String, String>,
-    ) -> Result<(Vec<File>, Vec<Finding>), Failure> {
+    ) -> Result<(Vec<PulledFile>, Vec<Finding>), Failure> {
         let Workspace { manifests, target, .. } = site;
         let root = &manifests.project.root;
         let mut sources: BTreeMap<&str, &str> =
@@ -319,7 +319,7 @@ impl Pull {
         Ok(parts.join("/"))
     }
 
-    fn again(&self) -> Again {
+    fn again(&self) -> Repetition {
         self.place.again("pull", &plan::Choice::default())
     }
 }
@@ -384,7 +384,7 @@ fn notes(choice: &Choice, untold: &[&Kind], live: &Live, changes: &Changes, left
 }
 
 /// Writes a file. What is there is added to as it was read, and nothing else is ever replaced.
-fn write(root: &Path, name: &str, file: &File) -> Result<(), Failure> {
+fn write(root: &Path, name: &str, file: &PulledFile) -> Result<(), Failure> {
     let path = root.join(name);
     let cannot = |why: String| {
         Failure::new(format!("{} cannot be written: {why}", one_line(name)))

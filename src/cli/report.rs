@@ -5,16 +5,16 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Unit};
 
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::{Context, Ended, asking, ledger, outcome};
 use crate::address::Address;
 use crate::engine::target::Opened;
 use crate::engine::workspace::{same_app, unreadable};
 use crate::failure::{Exit, Failure};
 use crate::ledger::{Ledger, Log};
-use crate::query::statistics::{self, Moment, Periods, Precision, Push, Report as Kind};
+use crate::query::statistics::{self, Moment, Periods, Precision, Push, Statistic as Kind};
 use crate::reach;
-use crate::render::statistics::{ByPeriod, Shown, View, csv, json, text};
+use crate::render::statistics::{ByPeriod, ShownStatistics, StatisticsView, csv, json, text};
 
 /// The most periods of one report.
 const MOST: i64 = 100_000;
@@ -26,11 +26,11 @@ const MOST: i64 = 100_000;
 #[derive(Debug, Args)]
 pub struct Report {
     #[command(subcommand)]
-    what: What,
+    what: ReportCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum ReportCommand {
     /// Notifications sent to devices
     Sends(ByTime),
     /// Responses to notifications: direct ones, and opens that one influenced
@@ -103,7 +103,7 @@ struct How {
     format: Format,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -132,7 +132,7 @@ impl Periodic {
 }
 
 /// What came back.
-enum Told {
+enum ReportAnswer {
     Periods(Kind, Precision, (Moment, Moment), Periods),
     Devices(statistics::Devices),
     Pushes((Moment, Moment), Vec<Push>),
@@ -145,14 +145,18 @@ impl Report {
         let (target, told) =
             asking::with(&how.place, context, async |opened| Ok((opened.name.clone(), self.what.ask(opened).await?)))?;
         let shown = match &told {
-            Told::Periods(report, precision, (from, to), periods) => {
-                Shown::Periods(ByPeriod { report: *report, precision: *precision, from: *from, to: *to, periods })
-            }
-            Told::Devices(devices) => Shown::Devices(devices),
-            Told::Pushes((from, to), pushes) => Shown::Pushes(*from, *to, pushes),
-            Told::Push(push) => Shown::Push(push),
+            ReportAnswer::Periods(report, precision, (from, to), periods) => ShownStatistics::Periods(ByPeriod {
+                report: *report,
+                precision: *precision,
+                from: *from,
+                to: *to,
+                periods,
+            }),
+            ReportAnswer::Devices(devices) => ShownStatistics::Devices(devices),
+            ReportAnswer::Pushes((from, to), pushes) => ShownStatistics::Pushes(*from, *to, pushes),
+            ReportAnswer::Push(push) => ShownStatistics::Push(push),
         };
-        let view = View { target: &target, shown };
+        let view = StatisticsView { target: &target, shown };
         match how.format {
             Format::Text => context.out.print(&text(&view, context.out.style())),
             Format::Json => context.out.json(&json(&view)),
@@ -162,7 +166,7 @@ impl Report {
     }
 }
 
-impl What {
+impl ReportCommand {
     fn how(&self) -> &How {
         match self {
             Self::Sends(of)
@@ -176,7 +180,7 @@ impl What {
         }
     }
 
-    async fn ask(&self, opened: &Opened) -> Result<Told, Failure> {
+    async fn ask(&self, opened: &Opened) -> Result<ReportAnswer, Failure> {
         match self {
             Self::Sends(of) => of.ask(Kind::Sends, opened).await,
             Self::Responses(of) => of.ask(Kind::Responses, opened).await,
@@ -191,7 +195,7 @@ impl What {
 }
 
 impl ByTime {
-    async fn ask(&self, kind: Kind, opened: &Opened) -> Result<Told, Failure> {
+    async fn ask(&self, kind: Kind, opened: &Opened) -> Result<ReportAnswer, Failure> {
         let precision = self.precision.precision();
         let (from, to) = self.range.resolve(precision, opened.now())?;
         let periods = length(from, to, precision);
@@ -202,20 +206,20 @@ impl ByTime {
         let path = statistics::by_period(kind, from, to, precision);
         let pages = asking::pages(opened, &path).await?;
         let periods = statistics::periods(kind, &pages).map_err(|why| asking::unclear(&path, &why))?;
-        Ok(Told::Periods(kind, precision, (from, to), periods))
+        Ok(ReportAnswer::Periods(kind, precision, (from, to), periods))
     }
 }
 
 impl OfDevices {
-    async fn ask(&self, opened: &Opened) -> Result<Told, Failure> {
+    async fn ask(&self, opened: &Opened) -> Result<ReportAnswer, Failure> {
         let path = statistics::of_devices(self.date);
         let body = asking::read(opened, &path).await?;
-        statistics::devices(&body).map(Told::Devices).map_err(|why| asking::unclear(&path, &why))
+        statistics::devices(&body).map(ReportAnswer::Devices).map_err(|why| asking::unclear(&path, &why))
     }
 }
 
 impl OfPush {
-    async fn ask(&self, opened: &Opened) -> Result<Told, Failure> {
+    async fn ask(&self, opened: &Opened) -> Result<ReportAnswer, Failure> {
         let Some(id) = &self.id else {
             let (from, to) = self.range.resolve(Precision::Daily, opened.now())?;
             let path = statistics::of_pushes(from, to);
@@ -224,7 +228,7 @@ impl OfPush {
             // Those of one time stand in the order in which they were sent, the last first.
             pushes.reverse();
             pushes.sort_by(|one, other| other.time.cmp(&one.time));
-            return Ok(Told::Pushes((from, to), pushes));
+            return Ok(ReportAnswer::Pushes((from, to), pushes));
         };
         let found = if id.contains('/') { Some(self.at(id, opened).await?) } else { None };
         let id = found.as_ref().unwrap_or(id);
@@ -240,7 +244,7 @@ impl OfPush {
         if let Some(record) = body.as_object_mut() {
             record.entry("push_id").or_insert_with(|| id.as_str().into());
         }
-        statistics::push(&body).map(Told::Push).ok_or_else(|| asking::unclear(&path, "it holds no push"))
+        statistics::push(&body).map(ReportAnswer::Push).ok_or_else(|| asking::unclear(&path, "it holds no push"))
     }
 }
 

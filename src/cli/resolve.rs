@@ -1,8 +1,8 @@
 use clap::Args;
 use jiff::Timestamp;
 
-use super::ledger::{self, Open};
-use super::planning::Place;
+use super::ledger::{self, OpenLedger};
+use super::planning::TargetArgs;
 use super::turn::Turn;
 use super::{Context, Ended};
 use crate::address::Address;
@@ -26,7 +26,7 @@ pub struct Resolve {
     absent: bool,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 
     #[command(flatten)]
     turn: Turn,
@@ -35,7 +35,7 @@ pub struct Resolve {
 impl Resolve {
     pub fn run(&self, context: &Context) -> Ended {
         let address = ledger::address(&self.address)?;
-        let mut open = Open::new(context, &self.place, self.turn)?;
+        let mut open = OpenLedger::new(context, &self.place, self.turn)?;
         let known = open.known_as(&self.place, &address);
         if let Some(record) = self.since_gap(&open, &known)? {
             open.append(context, record)?;
@@ -58,7 +58,7 @@ impl Resolve {
     }
 
     /// The record about something that may have been created in a gap of the ledger; `None` for anything else.
-    fn since_gap(&self, open: &Open, address: &Address) -> Result<Option<Record>, Failure> {
+    fn since_gap(&self, open: &OpenLedger, address: &Address) -> Result<Option<Record>, Failure> {
         let ledger = &open.ledger;
         let is_known = ledger.open.contains_key(address) || ledger.owned.contains_key(address);
         if is_known || !ledger.gap.as_ref().is_some_and(|gap| gap.covers(address)) {
@@ -99,7 +99,7 @@ impl Resolve {
     }
 
     /// What is said of it, where that makes sense.
-    fn found(&self, open: &Open, address: &Address) -> Result<Resolution, Failure> {
+    fn found(&self, open: &OpenLedger, address: &Address) -> Result<Resolution, Failure> {
         let owned = open.ledger.owned.get(address);
         let not_now = |message: String| Err(Failure::usage(message));
         let intent = match (open.ledger.open.get(address), owned) {
@@ -143,7 +143,7 @@ impl Resolve {
 
     /// Refuses to call something absent that may still be created. A person who looked has waited already, so the times of the
     /// ledger decide.
-    fn is_settled(&self, open: &Open, address: &Address) -> Result<(), Failure> {
+    fn is_settled(&self, open: &OpenLedger, address: &Address) -> Result<(), Failure> {
         let now = Timestamp::now();
         let settle = self.place.settle()?;
         let settling = Settling { settle, read_at: now, clock: None, is_over: false, by_own_clock: false };

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::apply::{Allowed, Format, How};
 use super::drifting::Drifting;
 use super::forms::{self, Forms};
-use super::planning::{Chosen, Place};
+use super::planning::{Chosen, TargetArgs};
 use super::{Context, Ended, plan};
 use crate::engine::workspace::PlanRequest;
 use crate::plan::Aim;
@@ -29,7 +29,7 @@ pub struct Revert {
     out: Option<PathBuf>,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 
     #[command(flatten)]
     chosen: Chosen,

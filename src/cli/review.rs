@@ -20,11 +20,11 @@ use crate::engine::project::checkout;
 use crate::engine::workspace::unreadable;
 use crate::failure::{Exit, Failure};
 use crate::files::describe;
-use crate::forge::{self, Comment, Forge, Hidden, State, Verdict};
+use crate::forge::{self, Comment, Forge, Hidden, ReviewState, Verdict};
 use crate::ledger::{Chain, Entry, Position};
 use crate::plan::{Difference, Plan};
-use crate::render::ci::{self, Run};
-use crate::render::{Again, one_line};
+use crate::render::ci::{self, JobRun};
+use crate::render::{Repetition, one_line};
 use crate::text::count;
 
 /// How long a host that has too much to do is waited for, where nothing is said.
@@ -65,7 +65,7 @@ pub struct Review {
 #[derive(Debug)]
 pub enum Became<'r> {
     /// With where the ledger stood at its end.
-    Ran(&'r Report, &'r Plan, &'r Again, Position),
+    Ran(&'r Report, &'r Plan, &'r Repetition, Position),
     Nothing,
     Held(&'r Failure),
     /// Another target was not applied as it was planned.
@@ -89,7 +89,7 @@ impl Approved {
 }
 
 /// The host that this run is for.
-pub fn host() -> Result<forge::Place, Failure> {
+pub fn host() -> Result<forge::HostedRepository, Failure> {
     forge::here(&|name| env::var(name).ok(), &|path| fs::read_to_string(path).map_err(|error| describe(&error)))
 }
 
@@ -137,7 +137,7 @@ impl Review {
             Err(failure) => return Err(failure),
         };
         let noun = forge.place.api.noun();
-        let late = if hidden.state == State::Applied { BTreeMap::new() } else { plan.late(&hidden.changes) };
+        let late = if hidden.state == ReviewState::Applied { BTreeMap::new() } else { plan.late(&hidden.changes) };
         if !has_news && late.is_empty() {
             return Ok(());
         }
@@ -152,7 +152,7 @@ impl Review {
                  pushplan ci comment --plan FILE. Or look at the plan yourself and leave --approved out",
             ));
         }
-        if hidden.state == State::Applied {
+        if hidden.state == ReviewState::Applied {
             return Err(Failure::new(format!("what was reviewed in {sign} is applied already, which uses its approval up"))
                 .exit(Exit::Stale)
                 .help(format!(
@@ -359,7 +359,7 @@ fn all_told(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, plan: &Plan)
 /// What a comment says from now on, and what is hidden in it; `None` where it stays as it is.
 fn footer(target: &str, became: &Became, hidden: &Hidden) -> Option<(Hidden, String)> {
     let job = Actor::here().job;
-    let run = Run { at: Timestamp::now(), target, job: job.as_deref() };
+    let run = JobRun { at: Timestamp::now(), target, job: job.as_deref() };
     let with = |state| Hidden { state, ..hidden.clone() };
     Some(match became {
         Became::Ran(report, plan, again, position) => {
@@ -367,22 +367,22 @@ fn footer(target: &str, became: &Became, hidden: &Hidden) -> Option<(Hidden, Str
             let hidden = &Hidden { reached: position.clone(), ..hidden.clone() };
             let with = |state| Hidden { state, ..hidden.clone() };
             let hidden = match report.ending {
-                Ending::Done => with(State::Applied),
+                Ending::Done => with(ReviewState::Applied),
                 _ if report.did_anything(plan) => partly(hidden, report, plan),
                 // Somebody else was quicker, or it was tried again in vain: what was done stays told.
                 _ if hidden.state.is_done() => return None,
-                _ => with(State::Held),
+                _ => with(ReviewState::Held),
             };
             (hidden, ci::ran(report, plan, again, &run))
         }
         // What somebody has applied already, by hand or before.
-        Became::Nothing if hidden.state == State::Applied => return None,
-        Became::Nothing if hidden.state != State::Partly && hidden.changes.is_empty() => return None,
-        Became::Nothing => (with(State::Applied), ci::nothing_left(&run)),
+        Became::Nothing if hidden.state == ReviewState::Applied => return None,
+        Became::Nothing if hidden.state != ReviewState::Partly && hidden.changes.is_empty() => return None,
+        Became::Nothing => (with(ReviewState::Applied), ci::nothing_left(&run)),
         // What was done stays told.
         Became::Held(_) | Became::NotBegun(_) if hidden.state.is_done() => return None,
-        Became::Held(failure) => (with(State::Held), ci::held(failure, &run)),
-        Became::NotBegun(other) => (with(State::Held), ci::not_begun(other, &run)),
+        Became::Held(failure) => (with(ReviewState::Held), ci::held(failure, &run)),
+        Became::NotBegun(other) => (with(ReviewState::Held), ci::not_begun(other, &run)),
     })
 }
 
@@ -421,15 +421,15 @@ mod tests {
         let (run, digest) = (String::new(), plan.digest());
         let report =
             Report { run, plan: digest, ending: Ending::Conflict, ledger: 7, denied: false, steps: Vec::new() };
-        let again = Again::default();
+        let again = Repetition::default();
         let became = Became::Ran(&report, &plan, &again, plan.ledger.clone());
         let after = |state| {
             let hidden = Hidden { state, ..Hidden::new("", &plan, false, None) };
             footer("production", &became, &hidden).map(|(hidden, _)| hidden.state)
         };
-        assert_eq!(after(State::Planned), Some(State::Held));
-        assert_eq!(after(State::Held), Some(State::Held));
-        assert_eq!(after(State::Applied), None);
-        assert_eq!(after(State::Partly), None);
+        assert_eq!(after(ReviewState::Planned), Some(ReviewState::Held));
+        assert_eq!(after(ReviewState::Held), Some(ReviewState::Held));
+        assert_eq!(after(ReviewState::Applied), None);
+        assert_eq!(after(ReviewState::Partly), None);
     }
 }

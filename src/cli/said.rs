@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use clap::{ArgMatches, Command, CommandFactory};
 
 use super::Arguments;
-use crate::render::{Commands, Known};
+use crate::render::{CommandWords, Commands};
 
 /// The options that say which project and which of its targets.
 const PROJECT: &str = "project";
@@ -33,8 +33,8 @@ pub fn commands(matches: &ArgMatches) -> Commands {
 }
 
 /// All commands there are. To find them takes longer than most of what a small command does.
-fn known() -> &'static [Known] {
-    static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
+fn known() -> &'static [CommandWords] {
+    static KNOWN: LazyLock<Vec<CommandWords>> = LazyLock::new(|| {
         let mut known = Vec::new();
         all(&Arguments::command(), "", &mut known);
         known
@@ -43,14 +43,14 @@ fn known() -> &'static [Known] {
 }
 
 /// Every command beneath one, with the words that lead to it.
-fn all(line: &Command, before: &str, known: &mut Vec<Known>) {
+fn all(line: &Command, before: &str, known: &mut Vec<CommandWords>) {
     for command in line.get_subcommands() {
         let name = format!("{before}{}", command.get_name());
         let has = |id: &str| command.get_arguments().any(|argument| argument.get_id() == id);
         all(command, &format!("{name} "), known);
         let has_paths = has(PATHS) && !has(PROJECT);
         let (has_project, has_target, has_plan) = (has(PROJECT), has(TARGET), has(PLAN));
-        known.push(Known { name, has_project, has_target, has_paths, has_plan });
+        known.push(CommandWords { name, has_project, has_target, has_paths, has_plan });
     }
 }
 

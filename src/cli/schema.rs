@@ -34,7 +34,7 @@ pub struct Schema {
 }
 
 /// A file and what it should hold.
-struct Wanted {
+struct GeneratedFile {
     path: PathBuf,
     shown: String,
     text: String,
@@ -46,7 +46,7 @@ impl Schema {
         let root = Project::find(&here);
         let wanted = |path: PathBuf, text| {
             let shown = scope::relative(&here, &path);
-            Wanted { path, shown, text }
+            GeneratedFile { path, shown, text }
         };
         let mut files = Vec::new();
         if let Some(folder) = self.folder(&here, root.as_deref())? {
@@ -89,8 +89,8 @@ impl Schema {
     }
 }
 
-fn write(context: &Context, files: &[Wanted]) -> Result<(), Failure> {
-    for Wanted { path, shown, text } in files {
+fn write(context: &Context, files: &[GeneratedFile]) -> Result<(), Failure> {
+    for GeneratedFile { path, shown, text } in files {
         let folder = path.parent().unwrap_or(Path::new(""));
         // A project may not choose where on the machine this writes.
         if folder.is_symlink() || path.is_symlink() {
@@ -138,9 +138,9 @@ fn modelines(manifests: &Manifests) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn check(context: &Context, files: &[Wanted]) -> Ended {
+fn check(context: &Context, files: &[GeneratedFile]) -> Ended {
     let mut stale = Vec::new();
-    for Wanted { path, shown, text } in files {
+    for GeneratedFile { path, shown, text } in files {
         match files::read(path, FILE_LIMIT) {
             // Where nobody has made it, nobody uses it: a fresh checkout is current.
             Err(_) if path.ends_with(OWN) && !path.exists() => {}

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::engine::project;
 use crate::failure::Failure;
-use crate::manifest::{self, From, Held, Input, Manifests, PROJECT_FILE, Project};
+use crate::manifest::{self, Input, InputSource, Manifests, ManifestsHandle, PROJECT_FILE, Project};
 use crate::source::Sources;
 
 /// What standard input is called where it stands in for no file.
@@ -39,9 +39,9 @@ impl Scope {
     }
 
     /// The same, for one target of a project alone where `once` says so.
-    pub fn read_as(&self, once: impl FnOnce(&Project) -> bool) -> Held {
+    pub fn read_as(&self, once: impl FnOnce(&Project) -> bool) -> ManifestsHandle {
         if !self.is_project {
-            return Held::Often(self.read(&Texts::new()));
+            return ManifestsHandle::Often(self.read(&Texts::new()));
         }
         let (inputs, folders) = self.inputs(&Texts::new());
         manifest::read_as(&self.root, inputs, &folders, once)
@@ -49,12 +49,13 @@ impl Scope {
 
     /// What is read beside the files of the project, or in their place, and the folders that it may not name.
     fn inputs(&self, texts: &Texts) -> (Vec<Input>, Vec<PathBuf>) {
-        let given = |(name, bytes): (&String, &Vec<u8>)| Input { name: name.clone(), from: From::Bytes(bytes.clone()) };
+        let given =
+            |(name, bytes): (&String, &Vec<u8>)| Input { name: name.clone(), from: InputSource::Bytes(bytes.clone()) };
         let mut inputs: Vec<Input> = texts.iter().map(given).collect();
         if let Some(bytes) = &self.stdin {
             let name = self.name(&self.places[0]);
             if !texts.contains_key(&name) {
-                inputs.push(Input { name, from: From::Bytes(bytes.clone()) });
+                inputs.push(Input { name, from: InputSource::Bytes(bytes.clone()) });
             }
         }
         if !self.is_project {
@@ -64,7 +65,7 @@ impl Scope {
         for place in self.places.iter().filter(|place| place.is_file()) {
             let name = self.name(place);
             if name != PROJECT_FILE && !inputs.iter().any(|input| input.name == name) {
-                inputs.push(Input { name, from: From::File(place.clone()) });
+                inputs.push(Input { name, from: InputSource::File(place.clone()) });
             }
         }
         (inputs, self.places.iter().filter(|place| place.is_dir()).cloned().collect())

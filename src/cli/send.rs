@@ -3,7 +3,7 @@ use std::io::{self, IsTerminal};
 use clap::Args;
 
 use super::message::{self, Source};
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::signals::Stop;
 use super::{Context, Ended, asking, ledger, runtime};
 use crate::address::Address;
@@ -12,7 +12,7 @@ use crate::engine::target::{self, Opened};
 use crate::engine::workspace::unreadable;
 use crate::exchange::{Answer, Loss, Meaning, Request};
 use crate::failure::{Exit, Failure};
-use crate::kinds::{Parts, Said};
+use crate::kinds::{Parts, ReadableText};
 use crate::ledger::{Ledger, Log};
 use crate::live::Pages;
 use crate::look::{self, Spoken, Values};
@@ -22,9 +22,9 @@ use crate::nouns::audience::ChannelKey;
 use crate::nouns::recipient::Recipient;
 use crate::plan::Choice;
 use crate::render::preview::Preview;
-use crate::render::{self, Again};
+use crate::render::{self, Repetition};
 use crate::source::Span;
-use crate::test_send::{self, Device, Reached, Search};
+use crate::test_send::{self, Reached, RecipientDevice, Search};
 use crate::text;
 
 /// Send a message to one named test recipient, now.
@@ -35,7 +35,7 @@ use crate::text;
 /// The built-in service always allows it. Any other target needs `test_sends = true` or `test_recipients = ["named_user:qa-*"]` in
 /// pushplan.toml.
 #[derive(Debug, Args)]
-pub struct Send {
+pub struct SendCommand {
     /// Something with a message, such as templates/winback
     #[arg(value_name = "ADDRESS")]
     address: String,
@@ -57,7 +57,7 @@ pub struct Send {
     yes: bool,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 /// How many pages of channels are looked through for an address.
@@ -70,13 +70,13 @@ const AT_ONCE: &str = "Ended at once. The message may have been sent: look at th
 struct Test<'t> {
     recipient: &'t Recipient,
     target: &'t str,
-    said: Said<'t>,
+    said: ReadableText<'t>,
     values: Values,
     preview: Preview<'t>,
-    again: Again,
+    again: Repetition,
 }
 
-impl Send {
+impl SendCommand {
     pub fn run(&self, context: &Context) -> Ended {
         let address = ledger::address(&self.address)?;
         let recipient = Recipient::parse(&self.to).map_err(|no| Failure::usage(no.message).help(no.help))?;
@@ -136,7 +136,7 @@ impl Send {
         let found = self.look_up(test.recipient, opened).await?;
         let goes_to = test.said.devices.map(|devices| &devices.value);
         let reached = Reached::of(test.recipient, found, goes_to);
-        let view = render::test_send::View {
+        let view = render::test_send::TestSendView {
             recipient: test.recipient,
             reached: &reached,
             target: test.target,
@@ -146,7 +146,7 @@ impl Send {
             return Err(nobody(&view));
         }
         let types = At::new(reached.types(), Span::NONE);
-        let said = Said { devices: Some(&types), ..test.said };
+        let said = ReadableText { devices: Some(&types), ..test.said };
         test.preview.seen = vec![look::seen(&said, &test.values)];
         let style = context.out.style();
         context.out.print(&view.before(&test.preview, style));
@@ -160,7 +160,7 @@ impl Send {
     }
 
     /// The devices of the recipient, as the service knows them.
-    async fn look_up(&self, recipient: &Recipient, opened: &Opened) -> Result<Vec<Device>, Failure> {
+    async fn look_up(&self, recipient: &Recipient, opened: &Opened) -> Result<Vec<RecipientDevice>, Failure> {
         let ledger = match recipient.channel {
             // The ledger may know its id, which nobody else does.
             Some(ChannelKey::Open) => Ledger::replay(self.place.log()?.0.read(0).await.map_err(unreadable)?),
@@ -242,7 +242,7 @@ fn filled(address: &Address, unfilled: &[String]) -> Result<(), Failure> {
 }
 
 /// The refusal to send into nothing.
-fn nobody(view: &render::test_send::View) -> Failure {
+fn nobody(view: &render::test_send::TestSendView) -> Failure {
     let (message, help) = view.nobody();
     Failure::new(message).exit(Exit::Refused).help(help)
 }

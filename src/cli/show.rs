@@ -1,7 +1,7 @@
 use clap::Args;
 use jiff::Timestamp;
 
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::{Context, Ended, ledger, runtime};
 use crate::compare;
 use crate::engine::workspace::PlanRequest;
@@ -18,7 +18,7 @@ pub struct Show {
     address: String,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 impl Show {

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use tokio::task::JoinSet;
 
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::{Context, Ended, runtime, scope};
 use crate::cases::{self, Against, Case, FILES, Ran, Suite};
 use crate::codes::Severity;
@@ -18,7 +18,7 @@ use crate::engine::project;
 use crate::failure::{Exit, Failure};
 use crate::files;
 use crate::render;
-use crate::render::findings::{self, Found, Report};
+use crate::render::findings::{self, CheckReport, LocatedFinding};
 use crate::text;
 use play::{World, play};
 use stage::{Setting, Stage};
@@ -34,7 +34,7 @@ pub struct Test {
     wanted: Vec<String>,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 
     /// List the cases and run none
     #[arg(long)]
@@ -52,7 +52,7 @@ enum Format {
 }
 
 /// Which of the cases are asked for.
-struct Asked {
+struct CaseFilter {
     /// Where their files are.
     places: Vec<PathBuf>,
     /// Words in their names.
@@ -98,8 +98,8 @@ impl Test {
     }
 
     /// What the arguments mean: what is a file or a folder, and what stands in names.
-    fn asked(&self, here: &Path, root: &Path) -> Result<Asked, Failure> {
-        let mut asked = Asked { places: Vec::new(), names: Vec::new() };
+    fn asked(&self, here: &Path, root: &Path) -> Result<CaseFilter, Failure> {
+        let mut asked = CaseFilter { places: Vec::new(), names: Vec::new() };
         for wanted in &self.wanted {
             let path = here.join(wanted);
             let Ok(place) = path.canonicalize() else {
@@ -127,8 +127,8 @@ impl Test {
 
     /// Shows what is wrong with the files.
     fn invalid(&self, suite: &Suite, context: &Context) {
-        let report = Report {
-            found: suite.findings.iter().map(|finding| Found { finding, sources: &suite.sources }).collect(),
+        let report = CheckReport {
+            found: suite.findings.iter().map(|finding| LocatedFinding { finding, sources: &suite.sources }).collect(),
             suppressed: 0,
             resources: 0,
             files: suite.sources.iter().map(|(_, source)| &*source.path).collect(),
@@ -144,7 +144,7 @@ impl Test {
     }
 }
 
-impl Asked {
+impl CaseFilter {
     /// The cases whose names have one of the words, where there are any. A word that is in no name is refused.
     fn choose(&self, cases: Vec<Case>) -> Result<Vec<Case>, Failure> {
         if self.names.is_empty() {

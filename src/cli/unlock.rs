@@ -4,7 +4,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::forms::Plain;
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::{Context, Ended, runtime};
 use crate::engine::turn;
 use crate::engine::workspace::{self, unreadable};
@@ -23,7 +23,7 @@ pub struct Unlock {
     lease: String,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 
     /// Do not ask
     #[arg(long)]

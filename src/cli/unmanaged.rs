@@ -2,7 +2,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::forms::Plain;
-use super::planning::Place;
+use super::planning::TargetArgs;
 use super::{Context, Ended, runtime};
 use crate::compare;
 use crate::engine::target::Opened;
@@ -11,7 +11,7 @@ use crate::failure::{Exit, Failure};
 use crate::kinds::{KINDS, Kind, kind};
 use crate::nouns::level::Level;
 use crate::plan::Choice;
-use crate::render::unmanaged::{self as shown, Listing, Pattern, Shown};
+use crate::render::unmanaged::{self as shown, Listing, Pattern, ShownThing};
 use crate::text;
 use crate::unmanaged::{Other, others, read_by_itself, unlistable, users};
 
@@ -27,7 +27,7 @@ pub struct Unmanaged {
     format: Plain,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 impl Unmanaged {
@@ -57,7 +57,7 @@ impl Unmanaged {
         let kinds: Vec<&Kind> = KINDS.iter().filter(|kind| self.is_about(kind)).collect();
         let is_about = |kind: &&Kind| kinds.iter().any(|about| about.key == kind.key);
         let is_idle = |pattern: &&String| !all.iter().any(|other| other.is_like(pattern));
-        let thing = |other: &&Other| Shown {
+        let thing = |other: &&Other| ShownThing {
             kind: other.kind,
             address: other.address.to_string(),
             name: other.found.name.clone(),

@@ -12,9 +12,9 @@ use crate::codes::Severity;
 use crate::engine::{project, target};
 use crate::failure::{Exit, Failure};
 use crate::finding::Finding;
-use crate::manifest::{Held, Manifests, Once, Project};
+use crate::manifest::{Manifests, ManifestsHandle, Project, SingleTarget};
 use crate::render::escape;
-use crate::render::findings::{self, Found, Report};
+use crate::render::findings::{self, CheckReport, LocatedFinding};
 use crate::source::FileId;
 use crate::text;
 
@@ -126,11 +126,11 @@ impl Validate {
                 fix::fix(&scope, judge)?
             } else {
                 let (manifests, verdict) = match scope.read_as(|project| self.only(project).is_some()) {
-                    Held::Often(manifests) => {
+                    ManifestsHandle::Often(manifests) => {
                         let verdict = judge(&manifests)?;
                         (manifests, verdict)
                     }
-                    Held::Once(once) => self.judge_once(&scope, once, now),
+                    ManifestsHandle::Once(once) => self.judge_once(&scope, once, now),
                 };
                 (manifests, verdict, Fixed::default())
             };
@@ -179,7 +179,7 @@ impl Validate {
     }
 
     /// The findings for the only target, in the files that are asked about.
-    fn judge_once(&self, scope: &Scope, once: Once, now: Timestamp) -> (Manifests, Verdict) {
+    fn judge_once(&self, scope: &Scope, once: SingleTarget, now: Timestamp) -> (Manifests, Verdict) {
         let target = self.only(once.project()).flatten();
         let (manifests, desired, found) = once.resolve(target.as_deref());
         let mut verdict = project::check_one(&manifests, target.as_deref(), &desired, found, now);
@@ -233,8 +233,8 @@ impl Validate {
         Ok(false)
     }
 
-    fn report<'a>(&self, all: &'a [Checked]) -> Report<'a> {
-        let mut report = Report {
+    fn report<'a>(&self, all: &'a [Checked]) -> CheckReport<'a> {
+        let mut report = CheckReport {
             found: Vec::new(),
             suppressed: 0,
             resources: 0,
@@ -253,14 +253,14 @@ impl Validate {
             report.files.extend(asked.iter().filter(|file| Some(**file) != own).map(|file| &*sources.get(*file).path));
             report.project_files.extend(own.filter(|own| asked.contains(own)).map(|own| &*sources.get(own).path));
             report.notes.extend(notes.iter().map(String::as_str));
-            report.found.extend(verdict.findings.iter().map(|finding| Found { finding, sources }));
+            report.found.extend(verdict.findings.iter().map(|finding| LocatedFinding { finding, sources }));
             report.suppressed += verdict.suppressed.len();
         }
         report
     }
 
     /// Prints the report: to standard output, or beside a fixed text that is there already.
-    fn print(&self, report: &Report, elsewhere: bool, context: &Context) {
+    fn print(&self, report: &CheckReport, elsewhere: bool, context: &Context) {
         let out = &context.out;
         let style = out.style();
         let text = match self.format {

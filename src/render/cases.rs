@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::layout::{Paint, Style, painted};
-use crate::cases::{Case, Failed, Got, Place, Ran, Wanted, What, Why};
+use crate::cases::{Case, CaseLine, ExpectedAlert, Failed, Got, Mismatch, Ran, Why};
 use crate::text;
 use crate::text::one_line;
 
@@ -88,21 +88,23 @@ fn tree(out: &mut String, why: &Why, depth: usize, style: Style) {
 }
 
 /// What was expected, and what was there.
-fn sides(what: &What, zone: &TimeZone) -> (Option<String>, String) {
+fn sides(what: &Mismatch, zone: &TimeZone) -> (Option<String>, String) {
     match what {
-        What::Member { segment, expected: true } => (Some(format!("in the segment {segment}")), "not in it".to_owned()),
-        What::Member { segment, expected: false } => {
+        Mismatch::Member { segment, expected: true } => {
+            (Some(format!("in the segment {segment}")), "not in it".to_owned())
+        }
+        Mismatch::Member { segment, expected: false } => {
             (Some(format!("not in the segment {segment}")), "in it".to_owned())
         }
-        What::Missing { expected } => (Some(wanted(expected, zone)), "nothing like it".to_owned()),
-        What::Different { expected, got } => (Some(wanted(expected, zone)), self::got(got, zone)),
-        What::Unexpected { got } => (Some("nothing more".to_owned()), self::got(got, zone)),
-        What::Impossible { why } => (None, format!("a step that cannot be: {why}")),
+        Mismatch::Missing { expected } => (Some(wanted(expected, zone)), "nothing like it".to_owned()),
+        Mismatch::Different { expected, got } => (Some(wanted(expected, zone)), self::got(got, zone)),
+        Mismatch::Unexpected { got } => (Some("nothing more".to_owned()), self::got(got, zone)),
+        Mismatch::Impossible { why } => (None, format!("a step that cannot be: {why}")),
     }
 }
 
-fn wanted(wanted: &Wanted, zone: &TimeZone) -> String {
-    let Wanted { from, at, alert, message } = wanted;
+fn wanted(wanted: &ExpectedAlert, zone: &TimeZone) -> String {
+    let ExpectedAlert { from, at, alert, message } = wanted;
     let from = from.clone().unwrap_or_else(|| "a message".to_owned());
     let at = at.map(|at| format!(" at {}", moment(at, zone))).unwrap_or_default();
     let alert = alert.as_ref().map(|alert| format!(": {alert}")).unwrap_or_default();
@@ -128,17 +130,17 @@ fn zone_name(zone: &TimeZone) -> String {
     format!(" {}", zone.iana_name().unwrap_or("UTC"))
 }
 
-fn shown(place: &Place) -> String {
+fn shown(place: &CaseLine) -> String {
     one_line(&format!("{}:{}", place.file, place.line))
 }
 
 /// What `pushplan test --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Document {
+pub struct CasesDocument {
     /// The version of this form. It grows when a field changes its meaning or goes away.
     pub format_version: u32,
     /// The cases, by file and in the order in which they stand there.
-    pub cases: Vec<Entry>,
+    pub cases: Vec<CaseEntry>,
     /// How many passed.
     pub passed: usize,
     /// How many failed.
@@ -147,7 +149,7 @@ pub struct Document {
 
 /// A case, and what became of it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Entry {
+pub struct CaseEntry {
     pub name: String,
     /// The file, relative to the folder that the command ran in.
     pub file: String,
@@ -163,7 +165,7 @@ pub struct Entry {
 /// An expectation that was not met.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Difference {
-    pub kind: Kind,
+    pub kind: MismatchKind,
     /// The line of the expectation, from 1.
     pub line: usize,
     /// What the clock of the case showed.
@@ -185,7 +187,7 @@ pub struct Difference {
 /// How it was otherwise than expected.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum MismatchKind {
     /// In a segment or not, and should not be or should.
     Member,
     /// A message did not come.
@@ -218,14 +220,14 @@ pub struct Condition {
 
 /// All of it as one object.
 pub fn json(ran: &[Ran]) -> String {
-    let cases: Vec<Entry> = ran.iter().map(Entry::of).collect();
+    let cases: Vec<CaseEntry> = ran.iter().map(CaseEntry::of).collect();
     let failed = ran.iter().filter(|one| !one.failures.is_empty()).count();
-    written(&Document { format_version: FORMAT, cases, passed: ran.len() - failed, failed })
+    written(&CasesDocument { format_version: FORMAT, cases, passed: ran.len() - failed, failed })
 }
 
 /// The same of cases that were not run.
 pub fn json_list(cases: &[Case]) -> String {
-    let entry = |case: &Case| Entry {
+    let entry = |case: &Case| CaseEntry {
         name: case.name.clone(),
         file: case.place.file.clone(),
         line: case.place.line,
@@ -233,14 +235,14 @@ pub fn json_list(cases: &[Case]) -> String {
         checks: 0,
         failures: Vec::new(),
     };
-    written(&Document { format_version: FORMAT, cases: cases.iter().map(entry).collect(), passed: 0, failed: 0 })
+    written(&CasesDocument { format_version: FORMAT, cases: cases.iter().map(entry).collect(), passed: 0, failed: 0 })
 }
 
-fn written(document: &Document) -> String {
+fn written(document: &CasesDocument) -> String {
     serde_json::to_string_pretty(document).expect("texts and numbers are valid JSON") + "\n"
 }
 
-impl Entry {
+impl CaseEntry {
     fn of(ran: &Ran) -> Self {
         Self {
             name: ran.name.clone(),
@@ -257,11 +259,11 @@ impl Difference {
     fn of(failed: &Failed, zone: &TimeZone) -> Self {
         let (expected, got) = sides(&failed.what, zone);
         let (kind, segment, from) = match &failed.what {
-            What::Member { segment, .. } => (Kind::Member, Some(segment.clone()), None),
-            What::Missing { expected } => (Kind::Missing, None, expected.from.clone()),
-            What::Different { got, .. } => (Kind::Different, None, Some(got.from.clone())),
-            What::Unexpected { got } => (Kind::Unexpected, None, Some(got.from.clone())),
-            What::Impossible { .. } => (Kind::Impossible, None, None),
+            Mismatch::Member { segment, .. } => (MismatchKind::Member, Some(segment.clone()), None),
+            Mismatch::Missing { expected } => (MismatchKind::Missing, None, expected.from.clone()),
+            Mismatch::Different { got, .. } => (MismatchKind::Different, None, Some(got.from.clone())),
+            Mismatch::Unexpected { got } => (MismatchKind::Unexpected, None, Some(got.from.clone())),
+            Mismatch::Impossible { .. } => (MismatchKind::Impossible, None, None),
         };
         Self {
             kind,

@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 
-use super::Again;
+use super::Repetition;
 use super::escape::markdown;
 use super::plan::words::moment;
-use super::report::{self, Document, Line};
+use super::report::{self, ReportDocument, StepLine};
 use crate::apply::{Ending, Report};
 use crate::failure::Failure;
 use crate::plan::Plan;
@@ -42,14 +42,14 @@ pub fn waiting(plan: &Plan, on_merge: bool, truncated: bool, commit: Option<&str
 
 /// When and where something was done.
 #[derive(Clone, Debug)]
-pub struct Run<'r> {
+pub struct JobRun<'r> {
     pub at: Timestamp,
     pub target: &'r str,
     /// Where the job is shown.
     pub job: Option<&'r str>,
 }
 
-impl Run<'_> {
+impl JobRun<'_> {
     /// `**Applied** to local, Sun 15 Nov 2026 12:00 UTC`
     fn lead(&self, word: &str) -> String {
         let target = markdown::code(&short(self.target, 80));
@@ -76,18 +76,18 @@ fn bounded(parts: Vec<String>) -> String {
 }
 
 /// What became of a plan that was applied, with what is left of it.
-pub fn ran(report: &Report, plan: &Plan, again: &Again, run: &Run) -> String {
+pub fn ran(report: &Report, plan: &Plan, again: &Repetition, run: &JobRun) -> String {
     let word = match &report.ending {
         Ending::Done => "Applied to",
         _ if report.did_anything(plan) => "Applied in part to",
         _ => "Not applied to",
     };
     let mut parts = vec![format!("{}: {}.", run.lead(word), markdown::text(&report::numbers_of(report, plan)))];
-    let document = Document::new(report, plan, again);
+    let document = ReportDocument::new(report, plan, again);
     if !matches!(report.ending, Ending::Done) {
         parts.push(format!(" {}", markdown::text(&short(&document.words, LINE))));
     }
-    let left: Vec<&Line> = document.steps.iter().filter(|line| line.fate != "done").collect();
+    let left: Vec<&StepLine> = document.steps.iter().filter(|line| line.fate != "done").collect();
     if !left.is_empty() {
         parts.push(format!("\n\nWhat is left:\n\n{}", list(&left)));
     }
@@ -99,7 +99,7 @@ pub fn ran(report: &Report, plan: &Plan, again: &Again, run: &Run) -> String {
 }
 
 /// As many as there is room for, and how many there are beside.
-fn list(left: &[&Line]) -> String {
+fn list(left: &[&StepLine]) -> String {
     let mut out = String::new();
     for (number, line) in left.iter().enumerate() {
         let item = item(line);
@@ -113,14 +113,14 @@ fn list(left: &[&Line]) -> String {
 }
 
 /// ``- create `segments/a` failed: HTTP 500``
-fn item(line: &Line) -> String {
+fn item(line: &StepLine) -> String {
     let why = line.why.as_ref().map(|why| format!(": {}", markdown::text(&short(why, LINE)))).unwrap_or_default();
     let fate = line.fate.replace('_', " ").replace("unknown", "is not known");
     format!("- {} {} {fate}{why}\n", line.verb, markdown::code(&short(&line.address, LINE)))
 }
 
 /// That a plan was not applied, and why.
-pub fn held(failure: &Failure, run: &Run) -> String {
+pub fn held(failure: &Failure, run: &JobRun) -> String {
     let lead = run.lead("Held, not applied to");
     let said = |text: &str, most: usize| markdown::text(&short(text, most));
     let lines = |text: &str| -> Vec<String> {
@@ -139,12 +139,12 @@ pub fn held(failure: &Failure, run: &Run) -> String {
 }
 
 /// That there was nothing left to apply.
-pub fn nothing_left(run: &Run) -> String {
+pub fn nothing_left(run: &JobRun) -> String {
     format!("{}: nothing was left to apply.", run.lead("Applied to"))
 }
 
 /// That a plan was not begun because another target's was not applied as it was planned.
-pub fn not_begun(other: &str, run: &Run) -> String {
+pub fn not_begun(other: &str, run: &JobRun) -> String {
     let other = markdown::code(&short(other, 80));
     format!("{}: it was not begun, because {other} was not applied as planned.", run.lead("Held, not applied to"))
 }
@@ -158,9 +158,9 @@ mod tests {
     use crate::nouns::level::Level;
     use crate::plan::{About, Aim, Choice, Position};
 
-    fn run() -> Run<'static> {
+    fn run() -> JobRun<'static> {
         let job = Some("https://git.example/shop/messages/actions/runs/7");
-        Run { at: "2026-11-15T12:00:00Z".parse().unwrap(), target: "local", job }
+        JobRun { at: "2026-11-15T12:00:00Z".parse().unwrap(), target: "local", job }
     }
 
     fn plan() -> Plan {
@@ -200,7 +200,7 @@ mod tests {
             denied: false,
             steps: (0..500).map(step).collect(),
         };
-        let told = ran(&report, &plan(), &Again::default(), &run());
+        let told = ran(&report, &plan(), &Repetition::default(), &run());
         assert!(told.len() <= MOST, "{}", told.len());
         assert!(
             told.starts_with("**Not applied to** `local`, Sun 15 Nov 2026 12:00 UTC ([job](https://git.example/"),
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn an_address_of_a_job_that_could_be_something_else_is_left_out() {
-        let run = |job| Run { job: Some(job), ..run() };
+        let run = |job| JobRun { job: Some(job), ..run() };
         assert!(nothing_left(&run("https://git.example/1")).contains("[job]"));
         for job in ["https://git.example/)[x](", "javascript:alert(1)", "https://git.example/ x"] {
             assert!(!nothing_left(&run(job)).contains("job"), "{job}");

@@ -10,7 +10,7 @@ const START: &str = "pushplan ";
 
 /// A command, as the command line has it.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct CommandWords {
     /// Such as `plan` or `ledger restore`.
     pub name: String,
     pub has_project: bool,
@@ -28,7 +28,7 @@ pub struct Commands {
     /// The target, where it was named and is one.
     pub target: Option<String>,
     /// All commands there are. Few texts need them.
-    pub known: fn() -> &'static [Known],
+    pub known: fn() -> &'static [CommandWords],
 }
 
 impl Default for Commands {
@@ -82,9 +82,10 @@ impl Commands {
     }
 
     /// The command that a text begins with.
-    fn known(&self, text: &str) -> Option<&'static Known> {
+    fn known(&self, text: &str) -> Option<&'static CommandWords> {
         let is_word = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
-        let is_it = |known: &&Known| text.strip_prefix(&*known.name).is_some_and(|rest| !rest.starts_with(is_word));
+        let is_it =
+            |known: &&CommandWords| text.strip_prefix(&*known.name).is_some_and(|rest| !rest.starts_with(is_word));
         (self.known)().iter().filter(is_it).max_by_key(|known| known.name.len())
     }
 }
@@ -94,9 +95,9 @@ mod tests {
     use super::*;
     use std::sync::LazyLock;
 
-    fn known() -> &'static [Known] {
-        static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
-            let known = |name: &str, has_project, has_target| Known {
+    fn known() -> &'static [CommandWords] {
+        static KNOWN: LazyLock<Vec<CommandWords>> = LazyLock::new(|| {
+            let known = |name: &str, has_project, has_target| CommandWords {
                 name: name.to_owned(),
                 has_project,
                 has_target,

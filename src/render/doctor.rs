@@ -18,7 +18,7 @@ const VERSION: u32 = 1;
 /// How something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum CheckState {
     /// Nothing is to be done.
     Fine,
     /// It works, and somebody should know.
@@ -34,7 +34,7 @@ pub struct Check {
     pub about: &'static str,
     /// The target that it is about; none where it is about all of them.
     pub target: Option<String>,
-    pub state: State,
+    pub state: CheckState,
     /// What was found.
     pub says: String,
     /// What to do about it.
@@ -45,16 +45,16 @@ pub struct Check {
 
 impl Check {
     pub fn fine(about: &'static str, says: impl Into<String>) -> Self {
-        Self { about, target: None, state: State::Fine, says: says.into(), help: None, exit: Exit::Done }
+        Self { about, target: None, state: CheckState::Fine, says: says.into(), help: None, exit: Exit::Done }
     }
 
     pub fn warning(about: &'static str, says: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { state: State::Warning, help: Some(help.into()), ..Self::fine(about, says) }
+        Self { state: CheckState::Warning, help: Some(help.into()), ..Self::fine(about, says) }
     }
 
     pub fn trouble(about: &'static str, failure: &Failure) -> Self {
         let (help, exit) = (failure.help.clone(), failure.exit);
-        Self { state: State::Trouble, help, exit, ..Self::fine(about, &failure.message) }
+        Self { state: CheckState::Trouble, help, exit, ..Self::fine(about, &failure.message) }
     }
 
     pub fn of(self, target: &str) -> Self {
@@ -135,7 +135,7 @@ pub struct Checkup {
 
 /// What `pushplan doctor --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Document<'c> {
+pub struct DoctorDocument<'c> {
     /// The version of this form.
     format_version: u32,
     /// The version of pushplan.
@@ -161,13 +161,13 @@ impl Checkup {
         Self { checks: checks.into_iter().map(quiet).collect() }
     }
 
-    fn number(&self, state: State) -> usize {
+    fn number(&self, state: CheckState) -> usize {
         self.checks.iter().filter(|check| check.state == state).count()
     }
 
     /// The exit code of the first trouble: what is first is to be mended first.
     pub fn exit(&self) -> Exit {
-        self.checks.iter().find(|check| check.state == State::Trouble).map_or(Exit::Done, |check| check.exit)
+        self.checks.iter().find(|check| check.state == CheckState::Trouble).map_or(Exit::Done, |check| check.exit)
     }
 
     pub fn text(&self) -> String {
@@ -181,16 +181,16 @@ impl Checkup {
                 let _ = writeln!(out, "\n{BOLD}{}{BOLD:#}", one_line(target.unwrap_or_default()));
             }
             let (sign, style) = match check.state {
-                State::Fine => (' ', Style::new()),
-                State::Warning => ('!', AnsiColor::Yellow.on_default()),
-                State::Trouble => ('x', AnsiColor::Red.on_default()),
+                CheckState::Fine => (' ', Style::new()),
+                CheckState::Warning => ('!', AnsiColor::Yellow.on_default()),
+                CheckState::Trouble => ('x', AnsiColor::Red.on_default()),
             };
             let _ = writeln!(out, "{style}{sign} {:<widest$}{style:#}  {}", check.about, check.says);
-            if let Some(help) = check.help.as_ref().filter(|_| check.state != State::Fine) {
+            if let Some(help) = check.help.as_ref().filter(|_| check.state != CheckState::Fine) {
                 let _ = writeln!(out, "  {:widest$}  = help: {help}", "");
             }
         }
-        let (troubles, warnings) = (self.number(State::Trouble), self.number(State::Warning));
+        let (troubles, warnings) = (self.number(CheckState::Trouble), self.number(CheckState::Warning));
         let told = match (troubles, warnings) {
             (0, 0) => "All is well.".to_owned(),
             (0, _) => format!("{}.", text::count(warnings, "warning")),
@@ -202,12 +202,12 @@ impl Checkup {
     }
 
     pub fn json(&self) -> String {
-        let document = Document {
+        let document = DoctorDocument {
             format_version: VERSION,
             pushplan: env!("CARGO_PKG_VERSION"),
             platform: platform(),
-            troubles: self.number(State::Trouble),
-            warnings: self.number(State::Warning),
+            troubles: self.number(CheckState::Trouble),
+            warnings: self.number(CheckState::Warning),
             checks: &self.checks,
         };
         format!("{}\n", serde_json::to_string_pretty(&document).expect("all keys are texts"))

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::codes::{CODES, Code, FAMILIES, LIMITED, LIMITS, Limit};
 use crate::kinds::KINDS;
-use crate::manifest::fields::Place;
+use crate::manifest::fields::SchemaField;
 
 /// Where lines are broken.
 const WIDTH: usize = 100;
@@ -80,8 +80,8 @@ fn laid_out(page: &str, behind: &str) -> String {
 }
 
 /// A field: what it is, what can stand there, and what it is made of.
-pub fn place(place: &Place) -> String {
-    let Place { path, about, what, required, fields } = place;
+pub fn place(place: &SchemaField) -> String {
+    let SchemaField { path, about, what, required, fields } = place;
     let mut out = format!("{BOLD}{path}{BOLD:#}\n\n");
     for paragraph in about {
         out.push_str(&wrap(paragraph, 0));

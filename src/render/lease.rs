@@ -10,7 +10,7 @@ const VERSION: u32 = 1;
 
 /// What `pushplan apply --format json` prints where somebody else is at work. Nothing was done.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Held<'l> {
+pub struct HeldDocument<'l> {
     /// The version of this form.
     format_version: u32,
     /// The target.
@@ -68,7 +68,7 @@ impl<'l> Lease<'l> {
 /// That somebody is at work, in one line.
 pub fn held(target: &str, running: &Running, observed: &Observed) -> String {
     let observed_seconds = observed.unchanged.as_secs();
-    line(&Held { format_version: VERSION, target, ending: "held", lease: Lease::of(running), observed_seconds })
+    line(&HeldDocument { format_version: VERSION, target, ending: "held", lease: Lease::of(running), observed_seconds })
 }
 
 /// That a lease is ended, in one line.

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::one_line;
 use crate::address::Address;
-use crate::ledger::{Entry, Facts, Kept, Open, Owned, Restored, Retired, Running, Seq};
+use crate::ledger::{Entry, Facts, Kept, Owned, Restored, Retired, Running, Seq, Unconfirmed};
 use crate::text;
 
 /// The version of the JSON form. It grows when a field changes its meaning or goes away.
@@ -18,7 +18,7 @@ const VERSION: u32 = 1;
 
 /// A ledger and what is told of it.
 #[derive(Debug)]
-pub struct View<'v> {
+pub struct LedgerView<'v> {
     pub target: &'v str,
     pub place: &'v str,
     pub facts: &'v Facts,
@@ -86,7 +86,7 @@ pub fn accepted(target: &str, restored: &Restored) -> String {
     )
 }
 
-impl View<'_> {
+impl LedgerView<'_> {
     pub fn text(&self) -> String {
         let Facts { position, last, checkpoint, ledger, .. } = self.facts;
         let mut out = format!("The ledger of {} is in {}\n", one_line(self.target), one_line(self.place));
@@ -205,7 +205,7 @@ struct Export<'f> {
     records: Seq,
     app: &'f str,
     owned: BTreeMap<String, &'f Owned>,
-    in_doubt: BTreeMap<String, &'f Open>,
+    in_doubt: BTreeMap<String, &'f Unconfirmed>,
     retired: &'f [Retired],
     run: Option<&'f Running>,
 }

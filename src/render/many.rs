@@ -8,9 +8,9 @@ pub mod text;
 
 use std::collections::HashMap;
 
-use super::Again;
+use super::Repetition;
 use super::plan::text::{changing, pressing, staying};
-use super::plan::{Ahead, Risk, View};
+use super::plan::{NextSteps, PlanView, Risk};
 use crate::failure::Failure;
 use crate::plan::Plan;
 use crate::text::count;
@@ -20,37 +20,37 @@ const NAMED: usize = 20;
 
 /// What became of a target.
 #[derive(Clone, Copy, Debug)]
-pub enum Said<'p> {
-    Planned(&'p Plan, &'p Ahead),
+pub enum PlanResult<'p> {
+    Planned(&'p Plan, &'p NextSteps),
     Failed(&'p Failure),
 }
 
 /// Several targets, each with what became of it.
 #[derive(Debug)]
 pub struct Several<'p> {
-    pub all: Vec<(&'p str, Said<'p>)>,
+    pub all: Vec<(&'p str, PlanResult<'p>)>,
     /// How the command is said again for all of them.
-    pub again: &'p Again,
+    pub again: &'p Repetition,
     /// The folder that they were saved in.
     pub saved: Option<String>,
     /// By number of the target.
-    views: Vec<Option<View<'p>>>,
+    views: Vec<Option<PlanView<'p>>>,
 }
 
 impl<'p> Several<'p> {
-    pub fn new(all: Vec<(&'p str, Said<'p>)>, again: &'p Again, saved: Option<String>) -> Self {
-        let view = |(_, said): &(&'p str, Said<'p>)| match *said {
-            Said::Planned(plan, ahead) => Some(View::of(plan, &ahead.again)),
-            Said::Failed(_) => None,
+    pub fn new(all: Vec<(&'p str, PlanResult<'p>)>, again: &'p Repetition, saved: Option<String>) -> Self {
+        let view = |(_, said): &(&'p str, PlanResult<'p>)| match *said {
+            PlanResult::Planned(plan, ahead) => Some(PlanView::of(plan, &ahead.again)),
+            PlanResult::Failed(_) => None,
         };
         let views = all.iter().map(view).collect();
         Self { all, again, saved, views }
     }
 
     /// Those that were planned.
-    fn planned(&self) -> impl Iterator<Item = (&'p str, &View<'p>, &'p Ahead)> {
+    fn planned(&self) -> impl Iterator<Item = (&'p str, &PlanView<'p>, &'p NextSteps)> {
         self.all.iter().zip(&self.views).filter_map(|((target, said), view)| match (said, view) {
-            (Said::Planned(_, ahead), Some(view)) => Some((*target, view, *ahead)),
+            (PlanResult::Planned(_, ahead), Some(view)) => Some((*target, view, *ahead)),
             _ => None,
         })
     }
@@ -103,7 +103,7 @@ impl<'p> Several<'p> {
 }
 
 /// What happens on a target, in a few words.
-fn words(view: &View) -> String {
+fn words(view: &PlanView) -> String {
     let changing = changing(view);
     if view.plan.is_empty() && changing.is_empty() {
         let left = view.plan.left_out.len();
@@ -123,7 +123,7 @@ struct Folded<'t, B> {
 }
 
 /// A change as it is shown, with why a reader should look at it.
-struct Shown<B> {
+struct ShownBlock<B> {
     risk: Risk,
     /// What makes it the same as another.
     same: String,
@@ -131,19 +131,19 @@ struct Shown<B> {
 }
 
 /// Gathers what is the same on several targets: first by what is shown, then by who has it. What is riskier stands first.
-fn fold<'t, B>(all: Vec<(&'t str, Vec<Shown<B>>)>) -> Vec<Folded<'t, B>> {
-    struct One<'t, B> {
+fn fold<'t, B>(all: Vec<(&'t str, Vec<ShownBlock<B>>)>) -> Vec<Folded<'t, B>> {
+    struct TargetPart<'t, B> {
         risk: Risk,
         block: B,
         targets: Vec<&'t str>,
     }
-    let mut changes: Vec<One<B>> = Vec::new();
+    let mut changes: Vec<TargetPart<B>> = Vec::new();
     let mut index: HashMap<String, usize> = HashMap::new();
     for (target, blocks) in all {
-        for Shown { risk, same, block } in blocks {
+        for ShownBlock { risk, same, block } in blocks {
             let at = *index.entry(same).or_insert(changes.len());
             if at == changes.len() {
-                changes.push(One { risk, block, targets: Vec::new() });
+                changes.push(TargetPart { risk, block, targets: Vec::new() });
             }
             // One target has a thing once, also where it is told in two places.
             if changes[at].targets.last() != Some(&target) {
@@ -154,7 +154,7 @@ fn fold<'t, B>(all: Vec<(&'t str, Vec<Shown<B>>)>) -> Vec<Folded<'t, B>> {
     changes.sort_by_key(|one| one.risk);
     let mut folded: Vec<Folded<B>> = Vec::new();
     let mut places: HashMap<Vec<&str>, usize> = HashMap::new();
-    for One { block, targets, .. } in changes {
+    for TargetPart { block, targets, .. } in changes {
         let at = *places.entry(targets.clone()).or_insert(folded.len());
         if at == folded.len() {
             folded.push(Folded { targets, blocks: Vec::new() });
@@ -168,11 +168,11 @@ fn fold<'t, B>(all: Vec<(&'t str, Vec<Shown<B>>)>) -> Vec<Folded<'t, B>> {
 /// each other.
 fn every_change<'p, B>(
     several: &Several<'p>,
-    show: impl Fn(&View) -> Vec<(Risk, B)>,
+    show: impl Fn(&PlanView) -> Vec<(Risk, B)>,
     text: impl Fn(&B) -> &str,
 ) -> Vec<Folded<'p, B>> {
     let all = several.planned().map(|(target, view, _)| {
-        let shown = view.without_ids(&show).into_iter().enumerate().map(|(number, (risk, block))| Shown {
+        let shown = view.without_ids(&show).into_iter().enumerate().map(|(number, (risk, block))| ShownBlock {
             risk,
             same: text(&block).to_owned(),
             block: (number, block),
@@ -210,8 +210,8 @@ fn heading(targets: &[&str], changes: usize) -> String {
 mod tests {
     use super::*;
 
-    fn shown(risk: Risk, text: &str) -> Shown<String> {
-        Shown { risk, same: text.to_owned(), block: text.to_owned() }
+    fn shown(risk: Risk, text: &str) -> ShownBlock<String> {
+        ShownBlock { risk, same: text.to_owned(), block: text.to_owned() }
     }
 
     #[test]

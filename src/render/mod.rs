@@ -1,6 +1,5 @@
 //! What people and programs read. One file per form; nothing else prints.
 
-mod again;
 pub mod calendar;
 pub mod cases;
 pub mod ci;
@@ -31,6 +30,7 @@ mod progress;
 pub mod pull;
 mod ready;
 pub mod reconcile;
+mod repetition;
 pub mod report;
 pub mod schema;
 pub mod sides;
@@ -40,10 +40,10 @@ pub mod test_send;
 pub mod unmanaged;
 
 pub use crate::text::{line_breaks, one_line, visible};
-pub use again::Again;
-pub use commands::{Commands, Known};
+pub use commands::{CommandWords, Commands};
 pub use layout::Style;
 pub use out::Out;
 pub use pretty::pretty;
 pub use progress::{Progress, Showing};
 pub use ready::{Access, Ready};
+pub use repetition::Repetition;

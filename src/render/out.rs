@@ -26,10 +26,10 @@ pub struct Out {
 
 /// One of the two. After something could not be written to it, nothing more is: a text with a hole in it would be another.
 #[derive(Clone, Debug, Default)]
-struct Stream(Arc<Mutex<State>>);
+struct Stream(Arc<Mutex<StreamState>>);
 
 #[derive(Debug, Default)]
-enum State {
+enum StreamState {
     #[default]
     Open,
     /// The reader has seen enough: `pushplan ... | head`.
@@ -41,13 +41,13 @@ enum State {
 impl Stream {
     fn put(&self, write: impl FnOnce() -> io::Result<()>) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !matches!(*state, State::Open) {
+        if !matches!(*state, StreamState::Open) {
             return;
         }
         if let Err(error) = write() {
             *state = match error.kind() {
-                io::ErrorKind::BrokenPipe => State::Closed,
-                _ => State::Lost(error.to_string()),
+                io::ErrorKind::BrokenPipe => StreamState::Closed,
+                _ => StreamState::Lost(error.to_string()),
             };
         }
     }
@@ -89,8 +89,8 @@ impl Out {
     /// Why something is missing on standard output, where its reader has not gone away.
     pub fn lost(&self) -> Option<String> {
         match &*self.stdout.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            State::Lost(why) => Some(why.clone()),
-            State::Open | State::Closed => None,
+            StreamState::Lost(why) => Some(why.clone()),
+            StreamState::Open | StreamState::Closed => None,
         }
     }
 

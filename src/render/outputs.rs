@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::plan::View;
-use super::{Again, one_line};
+use super::plan::PlanView;
+use super::{Repetition, one_line};
 use crate::digest::Digest;
 use crate::plan::{Action, Choice, Plan};
 use crate::text::short;
@@ -13,7 +13,7 @@ const REASON: usize = 500;
 
 /// What plans come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct OutputCounts {
     pub changes: usize,
     pub creates: usize,
     pub updates: usize,
@@ -27,7 +27,7 @@ pub struct Counts {
 /// What is handed on. What is not known is empty.
 #[derive(Clone, Debug, Default)]
 pub struct Outputs {
-    pub counts: Option<Counts>,
+    pub counts: Option<OutputCounts>,
     /// How many things somebody did on the service. What they would set off is not known.
     pub drifted: Option<usize>,
     pub plan_file: Option<String>,
@@ -36,13 +36,13 @@ pub struct Outputs {
     pub failure_reason: Option<String>,
 }
 
-impl Counts {
+impl OutputCounts {
     /// The sum over plans, each counted as its readers see it.
     pub fn of(plans: &[Plan]) -> Self {
         let mut sum = Self::default();
-        let again = Again::new("apply", None, None, &Choice::default());
+        let again = Repetition::new("apply", None, None, &Choice::default());
         for plan in plans {
-            let view = View::of(plan, &again);
+            let view = PlanView::of(plan, &again);
             sum.creates += view.count(Action::Create);
             sum.updates += view.count(Action::Update);
             sum.replaces += view.count(Action::Replace);
@@ -76,7 +76,7 @@ pub fn digest(plans: &[Plan]) -> Option<String> {
 impl Outputs {
     /// Names and values, in the order in which they are written.
     fn all(&self) -> Vec<(&'static str, String)> {
-        let number = |number: fn(&Counts) -> usize| self.counts.as_ref().map(|counts| number(counts).to_string());
+        let number = |number: fn(&OutputCounts) -> usize| self.counts.as_ref().map(|counts| number(counts).to_string());
         let text = |text: &Option<String>| text.as_deref().map(one_line);
         let reason = self.failure_reason.as_deref().map(|reason| short(&one_line(reason), REASON));
         [

@@ -9,7 +9,7 @@ use super::html::{page, phone};
 use super::layout::{Paint, Row, Style, Words, head, painted, paragraph, rows};
 use super::{one_line, visible};
 use crate::address::Address;
-use crate::look::{Center, Fit, Seen, cut, is_rtl, width, wrap};
+use crate::look::{Appearance, Center, Fit, cut, is_rtl, width, wrap};
 use crate::nouns::device::DeviceType;
 
 /// The messages of a resource, and whom they come from.
@@ -22,7 +22,7 @@ pub struct Preview<'p> {
     pub app: &'p str,
     /// Whether a push that sends it can give values for its placeholders.
     pub open: bool,
-    pub seen: Vec<Seen>,
+    pub seen: Vec<Appearance>,
 }
 
 /// The signs that boxes are drawn with.
@@ -50,7 +50,7 @@ const INDENT: usize = 2;
 const NOW: &str = "now";
 
 /// What a message without a label has, where others beside it have one.
-fn label(seen: &Seen) -> &str {
+fn label(seen: &Appearance) -> &str {
     seen.label.as_deref().unwrap_or("with its defaults")
 }
 
@@ -89,7 +89,7 @@ impl Preview<'_> {
     }
 
     /// A notification in a box.
-    fn notification(&self, out: &mut String, seen: &Seen, fit: &Fit, style: Style) {
+    fn notification(&self, out: &mut String, seen: &Appearance, fit: &Fit, style: Style) {
         let inner = COLUMNS.min(style.width.saturating_sub(INDENT + 4)).max(NOW.len() + 2);
         let mut lines = Vec::new();
         let mark = drawn("…", style);
@@ -124,7 +124,7 @@ impl Preview<'_> {
     }
 
     /// What is not seen on a screen, each with what it is called.
-    fn told(&self, seen: &Seen) -> Vec<(&'static str, String)> {
+    fn told(&self, seen: &Appearance) -> Vec<(&'static str, String)> {
         let tap = seen.tap.iter().map(|tap| ("tap", tap.clone()));
         let buttons = seen.presses.iter().map(|press| ("button", press.clone()));
         let unless = if self.open { ", unless the push gives one" } else { "" };
@@ -136,7 +136,7 @@ impl Preview<'_> {
     }
 
     /// The same as rows, with the Message Center message.
-    fn facts(&self, seen: &Seen) -> Vec<Row> {
+    fn facts(&self, seen: &Appearance) -> Vec<Row> {
         let mut found: Vec<Row> =
             self.told(seen).iter().map(|(name, words)| Row::new(name, Words::new(words))).collect();
         if let Some(Center { title, text }) = &seen.message {

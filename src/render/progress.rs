@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::layout::{Paint, Style, painted};
-use super::report::{Line, past_tense};
+use super::report::{StepLine, past_tense};
 use super::{Out, one_line};
 use crate::address::Address;
 use crate::apply::Fate;
@@ -64,7 +64,7 @@ impl<'o> Progress<'o> {
             let said = self.tally.finished(step, fate, self.showing == Showing::Bar);
             match (self.showing, said) {
                 (Showing::JsonLines, _) if is_news => {
-                    self.out.json(&format!("{}\n", Line::of(step, fate).json()));
+                    self.out.json(&format!("{}\n", StepLine::of(step, fate).json()));
                 }
                 (Showing::Bar | Showing::Lines, Some(line)) => self.line(&line),
                 _ => {}

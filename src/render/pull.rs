@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use similar::TextDiff;
 
-use super::{Again, one_line, visible};
+use super::{Repetition, one_line, visible};
 use crate::address::Address;
 use crate::failure::{Exit, Failure};
 use crate::kinds::{self, Kind};
 use crate::ledger::Adopted;
 use crate::manifest::edit::{Clash, Placed, Settled, Unplaced};
-use crate::plan::Place;
-use crate::pull::{File, Gone, Left};
+use crate::plan::DeclaredAt;
+use crate::pull::{Gone, Left, PulledFile};
 use crate::source::{Position, Sources, Span};
 use crate::text;
 
@@ -44,7 +44,7 @@ fn counts(addresses: &[Address]) -> String {
 }
 
 /// One line for a file: `Wrote segments.yaml: 12 segments`. Of many alike, one line for all of them.
-pub fn files(files: &[(String, &File)], done: bool) -> Vec<String> {
+pub fn files(files: &[(String, &PulledFile)], done: bool) -> Vec<String> {
     let (wrote, added) = if done { ("Wrote", "Added") } else { ("Would write", "Would add") };
     let (few, many): (Vec<_>, Vec<_>) =
         files.iter().partition(|(_, file)| files.len() <= MANY || file.before.is_some());
@@ -59,7 +59,7 @@ pub fn files(files: &[(String, &File)], done: bool) -> Vec<String> {
 /// More files are not told one by one.
 const MANY: usize = 40;
 
-fn one(name: &str, file: &File, wrote: &str, added: &str) -> String {
+fn one(name: &str, file: &PulledFile, wrote: &str, added: &str) -> String {
     let (name, gains) = (one_line(name), counts(&file.gains));
     match (&file.before, &file.instead_of) {
         (Some(_), _) => format!("{added} to {name}: {gains}"),
@@ -227,7 +227,7 @@ pub fn nothing_there(gone: &Gone) -> Failure {
 
 fn way_out(gone: &Gone) -> String {
     let place = match &gone.place {
-        Some(Place { file, line }) => format!("take it out of {file}:{line}"),
+        Some(DeclaredAt { file, line }) => format!("take it out of {file}:{line}"),
         None => "take it out of your files".to_owned(),
     };
     format!(
@@ -236,7 +236,7 @@ fn way_out(gone: &Gone) -> String {
 }
 
 /// Values that could not be brought into git, each with the places that matter; `after`: files as they are by now.
-pub fn unplaced(settled: &Settled, sources: &Sources, after: &BTreeMap<&str, &str>, again: &Again) -> Vec<String> {
+pub fn unplaced(settled: &Settled, sources: &Sources, after: &BTreeMap<&str, &str>, again: &Repetition) -> Vec<String> {
     let mut lines = Vec::new();
     for (address, placed) in &settled.placed {
         for Unplaced { path, live, words, places, notes, clash } in &placed.unplaced {

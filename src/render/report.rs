@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Again;
+use super::Repetition;
 use super::layout::{self, Paint, Row, Style, Words};
-use super::lease::Held;
+use super::lease::HeldDocument;
 use crate::address::Address;
 use crate::apply::{Ending, Fate, Report, StepReport};
 use crate::kinds::{self, Create, Read};
@@ -72,10 +72,10 @@ const FATES: [(&str, &str, Paint); 5] = [
 ];
 
 /// How it ended, what did not go well and why, and what to do next. Where all went well, it is two lines.
-pub fn text(report: &Report, plan: &Plan, again: &Again, style: Style) -> String {
+pub fn text(report: &Report, plan: &Plan, again: &Repetition, style: Style) -> String {
     let mut out = String::new();
     let well = report.ending == Ending::Done;
-    let told = Told::of(report, plan);
+    let told = ShownRun::of(report, plan);
     for (fate, heading, paint) in FATES {
         let is_told = |step: &&StepReport| word(&step.fate) == fate && !told.is_part(step);
         let steps: Vec<&StepReport> = told.steps.iter().copied().filter(is_told).collect();
@@ -101,7 +101,7 @@ pub fn text(report: &Report, plan: &Plan, again: &Again, style: Style) -> String
 }
 
 /// What is told of a run: changes, and not what the ledger alone takes note of.
-struct Told<'r> {
+struct ShownRun<'r> {
     steps: Vec<&'r StepReport>,
     /// What a new one was made of in the place of an old one.
     replaced: BTreeSet<&'r Address>,
@@ -111,7 +111,7 @@ struct Told<'r> {
     parts: BTreeSet<usize>,
 }
 
-impl<'r> Told<'r> {
+impl<'r> ShownRun<'r> {
     fn of(report: &'r Report, plan: &'r Plan) -> Self {
         let news = News::of(plan);
         let steps: Vec<&StepReport> = report.steps.iter().filter(|step| news.has(&step.address, step.verb)).collect();
@@ -159,7 +159,7 @@ const REPLACED: &str = "replaced";
 /// What is done to something that may be deleted from now on.
 const UNPROTECTED: &str = "unprotected";
 
-fn row(step: &StepReport, told: &Told, level: Level) -> Row {
+fn row(step: &StepReport, told: &ShownRun, level: Level) -> Row {
     let StepReport { address, verb, fate, recorded, .. } = step;
     let words = match fate {
         Fate::Done { id: Some(id), .. } => Words::new(&format!("{address} ({id})")),
@@ -208,11 +208,11 @@ fn ended(report: &Report, plan: &Plan) -> Words {
 
 /// The same of a run, by itself.
 pub(super) fn numbers_of(report: &Report, plan: &Plan) -> String {
-    numbers(&Told::of(report, plan), plan).plain().to_lowercase().trim_end_matches('.').to_owned()
+    numbers(&ShownRun::of(report, plan), plan).plain().to_lowercase().trim_end_matches('.').to_owned()
 }
 
 /// `3 created, 1 updated; 2 failed, 4 not started.`
-fn numbers(told: &Told, plan: &Plan) -> Words {
+fn numbers(told: &ShownRun, plan: &Plan) -> Words {
     let is_done = |step: &&&StepReport| step.fate.is_done() && !told.is_part(step);
     let done: Vec<&str> = told.steps.iter().filter(is_done).map(|step| told.done(step)).collect();
     let words = ["created", "updated", REPLACED, "deleted", "adopted", UNPROTECTED, "forgotten", "moved"];
@@ -251,7 +251,7 @@ pub struct Next {
 }
 
 /// What to do next; nothing where all is done.
-pub fn next(report: &Report, plan: &Plan, again: &Again) -> Vec<Next> {
+pub fn next(report: &Report, plan: &Plan, again: &Repetition) -> Vec<Next> {
     let mut found = Vec::new();
     let doubt: Vec<&StepReport> = report.steps.iter().filter(|step| is_for_people(step, plan.level)).collect();
     for StepReport { address, .. } in doubt.iter().take(SHOWN) {
@@ -303,13 +303,13 @@ fn is_for_people(step: &StepReport, level: Level) -> bool {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Printed<'p> {
-    Ran(Document),
-    Held(Held<'p>),
+    Ran(ReportDocument),
+    Held(HeldDocument<'p>),
 }
 
 /// What a run did.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Document {
+pub struct ReportDocument {
     /// The version of this form. It grows when a field changes its meaning or goes away.
     pub format_version: u32,
     /// Tells this run from every other.
@@ -323,16 +323,16 @@ pub struct Document {
     pub words: String,
     /// The last record of the ledger that this run knows of.
     pub ledger: u64,
-    pub counts: Counts,
+    pub counts: FateCounts,
     /// What became of each step that is a change, and not for the ledger alone. The last line of --format jsonl has those alone that were never begun.
-    pub steps: Vec<Line>,
+    pub steps: Vec<StepLine>,
     /// What to do next.
     pub next: Vec<Next>,
 }
 
 /// How many steps have each fate.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Counts {
+pub struct FateCounts {
     pub done: usize,
     pub failed: usize,
     /// Those that were sent, and nobody knows whether they were done.
@@ -345,7 +345,7 @@ pub struct Counts {
 
 /// What became of a step. With `--format jsonl`, a line for each that is over.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Line {
+pub struct StepLine {
     /// Its place in the plan, from 0.
     pub step: usize,
     pub address: String,
@@ -361,7 +361,7 @@ pub struct Line {
     pub recorded: Option<bool>,
 }
 
-impl Line {
+impl StepLine {
     /// A step that is over, while the run goes on.
     pub fn of(step: &Step, fate: &Fate) -> Self {
         let Step { number, address, verb, .. } = step;
@@ -395,9 +395,9 @@ impl Line {
     }
 }
 
-impl Document {
-    pub fn new(report: &Report, plan: &Plan, again: &Again) -> Self {
-        let told = Told::of(report, plan);
+impl ReportDocument {
+    pub fn new(report: &Report, plan: &Plan, again: &Repetition) -> Self {
+        let told = ShownRun::of(report, plan);
         let ending = match &report.ending {
             Ending::Done => "done",
             Ending::Partly if report.did_anything(plan) => "partly",
@@ -415,7 +415,7 @@ impl Document {
             ending: ending.to_owned(),
             words: ended(report, plan).plain(),
             ledger: report.ledger,
-            counts: Counts {
+            counts: FateCounts {
                 done: told.count("done"),
                 failed: told.count("failed"),
                 unknown: told.count("unknown"),
@@ -423,23 +423,23 @@ impl Document {
                 not_started: told.count("not_started"),
                 by_hand: plan.count(Action::ByHand),
             },
-            steps: told.steps.iter().map(|step| Line::new(step)).collect(),
+            steps: told.steps.iter().map(|step| StepLine::new(step)).collect(),
             next: next(report, plan, again),
         }
     }
 }
 
 /// The whole report as one object.
-pub fn json(report: &Report, plan: &Plan, again: &Again) -> String {
-    let mut text =
-        serde_json::to_string_pretty(&Document::new(report, plan, again)).expect("texts and numbers are valid JSON");
+pub fn json(report: &Report, plan: &Plan, again: &Repetition) -> String {
+    let mut text = serde_json::to_string_pretty(&ReportDocument::new(report, plan, again))
+        .expect("texts and numbers are valid JSON");
     text.push('\n');
     text
 }
 
 /// The last of the lines of JSON: how it ended. The others were written while it ran.
-pub fn last_line(report: &Report, plan: &Plan, again: &Again) -> String {
-    let mut document = Document::new(report, plan, again);
+pub fn last_line(report: &Report, plan: &Plan, again: &Repetition) -> String {
+    let mut document = ReportDocument::new(report, plan, again);
     document.steps.retain(|line| line.fate == word(&Fate::NotStarted));
     let mut text = serde_json::to_string(&document).expect("texts and numbers are valid JSON");
     text.push('\n');

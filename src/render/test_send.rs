@@ -1,22 +1,22 @@
 //! What `pushplan send` shows: the message, who gets it and where, and what became of it.
 
-use super::Again;
+use super::Repetition;
 use super::layout::{Row, Style, Words, rows};
 use super::preview::Preview;
 use crate::nouns::recipient::Recipient;
-use crate::test_send::{Device, Reached, Why};
+use crate::test_send::{Reached, RecipientDevice, Why};
 use crate::text;
 
 /// A test that is about to be sent.
 #[derive(Debug)]
-pub struct View<'v> {
+pub struct TestSendView<'v> {
     pub recipient: &'v Recipient,
     pub reached: &'v Reached,
     pub target: &'v str,
     pub origin: String,
 }
 
-impl View<'_> {
+impl TestSendView<'_> {
     /// What is shown before it is sent.
     pub fn before(&self, preview: &Preview, style: Style) -> String {
         let mut out = preview.text(style);
@@ -27,7 +27,7 @@ impl View<'_> {
         to = devices.iter().fold(to, |row, device| row.line(Words::new(&named(device))));
         let mut all = vec![to];
         if let Some(((first, why), others)) = left_out.split_first() {
-            let words = |device: &Device, why: Why| Words::new(&format!("{}: {}", named(device), reason(why)));
+            let words = |device: &RecipientDevice, why: Why| Words::new(&format!("{}: {}", named(device), reason(why)));
             let row = Row::new("not to", words(first, *why));
             all.push(others.iter().fold(row, |row, (device, why)| row.line(words(device, *why))));
         }
@@ -37,7 +37,7 @@ impl View<'_> {
     }
 
     /// What is said once it was sent.
-    pub fn sent(&self, push_ids: &[String], again: &Again) -> String {
+    pub fn sent(&self, push_ids: &[String], again: &Repetition) -> String {
         let count = text::count(self.reached.devices.len(), "device");
         let head = format!("\nSent to {}, on {count}.", super::one_line(&self.recipient.to_string()));
         let Some(id) = push_ids.first() else {
@@ -74,7 +74,7 @@ impl View<'_> {
 }
 
 /// A device in words: `ios 5f2b…`.
-fn named(device: &Device) -> String {
+fn named(device: &RecipientDevice) -> String {
     let kind = device.kind.as_ref().map_or_else(|| "a device".to_owned(), ToString::to_string);
     format!("{kind} {}", device.id)
 }

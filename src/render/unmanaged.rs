@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Again;
+use super::Repetition;
 use super::layout::{self, Paint, Style, Words};
 use crate::kinds::{KINDS, Kind};
 use crate::nouns::level::Level;
@@ -24,8 +24,8 @@ pub struct Listing<'l> {
     pub target: &'l str,
     pub level: Level,
     pub now: Timestamp,
-    pub again: Again,
-    pub things: Vec<Shown>,
+    pub again: Repetition,
+    pub things: Vec<ShownThing>,
     /// How many `ignore_unmanaged` leaves out.
     pub ignored: usize,
     /// Patterns of `ignore_unmanaged` that match nothing.
@@ -47,7 +47,7 @@ pub struct Pattern {
 
 /// One thing that is not in git.
 #[derive(Debug)]
-pub struct Shown {
+pub struct ShownThing {
     pub kind: &'static Kind,
     pub address: String,
     pub name: String,
@@ -64,7 +64,7 @@ pub struct Shown {
 pub fn text(listing: &Listing, style: Style) -> String {
     let mut out = String::new();
     for kind in KINDS {
-        let things: Vec<&Shown> = listing.things.iter().filter(|thing| thing.kind.key == kind.key).collect();
+        let things: Vec<&ShownThing> = listing.things.iter().filter(|thing| thing.kind.key == kind.key).collect();
         if things.is_empty() {
             continue;
         }
@@ -81,7 +81,7 @@ pub fn text(listing: &Listing, style: Style) -> String {
     out
 }
 
-fn one(out: &mut String, listing: &Listing, thing: &Shown, style: Style) {
+fn one(out: &mut String, listing: &Listing, thing: &ShownThing, style: Style) {
     let mut left = Words::new("  ").paint(&thing.address, Paint::Strong).beneath(4);
     // Of a tag, the address says all.
     if thing.address.split_once('/').is_none_or(|(_, key)| key != thing.name) {
@@ -162,7 +162,7 @@ fn summary(listing: &Listing) -> Vec<Words> {
 
 /// What `pushplan unmanaged --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Document {
+pub struct UnmanagedDocument {
     /// The version of this form. It grows when a field changes its meaning or goes away.
     format_version: u32,
     target: String,
@@ -171,7 +171,7 @@ pub struct Document {
     /// How much of each kind is not in git, by the kind's key.
     counts: BTreeMap<String, usize>,
     /// What is not in git, by kind and address.
-    things: Vec<Thing>,
+    things: Vec<UnmanagedThing>,
     /// How many more `ignore_unmanaged` leaves out.
     ignored: usize,
     /// Patterns of `ignore_unmanaged` that match nothing.
@@ -184,7 +184,7 @@ pub struct Document {
 
 /// One thing that is not in git.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Thing {
+pub struct UnmanagedThing {
     /// What it is called here: for `pushplan pull`.
     address: String,
     /// Such as segments.
@@ -233,7 +233,7 @@ pub fn json(listing: &Listing) -> String {
         },
     });
     let idle = |Pattern { pattern, line }: &Pattern| IdlePattern { pattern: pattern.clone(), line: *line };
-    let document = Document {
+    let document = UnmanagedDocument {
         format_version: 1,
         target: listing.target.to_owned(),
         api: match listing.level {
@@ -241,7 +241,7 @@ pub fn json(listing: &Listing) -> String {
             Level::Extended => "extended".to_owned(),
         },
         counts,
-        things: listing.things.iter().map(Thing::new).collect(),
+        things: listing.things.iter().map(UnmanagedThing::new).collect(),
         ignored: listing.ignored,
         idle_patterns: listing.idle.iter().map(idle).collect(),
         partly_listed: listing.partly.iter().map(|key| (*key).to_owned()).collect(),
@@ -250,9 +250,9 @@ pub fn json(listing: &Listing) -> String {
     serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
 }
 
-impl Thing {
-    fn new(shown: &Shown) -> Self {
-        let Shown { kind, address, name, id, made, last_used, used_by, over, pruned } = shown;
+impl UnmanagedThing {
+    fn new(shown: &ShownThing) -> Self {
+        let ShownThing { kind, address, name, id, made, last_used, used_by, over, pruned } = shown;
         Self {
             address: address.clone(),
             kind: kind.key.to_owned(),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use pushplan::audience::{self, Answer, Audience, Device, Relation};
+use pushplan::audience::{self, Answer, Audience, ExampleDevice, Relation};
 use pushplan::nouns::audience::{SegmentRef, Selector};
 use pushplan::nouns::device::{DeviceType, DeviceTypes};
 use pushplan::nouns::many::{Many, Set as Listed};
@@ -117,7 +117,7 @@ fn is_empty(set: &Set) -> bool {
 }
 
 /// Fails unless whoever has the traits of an example is in the set, and somebody has them.
-fn exemplifies(world: &World, example: &Device, set: &Set) -> Result<(), TestCaseError> {
+fn exemplifies(world: &World, example: &ExampleDevice, set: &Set) -> Result<(), TestCaseError> {
     let traits: Vec<_> = example.traits().collect();
     let mut found = false;
     for (place, device) in world.devices.iter().enumerate() {

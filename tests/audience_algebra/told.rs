@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pushplan::audience::{self, Answer, Audience, Line, Relation};
+use pushplan::audience::{self, Answer, Audience, Relation, TreeLine};
 use pushplan::finding::Findings;
 use pushplan::node::{Decode, Node, Reader};
 use pushplan::nouns::audience::{SegmentRef, Selector};
@@ -113,7 +113,7 @@ fn an_audience_is_a_tree() {
     ]});
     let lines: Vec<String> = audience::tree(&selector(&written))
         .into_iter()
-        .map(|Line { depth, text }| format!("{}{text}", "  ".repeat(depth)))
+        .map(|TreeLine { depth, text }| format!("{}{text}", "  ".repeat(depth)))
         .collect();
     assert_eq!(
         lines,
@@ -147,7 +147,7 @@ fn the_canonical_form_is_flat_sorted_and_without_repetition() {
         .canonical()
         .expect("a small form")
         .into_iter()
-        .map(|Line { depth, text }| format!("{}{text}", "  ".repeat(depth)))
+        .map(|TreeLine { depth, text }| format!("{}{text}", "  ".repeat(depth)))
         .collect();
     assert_eq!(
         lines,

@@ -8,7 +8,9 @@ use pushplan::digest::Digest;
 use pushplan::exchange::Method;
 use pushplan::ledger::Verb;
 use pushplan::nouns::level::Level;
-use pushplan::plan::{Action, Change, FORMAT, Moved, Place, Plan, Position, Reason, Send, Shown, Step};
+use pushplan::plan::{
+    Action, CausedSend, Change, DeclaredAt, FORMAT, Moved, Plan, Position, Reason, ShownRequest, Step,
+};
 use serde_json::Value;
 
 pub fn address(text: &str) -> Address {
@@ -40,7 +42,7 @@ pub fn plan(changes: impl IntoIterator<Item = Building>) -> Plan {
         changes: Vec::new(),
         steps: Vec::new(),
         left_out: Vec::new(),
-        told: pushplan::plan::Told::default(),
+        told: pushplan::plan::Annotations::default(),
     };
     let mut steps: Vec<(usize, Step)> = Vec::new();
     for Building { change, steps: own } in changes {
@@ -87,7 +89,7 @@ impl Building {
     }
 
     pub fn at(mut self, file: &str, line: usize) -> Self {
-        self.change.place = Some(Place { file: file.into(), line });
+        self.change.place = Some(DeclaredAt { file: file.into(), line });
         self
     }
 
@@ -131,7 +133,7 @@ impl Building {
 
     pub fn sends(mut self, by: &str, tag: &str, to: &str) -> Self {
         let (by, tag, to) = (address(by).into(), Some(tag.to_owned()), to.to_owned());
-        self.change.sends.push(Send { by, tag, removed: false, after_seconds: 0, to });
+        self.change.sends.push(CausedSend { by, tag, removed: false, after_seconds: 0, to });
         self
     }
 
@@ -162,7 +164,7 @@ impl Building {
             past: false,
             push_ids: Vec::new(),
             pruned: false,
-            request: Some(Shown { method, path: path.to_owned() }),
+            request: Some(ShownRequest { method, path: path.to_owned() }),
         };
         self.steps.push((order, step));
         self

@@ -10,7 +10,7 @@ use project::{World, units_of};
 use pushplan::plan::{Action, Plan};
 use pushplan::render::Style;
 use pushplan::render::html::report::html;
-use pushplan::render::plan::{Ahead, json, markdown, text, text_to};
+use pushplan::render::plan::{NextSteps, json, markdown, text, text_to};
 use serde_json::Value;
 
 fn planned(world: &World) -> Plan {
@@ -19,7 +19,7 @@ fn planned(world: &World) -> Plan {
 
 /// Renders a plan in every form, and returns its text.
 fn shown(plan: &Plan, name: &str) -> String {
-    let ahead = Ahead::default();
+    let ahead = NextSteps::default();
     let (page, comment) = (html(plan, &ahead), markdown(plan, &ahead));
     assert!(page.len() < 8_000_000, "{name}: the page has {} bytes", page.len());
     assert!(comment.len() <= 60_000, "{name}: the comment has {} bytes", comment.len());
@@ -55,7 +55,7 @@ fn a_plan_that_is_large_in_one_place_is_shown_in_every_form() {
 #[test]
 fn a_text_is_told_in_parts_of_whole_lines() {
     let plan = planned(&World::edited(1_000));
-    let ahead = Ahead::default();
+    let ahead = NextSteps::default();
     let mut parts: Vec<String> = Vec::new();
     text_to(&plan, &ahead, Style::PLAIN, &mut |part| parts.push(part.to_owned()));
     assert!(parts.len() > 50 && parts.iter().all(|part| part.ends_with('\n')), "{} parts", parts.len());

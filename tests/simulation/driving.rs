@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
-use pushplan::apply::{Ending, Fate, Notice, Report, Settings as Applying, drive};
+use pushplan::apply::{ApplySettings as Applying, Ending, Fate, Notice, Report, drive};
 use pushplan::client::{Credentials, Origin, Patience, Reading, Transport, Writing};
 use pushplan::compare::{Unit, units};
 use pushplan::fetch::fetch;
 use pushplan::finding::Findings;
 use pushplan::ledger::{AppendError, Begin, Chain, Entry, Ledger, Log, Record, Seq, Unreadable};
 use pushplan::live::{Look, Proof};
-use pushplan::manifest::{self, From, Input, Project};
+use pushplan::manifest::{self, Input, InputSource, Project};
 use pushplan::nouns::level::Level;
 use pushplan::plan::Plan;
 use pushplan::planner::{self, Aligned, Rules};
@@ -109,7 +109,7 @@ impl World {
 }
 
 fn declared(yaml: &str) -> BTreeMap<Address, Unit> {
-    let input = Input { name: "all.yaml".into(), from: From::Bytes(yaml.as_bytes().to_vec()) };
+    let input = Input { name: "all.yaml".into(), from: InputSource::Bytes(yaml.as_bytes().to_vec()) };
     let manifests = manifest::read(Project::bare(Path::new(".")), vec![input], Sources::default(), Findings::default());
     let (desired, found) = manifests.resolve(None);
     assert!(manifests.findings.is_empty() && found.is_empty(), "{found:?}");

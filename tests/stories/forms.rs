@@ -1,7 +1,7 @@
 //! A plan in several forms at once, each in its file.
 
 use pushplan::plan::Plan;
-use pushplan::render::plan::{self, Ahead};
+use pushplan::render::plan::{self, NextSteps};
 use pushplan::render::{Style, html};
 use pushplan_testing::{Project, says};
 use serde_json::Value;
@@ -98,7 +98,7 @@ fn the_same_plan_is_the_same_bytes_in_every_form() {
     let read = || Plan::load(&project.folder.read("p.plan")).expect("a plan");
     let (one, other) = (read(), read());
     let forms = |plan: &Plan| {
-        let ahead = Ahead::default();
+        let ahead = NextSteps::default();
         [
             plan::text(plan, &ahead, Style::PLAIN),
             plan::json(plan, &ahead),

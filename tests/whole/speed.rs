@@ -23,7 +23,7 @@ use pushplan::check::{Subject, check};
 use pushplan::compare::{Unit, units};
 use pushplan::finding::Findings;
 use pushplan::kinds::KINDS;
-use pushplan::manifest::{self, From, Input, Project};
+use pushplan::manifest::{self, Input, InputSource, Project};
 use pushplan::source::Sources;
 
 use options::Options;
@@ -46,7 +46,8 @@ fn a_project_has_all_kinds_with_about_twenty_lines_each() {
 #[test]
 fn a_project_has_no_findings_and_is_one_thing_for_each_resource() {
     let sound = |resources: &mut dyn Iterator<Item = (&'static str, String)>| {
-        let input = Input { name: "all.yaml".into(), from: From::Bytes(project::manifest(resources).into_bytes()) };
+        let input =
+            Input { name: "all.yaml".into(), from: InputSource::Bytes(project::manifest(resources).into_bytes()) };
         let read = manifest::read(Project::bare(Path::new(".")), vec![input], Sources::default(), Findings::default());
         let (desired, found) = read.resolve(None);
         assert!(read.findings.is_empty() && found.is_empty());

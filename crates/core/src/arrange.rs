@@ -17,8 +17,8 @@ use pushplan_model::kinds::{self, Create, Found, Resource, Segment};
 use pushplan_model::node::Shared;
 
 use crate::compare::{Compared, Situation, by_hand_done, how};
-use crate::plan::{Action, Change, Moved, Reason, Shown, Step};
-use hand_over::Wanted;
+use crate::plan::{Action, Change, Moved, Reason, ShownRequest, Step};
+use hand_over::DeclaredIds;
 use order::Draft;
 use references::blocked;
 
@@ -28,7 +28,7 @@ pub(crate) use choose::{LeftOut, choose};
 /// The changes in the order of their addresses, and the steps that carry them out. What is left out is not touched.
 pub(crate) fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOut) -> (Vec<Change>, Vec<Step>) {
     cascade(&mut compared, situation, left);
-    let wanted = Wanted::new(&compared, situation.ledger);
+    let wanted = DeclaredIds::new(&compared, situation.ledger);
     let went = wanted.hand_over(&mut compared);
     let old = old_versions(&compared, &wanted, situation);
     let named = if compared.iter().any(makes) { situation.live.by_name() } else { HashMap::new() };
@@ -145,7 +145,7 @@ fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
 }
 
 /// The old versions that nothing declares: those that an earlier run could not delete, and those whose successor was found.
-fn old_versions(compared: &[Compared], wanted: &Wanted, situation: &Situation) -> Vec<Retired> {
+fn old_versions(compared: &[Compared], wanted: &DeclaredIds, situation: &Situation) -> Vec<Retired> {
     let mut old: Vec<Retired> = wanted.unwanted(situation.ledger).into_iter().cloned().collect();
     for one in compared {
         let address = &one.change.address;
@@ -178,7 +178,7 @@ fn is_late(change: &Change) -> bool {
 
 struct Arranging<'s> {
     situation: &'s Situation<'s>,
-    wanted: Wanted,
+    wanted: DeclaredIds,
     /// What something new stands in for.
     old: Vec<Retired>,
     /// What is listed, by kind and name.
@@ -374,7 +374,7 @@ impl Arranging<'_> {
         let Some(spec) = &one.change.desired else { return };
         let api = kinds::api(&one.change.address);
         let (method, path) = api.create_at(spec);
-        let mut step = self.writing(one, Verb::Create, spec, Some(Shown { method, path }));
+        let mut step = self.writing(one, Verb::Create, spec, Some(ShownRequest { method, path }));
         let same = self.named.get(&(&*one.change.address.kind, one.change.name.as_str()));
         step.seen = same.into_iter().flatten().map(|found| found.id.clone()).collect();
         let number = self.push(Draft::new(step));
@@ -392,7 +392,7 @@ impl Arranging<'_> {
         self.push(Draft::new(step));
     }
 
-    fn writing(&self, one: &Compared, verb: Verb, spec: &Shared, request: Option<Shown>) -> Step {
+    fn writing(&self, one: &Compared, verb: Verb, spec: &Shared, request: Option<ShownRequest>) -> Step {
         let mut step = self.step(&one.change.address, verb);
         step.spec = Some(spec.clone());
         let said = self.situation.units.get(&one.change.address).and_then(|unit| unit.protect);
@@ -470,6 +470,6 @@ impl Arranging<'_> {
     }
 }
 
-fn shown(request: Request) -> Shown {
-    Shown { method: request.method, path: request.path }
+fn shown(request: Request) -> ShownRequest {
+    ShownRequest { method: request.method, path: request.path }
 }

@@ -7,8 +7,8 @@ mod applied;
 mod begun;
 mod fields;
 mod gap;
+mod index;
 mod kept;
-mod known;
 mod recovery;
 mod renames;
 mod similar;
@@ -28,9 +28,9 @@ use pushplan_model::nouns::audience::written;
 use pushplan_model::nouns::level::Level;
 use serde_json::Value;
 
-use crate::live::Seen;
+use crate::live::LiveState;
 use crate::plan::{Action, Change, Moved, Reason};
-use known::Known;
+use index::CompareIndex;
 
 pub use applied::Applied;
 pub use fields::ignoring;
@@ -62,12 +62,13 @@ pub struct Compared {
 pub(crate) fn compare(situation: &Situation) -> Vec<Compared> {
     let Situation { units, ledger, .. } = situation;
     let addresses: BTreeSet<&Address> = units.keys().chain(ledger.owned.keys()).chain(ledger.open.keys()).collect();
-    let mut known = Known::new(situation);
+    let mut known = CompareIndex::new(situation);
     // What was found again has its new id for whoever names it, also before the ledger has taken that up.
-    let found =
-        |address: &Address| Some((address.clone(), One::new(situation, address, &known).compared().recovered?.id));
+    let found = |address: &Address| {
+        Some((address.clone(), Comparison::new(situation, address, &known).compared().recovered?.id))
+    };
     known.renewed = ledger.open.keys().filter(|address| is_segment(address)).filter_map(found).collect();
-    let one = |address| One::new(situation, address, &known).compared();
+    let one = |address| Comparison::new(situation, address, &known).compared();
     let mut compared: Vec<Compared> = cores::each_of(Vec::from_iter(addresses), one);
     renames::tell(&mut compared, situation);
     compared
@@ -117,15 +118,15 @@ fn segment_address(key: &str) -> Address {
     Address::new(<kinds::Segment as kinds::Resource>::KEY, key)
 }
 
-struct One<'k, 's> {
+struct Comparison<'k, 's> {
     situation: &'s Situation<'s>,
     address: &'k Address,
     api: &'static dyn Api,
-    known: &'k Known<'s>,
+    known: &'k CompareIndex<'s>,
 }
 
-impl<'k, 's> One<'k, 's> {
-    fn new(situation: &'s Situation<'s>, address: &'k Address, known: &'k Known<'s>) -> Self {
+impl<'k, 's> Comparison<'k, 's> {
+    fn new(situation: &'s Situation<'s>, address: &'k Address, known: &'k CompareIndex<'s>) -> Self {
         Self { situation, address, api: kinds::api(address), known }
     }
 
@@ -195,7 +196,7 @@ impl<'k, 's> One<'k, 's> {
         out
     }
 
-    fn decide(&self, owned: Option<&Owned>, seen: &Seen, out: &mut Compared) {
+    fn decide(&self, owned: Option<&Owned>, seen: &LiveState, out: &mut Compared) {
         let unit = self.situation.units.get(self.address);
         match (unit, owned) {
             (None, None) => out.close = true,
@@ -207,13 +208,13 @@ impl<'k, 's> One<'k, 's> {
     }
 
     /// It is declared, and not ours yet.
-    fn undone(&self, unit: &Unit, seen: &Seen, out: &mut Compared) {
+    fn undone(&self, unit: &Unit, seen: &LiveState, out: &mut Compared) {
         let name = self.api.called(&unit.spec);
         let mut ids = Vec::new();
         if self.address.part().is_none() {
             ids.extend(self.known.others(self.address, &name).iter().map(|found| found.id.clone()));
         }
-        if let Seen::There(found) = seen {
+        if let LiveState::There(found) = seen {
             out.change.live = found.spec.as_ref().map(|spec| self.known.names.by_key(self.api, spec));
             let identity = self.api.identity(&unit.spec);
             let is_ours = identity.is_some_and(|identity| self.known.is_ours(&self.address.kind, identity));
@@ -235,12 +236,12 @@ impl<'k, 's> One<'k, 's> {
         }
     }
 
-    fn both(&self, unit: &Unit, owned: &Owned, seen: &Seen, out: &mut Compared) {
+    fn both(&self, unit: &Unit, owned: &Owned, seen: &LiveState, out: &mut Compared) {
         let life = self.api.lifecycle(self.situation.level);
         let found = match seen {
-            Seen::There(found) => Some(found),
-            Seen::Untold => None,
-            Seen::Absent => {
+            LiveState::There(found) => Some(found),
+            LiveState::Untold => None,
+            LiveState::Absent => {
                 out.change.moved = Some(Moved::Removed);
                 if life.create == Create::Once {
                     out.change.action = Action::ByHand;
@@ -347,9 +348,9 @@ impl<'k, 's> One<'k, 's> {
         by_hand_done(self.situation, owned, out);
     }
 
-    fn undeclared(&self, owned: &Owned, seen: &Seen, out: &mut Compared) {
+    fn undeclared(&self, owned: &Owned, seen: &LiveState, out: &mut Compared) {
         let live = match seen {
-            Seen::There(found) => found.spec.as_ref().map(|spec| self.known.names.by_key(self.api, spec)),
+            LiveState::There(found) => found.spec.as_ref().map(|spec| self.known.names.by_key(self.api, spec)),
             _ => Some(owned.spec.clone()),
         };
         if !self.situation.deletes {
@@ -358,7 +359,7 @@ impl<'k, 's> One<'k, 's> {
         out.change.live = live;
         let life = self.api.lifecycle(self.situation.level);
         match life.delete.is_possible(self.has_begun(owned, seen)) {
-            _ if *seen == Seen::Absent => {
+            _ if *seen == LiveState::Absent => {
                 out.change.action = Action::Forget;
                 out.change.moved = Some(Moved::Removed);
                 out.change.live = None;
@@ -393,8 +394,8 @@ fn moved(desired: &Value, live: &Value, applied: &Value) -> Option<Moved> {
 }
 
 /// The service tells under which ids it will report: the ledger may not know, where an answer was lost or a person resolved it.
-fn learn(owned: Option<&mut Owned>, seen: &Seen) -> bool {
-    let (Some(owned), Seen::There(found)) = (owned, seen) else { return false };
+fn learn(owned: Option<&mut Owned>, seen: &LiveState) -> bool {
+    let (Some(owned), LiveState::There(found)) = (owned, seen) else { return false };
     let learns = !found.push_ids.is_empty() && found.push_ids != owned.push_ids;
     if learns {
         owned.push_ids.clone_from(&found.push_ids);
@@ -403,10 +404,10 @@ fn learn(owned: Option<&mut Owned>, seen: &Seen) -> bool {
 }
 
 /// What the service has, where it tells.
-fn shown(seen: &Seen) -> Option<&Shared> {
+fn shown(seen: &LiveState) -> Option<&Shared> {
     match seen {
-        Seen::There(found) => found.spec.as_ref(),
-        Seen::Absent | Seen::Untold => None,
+        LiveState::There(found) => found.spec.as_ref(),
+        LiveState::Absent | LiveState::Untold => None,
     }
 }
 
@@ -434,8 +435,8 @@ pub fn by_hand_done(situation: &Situation, owned: &Owned, out: &mut Compared) {
         return;
     }
     let off = match situation.live.of(address) {
-        Seen::There(found) => found.spec.as_ref().is_some_and(|spec| kinds::api(address).is_off(spec)),
-        Seen::Absent | Seen::Untold => true,
+        LiveState::There(found) => found.spec.as_ref().is_some_and(|spec| kinds::api(address).is_off(spec)),
+        LiveState::Absent | LiveState::Untold => true,
     };
     if !off {
         return;

@@ -12,7 +12,7 @@ use pushplan_model::node::Shared;
 
 use crate::arrange::matches;
 use crate::compare::{self, Names, Unit, ignoring};
-use crate::live::{Live, Seen};
+use crate::live::{Live, LiveState};
 use crate::plan::{Action, Change, Choice};
 
 /// What is held against each other.
@@ -107,9 +107,9 @@ pub fn drift(situation: &Situation) -> Drift {
         let seen = live.of(address);
         let mut change = change(situation, address, owned);
         if is_chosen(situation.choice, address) && !situation.under_way.contains(address) {
-            drift.untold += usize::from(*seen == Seen::Untold);
+            drift.untold += usize::from(*seen == LiveState::Untold);
             situation.hold(seen, owned, &names, &mut change);
-            let stamp = if let Seen::There(found) = seen { found.stamp.as_deref() } else { None };
+            let stamp = if let LiveState::There(found) = seen { found.stamp.as_deref() } else { None };
             let at = stamp.and_then(|stamp| kinds::api(address).stamped(stamp));
             if let Some(at) = at.filter(|_| change.action == Action::Update) {
                 drift.edited.insert(address.clone(), at);
@@ -123,7 +123,7 @@ pub fn drift(situation: &Situation) -> Drift {
         }
         drift.changes.push(change);
     }
-    let made = |(_, open): &(&Address, &pushplan_ledger::Open)| open.intent.verb == Verb::Create;
+    let made = |(_, open): &(&Address, &pushplan_ledger::Unconfirmed)| open.intent.verb == Verb::Create;
     drift.in_doubt = ledger.open.iter().filter(made).map(|(address, _)| address.clone()).collect();
     situation.others(&mut drift);
     let known: Vec<&Address> = ledger.owned.keys().collect();
@@ -164,12 +164,12 @@ fn change(situation: &Situation, address: &Address, owned: &Owned) -> Change {
 
 impl Situation<'_> {
     /// Holds one of ours against what is there.
-    fn hold(&self, seen: &Seen, owned: &Owned, names: &Names, change: &mut Change) {
+    fn hold(&self, seen: &LiveState, owned: &Owned, names: &Names, change: &mut Change) {
         let api = kinds::api(&change.address);
         let intent = self.ledger.open.get(&change.address).map(|open| &open.intent);
         match seen {
-            Seen::Untold => {}
-            Seen::Absent => {
+            LiveState::Untold => {}
+            LiveState::Absent => {
                 // What has had its time is gone for that reason, and what an earlier run was about to delete by its doing.
                 let over = |runs: Runs| runs.has_begun(self.now) && runs.is_done(self.now, SignedDuration::ZERO);
                 let over = api.runs(&owned.spec).map_or(owned.past, over);
@@ -179,7 +179,7 @@ impl Situation<'_> {
                     change.desired = None;
                 }
             }
-            Seen::There(found) => {
+            LiveState::There(found) => {
                 let Some(theirs) = found.spec.as_ref().map(|spec| names.by_key(api, spec)) else { return };
                 let is_ours = |spec: &Shared| *spec == theirs;
                 if intent.is_some_and(|intent| intent.spec.as_ref().is_some_and(is_ours)) {

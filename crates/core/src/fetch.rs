@@ -14,19 +14,19 @@ use pushplan_model::nouns::level::Level;
 use serde_json::Value;
 use tokio::task::JoinSet;
 
-use crate::live::{Ask, Early, Fetch, Live, Look, Pages, People, Sought, items, take_page};
+use crate::live::{Ask, Fetch, Live, Look, Pages, People, PrefetchedLists, Sought, items, take_page};
 
 /// How many requests are under way at a time.
 const CONCURRENCY: usize = 8;
 
 /// Fetches what the service has. It can do nothing but look. Why it waits, where it does, it tells.
 pub async fn fetch(reading: &Reading, look: Look<'_>, tell: &(dyn Fn(&str) + Sync)) -> Result<Live, Failure> {
-    fetch_from(Early::default(), reading, look, tell).await
+    fetch_from(PrefetchedLists::default(), reading, look, tell).await
 }
 
 /// The same, where some lists are known.
 pub async fn fetch_from(
-    early: Early,
+    early: PrefetchedLists,
     reading: &Reading,
     look: Look<'_>,
     tell: &(dyn Fn(&str) + Sync),
@@ -106,12 +106,12 @@ pub async fn read_listed(reading: &Reading, kind: &'static Kind, level: Level, l
 }
 
 /// Lists every kind, as far as that succeeds: what fails is asked for again by whoever fetches.
-pub async fn list(reading: &Reading, level: Level, settle: SignedDuration) -> Early {
+pub async fn list(reading: &Reading, level: Level, settle: SignedDuration) -> PrefetchedLists {
     let mut under_way = JoinSet::new();
     for kind in KINDS.iter().filter(|kind| !kind.api.list(level).is_empty()) {
         under_way.spawn(list_one(reading.clone(), kind, level, settle));
     }
-    let mut early = Early::default();
+    let mut early = PrefetchedLists::default();
     while let Some(ended) = under_way.join_next().await {
         early.listed.extend(ended.ok().flatten());
     }

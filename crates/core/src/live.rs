@@ -3,18 +3,18 @@
 //! It only ever reads. Whoever drives it carries its requests: the client over HTTP, the simulation over a model.
 
 mod absence;
-mod beside;
 mod census;
-mod early;
+mod dispensable;
 mod pages;
 mod people;
+mod prefetched;
 mod remembered;
 mod unknown;
 
 use absence::Memory;
 
-pub use early::{Early, People, Sought, items, take_page};
 pub use pages::Pages;
+pub use prefetched::{People, PrefetchedLists, Sought, items, take_page};
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -91,14 +91,14 @@ pub struct Live {
     /// The kinds that nothing here is of and whose lists could not be had, or not all of them, and why.
     pub unlisted: BTreeMap<&'static str, String>,
     /// What is ours or is declared, by its address.
-    pub units: BTreeMap<Address, Seen>,
+    pub units: BTreeMap<Address, LiveState>,
     /// What lists of people and devices show of each kind, by resource and part. Only of kinds that are all read.
-    pub counted: BTreeMap<&'static str, BTreeMap<census::Place, Counted>>,
+    pub counted: BTreeMap<&'static str, BTreeMap<census::CensusKey, Counted>>,
 }
 
 /// What is known of one thing.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Seen {
+pub enum LiveState {
     There(Found),
     Absent,
     /// The service does not tell: it is taken to be as the ledger remembers it.
@@ -106,8 +106,8 @@ pub enum Seen {
 }
 
 impl Live {
-    pub fn of(&self, address: &Address) -> &Seen {
-        self.units.get(address).unwrap_or(&Seen::Untold)
+    pub fn of(&self, address: &Address) -> &LiveState {
+        self.units.get(address).unwrap_or(&LiveState::Untold)
     }
 
     /// Everything that is listed, with its kind.
@@ -177,13 +177,13 @@ enum Stage {
 
 impl<'l> Fetch<'l> {
     pub fn start(look: Look<'l>, now: Timestamp) -> (Self, Vec<Ask>) {
-        Self::start_from(Early::default(), look, now)
+        Self::start_from(PrefetchedLists::default(), look, now)
     }
 
     /// The same, where some lists are known. They were asked for after the ledger was read.
-    pub fn start_from(early: Early, look: Look<'l>, now: Timestamp) -> (Self, Vec<Ask>) {
+    pub fn start_from(early: PrefetchedLists, look: Look<'l>, now: Timestamp) -> (Self, Vec<Ask>) {
         let mut fetch = Self {
-            needed: beside::needed(&look),
+            needed: dispensable::needed(&look),
             look,
             live: Live { listed: early.listed, ..Live::default() },
             open: BTreeMap::new(),
@@ -254,12 +254,12 @@ impl<'l> Fetch<'l> {
                     let Memory { id, spec, .. } = self.memory(&address);
                     let got = kinds::api(&address).got(&id, spec, body);
                     let seen = match got.map_err(|why| format!("{request}: {why}"))? {
-                        Some(found) => Seen::There(found),
-                        None => Seen::Absent,
+                        Some(found) => LiveState::There(found),
+                        None => LiveState::Absent,
                     };
                     self.live.units.insert(address, seen);
                 }
-                Meaning::Missing => drop(self.live.units.insert(address, Seen::Absent)),
+                Meaning::Missing => drop(self.live.units.insert(address, LiveState::Absent)),
                 _ => return failed(),
             },
             For::Lookup(addresses) => {
@@ -268,11 +268,11 @@ impl<'l> Fetch<'l> {
                 }
                 for address in addresses {
                     let seen = match meaning {
-                        Meaning::Missing => Seen::Absent,
+                        Meaning::Missing => LiveState::Absent,
                         _ => self.looked_up(&address, body).map_err(|why| format!("{request}: {why}"))?,
                     };
                     // One answer does not prove that something is gone: it is looked up once more.
-                    if seen == Seen::Absent && self.is_confirmed(&address) {
+                    if seen == LiveState::Absent && self.is_confirmed(&address) {
                         self.missing.insert(address);
                         continue;
                     }
@@ -380,10 +380,10 @@ impl<'l> Fetch<'l> {
                 for address in std::mem::take(&mut self.missing) {
                     let owned = &self.look.ledger.owned[&address];
                     let seen = match self.listed(&address.kind, &owned.id) {
-                        Some(found) => Seen::There(found.clone()),
-                        None if self.live.whole.contains(&*address.kind) => Seen::Absent,
+                        Some(found) => LiveState::There(found.clone()),
+                        None if self.live.whole.contains(&*address.kind) => LiveState::Absent,
                         // A list that was cut off proves nothing, whatever another one showed.
-                        None => Seen::Untold,
+                        None => LiveState::Untold,
                     };
                     self.live.units.insert(address, seen);
                 }

@@ -1,5 +1,6 @@
 //! The plan: every change and the ordered steps that carry them out. It is data: it can be saved, shown, signed off, applied.
 
+mod annotations;
 mod approval;
 mod basis;
 mod likeness;
@@ -10,7 +11,6 @@ mod place;
 mod saved;
 mod since;
 mod thing;
-mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,14 +27,14 @@ use pushplan_model::nouns::level::Level;
 use pushplan_model::nouns::on_drift::OnDrift;
 use serde::{Deserialize, Serialize};
 
+pub use annotations::{Annotation, Annotations, NotPromoted, NothingDeclared, Unmanaged, Why};
 pub use approval::{Approval, Approved, Difference, moved};
 pub use basis::Basis;
 pub use likeness::Likeness;
 pub use overwritten::Overwritten;
-pub use place::Place;
+pub use place::DeclaredAt;
 pub use saved::NoPlan;
-pub use thing::Thing;
-pub use told::{Aside, Held, NothingDeclared, Told, Unmanaged, Why};
+pub use thing::RemoteThing;
 
 /// The form of a saved plan. One of another form is refused.
 pub const FORMAT: u32 = 1;
@@ -79,8 +79,8 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<Address>,
     /// What its readers should know beside.
-    #[serde(default, skip_serializing_if = "Told::is_empty")]
-    pub told: Told,
+    #[serde(default, skip_serializing_if = "Annotations::is_empty")]
+    pub told: Annotations,
 }
 
 /// Which addresses a plan is about, by patterns such as `segments/*` or `scheduled_pushes/sale`.
@@ -181,7 +181,7 @@ pub struct Change {
     pub name: String,
     /// File and line where it is declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<Place>,
+    pub place: Option<DeclaredAt>,
     /// The thing on the service that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
@@ -202,7 +202,7 @@ pub struct Change {
     pub reasons: Vec<Reason>,
     /// Messages that it sets off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sends: Vec<Send>,
+    pub sends: Vec<CausedSend>,
     /// Its deletion is refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub protect: bool,
@@ -257,7 +257,7 @@ pub enum Reason {
     /// An old version is deleted that something else stands in for.
     Retired { id: String },
     /// Its deletion waits: these still point at it.
-    StillUsed { id: String, by: Vec<Thing> },
+    StillUsed { id: String, by: Vec<RemoteThing> },
     /// It waits for these, which are not made by this plan.
     Blocked { by: Vec<Address> },
     /// The service does not have it any more, and it is never made a second time by itself.
@@ -296,9 +296,9 @@ impl Reason {
 
 /// A message that a change sets off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Send {
+pub struct CausedSend {
     /// What sends it.
-    pub by: Thing,
+    pub by: RemoteThing,
     /// The tag that sets it off, where one does.
     pub tag: Option<String>,
     /// The tag sets it off by being taken away.
@@ -354,11 +354,11 @@ pub struct Step {
     pub pruned: bool,
     /// How it is shown: the method, and the path with `(new id)` for an id that is not known yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request: Option<Shown>,
+    pub request: Option<ShownRequest>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shown {
+pub struct ShownRequest {
     pub method: Method,
     pub path: String,
 }
@@ -459,7 +459,7 @@ impl Plan {
             changes,
             steps,
             left_out,
-            told: Told::default(),
+            told: Annotations::default(),
         }
     }
 

@@ -18,8 +18,8 @@ use pushplan_model::text;
 
 use crate::arrange::{arrange, choose};
 use crate::compare::{self, Situation, Unit, compare};
-use crate::live::{Live, Seen};
-use crate::plan::{About, Aim, Aside, Basis, Change, Choice, NothingDeclared, Place, Plan, Told};
+use crate::live::{Live, LiveState};
+use crate::plan::{About, Aim, Annotation, Annotations, Basis, Change, Choice, DeclaredAt, NothingDeclared, Plan};
 use crate::unmanaged::{self, others, prune};
 
 /// The desired state and the ledger under the same addresses: the ledger has each renamed resource under its new key, and units
@@ -71,7 +71,7 @@ pub struct Rules<'r> {
     /// Patterns of unmanaged things that are neither pruned nor counted.
     pub ignored: Vec<String>,
     /// Facts for readers that planning does not work out itself, such as quiet hours.
-    pub told: Told,
+    pub told: Annotations,
     /// The project that plans.
     pub home: Home,
     /// The commit that the files are, where that is known.
@@ -81,7 +81,7 @@ pub struct Rules<'r> {
     /// Whether files that do not contain the last apply may become what was applied last.
     pub allow_older: bool,
     /// Places of resources that are applied in parts.
-    pub composites: &'r BTreeMap<Address, Place>,
+    pub composites: &'r BTreeMap<Address, DeclaredAt>,
     /// Whether lost creates are searched for. Only the simulation turns this off.
     pub adopt: bool,
     /// Whether only what is in the ledger counts as managed. Only the simulation turns this off.
@@ -92,7 +92,7 @@ pub struct Rules<'r> {
     pub heed_gap: bool,
 }
 
-static NO_COMPOSITES: BTreeMap<Address, Place> = BTreeMap::new();
+static NO_COMPOSITES: BTreeMap<Address, DeclaredAt> = BTreeMap::new();
 
 impl Rules<'static> {
     /// The rules of a plan of everything that the files declare, for a target without settings of its own.
@@ -114,7 +114,7 @@ impl Rules<'static> {
             pruned: BTreeSet::new(),
             prunes: false,
             ignored: Vec::new(),
-            told: Told::default(),
+            told: Annotations::default(),
             home: Home::default(),
             checkout: None,
             descent: None,
@@ -199,7 +199,7 @@ pub fn plan(aligned: &Aligned, live: &Live, rules: &Rules, now: Timestamp) -> Re
 }
 
 /// Adds which commit the files are. A revert and a destroy do not apply the files, so they say nothing about them.
-fn descend(told: &mut Told, rules: &Rules) {
+fn descend(told: &mut Annotations, rules: &Rules) {
     if matches!(rules.aim, Aim::Nothing | Aim::Before(_)) {
         return;
     }
@@ -214,18 +214,18 @@ fn descend(told: &mut Told, rules: &Rules) {
 
 /// Adds what the readers of some changes should know: places, zones, samples, and when the service last used a thing.
 pub fn annotate(
-    told: &mut Told,
+    told: &mut Annotations,
     changes: &[Change],
     units: &BTreeMap<Address, Unit>,
     live: &Live,
-    composites: &BTreeMap<Address, Place>,
+    composites: &BTreeMap<Address, DeclaredAt>,
 ) {
     let of = &mut told.of;
     for change in changes {
         let declared = units.get(&change.address).map(|unit| unit.aside.clone()).unwrap_or_default();
         let found = change.id.as_deref().and_then(|id| live.listed.get(&*change.address.kind)?.get(id));
-        let aside = Aside { last_used: found.and_then(|found| found.used), ..declared };
-        if aside != Aside::default() {
+        let aside = Annotation { last_used: found.and_then(|found| found.used), ..declared };
+        if aside != Annotation::default() {
             of.insert(change.address.clone(), aside);
         }
     }
@@ -243,7 +243,7 @@ pub fn annotate(
 
 /// Counts what stays on the service because the files declare nothing.
 fn nothing_declared(ledger: &Ledger, live: &Live, rules: &Rules, now: Timestamp) -> NothingDeclared {
-    let exists = |address: &Address| *live.of(address) != Seen::Absent;
+    let exists = |address: &Address| *live.of(address) != LiveState::Absent;
     // A push that has begun may have sends to come.
     let is_over = |address: &Address, owned: &Owned| {
         owned.past && to_come(&kinds::api(address).times(&owned.spec), now).is_empty()

@@ -16,18 +16,18 @@ use pushplan_model::kinds::remote::segments;
 use pushplan_model::kinds::{self, Resource, Segment};
 
 use crate::compare::{Unit, ignoring};
-use crate::plan::{Held, Why};
-use carried::{Seen, carried, own_values};
+use crate::plan::{NotPromoted, Why};
+use carried::{FourViews, carried, own_values};
 
 /// One target: what the working tree says for it, and what was applied to it.
 #[derive(Clone, Copy, Debug)]
-pub struct Side<'s> {
+pub struct PromotionSide<'s> {
     pub units: &'s BTreeMap<Address, Unit>,
     pub ledger: &'s Ledger,
     pub variables: &'s BTreeMap<String, String>,
 }
 
-impl<'s> Side<'s> {
+impl<'s> PromotionSide<'s> {
     pub fn new(
         units: &'s BTreeMap<Address, Unit>,
         ledger: &'s Ledger,
@@ -41,7 +41,7 @@ impl<'s> Side<'s> {
 #[derive(Debug, Default)]
 pub struct Promoted {
     pub units: BTreeMap<Address, Unit>,
-    pub held: Vec<Held>,
+    pub held: Vec<NotPromoted>,
 }
 
 /// What becomes of an address.
@@ -54,7 +54,7 @@ enum Fate {
 }
 
 /// What `to` gets of what `from` has.
-pub fn promote(from: Side, to: Side) -> Promoted {
+pub fn promote(from: PromotionSide, to: PromotionSide) -> Promoted {
     let mut units = BTreeMap::new();
     let mut held: BTreeMap<&Address, Why> = BTreeMap::new();
     let mut behind: BTreeMap<&Address, Why> = BTreeMap::new();
@@ -82,11 +82,11 @@ pub fn promote(from: Side, to: Side) -> Promoted {
     behind.retain(|address, _| !held.contains_key(address));
     held.append(&mut behind);
     let is_news = |(address, why): &(&Address, Why)| *why != Why::NotThere || differs(to, address);
-    let held = held.into_iter().filter(is_news).map(|(address, why)| Held { address: address.clone(), why });
+    let held = held.into_iter().filter(is_news).map(|(address, why)| NotPromoted { address: address.clone(), why });
     Promoted { units, held: held.collect() }
 }
 
-fn fate(address: &Address, from: Side, to: Side, own: &[String]) -> Fate {
+fn fate(address: &Address, from: PromotionSide, to: PromotionSide, own: &[String]) -> Fate {
     let (said, there) = (from.units.get(address), from.ledger.owned.get(address));
     let (other, has) = (to.units.get(address), to.ledger.owned.get(address));
     match (said, there) {
@@ -99,7 +99,7 @@ fn fate(address: &Address, from: Side, to: Side, own: &[String]) -> Fate {
                 let has = has.map(|has| &*has.spec);
                 // What is left to the dashboard is the one target's own there, and git's for whoever does not have it yet.
                 let (there, _) = ignoring(&there.spec, &said.spec, &said.ignore);
-                let seen = Seen { said: Some(&said.spec), there: Some(&there), other: Some(&other.spec), has };
+                let seen = FourViews { said: Some(&said.spec), there: Some(&there), other: Some(&other.spec), has };
                 match carried(seen, own) {
                     Ok(spec) => Fate::Behind(Unit { spec: spec.into(), ..other.clone() }),
                     Err(path) => Fate::Stays(Why::OfTarget(path)),
@@ -123,7 +123,7 @@ fn is_same(said: &Unit, there: &Owned) -> bool {
 }
 
 /// Whether a plain apply would do something to it.
-fn differs(to: Side, address: &Address) -> bool {
+fn differs(to: PromotionSide, address: &Address) -> bool {
     match (to.units.get(address), to.ledger.owned.get(address)) {
         (Some(said), Some(there)) => !is_same(said, there),
         (said, there) => said.is_some() != there.is_some(),
@@ -131,7 +131,11 @@ fn differs(to: Side, address: &Address) -> bool {
 }
 
 /// What names a segment that stays away stays away too, and so on.
-fn hold_what_waits<'a>(units: &mut BTreeMap<Address, Unit>, held: &mut BTreeMap<&'a Address, Why>, to: Side<'a>) {
+fn hold_what_waits<'a>(
+    units: &mut BTreeMap<Address, Unit>,
+    held: &mut BTreeMap<&'a Address, Why>,
+    to: PromotionSide<'a>,
+) {
     loop {
         let is_there = |key: &str| {
             let address = Address::new(Segment::KEY, key);
@@ -170,7 +174,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::plan::Aside;
+    use crate::plan::Annotation;
 
     type Specs = &'static [(&'static str, &'static str)];
 
@@ -195,7 +199,7 @@ mod tests {
             ignore: vec![],
             record: false,
             renamed_from,
-            aside: Aside::default(),
+            aside: Annotation::default(),
         }
     }
 
@@ -225,8 +229,10 @@ mod tests {
     fn promoted(staging: (Specs, Specs), production: (Specs, Specs)) -> (Gets, Keeps) {
         let (from, to) = (side(staging.0, staging.1), side(production.0, production.1));
         let variables = ["test", "live"].map(|value| BTreeMap::from([("of".to_owned(), value.to_owned())]));
-        let Promoted { units, held } =
-            promote(Side::new(&from.0, &from.1, &variables[0]), Side::new(&to.0, &to.1, &variables[1]));
+        let Promoted { units, held } = promote(
+            PromotionSide::new(&from.0, &from.1, &variables[0]),
+            PromotionSide::new(&to.0, &to.1, &variables[1]),
+        );
         let units = units.into_iter().map(|(address, unit)| (address.to_string(), unit.spec.into_value())).collect();
         (units, held.into_iter().map(|held| (held.address.to_string(), held.why)).collect())
     }

@@ -64,7 +64,7 @@ impl Occasion {
 
 /// What the service reports of one push.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct PushReport {
     pub push_id: String,
     pub sends: u64,
     pub direct_responses: u64,
@@ -216,7 +216,7 @@ impl Occasion {
     }
 
     /// Whether a report of a push whose id nobody knows may be about this.
-    fn fits(&self, report: &Report) -> bool {
+    fn fits(&self, report: &PushReport) -> bool {
         let (start, end) = self.window();
         let in_time = report.time.is_some_and(|time| start <= time && time <= end);
         in_time && report.push_type == SCHEDULED && report.group.as_ref().is_none_or(|group| *group == self.id)
@@ -227,7 +227,7 @@ fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
     at.checked_add(by).unwrap_or(at)
 }
 
-impl Report {
+impl PushReport {
     /// A report by itself, or an item of a list; `None` where it does not say how many it was sent to.
     pub fn read(record: &Value) -> Option<Self> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -248,9 +248,14 @@ impl Report {
 }
 
 /// What became of each occasion. `by_id` are reports of pushes whose ids are known, `listed` all others that were found.
-pub fn reached(all: &[Occasion], by_id: &BTreeMap<String, Report>, listed: &[Report], now: Timestamp) -> Vec<Reach> {
+pub fn reached(
+    all: &[Occasion],
+    by_id: &BTreeMap<String, PushReport>,
+    listed: &[PushReport],
+    now: Timestamp,
+) -> Vec<Reach> {
     let known: BTreeSet<&str> = all.iter().flat_map(|one| &one.push_ids).map(String::as_str).collect();
-    let listed: BTreeMap<&str, &Report> = listed
+    let listed: BTreeMap<&str, &PushReport> = listed
         .iter()
         .filter(|report| !known.contains(report.push_id.as_str()))
         .map(|report| (report.push_id.as_str(), report))
@@ -263,8 +268,8 @@ pub fn reached(all: &[Occasion], by_id: &BTreeMap<String, Report>, listed: &[Rep
         if one.in_doubt {
             return Reach::Unknown(Why::InDoubt);
         }
-        let (found, matched): (Vec<&Report>, bool) = if one.push_ids.is_empty() {
-            let fitting: Vec<&Report> = listed.values().copied().filter(|report| one.fits(report)).collect();
+        let (found, matched): (Vec<&PushReport>, bool) = if one.push_ids.is_empty() {
+            let fitting: Vec<&PushReport> = listed.values().copied().filter(|report| one.fits(report)).collect();
             match fitting[..] {
                 [] => return Reach::Unknown(Why::NoneFits),
                 [report] if unnamed.iter().filter(|other| other.fits(report)).count() == 1 => (fitting, true),

@@ -12,18 +12,18 @@ use pushplan_model::address::Address;
 use pushplan_model::finding::Findings;
 use pushplan_model::kinds::{self, Kind, Parts, Resource, Segment, remote};
 use pushplan_model::node::yaml_text;
-use pushplan_model::node::{At, Entry, Node, Tree};
+use pushplan_model::node::{At, MapEntry, Node, Tree};
 use pushplan_model::source::{Source, Sources, Span};
 use pushplan_project::cases::{Names, names};
 use pushplan_project::check::fix::{Edit, apply};
-use pushplan_project::manifest::{self, Declaration, From, Input, Manifests, Project};
+use pushplan_project::manifest::{self, Declaration, Input, InputSource, Manifests, Project};
 use serde_json::Value;
 
 use crate::compare::{Unit, units};
 
 /// What is asked for.
 #[derive(Debug)]
-pub struct Asked<'m> {
+pub struct RekeyRequest<'m> {
     pub manifests: &'m Manifests,
     /// What device tests name.
     pub cases: &'m Names,
@@ -55,7 +55,7 @@ pub enum Refused {
 }
 
 /// What stands in the files with the other key.
-pub fn rekey(asked: &Asked) -> Result<Rekeyed, Refused> {
+pub fn rekey(asked: &RekeyRequest) -> Result<Rekeyed, Refused> {
     let mut edits = Edits::default();
     asked.keys(&mut edits);
     asked.references(&mut edits);
@@ -93,7 +93,7 @@ pub fn rekey(asked: &Asked) -> Result<Rekeyed, Refused> {
     Ok(Rekeyed { files, places, named })
 }
 
-impl Asked<'_> {
+impl RekeyRequest<'_> {
     /// The keys that it is declared under: in manifests and in overlays.
     fn keys(&self, edits: &mut Edits) {
         for Declaration { key, .. } in self.manifests.declarations(self.kind, &self.from.key) {
@@ -155,7 +155,7 @@ impl Asked<'_> {
                     let all: Vec<String> = values.iter().map(|(name, value)| format!("{name}: {value}")).collect();
                     (key.span, node, vec![format!("{field}: {{{}}}", all.join(", "))])
                 }
-                (Some(Entry { key, value }), values) => {
+                (Some(MapEntry { key, value }), values) => {
                     let lines = values.iter().map(|(name, value)| format!("{name}: {value}"));
                     (key.span, value, lines.collect())
                 }
@@ -187,7 +187,7 @@ impl Asked<'_> {
     fn same_cases(&self, texts: &BTreeMap<String, [String; 2]>) -> Result<(), Refused> {
         let input = |(_, source): (_, &Source)| {
             let text = texts.get(&*source.path).map_or(&source.text, |[_, after]| after);
-            Input { name: source.path.to_string(), from: From::Bytes(text.clone().into_bytes()) }
+            Input { name: source.path.to_string(), from: InputSource::Bytes(text.clone().into_bytes()) }
         };
         let inputs = self.cases.sources.iter().map(input).collect();
         let after = names::of(inputs, self.manifests, self.cases.target.as_deref());
@@ -231,7 +231,7 @@ fn is_taken(declaration: &Declaration) -> bool {
 fn in_defaults(node: &Node, noun: &str, key: &str, tell: &mut dyn FnMut(Span)) {
     match &node.tree {
         Tree::Map(entries) => {
-            for Entry { key: name, value } in entries.iter().filter(|entry| !entry.is_own()) {
+            for MapEntry { key: name, value } in entries.iter().filter(|entry| !entry.is_own()) {
                 match &value.tree {
                     Tree::Scalar(scalar) if name.value == noun && scalar.text == key => tell(value.span),
                     Tree::List(items) if name.value == noun => {
@@ -256,7 +256,7 @@ pub fn reread(manifests: &Manifests, texts: &BTreeMap<String, [String; 2]>) -> M
     let files = manifests.sources.iter().filter(|(file, _)| Some(*file) != own);
     let input = |(_, source): (_, &Source)| {
         let text = texts.get(&*source.path).map_or(&source.text, |[_, after]| after);
-        Input { name: source.path.to_string(), from: From::Bytes(text.clone().into_bytes()) }
+        Input { name: source.path.to_string(), from: InputSource::Bytes(text.clone().into_bytes()) }
     };
     manifest::read(project, files.map(input).collect(), sources, findings)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pushplan_ledger::Ledger;
 use pushplan_model::exchange::{Request, part};
-use pushplan_model::kinds::{OpenChannel, Resource, Said};
+use pushplan_model::kinds::{OpenChannel, ReadableText, Resource};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::ChannelKey;
 use pushplan_model::nouns::device::{DeviceType, DeviceTypes};
@@ -27,7 +27,7 @@ pub enum Search {
 
 /// A device of the recipient, as the service tells of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Device {
+pub struct RecipientDevice {
     pub id: String,
     /// `None` where the service does not tell one that a push could name.
     pub kind: Option<DeviceType>,
@@ -53,8 +53,8 @@ pub enum Why {
 /// Who would get it, and who would not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
-    pub devices: Vec<Device>,
-    pub left_out: Vec<(Device, Why)>,
+    pub devices: Vec<RecipientDevice>,
+    pub left_out: Vec<(RecipientDevice, Why)>,
 }
 
 /// Where a recipient is looked for. An open channel of ours is known by its id.
@@ -74,19 +74,19 @@ pub fn search(recipient: &Recipient, ledger: &Ledger) -> Search {
 }
 
 /// The devices of the recipient in the answer to a lookup, or on a page of a list.
-pub fn devices(recipient: &Recipient, body: &Value) -> Vec<Device> {
+pub fn devices(recipient: &Recipient, body: &Value) -> Vec<RecipientDevice> {
     let user = body.get("named_user").unwrap_or(body);
     let listed = user["channels"].as_array().cloned();
     let records = listed.unwrap_or_else(|| vec![body.get("channel").unwrap_or(body).clone()]);
     let is_list = body.get("channels").is_some();
-    let mut found: Vec<Device> = records.iter().filter_map(Device::read).collect();
+    let mut found: Vec<RecipientDevice> = records.iter().filter_map(RecipientDevice::read).collect();
     if recipient.channel == Some(ChannelKey::Open) && is_list {
         found.retain(|device| device.address.as_ref() == Some(&recipient.id));
     }
     found
 }
 
-impl Device {
+impl RecipientDevice {
     fn read(record: &Value) -> Option<Self> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let platform = text(&record["open"]["open_platform_name"]).filter(|platform| !platform.is_empty());
@@ -122,7 +122,7 @@ impl Device {
 
 impl Reached {
     /// Tells the devices that get a message from those that do not.
-    pub fn of(recipient: &Recipient, found: Vec<Device>, goes_to: Option<&DeviceTypes>) -> Self {
+    pub fn of(recipient: &Recipient, found: Vec<RecipientDevice>, goes_to: Option<&DeviceTypes>) -> Self {
         let mut reached = Self::default();
         for device in found {
             match device.objection(recipient, goes_to) {
@@ -141,7 +141,7 @@ impl Reached {
 }
 
 /// What is said, as it goes over the wire: without who gets it.
-pub fn content(said: &Said, values: &Values) -> Map<String, Value> {
+pub fn content(said: &ReadableText, values: &Values) -> Map<String, Value> {
     let (notification, message) = said_with(said, values);
     let mut content = Map::new();
     let mut put = |key: &str, value: Value| drop(content.insert(key.to_owned(), value));

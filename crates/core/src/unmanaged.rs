@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::compare::Unit;
 use crate::live::Live;
-use crate::plan::{Change, Reason, Thing, Told, Unmanaged};
+use crate::plan::{Annotations, Change, Reason, RemoteThing, Unmanaged};
 
 pub use prune::contents;
 pub(crate) use prune::prune;
@@ -64,7 +64,7 @@ pub fn others<'l>(live: &'l Live, ledger: &Ledger, declared: &BTreeMap<Address, 
 }
 
 /// Adds what a plan's readers should know of what is not in git: how much there is, but for what the plan tells of itself.
-pub fn tell(told: &mut Told, live: &Live, others: &[Other], changes: &[Change], ignore: &[String]) {
+pub fn tell(told: &mut Annotations, live: &Live, others: &[Other], changes: &[Change], ignore: &[String]) {
     let is_told = if others.is_empty() { BTreeSet::new() } else { spoken_for(changes.iter()) };
     for other in others.iter().filter(|other| !other.is_ignored(ignore)) {
         let key = other.kind.key;
@@ -96,9 +96,9 @@ pub fn users(
     ledger: &Ledger,
     declared: &BTreeMap<Address, Unit>,
     now: Timestamp,
-) -> BTreeMap<String, BTreeSet<Thing>> {
-    let mut users: BTreeMap<String, BTreeSet<Thing>> = BTreeMap::new();
-    let mut add = |ids: Vec<&str>, who: &Thing| {
+) -> BTreeMap<String, BTreeSet<RemoteThing>> {
+    let mut users: BTreeMap<String, BTreeSet<RemoteThing>> = BTreeMap::new();
+    let mut add = |ids: Vec<&str>, who: &RemoteThing| {
         for id in ids {
             users.entry(id.to_owned()).or_default().insert(who.clone());
         }
@@ -115,17 +115,17 @@ pub fn users(
         };
         if !has_ended {
             let ids = owned.refs.values().map(String::as_str).chain(named_ids(api.audiences(), &owned.spec));
-            add(ids.collect(), &Thing::from(address.clone()));
+            add(ids.collect(), &RemoteThing::from(address.clone()));
         }
     }
     for (address, unit) in declared {
-        add(named_ids(kinds::api(address).audiences(), &unit.spec), &Thing::from(address.clone()));
+        add(named_ids(kinds::api(address).audiences(), &unit.spec), &RemoteThing::from(address.clone()));
     }
     for (kind, found) in live.listed() {
         let Some(spec) = found.spec.as_ref().filter(|spec| !is_over(kind.api, spec)) else { continue };
         let who = match ours.get(&(kind.key, found.id.as_str())) {
-            Some(address) => Thing::from(Address::clone(address)),
-            None => Thing::other(kind.key, found),
+            Some(address) => RemoteThing::from(Address::clone(address)),
+            None => RemoteThing::other(kind.key, found),
         };
         add(segments(kind.api.audiences(), spec), &who);
     }

@@ -4,7 +4,7 @@ mod checkpoint;
 mod flaws;
 mod gap;
 mod presence;
-mod seen;
+mod seen_note;
 mod transfer;
 mod unwritten;
 mod whereabouts;
@@ -24,7 +24,7 @@ use checkpoint::Behind;
 pub use checkpoint::checkpoint;
 pub use gap::Restored;
 pub use presence::Presence;
-use seen::Seen;
+use seen_note::SeenNote;
 pub use transfer::{Facts, NotMoved};
 pub use unwritten::{Kept, Taken, Twice};
 use whereabouts::Whereabouts;
@@ -56,7 +56,7 @@ struct Inner {
     /// Which runs are going on, on this machine.
     presence: Folder,
     /// What was seen of it from this machine.
-    seen: Option<Seen>,
+    seen: Option<SeenNote>,
     target: String,
     /// The lineage of a ledger that has no record yet, if this is the one to begin it. Chosen once, so that an append that
     /// is tried again is the same append.
@@ -71,7 +71,7 @@ impl Chain {
     /// The ledger of a target of the project in a folder. Nothing is read or written yet.
     pub fn new(store: Arc<dyn Store>, root: &Path, target: &str) -> Self {
         Self(Arc::new(Inner {
-            seen: Seen::of(&*store, Folder::new(root, "seen", target)),
+            seen: SeenNote::of(&*store, Folder::new(root, "seen", target)),
             store,
             unwritten: Folder::new(root, "unwritten", target),
             presence: Folder::new(root, "running", target),
@@ -94,7 +94,7 @@ impl Chain {
     /// The same for somebody who only looks: what is seen is not noted.
     pub fn only_looking(mut self) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
-            inner.seen.iter_mut().for_each(Seen::only_look);
+            inner.seen.iter_mut().for_each(SeenNote::only_look);
             inner.whereabouts.iter_mut().for_each(Whereabouts::only_look);
         }
         self

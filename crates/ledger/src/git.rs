@@ -44,7 +44,7 @@ pub struct GitStore {
     /// Where fetched objects go, where nothing of the repository is to change.
     apart: Option<PathBuf>,
     home: OnceCell<Home>,
-    known: Mutex<Known>,
+    known: Mutex<LastRead>,
     sound: Mutex<Sound>,
     /// What was seen here and is gone there.
     gone: Mutex<Option<Gone>>,
@@ -58,7 +58,7 @@ pub struct GitStore {
 
 /// What was seen last.
 #[derive(Clone, Default)]
-struct Known {
+struct LastRead {
     tip: Option<Tip>,
     /// The checksum that the newest record ends in.
     checksum: Option<String>,
@@ -126,12 +126,12 @@ impl GitStore {
         Self { limit, ..self }
     }
 
-    fn known(&self) -> Known {
+    fn known(&self) -> LastRead {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn remember(&self, tip: Option<Tip>, checksum: Option<String>) {
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Known { tip, checksum };
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = LastRead { tip, checksum };
     }
 
     fn sound(&self) -> Sound {

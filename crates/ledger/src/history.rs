@@ -22,7 +22,7 @@ pub struct Deed {
     pub at: Timestamp,
     pub actor: String,
     /// What is known of a run; `None` for a single command.
-    pub run: Option<Run>,
+    pub run: Option<PastRun>,
     pub changes: Vec<Changed>,
     /// What was done to the ledger as a whole, in words.
     pub note: Option<&'static str>,
@@ -32,7 +32,7 @@ const GAP: &str = "restored from a backup; later records are lost";
 const GAP_CLOSED: &str = "closed the gap: everything that may have been created in it was checked";
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Run {
+pub struct PastRun {
     pub id: String,
     pub plan: Digest,
     /// The version of pushplan.
@@ -133,7 +133,7 @@ impl Book {
                     run.ended = Ending::CutOff;
                 }
                 let Begin { run, plan, tool, changes, .. } = begin.clone();
-                let run = Run { id: run, plan, tool, planned: changes, ended: Ending::NotEnded };
+                let run = PastRun { id: run, plan, tool, planned: changes, ended: Ending::NotEnded };
                 self.begin(entry, Some(run));
             }
             Record::End { run, ended } => {
@@ -214,7 +214,7 @@ impl Book {
         }
     }
 
-    fn begin(&mut self, entry: &Entry, run: Option<Run>) -> &mut Deed {
+    fn begin(&mut self, entry: &Entry, run: Option<PastRun>) -> &mut Deed {
         let Entry { seq, at, actor, .. } = entry.clone();
         let number = self.deeds.len() + 1;
         self.deeds.push(Deed { number, first: seq, last: seq, at, actor, run, changes: Vec::new(), note: None });
@@ -223,7 +223,7 @@ impl Book {
 
     /// The run that has begun and not ended.
     fn under_way(&mut self) -> Option<&mut Deed> {
-        let is_running = |run: &Run| run.ended == Ending::NotEnded;
+        let is_running = |run: &PastRun| run.ended == Ending::NotEnded;
         self.deeds.iter_mut().rev().find(|deed| deed.run.as_ref().is_some_and(is_running))
     }
 

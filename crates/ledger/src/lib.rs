@@ -43,7 +43,7 @@ pub use intent::{Adopted, Done, Intent, Outcome, Resolution, Seq, Verb};
 pub use lease::{Evidence, Lease, Running};
 pub use record::{Begin, Ended, Entry, Record};
 pub use settling::{CLOCKS_APART, Settling};
-pub use state::{Ledger, Open, Owned, Retired};
+pub use state::{Ledger, Owned, Retired, Unconfirmed};
 pub use trust::{Untrusted, trusted};
 pub use watch::{Observed, Watch};
 

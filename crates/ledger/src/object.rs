@@ -22,7 +22,7 @@ use super::intent::Seq;
 use super::store::{New, Pending, Start, Store, Stored, Unread, going_on, plain};
 use failure::{Failure, Left};
 use note::{NEWEST, Note};
-use place::{Place, Settings, Ways};
+use place::{ObjectPlace, StoreVariables, Ways};
 
 /// How long one request may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -36,10 +36,10 @@ const LOOKS: [Duration; 3] = [Duration::ZERO, Duration::from_millis(300), Durati
 pub struct ObjectStore(Arc<Inner>);
 
 struct Inner {
-    place: Place,
+    place: ObjectPlace,
     /// What the keys of all of its objects begin with.
     folder: String,
-    settings: Settings,
+    settings: StoreVariables,
     limit: Duration,
     ways: OnceLock<Ways>,
     /// Whether the store was seen to refuse a create.
@@ -58,7 +58,7 @@ impl ObjectStore {
     /// The records of a target in a place such as `s3://bucket/prefix`. Nothing is connected to yet. Credentials and endpoints come
     /// from the environment, by the conventions of who runs the store.
     pub fn new(place: &str, target: &str) -> Result<Self, String> {
-        Self::open(place, target, Settings::of_the_process(), LIMIT)
+        Self::open(place, target, StoreVariables::of_the_process(), LIMIT)
     }
 
     /// The same, with these environment variables in place of the process's, and so much time for each request.
@@ -68,11 +68,11 @@ impl ObjectStore {
         variables: impl IntoIterator<Item = (String, String)>,
         limit: Duration,
     ) -> Result<Self, String> {
-        Self::open(place, target, Settings::new(variables), limit)
+        Self::open(place, target, StoreVariables::new(variables), limit)
     }
 
-    fn open(place: &str, target: &str, settings: Settings, limit: Duration) -> Result<Self, String> {
-        let place = Place::parse(place)?;
+    fn open(place: &str, target: &str, settings: StoreVariables, limit: Duration) -> Result<Self, String> {
+        let place = ObjectPlace::parse(place)?;
         let folder = place.folder(&plain(target));
         Ok(Self(Arc::new(Inner {
             place,

@@ -14,7 +14,7 @@ use super::store::{Store, plain};
 pub const HOME: &str = "file:";
 
 /// How a place is opened: what stands behind the scheme, the project's folder and the target.
-type Open = fn(&str, &Path, &str) -> Result<Arc<dyn Store>, String>;
+type OpenPlace = fn(&str, &Path, &str) -> Result<Arc<dyn Store>, String>;
 
 /// A sort of place.
 struct Scheme {
@@ -22,7 +22,7 @@ struct Scheme {
     start: &'static str,
     /// How one is written.
     form: &'static str,
-    open: Open,
+    open: OpenPlace,
 }
 
 const SCHEMES: [Scheme; 6] = [
@@ -32,11 +32,7 @@ const SCHEMES: [Scheme; 6] = [
         form: "file:FOLDER",
         open: |place, root, target| Ok(Arc::new(files(place, root, target))),
     },
-    Scheme {
-        start: "postgres:",
-        form: "postgres://HOST/DATABASE/SCHEMA",
-        open: database,
-    },
+    Scheme { start: "postgres:", form: "postgres://HOST/DATABASE/SCHEMA", open: database },
     Scheme { start: "s3:", form: "s3://BUCKET/PREFIX", open: objects },
     Scheme { start: "gs:", form: "gs://BUCKET/PREFIX", open: objects },
     Scheme { start: "az:", form: "az://CONTAINER/PREFIX", open: objects },

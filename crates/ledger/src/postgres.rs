@@ -21,9 +21,9 @@ use super::codec;
 use super::intent::Seq;
 use super::store::{New, Pending, Start, Store, Stored, Unread, going_on};
 use connection::{Connection, Connector};
-use place::Place;
+use place::PostgresPlace;
 use sql::Sql;
-use trouble::{Kind, Trouble};
+use trouble::{Trouble, TroubleKind};
 
 const NO_TABLE: [SqlState; 2] = [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME];
 /// What making something says where somebody else makes it at the same moment.
@@ -55,7 +55,7 @@ struct Records {
 }
 
 /// What is where a record is to be.
-struct Found {
+struct RowFound {
     record: Option<Vec<u8>>,
     /// The checksum of the record before it.
     before: Option<String>,
@@ -72,7 +72,7 @@ impl PostgresStore {
     /// The ledger of a target at `postgres://user@host:port/database/schema?sslmode=…&sslrootcert=…`. Nothing is asked of the
     /// server yet.
     pub fn new(place: &str, target: &str) -> Result<Self, String> {
-        let place = Place::parse_with(place, |name| std::env::var(name).ok())?;
+        let place = PostgresPlace::parse_with(place, |name| std::env::var(name).ok())?;
         if target.contains('\0') {
             return Err("the name of the target holds a zero byte".to_owned());
         }
@@ -90,7 +90,7 @@ impl PostgresStore {
     async fn read_records(&self, start: Start) -> Result<Records, Trouble> {
         let connection = self.connector.connection().await?;
         match self.read_all(&connection, start).await {
-            Err(Trouble { kind: Kind::Lost, .. }) => {
+            Err(Trouble { kind: TroubleKind::Lost, .. }) => {
                 let connection = self.connector.another(&connection).await?;
                 self.read_all(&connection, start).await
             }
@@ -154,7 +154,7 @@ impl PostgresStore {
                 Ok(found) => return self.judge(new, &found),
                 Err(trouble) => trouble,
             },
-            Err(trouble) if matches!(trouble.kind, Kind::Lost | Kind::Silent) => trouble,
+            Err(trouble) if matches!(trouble.kind, TroubleKind::Lost | TroubleKind::Silent) => trouble,
             Err(trouble) => return Err(not_written(trouble)),
         };
         self.settle(&connection, new, trouble).await
@@ -169,7 +169,7 @@ impl PostgresStore {
         if found.record.is_some() {
             return self.judge(new, &found);
         }
-        if first.kind == Kind::Silent {
+        if first.kind == TroubleKind::Silent {
             return Err(AppendError::Unknown(format!("{first}. The record is not there, and may still come")));
         }
         // It is not there, and may still be on its way. So it is created here: whichever of the two comes first is the
@@ -249,14 +249,14 @@ impl PostgresStore {
         Ok(())
     }
 
-    async fn look(&self, connection: &Arc<Connection>, seq: Seq) -> Result<Found, Trouble> {
+    async fn look(&self, connection: &Arc<Connection>, seq: Seq) -> Result<RowFound, Trouble> {
         let (sql, seq) = (self.sql.look(), number(seq));
         let parameters: [(&(dyn ToSql + Sync), Type); 2] = [(&self.target, Type::TEXT), (&seq, Type::INT8)];
         let row = connection.answer(&self.connector, connection.client.query_typed_one(&sql, &parameters)).await;
         let row = match row {
             Err(trouble) if trouble.refused_as(&NO_TABLE) => {
                 self.is_primary(connection).await?;
-                return Ok(Found { record: None, before: None });
+                return Ok(RowFound { record: None, before: None });
             }
             row => row.map_err(|trouble| self.explained(trouble, connection))?,
         };
@@ -264,11 +264,11 @@ impl PostgresStore {
         if row.try_get(0).map_err(unreadable)? {
             return Err(Trouble::standby(&self.connector.place.shown));
         }
-        Ok(Found { record: row.try_get(1).map_err(unreadable)?, before: row.try_get(2).map_err(unreadable)? })
+        Ok(RowFound { record: row.try_get(1).map_err(unreadable)?, before: row.try_get(2).map_err(unreadable)? })
     }
 
     /// What it means that a record was not created, by what is there.
-    fn judge(&self, new: New<'_>, found: &Found) -> Result<(), AppendError> {
+    fn judge(&self, new: New<'_>, found: &RowFound) -> Result<(), AppendError> {
         let place = &self.connector.place.shown;
         let before = new.seq.saturating_sub(1);
         match &found.record {

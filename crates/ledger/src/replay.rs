@@ -13,7 +13,7 @@ use super::home::Home;
 use super::intent::{Adopted, Done, Intent, Outcome, Resolution, Verb};
 use super::lease::Running;
 use super::record::{Entry, Record};
-use super::state::{Ledger, Open, Owned, Retired};
+use super::state::{Ledger, Owned, Retired, Unconfirmed};
 
 impl Ledger {
     /// The state after all of these records.
@@ -59,9 +59,11 @@ impl Ledger {
                 let clock = self.run.as_ref().and_then(|run| run.lease.as_ref()?.clock.clone());
                 for intent in intents {
                     let address = intent.address.clone();
-                    let is_create = |open: &Open| open.intent.verb == Verb::Create && intent.verb == Verb::Create;
+                    let is_create =
+                        |open: &Unconfirmed| open.intent.verb == Verb::Create && intent.verb == Verb::Create;
                     let repeats = self.open.get(&address).is_some_and(is_create);
-                    self.open.insert(address, Open { clock: clock.clone(), repeats, ..Open::new(intent, at) });
+                    self.open
+                        .insert(address, Unconfirmed { clock: clock.clone(), repeats, ..Unconfirmed::new(intent, at) });
                 }
             }
             Record::Outcomes(outcomes) => outcomes.into_iter().for_each(|outcome| self.settle(outcome, at)),
@@ -131,7 +133,7 @@ impl Ledger {
             }
             Done::Not { .. } => drop(self.open.remove(address)),
             Done::Done { id, push_ids } => {
-                let Some(Open { intent, .. }) = self.open.remove(address) else { return };
+                let Some(Unconfirmed { intent, .. }) = self.open.remove(address) else { return };
                 self.applied = Some(at);
                 match outcome.verb {
                     Verb::Create => self.made(intent, id.unwrap_or_default(), &push_ids, at),
@@ -253,7 +255,7 @@ impl Ledger {
         for old in &mut self.retired {
             point(&old.address, &mut old.spec, &mut old.refs);
         }
-        for (address, Open { intent, .. }) in &mut self.open {
+        for (address, Unconfirmed { intent, .. }) in &mut self.open {
             if let Some(spec) = &mut intent.spec {
                 point(address, spec, &mut intent.refs);
             }

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::state::{Ledger, Open};
+use super::state::{Ledger, Unconfirmed};
 
 /// How far two machines' clocks may be apart. A time that another machine wrote down is believed only if it is older than this.
 pub const CLOCKS_APART: SignedDuration = SignedDuration::from_mins(30);
@@ -40,7 +40,7 @@ impl Settling<'_> {
     }
 
     /// When the request of an intent has settled.
-    fn of_intent(&self, open: &Open) -> Option<Timestamp> {
+    fn of_intent(&self, open: &Unconfirmed) -> Option<Timestamp> {
         let deadline = open.intent.deadline;
         if open.clock.is_some() && open.clock.as_deref() == self.clock {
             return Some(later(deadline, self.settle));
@@ -88,7 +88,7 @@ mod tests {
             deadline: at(1060),
             protect: false,
         };
-        let open = Open { clock: clock.map(str::to_owned), ..Open::new(intent.clone(), at(1000)) };
+        let open = Unconfirmed { clock: clock.map(str::to_owned), ..Unconfirmed::new(intent.clone(), at(1000)) };
         Ledger { open: [(intent.address, open)].into(), ..Ledger::default() }
     }
 

@@ -24,7 +24,7 @@ pub struct Ledger {
     /// Old versions that something new stands in for. They are deleted once nothing points at them.
     pub retired: Vec<Retired>,
     /// Intents whose outcome is not known.
-    pub open: BTreeMap<Address, Open>,
+    pub open: BTreeMap<Address, Unconfirmed>,
     /// Until when something that was lost on the way may still take effect.
     pub unsettled: Option<Timestamp>,
     /// What the run that began last has taken up to delete it, by its address with its id. It is nobody's in git and never ours:
@@ -87,7 +87,7 @@ pub struct Retired {
 /// Something that was about to be done, and nobody knows whether it was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Open {
+pub struct Unconfirmed {
     pub intent: Intent,
     pub at: Timestamp,
     /// Why it is not known, where a request was sent.
@@ -100,7 +100,7 @@ pub struct Open {
     pub repeats: bool,
 }
 
-impl Open {
+impl Unconfirmed {
     pub fn new(intent: Intent, at: Timestamp) -> Self {
         Self { intent, at, why: None, clock: None, repeats: false }
     }

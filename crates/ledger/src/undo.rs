@@ -18,7 +18,7 @@ use super::history::{Act, Changed, Deed};
 use super::intent::{Done, Verb};
 use super::record::Entry;
 use super::state::{Ledger, Owned};
-use trail::{Line, Trail};
+use trail::{Lifeline, Trail};
 
 /// What undoing a deed comes to.
 #[derive(Debug, Default)]
@@ -134,7 +134,7 @@ impl Undoing<'_> {
     }
 
     /// It was deleted, and is made again.
-    fn bring_back(&mut self, address: &Address, line: &Line, was: Owned) {
+    fn bring_back(&mut self, address: &Address, line: &Lifeline, was: Owned) {
         let there = self.ledger.owned.get(address);
         if !line.gone || there.is_some_and(|there| there.spec == was.spec) {
             self.out.as_before += 1;
@@ -148,7 +148,7 @@ impl Undoing<'_> {
     }
 
     /// It was let go: nobody knows whether the service has it still.
-    fn stay_forgotten(&mut self, address: &Address, line: &Line, was: Owned) {
+    fn stay_forgotten(&mut self, address: &Address, line: &Lifeline, was: Owned) {
         if !line.gone {
             self.out.as_before += 1;
         } else if self.ledger.owned.contains_key(address) {
@@ -159,7 +159,7 @@ impl Undoing<'_> {
     }
 
     /// It was made, and goes again.
-    fn take_away(&mut self, line: &Line) {
+    fn take_away(&mut self, line: &Lifeline) {
         let there = self.ledger.owned.get(&line.at);
         match there {
             Some(_) if line.gone => drop(self.out.left.insert(line.at.clone(), Left::Another)),
@@ -173,7 +173,7 @@ impl Undoing<'_> {
     }
 
     /// It was changed, and says what it said before.
-    fn put_back(&mut self, line: &Line, was: Option<Owned>, changes: &[&Changed]) {
+    fn put_back(&mut self, line: &Lifeline, was: Option<Owned>, changes: &[&Changed]) {
         let is_change = |changed: &&&Changed| matches!(changed.act, Act::Step(Verb::Create | Verb::Update));
         let mut steps = changes.iter().filter(is_change).peekable();
         // What was taken away by hand and made anew was nothing in between.

@@ -21,10 +21,10 @@ use tokio::sync::watch;
 use super::BODY_LIMIT;
 use super::answer::{Answer, Answered, Refusal};
 use super::engine::{Engine, NotDone};
-use super::faults::{self, Body, Broken, Lag, Line, Reset};
+use super::faults::{self, Body, Broken, FaultyStream, Lag, Reset};
 use super::local;
 use super::request::Request;
-use super::requests::Entry;
+use super::requests::LoggedRequest;
 use super::routes;
 
 pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watch::Receiver<bool>) {
@@ -47,7 +47,7 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watc
         let Ok(address) = stream.local_addr() else { continue };
         let engine = engine.clone();
         let reset = Reset::default();
-        let line = Line::new(stream, reset.clone());
+        let line = FaultyStream::new(stream, reset.clone());
         let service = service_fn(move |request| {
             let (engine, reset) = (engine.clone(), reset.clone());
             async move {
@@ -135,7 +135,7 @@ async fn enter(
     address: SocketAddr,
     parts: Parts,
     body: Incoming,
-    entry: &mut Entry<'_>,
+    entry: &mut LoggedRequest<'_>,
 ) -> Result<Answer, Refusal> {
     let app = match admit(engine, address, &parts.headers, entry) {
         Ok(app) => app,
@@ -151,7 +151,7 @@ fn admit<'e>(
     engine: &'e Engine,
     address: SocketAddr,
     headers: &HeaderMap,
-    entry: &mut Entry<'_>,
+    entry: &mut LoggedRequest<'_>,
 ) -> Result<&'e str, Refusal> {
     let called = match address.ip().to_canonical().is_loopback() {
         true => local::called_by_name(headers),

@@ -134,7 +134,7 @@ impl Random {
     }
 }
 
-struct Kind {
+struct Platform {
     name: &'static str,
     opt_in: u64,
     sdks: &'static [&'static str],
@@ -142,10 +142,10 @@ struct Kind {
 }
 
 /// Kinds of device, in hundredths of the population.
-const KINDS: &[(u64, Kind)] = &[
+const KINDS: &[(u64, Platform)] = &[
     (
         42,
-        Kind {
+        Platform {
             name: "ios",
             opt_in: 60,
             sdks: &["5.0.3", "5.1.1", "6.0.2", "6.1.0", "6.1.0"],
@@ -154,22 +154,22 @@ const KINDS: &[(u64, Kind)] = &[
     ),
     (
         38,
-        Kind {
+        Platform {
             name: "android",
             opt_in: 88,
             sdks: &["5.0.3", "5.1.6", "6.0.2", "6.1.0", "6.1.0"],
             systems: &["4.1.2", "4.2.2", "4.3.1", "4.4.4", "5.0.2", "5.1.1", "5.1.1"],
         },
     ),
-    (5, Kind { name: "amazon", opt_in: 85, sdks: &["5.1.6", "6.0.2"], systems: &["4.4.4", "5.1.1"] }),
-    (10, Kind { name: "web", opt_in: 70, sdks: &["1.0.0"], systems: &[] }),
-    (5, Kind { name: "open::sms", opt_in: 95, sdks: &[], systems: &[] }),
+    (5, Platform { name: "amazon", opt_in: 85, sdks: &["5.1.6", "6.0.2"], systems: &["4.4.4", "5.1.1"] }),
+    (10, Platform { name: "web", opt_in: 70, sdks: &["1.0.0"], systems: &[] }),
+    (5, Platform { name: "open::sms", opt_in: 95, sdks: &[], systems: &[] }),
 ];
 
 /// Language, country and time zones. Some zones are not listed by the contract and resolve to their nearest.
-type Place = (&'static str, &'static str, &'static [&'static str]);
+type Locale = (&'static str, &'static str, &'static [&'static str]);
 
-const PLACES: &[(u64, Place)] = &[
+const PLACES: &[(u64, Locale)] = &[
     (
         30,
         (

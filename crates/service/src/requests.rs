@@ -49,7 +49,7 @@ impl Requests {
     }
 
     /// Begins the entry of a request. It is written down when it is dropped, so that one that breaks off is there too.
-    pub fn begin(&self, time: Timestamp, method: &str, path: &str, query: &str) -> Entry<'_> {
+    pub fn begin(&self, time: Timestamp, method: &str, path: &str, query: &str) -> LoggedRequest<'_> {
         let logged = Logged {
             time,
             method: method.to_owned(),
@@ -60,7 +60,7 @@ impl Requests {
             app: None,
             body_size: 0,
         };
-        Entry { requests: self, logged: Some(logged) }
+        LoggedRequest { requests: self, logged: Some(logged) }
     }
 
     /// The requests that `wanted` says of, oldest first.
@@ -90,12 +90,12 @@ impl Requests {
 
 /// A request that is being answered.
 #[derive(Debug)]
-pub struct Entry<'r> {
+pub struct LoggedRequest<'r> {
     requests: &'r Requests,
     logged: Option<Logged>,
 }
 
-impl Entry<'_> {
+impl LoggedRequest<'_> {
     pub fn processed(&mut self) {
         if let Some(logged) = &mut self.logged {
             logged.processed = true;
@@ -121,7 +121,7 @@ impl Entry<'_> {
     }
 }
 
-impl Drop for Entry<'_> {
+impl Drop for LoggedRequest<'_> {
     fn drop(&mut self) {
         let Some(logged) = self.logged.take() else { return };
         let mut all = self.requests.lock();

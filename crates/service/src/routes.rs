@@ -8,7 +8,7 @@ use percent_encoding::percent_decode_str;
 use pushplan_model::nouns::level::Level;
 
 use super::answer::{Answered, Refusal};
-use super::api::{self, Change};
+use super::api::{self, StateChange};
 use super::engine::{Engine, NotDone, guarded};
 use super::request::{Call, Request};
 use super::state::App;
@@ -20,16 +20,16 @@ pub struct Route {
     /// The path, with `{name}` for a variable part. Empty parts do not count: slashes at the end or doubled are the same.
     pub path: &'static str,
     pub level: Level,
-    pub run: Run,
+    pub run: Handler,
 }
 
 /// Whether a request looks or changes.
 #[derive(Clone, Copy, Debug)]
-pub enum Run {
+pub enum Handler {
     Read(fn(&App, &Call) -> Answered),
     Write(fn(&mut App, &Call) -> Answered),
     /// The request is made out first, while others change things, and carried out then.
-    Change(fn(&Request) -> Result<Change, Refusal>),
+    Change(fn(&Request) -> Result<StateChange, Refusal>),
 }
 
 impl fmt::Debug for Route {
@@ -39,20 +39,24 @@ impl fmt::Debug for Route {
 }
 
 const fn read(path: &'static str, run: fn(&App, &Call) -> Answered) -> Route {
-    Route { method: "GET", path, level: Level::Documented, run: Run::Read(run) }
+    Route { method: "GET", path, level: Level::Documented, run: Handler::Read(run) }
 }
 
 const fn write(method: &'static str, path: &'static str, run: fn(&mut App, &Call) -> Answered) -> Route {
-    Route { method, path, level: Level::Documented, run: Run::Write(run) }
+    Route { method, path, level: Level::Documented, run: Handler::Write(run) }
 }
 
-const fn change(method: &'static str, path: &'static str, make_out: fn(&Request) -> Result<Change, Refusal>) -> Route {
-    Route { method, path, level: Level::Documented, run: Run::Change(make_out) }
+const fn change(
+    method: &'static str,
+    path: &'static str,
+    make_out: fn(&Request) -> Result<StateChange, Refusal>,
+) -> Route {
+    Route { method, path, level: Level::Documented, run: Handler::Change(make_out) }
 }
 
 /// A body that is sent to be looked at and changes nothing.
 const fn check(path: &'static str, run: fn(&App, &Call) -> Answered) -> Route {
-    Route { method: "POST", path, level: Level::Documented, run: Run::Read(run) }
+    Route { method: "POST", path, level: Level::Documented, run: Handler::Read(run) }
 }
 
 const fn extended(route: Route) -> Route {
@@ -183,7 +187,7 @@ pub async fn answer(engine: &Engine, app: &str, mut request: Request) -> Result<
     };
     request.params = params;
     match route.run {
-        Run::Read(run) => {
+        Handler::Read(run) => {
             let look = || {
                 engine.read_as_of(request.lag, |state, now| match state.app(app) {
                     Some(app) => run(app, &Call { request: &request, now, level }),
@@ -192,14 +196,14 @@ pub async fn answer(engine: &Engine, app: &str, mut request: Request) -> Result<
             };
             engine.show(look).await
         }
-        Run::Write(run) => {
+        Handler::Write(run) => {
             // Others need not wait while a body is made out.
             if !request.body.is_empty() {
                 let _ = guarded(|| request.json())?;
             }
             write_to(engine, app, &request, run).await
         }
-        Run::Change(make_out) => match guarded(|| make_out(&request))? {
+        Handler::Change(make_out) => match guarded(|| make_out(&request))? {
             Ok(change) => write_to(engine, app, &request, change).await,
             Err(refusal) => Ok(Err(refusal)),
         },

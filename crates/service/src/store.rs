@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use file::File;
+use file::StoreFile;
 
 /// How long a transaction may hold up a worker of the runtime. A slower disk is left to the thread.
 const QUICK: Duration = Duration::from_millis(2);
@@ -41,10 +41,10 @@ pub struct Kept {
 #[derive(Debug)]
 struct Batch {
     rows: Vec<Row>,
-    done: Option<oneshot::Sender<Outcome>>,
+    done: Option<oneshot::Sender<Stored>>,
 }
 
-type Outcome = Result<(), String>;
+type Stored = Result<(), String>;
 
 /// What waits to be written, and whose turn it is to write it.
 #[derive(Debug, Default)]
@@ -72,7 +72,7 @@ struct Desk {
     turn: Condvar,
     /// Whoever makes a change may write it: there are other workers that serve meanwhile.
     in_place: bool,
-    file: Mutex<File>,
+    file: Mutex<StoreFile>,
     /// What the disk holds after a transaction that failed.
     left: Mutex<Option<Vec<Kept>>>,
 }
@@ -92,7 +92,7 @@ pub struct Ticket(Turn);
 enum Turn {
     /// Nobody was writing: the owner of the ticket writes.
     Own(Duty),
-    Others(oneshot::Receiver<Outcome>),
+    Others(oneshot::Receiver<Stored>),
 }
 
 impl Ticket {
@@ -109,7 +109,7 @@ impl Ticket {
 struct Duty(Option<Arc<Desk>>);
 
 impl Duty {
-    fn fulfil(mut self) -> Outcome {
+    fn fulfil(mut self) -> Stored {
         let desk = self.0.take();
         let Some(desk) = desk else { return Ok(()) };
         let (result, more) = desk.write();
@@ -140,7 +140,7 @@ impl Desk {
 
     /// Writes all that waits in one transaction, and says whether more came meanwhile. Whoever calls this has the duty, and
     /// has it still where there is more.
-    fn write(&self) -> (Outcome, bool) {
+    fn write(&self) -> (Stored, bool) {
         let (batches, failed) = {
             let mut queue = self.queue();
             (std::mem::take(&mut queue.batches), queue.failed.clone())
@@ -167,7 +167,7 @@ impl Desk {
         (result, more)
     }
 
-    fn commit(&self, batches: &[Batch]) -> Outcome {
+    fn commit(&self, batches: &[Batch]) -> Stored {
         if batches.iter().all(|batch| batch.rows.is_empty()) {
             return Ok(());
         }
@@ -197,7 +197,7 @@ impl Desk {
 impl Store {
     /// Opens the file, gives back all that it holds, and starts the thread.
     pub fn open(path: &Path) -> Result<(Self, Vec<Kept>), String> {
-        let (file, kept) = File::open(path)?;
+        let (file, kept) = StoreFile::open(path)?;
         let desk = Arc::new(Desk {
             queue: Mutex::default(),
             turn: Condvar::new(),
@@ -243,7 +243,7 @@ impl Store {
 
     /// A disk that takes its time: nothing is written until this is dropped.
     #[cfg(test)]
-    pub fn hold(&self) -> MutexGuard<'_, File> {
+    pub fn hold(&self) -> MutexGuard<'_, StoreFile> {
         self.desk.file.lock().expect("a file")
     }
 

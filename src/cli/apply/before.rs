@@ -11,7 +11,7 @@ use crate::failure::{Exit, Failure};
 use crate::guard::{self, Limits};
 use crate::ledger::Verb;
 use crate::plan::{Plan, Reason};
-use crate::render::Again;
+use crate::render::Repetition;
 
 /// What a person is asked before a plan is applied.
 #[derive(Debug)]
@@ -27,14 +27,14 @@ pub struct Asking<'a> {
     pub allow_sends: bool,
     pub allow_older: bool,
     /// How the command is said again.
-    pub again: Again,
+    pub again: Repetition,
     /// Where it has to be approved, and is told what became of it.
     pub review: Option<&'a Review>,
 }
 
 impl<'a> Asking<'a> {
     /// The same about one of several targets.
-    pub fn about_one(&self, again: Again) -> Self {
+    pub fn about_one(&self, again: Repetition) -> Self {
         Self { question: APPLY_THIS, way_out: self.way_out.clone(), again, ..*self }
     }
 }

@@ -10,7 +10,7 @@ use crate::failure::{Exit, Failure};
 use crate::forge::{self, Forge, Hidden, LONGEST, Put};
 use crate::git::Repository;
 use crate::plan::Plan;
-use crate::render::plan::{Ahead, MARKDOWN_LIMIT};
+use crate::render::plan::{MARKDOWN_LIMIT, NextSteps};
 use crate::render::{self, ci, one_line};
 
 /// Show a plan in the one comment that this target has on the pull request.
@@ -78,7 +78,7 @@ impl Comment {
         }
     }
 
-    async fn write(&self, plans: &[(Plan, Ahead)], root: &Path, context: &Context) -> Ended {
+    async fn write(&self, plans: &[(Plan, NextSteps)], root: &Path, context: &Context) -> Ended {
         let project = &beneath(root);
         let place = host()?;
         let api = place.api;
@@ -166,7 +166,7 @@ fn capital(noun: &str) -> String {
 }
 
 /// A whole comment, which has room for its footer, whatever that will be.
-fn body(plan: &Plan, ahead: &Ahead, project: &str, commit: Option<&str>) -> String {
+fn body(plan: &Plan, ahead: &NextSteps, project: &str, commit: Option<&str>) -> String {
     /// What stands between the parts.
     const BETWEEN: usize = 100;
     let hidden = Hidden::new(project, plan, true, commit);

@@ -8,7 +8,7 @@ use super::naming;
 use super::words::{self, quoted};
 use crate::address::is_key;
 use crate::cli::many;
-use crate::cli::planning::Place;
+use crate::cli::planning::TargetArgs;
 use crate::cli::review::beneath;
 use crate::cli::{Context, Ended};
 use crate::client::Origin;
@@ -106,7 +106,7 @@ struct Team {
 
 impl Init {
     pub fn run(&self, context: &Context) -> Ended {
-        let root = Place::new(self.project.clone(), None).root()?;
+        let root = TargetArgs::new(self.project.clone(), None).root()?;
         let mut team = self.team(&root, Vec::new())?;
         let (usual, text) = self.host.file();
         let top = root.canonicalize().ok().and_then(|root| checkout(&root)).unwrap_or_else(|| root.clone());

@@ -11,7 +11,7 @@ use crate::cli::{Context, Ended};
 use crate::failure::{Exit, Failure};
 use crate::files::describe;
 use crate::plan::Plan;
-use crate::render::outputs::{self, Counts};
+use crate::render::outputs::{self, OutputCounts};
 use crate::text;
 
 /// Hand on what a plan comes to: numbers, files and a digest, for the next steps of a job.
@@ -50,7 +50,7 @@ pub struct Outputs {
 impl Outputs {
     pub fn run(&self, context: &Context) -> Ended {
         let plans = saved::read_all(&self.plans)?;
-        let counts = (!plans.is_empty()).then(|| Counts::of(&plans));
+        let counts = (!plans.is_empty()).then(|| OutputCounts::of(&plans));
         let drifted = self.drift.as_deref().map(drifted).transpose()?;
         if let (Some(file), Some(counts)) = (&self.widget, &counts) {
             fs::write(file, counts.widget()).map_err(|error| unwritten(&file.display().to_string(), &error))?;

@@ -15,14 +15,14 @@ use crate::manifest::{Manifests, PROJECT_FILE, Project, read_project};
 use crate::service::config::SAMPLES;
 use crate::text;
 
-pub type Found = Vec<CompletionCandidate>;
+pub type Candidates = Vec<CompletionCandidate>;
 
 /// From so many addresses on, kinds are offered first.
 const MANY: usize = 100;
 
 /// Those of some texts that begin as what is typed, with what is said of them.
-fn fitting<S: Into<String>>(current: &OsStr, all: impl IntoIterator<Item = (S, Option<&'static str>)>) -> Found {
-    let Some(typed) = current.to_str() else { return Found::new() };
+fn fitting<S: Into<String>>(current: &OsStr, all: impl IntoIterator<Item = (S, Option<&'static str>)>) -> Candidates {
+    let Some(typed) = current.to_str() else { return Candidates::new() };
     let all = all.into_iter().map(|(value, about)| (value.into(), about)).filter(|(value, _)| value.starts_with(typed));
     let plain = all.filter(|(value, _)| is_word(value));
     plain.map(|(value, about)| CompletionCandidate::new(value).help(about.map(Into::into))).collect()
@@ -60,8 +60,8 @@ fn manifests() -> Option<Manifests> {
 }
 
 /// Names of targets and groups. A pattern that means some is good as it is.
-pub fn targets(current: &OsStr) -> Found {
-    let Some(project) = root().map(|root| Project::open(&root)) else { return Found::new() };
+pub fn targets(current: &OsStr) -> Candidates {
+    let Some(project) = root().map(|root| Project::open(&root)) else { return Candidates::new() };
     let names: Vec<&str> = project.target_names().into_iter().filter(|name| is_word(name)).collect();
     if let Some(pattern) = current.to_str().filter(|typed| typed.contains('*')) {
         let means_some = names.iter().any(|name| text::is_like(pattern, name));
@@ -78,7 +78,7 @@ fn declared() -> BTreeSet<String> {
 }
 
 /// Addresses of what is declared; first their kinds, where there are many.
-pub fn addresses(current: &OsStr) -> Found {
+pub fn addresses(current: &OsStr) -> Candidates {
     let all = declared();
     let is_begun = current.to_str().is_some_and(|typed| typed.contains('/'));
     if all.len() <= MANY || is_begun {
@@ -89,14 +89,14 @@ pub fn addresses(current: &OsStr) -> Found {
     fitting(current, kinds.map(|kind| (format!("{}/", kind.key), Some(kind.purpose))))
 }
 
-pub fn kinds_and_addresses(current: &OsStr) -> Found {
+pub fn kinds_and_addresses(current: &OsStr) -> Candidates {
     let mut found = fitting(current, KINDS.iter().map(|kind| (kind.key, Some(kind.purpose))));
     found.extend(addresses(current));
     found
 }
 
 /// Keys of what is declared of a kind.
-pub fn keys(kind: &str, current: &OsStr) -> Found {
+pub fn keys(kind: &str, current: &OsStr) -> Candidates {
     let manifests = manifests();
     let all = manifests.iter().flat_map(Manifests::declared).filter(|declared| declared.kind.key == kind);
     let keys: BTreeSet<String> = all.map(|declared| declared.key.value.clone()).collect();
@@ -104,7 +104,7 @@ pub fn keys(kind: &str, current: &OsStr) -> Found {
 }
 
 /// All that `explain` explains, but for single fields.
-pub fn explained(current: &OsStr) -> Found {
+pub fn explained(current: &OsStr) -> Candidates {
     let codes = CODES.iter().map(|code| (code.name, Some(code.title)));
     let limits = LIMITS.iter().map(|limit| (limit.name, Some(limit.title)));
     let kinds = KINDS.iter().map(|kind| (kind.key, Some(kind.purpose)));
@@ -119,20 +119,20 @@ pub fn explained(current: &OsStr) -> Found {
 }
 
 /// Names of time zones.
-pub fn zones(current: &OsStr) -> Found {
+pub fn zones(current: &OsStr) -> Candidates {
     fitting(current, jiff::tz::db().available().map(|name| (name.to_string(), None)))
 }
 
-pub fn paths(current: &OsStr) -> Found {
+pub fn paths(current: &OsStr) -> Candidates {
     found_at(&PathCompleter::any(), current)
 }
 
-pub fn folders(current: &OsStr) -> Found {
+pub fn folders(current: &OsStr) -> Candidates {
     found_at(&PathCompleter::dir(), current)
 }
 
 /// Files and folders. What is typed is what its author meant; what is added to it comes from whoever named the file.
-fn found_at(paths: &PathCompleter, current: &OsStr) -> Found {
+fn found_at(paths: &PathCompleter, current: &OsStr) -> Candidates {
     let quotes = super::QUOTES.get().is_some_and(|quotes| *quotes);
     let is_shown = |c: char| !c.is_control() && !text::is_hidden(c) && c != char::REPLACEMENT_CHARACTER;
     let is_fine = |c: char| if quotes { is_shown(c) } else { is_plain(c) };
@@ -145,7 +145,7 @@ fn found_at(paths: &PathCompleter, current: &OsStr) -> Found {
 }
 
 /// Commands and topics.
-pub fn helped(current: &OsStr) -> Found {
+pub fn helped(current: &OsStr) -> Candidates {
     let command = Arguments::command();
     let commands = command.get_subcommands().map(|below| (below.get_name().to_owned(), None));
     let topics = help::ALL.iter().map(|topic| (topic.name.to_owned(), Some(topic.about)));

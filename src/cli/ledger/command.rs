@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 
 use super::confirm::Confirm;
-use super::{Place, unreadable};
+use super::{TargetArgs, unreadable};
 use crate::cli::forms::Plain;
 use crate::cli::turn::Turn;
 use crate::cli::{Context, Ended, asking, runtime};
@@ -18,18 +18,18 @@ use crate::engine::workspace::append;
 use crate::failure::{Exit, Failure};
 use crate::ledger::{Chain, Entry, Ledger as State, Log, NotMoved, Record, checkpoint, place};
 use crate::manifest::Project;
-use crate::render::ledger::{self as shown, View};
+use crate::render::ledger::{self as shown, LedgerView};
 use crate::text::{self, shell_word};
 
 /// Look after the ledger of a target: where it is, whether it is sound, and how it gets elsewhere
 #[derive(Debug, Args)]
 pub struct Ledger {
     #[command(subcommand)]
-    what: What,
+    what: LedgerCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum LedgerCommand {
     Status(Status),
     Verify(Verify),
     Compact(Compact),
@@ -43,7 +43,7 @@ enum What {
 #[derive(Debug, Args)]
 struct Status {
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 
     /// Form: text for people, json for programs
     #[arg(long, value_enum, default_value_t = Plain::Text)]
@@ -54,7 +54,7 @@ struct Status {
 #[derive(Debug, Args)]
 struct Verify {
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 /// Write all that is known into one record, so that reading is as fast as on the first day. Nothing is lost
@@ -64,7 +64,7 @@ struct Compact {
     turn: Turn,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 /// Copy the ledger to another place and leave word of it: the old place takes no record any more
@@ -82,7 +82,7 @@ struct Move {
     turn: Turn,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 /// Print all that is known as JSON
@@ -93,7 +93,7 @@ struct Export {
     records: bool,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 /// Write results into the ledger that an earlier run could not write, or continue with a ledger from a backup
@@ -116,19 +116,19 @@ struct Restore {
     close_gap: bool,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 impl Ledger {
     pub fn run(&self, context: &Context) -> Ended {
         match &self.what {
-            What::Status(command) => command.run(context),
-            What::Verify(command) => command.run(context),
-            What::Compact(command) => command.run(context),
-            What::Move(command) => command.run(context),
-            What::Export(command) => command.run(context),
-            What::Restore(command) => command.run(context),
-            What::Confirm(command) => command.run(context),
+            LedgerCommand::Status(command) => command.run(context),
+            LedgerCommand::Verify(command) => command.run(context),
+            LedgerCommand::Compact(command) => command.run(context),
+            LedgerCommand::Move(command) => command.run(context),
+            LedgerCommand::Export(command) => command.run(context),
+            LedgerCommand::Restore(command) => command.run(context),
+            LedgerCommand::Confirm(command) => command.run(context),
         }
     }
 }
@@ -140,7 +140,7 @@ impl Status {
         let kept = runtime()?.block_on(log.unwritten()).map_err(unreadable)?;
         let place = log.shown();
         let is_held = turn::holder(&facts.ledger, Timestamp::now()).is_some();
-        let view = View { target: &target, place: &place, facts: &facts, kept: &kept, is_held };
+        let view = LedgerView { target: &target, place: &place, facts: &facts, kept: &kept, is_held };
         match self.format {
             Plain::Text => context.out.print(&view.text()),
             Plain::Json => context.out.json(&view.json()),
@@ -332,7 +332,7 @@ impl Restore {
     }
 
     fn close(&self, context: &Context) -> Ended {
-        let mut open = super::Open::new(context, &self.place, Turn::default())?;
+        let mut open = super::OpenLedger::new(context, &self.place, Turn::default())?;
         if open.ledger.gap.as_ref().is_none_or(|gap| gap.is_closed) {
             return Err(Failure::usage(format!("the ledger of `{}` has no open gap", open.target)));
         }

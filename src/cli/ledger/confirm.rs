@@ -1,6 +1,6 @@
 use clap::Args;
 
-use super::{Open, Place};
+use super::{OpenLedger, TargetArgs};
 use crate::cli::turn::Turn;
 use crate::cli::{Context, Ended, asking};
 use crate::failure::{Exit, Failure};
@@ -17,7 +17,7 @@ pub struct Confirm {
     turn: Turn,
 
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 impl Confirm {
@@ -28,7 +28,7 @@ impl Confirm {
                 .exit(Exit::Refused)
                 .help("use the credentials of the application that the ledger is about"));
         }
-        let mut open = Open::new(context, &self.place, self.turn)?;
+        let mut open = OpenLedger::new(context, &self.place, self.turn)?;
         let target = open.target.clone();
         if !open.ledger.app.is_empty() {
             return Err(Failure::usage(format!("the ledger of `{target}` names the application {}", open.ledger.app)));

@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use crate::cli::Context;
 use crate::cli::asking;
-use crate::cli::planning::Place;
+use crate::cli::planning::TargetArgs;
 use crate::engine::target::Opened;
 use crate::exchange::Request;
 use crate::failure::Failure;
 use crate::kinds::{self, Found, Kind};
 use crate::ledger::{Ledger, Log};
-use crate::render::lookup::{Thing, json};
+use crate::render::lookup::{LookedUpThing, json};
 use crate::text;
 
 /// How many of one name are shown.
@@ -21,9 +21,9 @@ pub async fn find(
     key: &str,
     wanted: &str,
     opened: &Opened,
-    place: &Place,
+    place: &TargetArgs,
     context: &Context,
-) -> Result<json::Found, Failure> {
+) -> Result<json::LookedUp, Failure> {
     let kind = kinds::kind(key).ok_or_else(|| Failure::new(format!("there is no kind `{key}`")))?;
     let ledger = ledger(place, opened, context).await;
     let mut found: Vec<Found> = by_id(kind, wanted, opened).await?.into_iter().collect();
@@ -46,16 +46,16 @@ pub async fn find(
             // It can be gone by now.
             None => content(kind, &one, opened).await?,
         };
-        things.extend(whole.map(|whole| Thing::of(kind, &whole, &ledger)));
+        things.extend(whole.map(|whole| LookedUpThing::of(kind, &whole, &ledger)));
     }
     match things.is_empty() {
         true => Err(Failure::new(format!("the {} `{wanted}` is gone by now", kind.noun))),
-        false => Ok(json::Found::Things(things)),
+        false => Ok(json::LookedUp::Things(things)),
     }
 }
 
 /// What the ledger remembers, where there is one that can be read and is about this application.
-async fn ledger(place: &Place, opened: &Opened, context: &Context) -> Ledger {
+async fn ledger(place: &TargetArgs, opened: &Opened, context: &Context) -> Ledger {
     let Ok((log, _)) = place.log() else { return Ledger::default() };
     match log.read(0).await {
         Ok(entries) => {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::plan::{make, several, told};
-use super::{Asked, Became, Does, Wanted, tell_failed, worst};
+use super::{Became, Does, PlansWanted, TargetSelection, tell_failed, worst};
 use crate::cli::apply::{Applied, Asking, Format, How, QUICKER, WhenFailed, left_to_people, saved};
 use crate::cli::review;
 use crate::cli::{Context, Ended, runtime};
@@ -18,16 +18,23 @@ use crate::engine::turn;
 use crate::engine::turn::Waiting;
 use crate::engine::workspace::{Planned, Workspace};
 use crate::failure::{Exit, Failure};
-use crate::render::many::report::{self, Fate, One};
+use crate::render::many::report::{self, Fate, TargetOutcome};
 use crate::render::many::text::before_apply;
-use crate::render::{self, Again};
+use crate::render::{self, Repetition};
 
 /// How old a plan may be when it is applied. Others are applied before it, and what it was made from may have moved.
 const FRESH: Duration = Duration::from_secs(60);
 
 /// Plans all targets, shows and asks, and applies them one after the other.
-pub fn run(asked: &Asked, wanted: &Wanted, how: &How, asking: &Asking, does: &Does, context: &Context) -> Ended {
-    if let Wanted::Alike(wish) = wanted
+pub fn run(
+    asked: &TargetSelection,
+    wanted: &PlansWanted,
+    how: &How,
+    asking: &Asking,
+    does: &Does,
+    context: &Context,
+) -> Ended {
+    if let PlansWanted::Alike(wish) = wanted
         && !wish.done.is_empty()
     {
         return Err(Failure::usage("what was done by hand was done on one target")
@@ -47,7 +54,7 @@ pub fn run(asked: &Asked, wanted: &Wanted, how: &How, asking: &Asking, does: &Do
         let names = asked.targets()?;
         return Err(target::unknown(&site.target, &names.iter().map(String::as_str).collect::<Vec<_>>()));
     }
-    let run = Run { how, wanted, asking, asked, does, context };
+    let run = ManyApply { how, wanted, asking, asked, does, context };
     let ended = runtime()?.block_on(run.all(&sites))?;
     show(&ended, how, asking, context);
     tell_failed(ended.iter().filter_map(|dealt| Some((dealt.site.target.as_str(), dealt.failure()?))), context);
@@ -58,7 +65,7 @@ pub fn run(asked: &Asked, wanted: &Wanted, how: &How, asking: &Asking, does: &Do
 /// A target that was dealt with: what became of it, and how a command would end for it alone.
 struct Dealt {
     site: Arc<Workspace>,
-    again: Again,
+    again: Repetition,
     fate: Reported,
     /// Whether something of another target is not promoted to it, or manual steps are left.
     is_short: bool,
@@ -97,16 +104,16 @@ struct Plans {
     made: Instant,
 }
 
-struct Run<'a> {
+struct ManyApply<'a> {
     how: &'a How,
-    wanted: &'a Wanted,
+    wanted: &'a PlansWanted,
     asking: &'a Asking<'a>,
-    asked: &'a Asked,
+    asked: &'a TargetSelection,
     does: &'a Does,
     context: &'a Context,
 }
 
-impl Run<'_> {
+impl ManyApply<'_> {
     /// One target after the other. Where one cannot be planned or is refused, nothing is begun at all, unless the rest shall go
     /// on.
     async fn all(&self, sites: &[Arc<Workspace>]) -> Result<Vec<Dealt>, Failure> {
@@ -244,7 +251,7 @@ impl Run<'_> {
 
     /// Whether somebody is asked: saved plans have been looked at.
     fn is_asked(&self) -> bool {
-        matches!(self.wanted, Wanted::Alike(_))
+        matches!(self.wanted, PlansWanted::Alike(_))
     }
 
     /// Shows all plans to whoever is asked about them.
@@ -260,7 +267,7 @@ impl Run<'_> {
         }
     }
 
-    async fn one(&self, site: &Workspace, planned: Planned, made: Instant, again: &Again) -> Reported {
+    async fn one(&self, site: &Workspace, planned: Planned, made: Instant, again: &Repetition) -> Reported {
         let Self { how, context, .. } = self;
         let opened = match site.open().await {
             Ok(opened) => opened,
@@ -287,7 +294,7 @@ impl Run<'_> {
         opened: &Opened,
         planned: Planned,
         made: Instant,
-        again: &Again,
+        again: &Repetition,
     ) -> Result<Applied, Failure> {
         let Self { how, context, .. } = self;
         let planned = self.fresh(site, opened, planned, made).await?;
@@ -325,7 +332,7 @@ impl Run<'_> {
 }
 
 fn show(ended: &[Dealt], how: &How, asking: &Asking, context: &Context) {
-    let one = |dealt: &Dealt| One {
+    let one = |dealt: &Dealt| TargetOutcome {
         target: dealt.site.target.clone(),
         fate: match &dealt.fate {
             Reported::Applied(applied) => {
@@ -337,7 +344,7 @@ fn show(ended: &[Dealt], how: &How, asking: &Asking, context: &Context) {
             Reported::NotBegun => Fate::NotBegun,
         },
     };
-    let all: Vec<One> = ended.iter().map(one).collect();
+    let all: Vec<TargetOutcome> = ended.iter().map(one).collect();
     match how.format {
         Format::Text => context.out.print(&report::text(&all, &asking.again, context.out.style())),
         Format::Json => context.out.json(&report::json(&all)),

@@ -2,42 +2,42 @@
 
 use std::sync::Arc;
 
-use super::{Asked, Became, each, tell_failed, tell_pending, worst};
-use crate::cli::drift::{Format, Found, look};
+use super::{Became, TargetSelection, each, tell_failed, tell_pending, worst};
+use crate::cli::drift::{DriftFound, Format, look};
 use crate::cli::{Context, Ended, asking, runtime};
 use crate::engine::target::Shared;
 use crate::engine::workspace::unreadable;
 use crate::failure::Exit;
 use crate::plan::Choice;
-use crate::render::Again;
-use crate::render::many::drift::{self, Said};
-use crate::render::plan::drift::Shown;
+use crate::render::Repetition;
+use crate::render::many::drift::{self, DriftResult};
+use crate::render::plan::drift::ShownDrift;
 
 /// Looks at each target, several at a time, and shows what was done there.
-pub fn run(asked: &Asked, choice: &Choice, format: Format, detailed: bool, context: &Context) -> Ended {
+pub fn run(asked: &TargetSelection, choice: &Choice, format: Format, detailed: bool, context: &Context) -> Ended {
     asking::project(&asked.place(""), "asked", context)?;
     let (sites, whole) = asked.read_leniently()?;
     tell_pending(&sites, context);
     let (wanted, quiet) = (Arc::new(choice.clone()), Arc::new(context.clone()));
-    let all: Vec<Became<Found>> = runtime()?.block_on(each(Shared::default(), &sites, move |site, opened| {
+    let all: Vec<Became<DriftFound>> = runtime()?.block_on(each(Shared::default(), &sites, move |site, opened| {
         let (choice, context) = (wanted.clone(), quiet.clone());
         async move {
             site.log.kept().map_err(unreadable)?;
             look(&site, &opened, &choice, &context).await
         }
     }));
-    let agains: Vec<Again> = all.iter().map(|one| asked.place(&one.site.target).again("apply", choice)).collect();
+    let agains: Vec<Repetition> = all.iter().map(|one| asked.place(&one.site.target).again("apply", choice)).collect();
     let said = all.iter().zip(&agains).map(|(one, again)| {
         let said = match &one.ended {
             Ok((drift, plan)) => {
                 let declares = whole && one.site.declares();
-                Said::Found(Shown { drift, plan, again, unread: !whole, declares })
+                DriftResult::Found(ShownDrift { drift, plan, again, unread: !whole, declares })
             }
-            Err(failure) => Said::Failed(failure),
+            Err(failure) => DriftResult::Failed(failure),
         };
         (one.site.target.as_str(), said)
     });
-    let said: Vec<(&str, Said)> = said.collect();
+    let said: Vec<(&str, DriftResult)> = said.collect();
     let out = &context.out;
     match format {
         Format::Text => out.print(&drift::text(&said, out.style())),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Asked, Became, Does, Wanted, each, tell_failed, tell_pending, worst};
+use super::{Became, Does, PlansWanted, TargetSelection, each, tell_failed, tell_pending, worst};
 use crate::address::is_key;
 use crate::cli::apply::saved::{SAVED, names};
 use crate::cli::forms::{Format, Forms};
@@ -16,13 +16,13 @@ use crate::engine::workspace::{PlanRequest, Planned, Workspace, unreadable};
 use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, guards};
 use crate::plan::Plan;
-use crate::render::many::{self, Said, Several};
-use crate::render::plan::Ahead;
-use crate::render::{self, Again, Out, Style, one_line};
+use crate::render::many::{self, PlanResult, Several};
+use crate::render::plan::NextSteps;
+use crate::render::{self, Out, Repetition, Style, one_line};
 use crate::text;
 
 /// Makes a plan for each target, several at a time. The plans are no more than looked at.
-pub async fn make(sites: &[Arc<Workspace>], wanted: &Wanted, context: &Context) -> Vec<Became<Planned>> {
+pub async fn make(sites: &[Arc<Workspace>], wanted: &PlansWanted, context: &Context) -> Vec<Became<Planned>> {
     tell_pending(sites, context);
     let out = context.out.clone();
     let (wanted, context) = (wanted.clone(), Arc::new(context.clone()));
@@ -44,11 +44,11 @@ pub async fn make(sites: &[Arc<Workspace>], wanted: &Wanted, context: &Context) 
 /// What is said of all of them.
 pub fn told(
     all: &[Became<Planned>],
-    asked: &Asked,
+    asked: &TargetSelection,
     does: &Does,
     saved: Option<&Path>,
     out: &Out,
-) -> Vec<(String, Ahead)> {
+) -> Vec<(String, NextSteps)> {
     let ahead = |one: &Became<Planned>| {
         let (choice, refused) = match &one.ended {
             Ok(planned) => (planned.plan.choice.clone(), guards(&planned.plan, &one.site.limits())),
@@ -57,7 +57,7 @@ pub fn told(
         let refused = out.refused(refused, Some(&one.site.target));
         let again = does.again_for(asked, &one.site.target, &choice);
         let saved = saved.map(|folder| folder.join(format!("{}{SAVED}", one.site.target)).display().to_string());
-        (one.site.target.clone(), Ahead { again, saved, refused, on_merge: false })
+        (one.site.target.clone(), NextSteps { again, saved, refused, on_merge: false })
     };
     all.iter().map(ahead).collect()
 }
@@ -65,14 +65,14 @@ pub fn told(
 /// The same as it is shown.
 pub fn several<'p>(
     all: &'p [Became<Planned>],
-    aheads: &'p [(String, Ahead)],
-    again: &'p Again,
+    aheads: &'p [(String, NextSteps)],
+    again: &'p Repetition,
     saved: Option<&Path>,
 ) -> Several<'p> {
     let said = all.iter().zip(aheads).map(|(one, (target, ahead))| {
         let said = match &one.ended {
-            Ok(planned) => Said::Planned(&planned.plan, ahead),
-            Err(failure) => Said::Failed(failure),
+            Ok(planned) => PlanResult::Planned(&planned.plan, ahead),
+            Err(failure) => PlanResult::Failed(failure),
         };
         (target.as_str(), said)
     });
@@ -80,14 +80,21 @@ pub fn several<'p>(
 }
 
 /// Makes plans, saves them where that is asked for, and shows them.
-pub fn run(asked: &Asked, wish: &PlanRequest, does: &Does, forms: &Forms, detailed: bool, context: &Context) -> Ended {
+pub fn run(
+    asked: &TargetSelection,
+    wish: &PlanRequest,
+    does: &Does,
+    forms: &Forms,
+    detailed: bool,
+    context: &Context,
+) -> Ended {
     has_room(forms)?;
     let programs = forms.printed() == Some(Format::Json);
     let sites = asked.read(context, jiff::Timestamp::now(), programs)?;
     if forms.saved.is_some() && lasting::is_in_ci() {
         sites.iter().try_for_each(|site| lasting::check(site))?;
     }
-    let all = runtime()?.block_on(make(&sites, &Wanted::Alike(Arc::new(wish.clone())), context));
+    let all = runtime()?.block_on(make(&sites, &PlansWanted::Alike(Arc::new(wish.clone())), context));
     present(&all, asked, wish, does, forms, detailed, context)
 }
 
@@ -100,7 +107,7 @@ pub fn has_room(forms: &Forms) -> Result<(), Failure> {
 /// Saves plans where that is asked for, and shows them.
 pub fn present(
     all: &[Became<Planned>],
-    asked: &Asked,
+    asked: &TargetSelection,
     wish: &PlanRequest,
     does: &Does,
     forms: &Forms,
@@ -128,7 +135,7 @@ pub fn present(
     Ok(worst(all.iter().zip(&aheads).map(|(one, (_, ahead))| exit(one, ahead, detailed))))
 }
 
-fn exit(one: &Became<Planned>, ahead: &Ahead, detailed: bool) -> Exit {
+fn exit(one: &Became<Planned>, ahead: &NextSteps, detailed: bool) -> Exit {
     match &one.ended {
         Err(failure) => failure.exit,
         Ok(_) if ahead.refused.iter().any(|refused| refused.guard == Guard::Drift) => Exit::Refused,
@@ -172,8 +179,8 @@ fn write_each(
     folder: &Path,
     end: &str,
     all: &[Became<Planned>],
-    aheads: &[(String, Ahead)],
-    text: impl Fn(&Plan, &Ahead) -> String,
+    aheads: &[(String, NextSteps)],
+    text: impl Fn(&Plan, &NextSteps) -> String,
 ) -> Result<usize, Failure> {
     let shown = folder.display();
     if folder.is_file() {

@@ -8,7 +8,7 @@ use crate::address::Address;
 use crate::failure::Failure;
 use crate::kinds::{self, Found, KINDS, Kind, Read};
 use crate::ledger::Ledger;
-use crate::live::{Live, Seen};
+use crate::live::{Live, LiveState};
 use crate::nouns::level::Level;
 use crate::pull::{Called, Choice, Declared, Left, Placed, Places};
 use crate::render::one_line;
@@ -134,7 +134,7 @@ pub fn names(declared: &Declared, ledger: &Ledger, live: &Live) -> BTreeMap<Addr
     declared.units.iter().for_each(|(address, unit)| add(address, &unit.spec));
     for (address, owned) in &ledger.owned {
         add(address, &owned.spec);
-        if let Seen::There(Found { spec: Some(spec), .. }) = live.of(address) {
+        if let LiveState::There(Found { spec: Some(spec), .. }) = live.of(address) {
             add(address, spec);
         }
     }

@@ -12,10 +12,10 @@ use crate::files;
 use crate::kinds;
 use crate::kinds::remote::segments;
 use crate::ledger::{Adopted, Ledger, Owned};
-use crate::manifest::edit::{self, Editor, Placed, Settled, Side, Unplaced, settle};
-use crate::manifest::{From, Input, Manifests, read_project_with};
+use crate::manifest::edit::{self, EditSide, Editor, Placed, Settled, Unplaced, settle};
+use crate::manifest::{Input, InputSource, Manifests, read_project_with};
 use crate::node::{At, Node, Reader};
-use crate::pull::{Changed, Clash, Edited, File, Part, rebased};
+use crate::pull::{Changed, Clash, Edited, Part, PulledFile, rebased};
 use crate::render::pull as told;
 use crate::source::Span;
 
@@ -121,7 +121,7 @@ impl InPlace {
     }
 
     /// What becomes of a file that other things are added to as well.
-    pub fn before<'f>(&'f self, name: &str, file: &'f File) -> Option<&'f str> {
+    pub fn before<'f>(&'f self, name: &str, file: &'f PulledFile) -> Option<&'f str> {
         self.before.get(name).map(String::as_str).or(file.before.as_deref())
     }
 
@@ -180,8 +180,8 @@ fn disputed(editor: &Editor, address: &Address, desired: &Value, part: &Part) ->
         let places = editor.spot(address, &path).map(|span| (span, "changed here as well")).into_iter().collect();
         let words = |value: Option<&Value>| editor.words(address, &path, desired, value);
         let said = clash.git.as_ref().and_then(|git| editor.said(address, &path).or_else(|| words(Some(git))));
-        let git = Side { value: clash.git.clone(), words: said };
-        let applied = Side { value: clash.applied.clone(), words: words(clash.applied.as_ref()) };
+        let git = EditSide { value: clash.git.clone(), words: said };
+        let applied = EditSide { value: clash.applied.clone(), words: words(clash.applied.as_ref()) };
         let (live, words) = (clash.live.clone(), words(clash.live.as_ref()));
         let clash = Some(edit::Clash { git, applied });
         Unplaced { path, live, words, places, clash, notes: Vec::new() }
@@ -201,7 +201,9 @@ fn said(address: &Address, placed: &Placed) -> BTreeMap<String, Value> {
 
 /// Texts that stand in for the files of their names.
 pub fn inputs(texts: &BTreeMap<String, String>) -> Vec<Input> {
-    let input =
-        |(name, text): (&String, &String)| Input { name: name.clone(), from: From::Bytes(text.clone().into_bytes()) };
+    let input = |(name, text): (&String, &String)| Input {
+        name: name.clone(),
+        from: InputSource::Bytes(text.clone().into_bytes()),
+    };
     texts.iter().map(input).collect()
 }

@@ -14,7 +14,7 @@ use crate::failure::{Exit, Failure};
 use crate::files;
 use crate::ledger::{Adopted, AppendError, Entry, Ledger, Log, Record, Seq};
 use crate::manifest::{FILE_LIMIT, Manifests, read_project};
-use crate::pull::File;
+use crate::pull::PulledFile;
 use crate::render::one_line;
 
 /// What the ledger is told, in the order in which each part of it alone is right: another key comes before all that is said
@@ -67,7 +67,7 @@ struct Before {
 }
 
 impl Files {
-    pub fn before(manifests: &Manifests, edited: &BTreeMap<String, String>, added: &[(String, &File)]) -> Self {
+    pub fn before(manifests: &Manifests, edited: &BTreeMap<String, String>, added: &[(String, &PulledFile)]) -> Self {
         let root = manifests.project.root.clone();
         let mut becomes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         let added = added.iter().map(|(name, file)| (name.as_str(), &file.text));

@@ -16,13 +16,13 @@ use crate::cli::{Context, planning};
 use crate::engine::ledger;
 use crate::engine::target::{self, Opened, Shared};
 use crate::engine::turn;
-use crate::engine::turn::Held;
+use crate::engine::turn::LockHeld;
 use crate::engine::workspace::{PlanRequest, Planned, Workspace, unreadable};
 use crate::engine::{NotOpened, lasting};
 use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, Limits, guards};
 use crate::plan::News;
-use crate::reconcile::{Looked, Outcome, Standing, Target, action};
+use crate::reconcile::{Looked, RoundOutcome, Standing, TargetRound, action};
 use crate::render::findings;
 use crate::render::one_line;
 
@@ -45,10 +45,10 @@ pub struct Rounds<'a> {
 }
 
 /// What came of a look at a target.
-enum Seen {
+enum RoundResult {
     /// With how many results of earlier runs are not in the ledger yet.
     Planned(Box<Planned>, usize),
-    Held(Box<Held>),
+    Held(Box<LockHeld>),
     /// Somebody asked to stop meanwhile.
     Stopped,
 }
@@ -71,12 +71,12 @@ impl Rounds<'_> {
         for Became { site, ended } in all.await {
             let target = match ended {
                 Err(failure) => failed(&site, failure),
-                Ok(Seen::Held(held)) => {
-                    Target::unknown(&site.target, Outcome::Held, Exit::Failed, Some(held.skipped()))
+                Ok(RoundResult::Held(held)) => {
+                    TargetRound::unknown(&site.target, RoundOutcome::Held, Exit::Failed, Some(held.skipped()))
                 }
-                Ok(Seen::Stopped) => self.stopped(&site),
-                Ok(Seen::Planned(planned, _)) if self.fixes => self.correct(&site, *planned, made).await,
-                Ok(Seen::Planned(planned, unwritten)) => Target { unwritten, ..reported(&site, &planned) },
+                Ok(RoundResult::Stopped) => self.stopped(&site),
+                Ok(RoundResult::Planned(planned, _)) if self.fixes => self.correct(&site, *planned, made).await,
+                Ok(RoundResult::Planned(planned, unwritten)) => TargetRound { unwritten, ..reported(&site, &planned) },
             };
             targets.push(self.said(target));
         }
@@ -84,12 +84,12 @@ impl Rounds<'_> {
     }
 
     /// The same with commands that run as they are pasted.
-    fn said(&self, target: Target) -> Target {
-        let Target { name, standing, why, .. } = target;
+    fn said(&self, target: TargetRound) -> TargetRound {
+        let TargetRound { name, standing, why, .. } = target;
         let out = &self.context.out;
         let why = why.map(|failure| out.why(failure, &name));
         let refused = |standing: Standing| Standing { refused: out.refused(standing.refused, Some(&name)), ..standing };
-        Target { standing: standing.map(refused), why, name, ..target }
+        TargetRound { standing: standing.map(refused), why, name, ..target }
     }
 
     fn read(&self) -> Result<Vec<Arc<Workspace>>, Failure> {
@@ -124,25 +124,25 @@ impl Rounds<'_> {
         Shared::timed(self.board.clone(), self.within)
     }
 
-    fn stopped(&self, site: &Workspace) -> Target {
+    fn stopped(&self, site: &Workspace) -> TargetRound {
         let exit = self.stop.by().map_or(Exit::Interrupted, Signal::exit);
-        Target::unknown(&site.target, Outcome::Stopped, exit, None)
+        TargetRound::unknown(&site.target, RoundOutcome::Stopped, exit, None)
     }
 
     /// Makes a target what the plan says, unless a guard refuses. What a guard refuses is told and left.
-    async fn correct(&self, site: &Workspace, planned: Planned, made: Instant) -> Target {
+    async fn correct(&self, site: &Workspace, planned: Planned, made: Instant) -> TargetRound {
         let mut target = reported(site, &planned);
         if let Some(standing) = target.standing.as_ref().filter(|standing| !standing.refused.is_empty()) {
             let why = standing.refused.iter().map(|one| one.message.as_str()).collect::<Vec<_>>().join("; ");
             target.why = Some(Failure::new(why).exit(Exit::Refused));
-            return Target { outcome: Outcome::Refused, exit: Exit::Refused, ..target };
+            return TargetRound { outcome: RoundOutcome::Refused, exit: Exit::Refused, ..target };
         }
         if planned.plan.steps.is_empty() {
             let exit = if self.how.manual(&planned.plan) > 0 { Exit::Partly } else { Exit::Done };
-            return Target { exit, ..target };
+            return TargetRound { exit, ..target };
         }
         if self.stop.by().is_some() {
-            return Target { outcome: Outcome::Stopped, ..self.stopped(site) };
+            return TargetRound { outcome: RoundOutcome::Stopped, ..self.stopped(site) };
         }
         let opened = match target::open_with(&self.shared(), &site.manifests.project, Some(&site.target)).await {
             Ok(opened) => opened,
@@ -157,13 +157,15 @@ impl Rounds<'_> {
     }
 
     /// Looks once more before it applies: what was found is too old by now.
-    async fn look_again(&self, site: &Workspace, opened: &Opened) -> Target {
+    async fn look_again(&self, site: &Workspace, opened: &Opened) -> TargetRound {
         let look = Look { fixes: true, within: self.within, stop: self.stop.clone() };
         match look.at(site, opened, self.context).await {
             Err(failure) => failed(site, failure),
-            Ok(Seen::Held(held)) => Target::unknown(&site.target, Outcome::Held, Exit::Failed, Some(held.skipped())),
-            Ok(Seen::Stopped) => self.stopped(site),
-            Ok(Seen::Planned(planned, _)) => {
+            Ok(RoundResult::Held(held)) => {
+                TargetRound::unknown(&site.target, RoundOutcome::Held, Exit::Failed, Some(held.skipped()))
+            }
+            Ok(RoundResult::Stopped) => self.stopped(site),
+            Ok(RoundResult::Planned(planned, _)) => {
                 let target = reported(site, &planned);
                 let is_refused = target.standing.as_ref().is_some_and(|standing| !standing.refused.is_empty());
                 if is_refused || planned.plan.steps.is_empty() {
@@ -175,7 +177,7 @@ impl Rounds<'_> {
         }
     }
 
-    async fn apply(&self, site: &Workspace, opened: &Opened, planned: Planned, target: Target) -> Target {
+    async fn apply(&self, site: &Workspace, opened: &Opened, planned: Planned, target: TargetRound) -> TargetRound {
         let report = self.how.drive_until(self.stop, site, opened, &planned, self.context).await;
         let plan = planned.plan;
         let mut standing = target.standing.unwrap_or_default();
@@ -189,22 +191,22 @@ impl Rounds<'_> {
         let steps = begun.map(|step| (word(step), step.fate.is_done())).collect();
         let did = report.did_anything(&plan);
         let outcome = match report.ending {
-            Ending::Done if !standing.items.is_empty() => Outcome::Drift,
-            Ending::Done if corrected.is_empty() => Outcome::InSync,
-            Ending::Done => Outcome::Corrected,
-            Ending::Interrupted => Outcome::Stopped,
+            Ending::Done if !standing.items.is_empty() => RoundOutcome::Drift,
+            Ending::Done if corrected.is_empty() => RoundOutcome::InSync,
+            Ending::Done => RoundOutcome::Corrected,
+            Ending::Interrupted => RoundOutcome::Stopped,
             // Somebody else has begun before anything was sent.
-            Ending::Conflict if !did => Outcome::Held,
-            _ if did => Outcome::Partly,
-            _ => Outcome::Failed,
+            Ending::Conflict if !did => RoundOutcome::Held,
+            _ if did => RoundOutcome::Partly,
+            _ => RoundOutcome::Failed,
         };
         // Whoever was quicker may have changed anything.
-        let standing = (outcome != Outcome::Held).then_some(standing);
+        let standing = (outcome != RoundOutcome::Held).then_some(standing);
         let exit = match exit(&report, &plan, self.stop.by()) {
             Exit::Done if self.how.manual(&plan) > 0 => Exit::Partly,
             exit => exit,
         };
-        Target { outcome, exit, standing, corrected, steps, why: trouble(&report, exit), ..target }
+        TargetRound { outcome, exit, standing, corrected, steps, why: trouble(&report, exit), ..target }
     }
 }
 
@@ -226,22 +228,22 @@ fn trouble(report: &Report, exit: Exit) -> Option<Failure> {
 }
 
 /// A target of which nothing is known but why.
-fn failed(site: &Workspace, failure: Failure) -> Target {
-    Target::unknown(&site.target, Outcome::Failed, failure.exit, Some(failure))
+fn failed(site: &Workspace, failure: Failure) -> TargetRound {
+    TargetRound::unknown(&site.target, RoundOutcome::Failed, failure.exit, Some(failure))
 }
 
 /// A target as a plan finds it.
-fn reported(site: &Workspace, planned: &Planned) -> Target {
+fn reported(site: &Workspace, planned: &Planned) -> TargetRound {
     // The flags that allow something are those of `apply`.
     let refused = guards(&planned.plan, &Limits { elsewhere: true, ..site.limits() });
     let stops = refused.iter().any(|one| one.guard == Guard::Drift);
     let standing = Standing::of(&planned.plan, refused);
     let (outcome, exit) = match standing.items.is_empty() {
-        _ if stops => (Outcome::Drift, Exit::Refused),
-        true => (Outcome::InSync, Exit::Done),
-        false => (Outcome::Drift, Exit::Changes),
+        _ if stops => (RoundOutcome::Drift, Exit::Refused),
+        true => (RoundOutcome::InSync, Exit::Done),
+        false => (RoundOutcome::Drift, Exit::Changes),
     };
-    Target { standing: Some(standing), ..Target::unknown(&site.target, outcome, exit, None) }
+    TargetRound { standing: Some(standing), ..TargetRound::unknown(&site.target, outcome, exit, None) }
 }
 
 /// How a target is looked at.
@@ -254,7 +256,7 @@ struct Look {
 
 impl Look {
     /// Plans, once nobody else is at work. Whoever is stopped meanwhile has only asked.
-    async fn at(&self, site: &Workspace, opened: &Opened, context: &Context) -> Result<Seen, Failure> {
+    async fn at(&self, site: &Workspace, opened: &Opened, context: &Context) -> Result<RoundResult, Failure> {
         if lasting::is_in_ci() {
             lasting::check(site)?;
         }
@@ -272,8 +274,8 @@ impl Look {
             })
         };
         match self.limited(before).await? {
-            None => return Ok(Seen::Stopped),
-            Some(Some(held)) => return Ok(Seen::Held(Box::new(held))),
+            None => return Ok(RoundResult::Stopped),
+            Some(Some(held)) => return Ok(RoundResult::Held(Box::new(held))),
             Some(None) => {}
         }
         if self.fixes {
@@ -282,7 +284,7 @@ impl Look {
         }
         let unwritten = site.log.kept().map_err(unreadable)?.iter().map(|kept| kept.outcomes().len()).sum();
         let planned = self.limited(site.plan(opened, &PlanRequest::default(), &context.session)).await?;
-        Ok(planned.map_or(Seen::Stopped, |planned| Seen::Planned(Box::new(planned), unwritten)))
+        Ok(planned.map_or(RoundResult::Stopped, |planned| RoundResult::Planned(Box::new(planned), unwritten)))
     }
 
     /// Waits for something that only asks; `None` where somebody asks to stop first.

@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 use super::stage::Stage;
 use super::why::Reasons;
 use crate::address::Address;
-use crate::cases::{self, Case, Event, Expect, Failed, Got, Member, Message, Place, Ran, Tags, Wanted, What, Wording};
+use crate::cases::{
+    self, Case, CaseLine, Event, Expect, ExpectedAlert, ExpectedMessage, Failed, Got, Member, Mismatch, Ran, Tags,
+    Wording,
+};
 use crate::engine::workspace::Workspace;
 use crate::failure::Failure;
 use crate::manifest::Desired;
@@ -57,7 +60,7 @@ pub async fn play(world: &World, stage: &Stage, case: &Case) -> Result<Ran, Fail
         if let Some(event) = &step.event
             && let Err(why) = play.happen(event).await
         {
-            let what = What::Impossible { why };
+            let what = Mismatch::Impossible { why };
             play.fail(&step.place, what, Reasons::default());
             break;
         }
@@ -189,7 +192,7 @@ impl Play<'_> {
         let new: Vec<Receipt> = all.into_iter().filter(|receipt| self.seen.insert(receipt.push_id.clone())).collect();
         self.checks += expected.len().max(1);
         let mut left: Vec<Option<Receipt>> = new.into_iter().map(Some).collect();
-        let mut open: Vec<&Message> = Vec::new();
+        let mut open: Vec<&ExpectedMessage> = Vec::new();
         // What fits in all is what was meant; of the rest, what comes from the same sender is nearest to it.
         for message in expected {
             let fits = |receipt: &Option<Receipt>| receipt.as_ref().is_some_and(|receipt| fits(message, receipt));
@@ -208,18 +211,18 @@ impl Play<'_> {
             let wanted = wanted(message);
             match near {
                 Some(receipt) => {
-                    let what = What::Different { expected: wanted, got: receipt.got };
+                    let what = Mismatch::Different { expected: wanted, got: receipt.got };
                     self.fail(&message.place, what, Reasons::default());
                 }
                 None => {
                     let reasons = Reasons::of_missing(self, message).await?;
-                    self.fail(&message.place, What::Missing { expected: wanted }, reasons);
+                    self.fail(&message.place, Mismatch::Missing { expected: wanted }, reasons);
                 }
             }
         }
         for receipt in left.into_iter().flatten() {
             let reasons = Reasons::of_unexpected(self, &receipt).await?;
-            self.fail(&expect.place, What::Unexpected { got: receipt.got }, reasons);
+            self.fail(&expect.place, Mismatch::Unexpected { got: receipt.got }, reasons);
         }
         Ok(())
     }
@@ -227,19 +230,19 @@ impl Play<'_> {
     async fn member(&mut self, member: &Member) -> Result<(), Failure> {
         self.checks += 1;
         if let Some(reasons) = Reasons::of_member(self, &member.segment, member.expected).await? {
-            let what = What::Member { segment: member.segment.clone(), expected: member.expected };
+            let what = Mismatch::Member { segment: member.segment.clone(), expected: member.expected };
             self.fail(&member.place, what, reasons);
         }
         Ok(())
     }
 
-    fn fail(&mut self, place: &Place, what: What, reasons: Reasons) {
+    fn fail(&mut self, place: &CaseLine, what: Mismatch, reasons: Reasons) {
         let Reasons { notes, why } = reasons;
         self.failures.push(Failed { place: place.clone(), at: self.now(), what, notes, why });
     }
 }
 
-fn fits(message: &Message, receipt: &Receipt) -> bool {
+fn fits(message: &ExpectedMessage, receipt: &Receipt) -> bool {
     let said = |wordings: &[Wording], text: &Option<String>| {
         wordings.is_empty() || text.as_ref().is_some_and(|text| wordings.iter().any(|wording| wording.fits(text)))
     };
@@ -249,7 +252,7 @@ fn fits(message: &Message, receipt: &Receipt) -> bool {
         && said(&message.message, &receipt.got.message)
 }
 
-fn wanted(message: &Message) -> Wanted {
+fn wanted(message: &ExpectedMessage) -> ExpectedAlert {
     let words = |wordings: &[Wording]| {
         let words = wordings.iter().map(|wording| match wording {
             Wording::Is(text) => text::quoted(text),
@@ -258,7 +261,7 @@ fn wanted(message: &Message) -> Wanted {
         let words: Vec<String> = words.collect();
         (!words.is_empty()).then(|| text::any_of(&words))
     };
-    Wanted {
+    ExpectedAlert {
         from: message.from.as_ref().map(Address::to_string),
         at: message.at,
         alert: words(&message.alert),

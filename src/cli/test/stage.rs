@@ -174,11 +174,11 @@ async fn apply(
     };
     let plan = planner::plan(&Aligned::new(&units, &ledger), &live, &rules, before).map_err(no_match)?;
     let log = Arc::new(Memory::default());
-    let settings = apply::Settings {
+    let settings = apply::ApplySettings {
         on_error: OnError::Continue,
         // The time of a push is judged by the clock of the case, and has been.
         protections: Protections { past: false, ..Protections::default() },
-        ..apply::Settings::new("test", "pushplan test")
+        ..apply::ApplySettings::new("test", "pushplan test")
     };
     let never = std::future::pending();
     let (report, ledger) =

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::play::{Play, Receipt};
 use crate::address::Address;
-use crate::cases::{Message, Place, Why};
+use crate::cases::{CaseLine, ExpectedMessage, Why};
 use crate::failure::Failure;
 use crate::kinds::{self, Audience, Parts, Resource, Role, Segment};
 use crate::node::At;
@@ -42,7 +42,7 @@ impl Reasons {
     }
 
     /// Why a message did not come.
-    pub async fn of_missing(play: &Play<'_>, message: &Message) -> Result<Self, Failure> {
+    pub async fn of_missing(play: &Play<'_>, message: &ExpectedMessage) -> Result<Self, Failure> {
         let Some(from) = &message.from else { return Ok(Self::default()) };
         if let Some(at) = play.stage.past.get(from) {
             let (at, start) = (play.shown(*at), play.shown(play.case.start));
@@ -191,9 +191,9 @@ impl Play<'_> {
         text
     }
 
-    fn place(&self, span: Span) -> Option<Place> {
+    fn place(&self, span: Span) -> Option<CaseLine> {
         let source = self.world.site.manifests.sources.get(span.file()?);
-        Some(Place { file: source.path.to_string(), line: source.position(span.range().start).line })
+        Some(CaseLine { file: source.path.to_string(), line: source.position(span.range().start).line })
     }
 
     fn shown(&self, at: Timestamp) -> String {

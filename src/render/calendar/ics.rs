@@ -1,18 +1,18 @@
 //! The calendar for calendars: iCalendar, RFC 5545. Moments are in UTC; a time by each device's own clock floats, as the
 //! reader's own clock does. Nothing in it depends on when it is made.
 
-use super::{View, follow, message, name, who};
+use super::{CalendarView, follow, message, name, who};
 use crate::digest::Digest;
 use crate::nouns::schedule::When;
 use crate::render::one_line;
-use crate::timing::calendar::Entry;
+use crate::timing::calendar::CalendarEntry;
 use crate::timing::words;
 
 /// The longest line in bytes.
 const LINE: usize = 75;
 
 /// The calendar as iCalendar. What is sent whenever something happens has no time and is left out.
-pub fn ics(view: &View) -> String {
+pub fn ics(view: &CalendarView) -> String {
     let mut out = String::new();
     let mut property = |name: &str, value: &str| fold(&mut out, &format!("{name}:{value}"));
     property("BEGIN", "VCALENDAR");
@@ -41,17 +41,17 @@ pub fn ics(view: &View) -> String {
 }
 
 /// The same for as long as the message has its address, so that a new time moves the event.
-fn uid(view: &View, entry: &Entry) -> String {
+fn uid(view: &CalendarView, entry: &CalendarEntry) -> String {
     let digest = Digest::of_data(&(view.target, &entry.address, entry.variant, entry.number));
     format!("{digest}@pushplan")
 }
 
-fn summary(entry: &Entry) -> String {
+fn summary(entry: &CalendarEntry) -> String {
     let text = message(entry.message.as_ref()).map(|text| one_line(&text));
     text.map_or_else(|| name(entry), |text| format!("{text} {}", name(entry)))
 }
 
-fn description(view: &View, entry: &Entry) -> String {
+fn description(view: &CalendarView, entry: &CalendarEntry) -> String {
     let mut lines = vec![name(entry), format!("to {}", who(entry))];
     lines.extend(Some(words::elsewhere(&entry.times, words::MOST).join(", ")).filter(|words| !words.is_empty()));
     lines.extend(view.marks(entry).into_iter().map(|mark| format!("! {mark}")));

@@ -4,9 +4,9 @@ use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::View;
+use super::CalendarView;
 use crate::nouns::schedule::When;
-use crate::timing::calendar::{Entry, Standing};
+use crate::timing::calendar::{CalendarEntry, Standing};
 use crate::timing::follows::Follow;
 use crate::timing::{Collision, Party, range, words};
 
@@ -15,7 +15,7 @@ const VERSION: u32 = 1;
 
 /// What goes out and when, as the manifests say it for one target.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Document {
+pub struct CalendarDocument {
     /// The version of this form.
     format_version: u32,
     /// The target.
@@ -29,7 +29,7 @@ pub struct Document {
     /// How far apart two messages to one person are to be.
     apart_seconds: i64,
     /// Messages at a time, in the order of time.
-    sends: Vec<Send>,
+    sends: Vec<CalendarSend>,
     /// Messages that pipelines send whenever something happens.
     whenever: Vec<Whenever>,
     /// Pairs of messages that are too near to each other and can reach one person.
@@ -51,14 +51,14 @@ pub struct QuietHours {
 
 /// A message at a time.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Send {
+pub struct CalendarSend {
     address: String,
     /// Which variant of an experiment, from 1.
     variant: Option<usize>,
     /// Which of several times of one message, from 1.
     number: Option<usize>,
     /// File and line where it is declared.
-    place: Option<Place>,
+    place: Option<ShownLine>,
     /// Day and time in the calendar's zone; by each device's own clock what that shows.
     shown: String,
     #[serde(flatten)]
@@ -97,7 +97,7 @@ pub struct Moment {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Place {
+pub struct ShownLine {
     file: String,
     line: usize,
 }
@@ -133,7 +133,7 @@ pub struct Then {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Whenever {
     address: String,
-    place: Option<Place>,
+    place: Option<ShownLine>,
     /// When, in words.
     when: String,
     delay_seconds: i64,
@@ -147,8 +147,8 @@ pub struct Whenever {
 /// Two messages that are too near to each other.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Near {
-    one: Side,
-    other: Side,
+    one: NearSide,
+    other: NearSide,
     /// How far apart they are at the least.
     apart_seconds: i64,
     /// Who gets both, for example; nothing where the audiences are too complex to tell.
@@ -156,7 +156,7 @@ pub struct Near {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Side {
+pub struct NearSide {
     address: String,
     variant: Option<usize>,
     #[serde(flatten)]
@@ -164,9 +164,9 @@ pub struct Side {
 }
 
 /// The calendar as JSON.
-pub fn json(view: &View) -> String {
+pub fn json(view: &CalendarView) -> String {
     let calendar = view.calendar;
-    let document = Document {
+    let document = CalendarDocument {
         format_version: VERSION,
         target: view.target.to_owned(),
         now: calendar.now.to_string(),
@@ -186,8 +186,8 @@ pub fn json(view: &View) -> String {
     serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
 }
 
-fn send(view: &View, entry: &Entry) -> Send {
-    Send {
+fn send(view: &CalendarView, entry: &CalendarEntry) -> CalendarSend {
+    CalendarSend {
         address: entry.address.to_string(),
         variant: entry.variant,
         number: entry.number,
@@ -228,7 +228,7 @@ fn then(follow: &Follow) -> Then {
     }
 }
 
-fn whenever(view: &View, standing: &Standing) -> Whenever {
+fn whenever(view: &CalendarView, standing: &Standing) -> Whenever {
     Whenever {
         address: standing.address.to_string(),
         place: place(view, standing.at),
@@ -245,8 +245,8 @@ fn near(collision: &Collision) -> Near {
     Near { one: side(one), other: side(other), apart_seconds: *apart_seconds, who: who.clone() }
 }
 
-fn side(party: &Party) -> Side {
-    Side { address: party.address.to_string(), variant: party.variant, when: moment(party.when) }
+fn side(party: &Party) -> NearSide {
+    NearSide { address: party.address.to_string(), variant: party.variant, when: moment(party.when) }
 }
 
 fn moment(when: When) -> Moment {
@@ -255,6 +255,6 @@ fn moment(when: When) -> Moment {
     Moment { by_own_clock: matches!(when, When::EachZone(_)), first: utc(first), last: utc(last) }
 }
 
-fn place(view: &View, at: crate::source::Span) -> Option<Place> {
-    view.place(at).map(|(file, line)| Place { file: file.to_owned(), line })
+fn place(view: &CalendarView, at: crate::source::Span) -> Option<ShownLine> {
+    view.place(at).map(|(file, line)| ShownLine { file: file.to_owned(), line })
 }

@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use super::{View, follow, message, name, who};
+use super::{CalendarView, follow, message, name, who};
 use crate::nouns::schedule::When;
 use crate::render::escape::markdown::text as escaped;
-use crate::timing::calendar::Entry;
+use crate::timing::calendar::CalendarEntry;
 use crate::timing::words;
 
 /// The calendar as Markdown.
-pub fn markdown(view: &View) -> String {
+pub fn markdown(view: &CalendarView) -> String {
     let calendar = view.calendar;
     let mut out = format!("## Calendar of {}\n\n", escaped(view.target));
     if !calendar.sends.is_empty() {
@@ -39,7 +39,7 @@ fn line(out: &mut String, cells: &[String]) {
     let _ = writeln!(out, "| {} |", cells.join(" | "));
 }
 
-fn when(entry: &Entry) -> String {
+fn when(entry: &CalendarEntry) -> String {
     let own = if matches!(entry.times.when, When::EachZone(_)) { ", each device's own clock" } else { "" };
     let passed = if entry.passed { ", passed" } else { "" };
     format!("{} {}{own}{passed}", words::day(entry.shown), words::clock(entry.shown))
@@ -50,7 +50,7 @@ fn said(text: Option<&String>) -> String {
 }
 
 /// What a reader should know of it: clocks elsewhere, what it is marked for, what follows.
-fn known(view: &View, entry: &Entry) -> String {
+fn known(view: &CalendarView, entry: &CalendarEntry) -> String {
     let marks = view.marks(entry).into_iter().map(|mark| format!("! {mark}"));
     let there = Some(words::elsewhere(&entry.times, words::MOST).join(", ")).filter(|words| !words.is_empty());
     let follows = entry.follows.iter().map(|one| follow(view, one));

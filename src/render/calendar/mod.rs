@@ -14,13 +14,13 @@ use jiff::civil::DateTime;
 
 use crate::source::{Sources, Span};
 use crate::text::{all_of, count, short};
-use crate::timing::calendar::{Calendar, Entry};
+use crate::timing::calendar::{Calendar, CalendarEntry};
 use crate::timing::follows::Follow;
 use crate::timing::words;
 
 /// A calendar, and what its forms need beside.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'c> {
+pub struct CalendarView<'c> {
     pub calendar: &'c Calendar,
     pub target: &'c str,
     pub sources: &'c Sources,
@@ -31,7 +31,7 @@ const MESSAGE: usize = 60;
 /// How many collisions of one message are told one by one.
 const TOLD: usize = 3;
 
-impl View<'_> {
+impl CalendarView<'_> {
     /// What the times are in, and when people are not to be disturbed.
     fn heading(&self) -> String {
         let quiet = self
@@ -48,7 +48,7 @@ impl View<'_> {
     }
 
     /// Why a message is marked.
-    fn marks(&self, entry: &Entry) -> Vec<String> {
+    fn marks(&self, entry: &CalendarEntry) -> Vec<String> {
         let quiet = words::quiet_places(&entry.times).map(|places| format!("quiet hours {places}"));
         let mut marks: Vec<String> = quiet.into_iter().collect();
         let near = entry.collisions.iter().take(TOLD);
@@ -88,12 +88,12 @@ impl View<'_> {
     }
 }
 
-fn is_marked(entry: &Entry) -> bool {
+fn is_marked(entry: &CalendarEntry) -> bool {
     !entry.collisions.is_empty() || words::quiet_places(&entry.times).is_some()
 }
 
 /// What it is called: `scheduled_pushes/sale`, `experiments/test variant 2`, `scheduled_pushes/sale (2)`.
-fn name(entry: &Entry) -> String {
+fn name(entry: &CalendarEntry) -> String {
     match (entry.variant, entry.number) {
         (Some(variant), _) => format!("{} variant {variant}", entry.address),
         (None, Some(number)) => format!("{} ({number})", entry.address),
@@ -102,7 +102,7 @@ fn name(entry: &Entry) -> String {
 }
 
 /// Who gets it, and on what.
-fn who(entry: &Entry) -> String {
+fn who(entry: &CalendarEntry) -> String {
     match entry.devices.is_empty() {
         true => entry.who.clone(),
         false => format!("{}, on {}", entry.who, all_of(&entry.devices)),
@@ -115,7 +115,7 @@ fn message(text: Option<&String>) -> Option<String> {
 }
 
 /// What a tap on it sets off, and from when on.
-fn follow(view: &View, follow: &Follow) -> String {
+fn follow(view: &CalendarView, follow: &Follow) -> String {
     use crate::nouns::schedule::When;
     let from = match follow.from {
         When::At(instant) => view.calendar.zone.to_datetime(instant),

@@ -1,13 +1,13 @@
 //! The calendar for a terminal: day by day.
 
-use super::{View, follow, is_marked, message, name, who};
+use super::{CalendarView, follow, is_marked, message, name, who};
 use crate::nouns::schedule::When;
 use crate::render::layout::{self, Paint, Row, Style, Words};
-use crate::timing::calendar::Entry;
+use crate::timing::calendar::CalendarEntry;
 use crate::timing::words;
 
 /// The calendar as lines.
-pub fn text(view: &View, style: Style) -> String {
+pub fn text(view: &CalendarView, style: Style) -> String {
     let calendar = view.calendar;
     let mut out = String::new();
     if !calendar.sends.is_empty() {
@@ -41,7 +41,7 @@ pub fn text(view: &View, style: Style) -> String {
     out
 }
 
-fn row(view: &View, entry: &Entry) -> Row {
+fn row(view: &CalendarView, entry: &CalendarEntry) -> Row {
     let mark = if is_marked(entry) { " !" } else { "" };
     let mut head = Words::default().paint(&name(entry), Paint::Strong);
     if let Some(message) = message(entry.message.as_ref()) {

@@ -24,7 +24,7 @@ pub fn text(text: &str, ascii: bool) -> Cow<'_, str> {
         if is_harmless(line.strip_suffix('\n').unwrap_or(line)) {
             out.push_str(line);
         } else {
-            Line::new(line).write(&mut out, ascii);
+            ColoredLine::new(line).write(&mut out, ascii);
         }
     }
     Cow::Owned(out)
@@ -51,12 +51,12 @@ fn is_calm(line: &str) -> bool {
 }
 
 /// A line, and its colours apart from it: they change neither what is read nor what a command is.
-struct Line<'l> {
+struct ColoredLine<'l> {
     plain: String,
     colors: Vec<(usize, &'l str)>,
 }
 
-impl<'l> Line<'l> {
+impl<'l> ColoredLine<'l> {
     fn new(line: &'l str) -> Self {
         let (mut plain, mut colors) = (String::with_capacity(line.len()), Vec::new());
         let mut rest = line;
@@ -265,7 +265,7 @@ mod tests {
         let every: String = ('\0'..=char::MAX).filter(|c| is_calm(&c.to_string())).collect();
         assert!(every.contains('…') && every.len() > 95, "the usual signs are among them: {every}");
         let mut looked_at = String::new();
-        Line::new(&every).write(&mut looked_at, false);
+        ColoredLine::new(&every).write(&mut looked_at, false);
         assert_eq!(looked_at, every);
         for loud in ["::error::a", "a ##[group]", "\u{1b}[31ma", "\u{202e}a", "a\tb", "\u{5d0}"] {
             assert!(!is_calm(loud), "{loud:?}");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Found, Report};
+use super::{CheckReport, LocatedFinding};
 use crate::codes::Severity;
 use crate::digest::Digest;
 
@@ -12,13 +12,13 @@ use crate::digest::Digest;
 const PROJECT: &str = "pushplan.toml";
 
 /// The whole report as one list.
-pub fn code_quality(report: &Report) -> String {
+pub fn code_quality(report: &CheckReport) -> String {
     let mut seen = BTreeMap::new();
     let issues: Vec<Value> = report.found.iter().map(|found| issue(found, &mut seen)).collect();
     format!("{:#}\n", Value::from(issues))
 }
 
-fn issue(found: &Found, seen: &mut BTreeMap<String, usize>) -> Value {
+fn issue(found: &LocatedFinding, seen: &mut BTreeMap<String, usize>) -> Value {
     let finding = found.finding;
     let place = found.place();
     let path = place.map_or_else(|| project_file(found), |place| place.path);
@@ -38,13 +38,13 @@ fn issue(found: &Found, seen: &mut BTreeMap<String, usize>) -> Value {
 }
 
 /// The project file beside the files of a finding.
-fn project_file<'f>(found: &Found<'f>) -> &'f str {
+fn project_file<'f>(found: &LocatedFinding<'f>) -> &'f str {
     let is_it = |path: &str| path.rsplit('/').next() == Some(PROJECT);
     found.sources.iter().map(|(_, source)| &*source.path).find(|path| is_it(path)).unwrap_or(PROJECT)
 }
 
 /// What tells a finding from every other, wherever it moves within its file. Of several that are alike, each has a number.
-fn fingerprint(found: &Found, path: &str, seen: &mut BTreeMap<String, usize>) -> String {
+fn fingerprint(found: &LocatedFinding, path: &str, seen: &mut BTreeMap<String, usize>) -> String {
     let finding = found.finding;
     let address = finding.address.as_ref().map(ToString::to_string);
     let what = json!([finding.code.name, path, address, finding.message, finding.label]);

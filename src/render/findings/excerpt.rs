@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::Found;
+use super::LocatedFinding;
 use crate::render::Style;
 use crate::source::{Source, Span};
 use crate::text::{escape, marked};
@@ -43,7 +43,7 @@ pub struct Mark {
 }
 
 /// The excerpts of a finding, that of the finding itself first. Related places near it share its excerpt.
-pub fn excerpts(found: &Found, style: Style) -> Vec<Excerpt> {
+pub fn excerpts(found: &LocatedFinding, style: Style) -> Vec<Excerpt> {
     let finding = found.finding;
     let Some(main) = Marked::new(found, finding.at, &finding.label, true, style) else {
         let place = found.place().map(|place| Excerpt { place: place.path.to_owned(), lines: None });
@@ -75,7 +75,7 @@ struct Marked<'a> {
 }
 
 impl<'a> Marked<'a> {
-    fn new(found: &Found<'a>, span: Span, label: &str, primary: bool, style: Style) -> Option<Self> {
+    fn new(found: &LocatedFinding<'a>, span: Span, label: &str, primary: bool, style: Style) -> Option<Self> {
         let source = found.sources.get(span.file()?);
         if source.text.is_empty() {
             return None;

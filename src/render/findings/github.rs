@@ -1,6 +1,6 @@
 //! Findings as workflow commands: lines that a GitHub workflow shows beside the changed lines of a pull request.
 
-use super::{Found, Place, Report};
+use super::{CheckReport, FilePosition, LocatedFinding};
 use crate::codes::Severity;
 use crate::render::escape::stream::unsigned;
 use crate::render::{one_line, visible};
@@ -10,7 +10,7 @@ use crate::text::count;
 const MOST: usize = 10;
 
 /// One command per finding, the worst first. Where there are more than are shown, the last one counts the rest.
-pub fn github(report: &Report) -> String {
+pub fn github(report: &CheckReport) -> String {
     let (told, rest) = shown(report);
     let mut out: String = told.iter().map(|found| command(found)).collect();
     if !rest.is_empty() {
@@ -23,8 +23,8 @@ pub fn github(report: &Report) -> String {
 }
 
 /// What has no annotation, a line each: for the log.
-pub fn github_rest(report: &Report) -> Vec<String> {
-    let line = |found: &&Found| {
+pub fn github_rest(report: &CheckReport) -> Vec<String> {
+    let line = |found: &&LocatedFinding| {
         let place = found.place().map_or(String::new(), |place| match place.region {
             Some(region) => format!("{}:{}:{}: ", place.path, region.start.line, region.start.column),
             None => format!("{}: ", place.path),
@@ -36,15 +36,15 @@ pub fn github_rest(report: &Report) -> Vec<String> {
 }
 
 /// What gets an annotation, and what does not: errors before warnings, each by file and position.
-fn shown<'r, 'a>(report: &'r Report<'a>) -> (Vec<&'r Found<'a>>, Vec<&'r Found<'a>>) {
-    let mut all: Vec<&Found> = report.found.iter().collect();
+fn shown<'r, 'a>(report: &'r CheckReport<'a>) -> (Vec<&'r LocatedFinding<'a>>, Vec<&'r LocatedFinding<'a>>) {
+    let mut all: Vec<&LocatedFinding> = report.found.iter().collect();
     all.sort_by_key(|found| std::cmp::Reverse(found.finding.severity));
     let rest = if all.len() > MOST { all.split_off(MOST - 1) } else { Vec::new() };
     (all, rest)
 }
 
 /// `3 more errors and 1 more warning`
-fn sum(found: &[&Found]) -> String {
+fn sum(found: &[&LocatedFinding]) -> String {
     let counted = |severity: Severity| {
         let number = found.iter().filter(|found| found.finding.severity == severity).count();
         (number > 0).then(|| count(number, &format!("more {}", severity.word())))
@@ -53,10 +53,10 @@ fn sum(found: &[&Found]) -> String {
     parts.join(" and ")
 }
 
-fn command(found: &Found) -> String {
+fn command(found: &LocatedFinding) -> String {
     let finding = found.finding;
     let mut properties = Vec::new();
-    if let Some(Place { path, region }) = found.place() {
+    if let Some(FilePosition { path, region }) = found.place() {
         properties.push(("file", one_line(path)));
         if let Some(region) = region {
             properties.push(("line", region.start.line.to_string()));

@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Found;
+use super::LocatedFinding;
 use crate::codes;
 use crate::finding;
 use crate::source::Span;
 
 /// What `pushplan validate --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Report {
+pub struct FindingsDocument {
     /// The version of this form. It grows when a field changes its meaning or goes away.
     pub version: u32,
     /// What was found, by file and position.
@@ -99,8 +99,9 @@ pub struct Fix {
 }
 
 /// The whole report as one object.
-pub fn json(report: &super::Report) -> String {
-    let mut text = serde_json::to_string_pretty(&Report::new(report)).expect("texts and numbers are valid JSON");
+pub fn json(report: &super::CheckReport) -> String {
+    let mut text =
+        serde_json::to_string_pretty(&FindingsDocument::new(report)).expect("texts and numbers are valid JSON");
     text.push('\n');
     text
 }
@@ -108,7 +109,7 @@ pub fn json(report: &super::Report) -> String {
 /// A line of `pushplan validate --format jsonl`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
-pub enum Line {
+pub enum FindingLine {
     /// One for each thing that is wrong, by file and position.
     Finding(Box<Finding>),
     /// The last line.
@@ -129,16 +130,16 @@ pub struct Summary {
 }
 
 /// An object on a line for each finding, and one for what they add up to. A reader that has the last one has them all.
-pub fn lines(report: &super::Report) -> String {
-    let Report { version, findings, errors, warnings, suppressed } = Report::new(report);
-    let findings = findings.into_iter().map(|finding| Line::Finding(Box::new(finding)));
-    let summary = Line::Summary(Summary { version, errors, warnings, suppressed });
-    let line = |line: Line| serde_json::to_string(&line).expect("texts and numbers are valid JSON") + "\n";
+pub fn lines(report: &super::CheckReport) -> String {
+    let FindingsDocument { version, findings, errors, warnings, suppressed } = FindingsDocument::new(report);
+    let findings = findings.into_iter().map(|finding| FindingLine::Finding(Box::new(finding)));
+    let summary = FindingLine::Summary(Summary { version, errors, warnings, suppressed });
+    let line = |line: FindingLine| serde_json::to_string(&line).expect("texts and numbers are valid JSON") + "\n";
     findings.chain([summary]).map(line).collect()
 }
 
-impl Report {
-    pub fn new(report: &super::Report) -> Self {
+impl FindingsDocument {
+    pub fn new(report: &super::CheckReport) -> Self {
         Self {
             version: 1,
             findings: report.found.iter().map(Finding::new).collect(),
@@ -150,7 +151,7 @@ impl Report {
 }
 
 impl Finding {
-    fn new(found: &Found) -> Self {
+    fn new(found: &LocatedFinding) -> Self {
         let finding::Finding { code, severity, message, at, label, related, notes, help, fix, address, part: _ } =
             found.finding;
         let place = found.place_of(*at);
@@ -178,7 +179,7 @@ impl Finding {
 }
 
 impl Related {
-    fn new(found: &Found, span: Span, label: &str) -> Option<Self> {
+    fn new(found: &LocatedFinding, span: Span, label: &str) -> Option<Self> {
         let place = found.place_of(span)?;
         Some(Self {
             file: place.path.to_owned(),
@@ -190,7 +191,7 @@ impl Related {
 }
 
 impl Fix {
-    fn new(found: &Found, fix: &finding::Fix) -> Option<Self> {
+    fn new(found: &LocatedFinding, fix: &finding::Fix) -> Option<Self> {
         let place = found.place_of(fix.at)?;
         Some(Self {
             file: place.path.to_owned(),

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use super::{Found, Report};
+use super::{CheckReport, LocatedFinding};
 use crate::text::{self, marked};
 
 /// The whole report as one test suite.
-pub fn junit(report: &Report) -> String {
-    let with_findings: BTreeSet<&str> = report.found.iter().filter_map(Found::place).map(|place| place.path).collect();
+pub fn junit(report: &CheckReport) -> String {
+    let with_findings: BTreeSet<&str> =
+        report.found.iter().filter_map(LocatedFinding::place).map(|place| place.path).collect();
     let clean: Vec<&str> = report.files.iter().copied().filter(|path| !with_findings.contains(path)).collect();
     let tests = clean.len() + report.found.len();
     let failures = report.found.iter().filter(|found| report.fails(found.finding)).count();
@@ -29,7 +30,7 @@ pub fn junit(report: &Report) -> String {
 }
 
 /// A finding that fails the run is a failure; another is told in the output of a test that passes.
-fn case(found: &Found, fails: bool) -> String {
+fn case(found: &LocatedFinding, fails: bool) -> String {
     let finding = found.finding;
     let place = found.place();
     let path = place.map_or("pushplan", |place| place.path);

@@ -22,9 +22,9 @@ use crate::source::{Position, Sources, Span};
 
 /// What a run of the checks has to say.
 #[derive(Debug)]
-pub struct Report<'a> {
+pub struct CheckReport<'a> {
     /// By file and position.
-    pub found: Vec<Found<'a>>,
+    pub found: Vec<LocatedFinding<'a>>,
     /// How many were turned off.
     pub suppressed: usize,
     /// How many resources were looked at.
@@ -41,12 +41,12 @@ pub struct Report<'a> {
 
 /// A finding and the texts that it points into.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<'a> {
+pub struct LocatedFinding<'a> {
     pub finding: &'a Finding,
     pub sources: &'a Sources,
 }
 
-impl Report<'_> {
+impl CheckReport<'_> {
     pub fn count(&self, severity: Severity) -> usize {
         self.found.iter().filter(|found| found.finding.severity == severity).count()
     }
@@ -63,13 +63,13 @@ impl Report<'_> {
 
     /// How many files have findings.
     fn files_with_findings(&self) -> usize {
-        self.found.iter().filter_map(Found::place).map(|place| place.path).collect::<BTreeSet<_>>().len()
+        self.found.iter().filter_map(LocatedFinding::place).map(|place| place.path).collect::<BTreeSet<_>>().len()
     }
 }
 
 /// A place as people name it. Without a region it is the file as a whole: one that is empty or cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place<'a> {
+struct FilePosition<'a> {
     path: &'a str,
     region: Option<Region>,
 }
@@ -81,18 +81,18 @@ struct Region {
     end: Position,
 }
 
-impl<'a> Found<'a> {
+impl<'a> LocatedFinding<'a> {
     /// Where the finding is; nothing for one about no file.
-    fn place(&self) -> Option<Place<'a>> {
+    fn place(&self) -> Option<FilePosition<'a>> {
         self.place_of(self.finding.at)
     }
 
-    fn place_of(&self, span: Span) -> Option<Place<'a>> {
+    fn place_of(&self, span: Span) -> Option<FilePosition<'a>> {
         let source = self.sources.get(span.file()?);
         let range = span.range();
         let region = (!source.text.is_empty())
             .then(|| Region { start: source.position(range.start), end: source.position(range.end.max(range.start)) });
-        Some(Place { path: &source.path, region })
+        Some(FilePosition { path: &source.path, region })
     }
 
     /// The message and all that explains it, a line each.

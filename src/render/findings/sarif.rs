@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Found, Place, Region, Report};
+use super::{CheckReport, FilePosition, LocatedFinding, Region};
 use crate::codes::Severity;
 use crate::codes::{CODES, Code};
 
 /// The whole report as one SARIF log.
-pub fn sarif(report: &Report) -> String {
+pub fn sarif(report: &CheckReport) -> String {
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -46,7 +46,7 @@ fn level(severity: Severity) -> &'static str {
     severity.word()
 }
 
-fn result(found: &Found) -> Value {
+fn result(found: &LocatedFinding) -> Value {
     let finding = found.finding;
     let mut result = json!({
         "ruleId": finding.code.name,
@@ -73,7 +73,7 @@ fn result(found: &Found) -> Value {
         result["relatedLocations"] = related.into();
     }
     if let Some(fix) = finding.fix.as_ref().filter(|fix| fix.safe)
-        && let Some(Place { path, region: Some(region) }) = found.place_of(fix.at)
+        && let Some(FilePosition { path, region: Some(region) }) = found.place_of(fix.at)
     {
         result["fixes"] = json!([{
             "description": { "text": finding.help.as_deref().unwrap_or(finding.code.title) },
@@ -89,7 +89,7 @@ fn result(found: &Found) -> Value {
     result
 }
 
-fn physical(place: Place) -> Value {
+fn physical(place: FilePosition) -> Value {
     let mut physical = Map::new();
     physical.insert("artifactLocation".into(), json!({ "uri": uri(place.path) }));
     if let Some(region) = place.region {

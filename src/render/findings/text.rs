@@ -3,14 +3,14 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::excerpt::{self, Excerpt};
-use super::{Found, Report};
+use super::{CheckReport, LocatedFinding};
 use crate::codes::Severity;
 use crate::cores;
 use crate::render::{Style, one_line, visible};
 use crate::text::{count, goes_on};
 
 /// Every finding with the lines it is about, and a last line that sums up.
-pub fn text(report: &Report, style: Style) -> String {
+pub fn text(report: &CheckReport, style: Style) -> String {
     let renderer = if style.color { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.term_width(style.width);
     let each: Vec<String> = cores::each(&report.found, |found| one(found, &renderer, style));
@@ -59,7 +59,7 @@ pub fn fixed(problems: usize, files: usize) -> String {
 
 /// `2 errors, 1 warning in 3 files (1 suppressed); 2 can be fixed with --fix`, or that there are none. Nothing where there
 /// was nothing to look at.
-fn summary(report: &Report) -> Option<String> {
+fn summary(report: &CheckReport) -> Option<String> {
     if report.found.is_empty() && report.files.is_empty() {
         let own = report.project_files.join(", ");
         return report.notes.is_empty().then(|| format!("No problems in {own}."));
@@ -67,7 +67,7 @@ fn summary(report: &Report) -> Option<String> {
     Some(conclusion(report))
 }
 
-fn conclusion(report: &Report) -> String {
+fn conclusion(report: &CheckReport) -> String {
     if report.found.is_empty() {
         let (resources, files) = (count(report.resources, "resource"), count(report.files.len(), "file"));
         return match report.suppressed {
@@ -92,7 +92,7 @@ fn conclusion(report: &Report) -> String {
     format!("{} in {}{suppressed}{fixable}", numbers.join(", "), count(report.files_with_findings(), "file"))
 }
 
-fn one(found: &Found, renderer: &Renderer, style: Style) -> String {
+fn one(found: &LocatedFinding, renderer: &Renderer, style: Style) -> String {
     let finding = found.finding;
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
@@ -128,7 +128,7 @@ fn one(found: &Found, renderer: &Renderer, style: Style) -> String {
 }
 
 /// What to do, and whether it can be done by `--fix`.
-fn help(found: &Found) -> Option<String> {
+fn help(found: &LocatedFinding) -> Option<String> {
     const BY_FIX: &str = "`pushplan validate --fix` does it";
     match (&found.finding.help, found.finding.is_fixable()) {
         (Some(help), true) => Some(format!("{help}; {BY_FIX}")),
@@ -167,9 +167,9 @@ mod tests {
     use crate::source::{Source, Sources, Span};
     use proptest::prelude::*;
 
-    fn report<'a>(finding: &'a Finding, sources: &'a Sources) -> Report<'a> {
-        let found = vec![Found { finding, sources }];
-        Report {
+    fn report<'a>(finding: &'a Finding, sources: &'a Sources) -> CheckReport<'a> {
+        let found = vec![LocatedFinding { finding, sources }];
+        CheckReport {
             found,
             suppressed: 0,
             resources: 0,

@@ -15,7 +15,7 @@ const VERSION: u32 = 1;
 /// What `pushplan history --format json` prints: all that was done, or one of it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Document<'d> {
+pub enum HistoryDocument<'d> {
     List(List<'d>),
     One(Whole<'d>),
 }
@@ -28,7 +28,7 @@ pub struct List<'d> {
     /// The target.
     target: &'d str,
     /// Oldest first.
-    entries: Vec<One<'d>>,
+    entries: Vec<HistorySummary<'d>>,
     /// Results that could not be written to the ledger.
     unwritten: Vec<Unwritten<'d>>,
 }
@@ -41,14 +41,14 @@ pub struct Whole<'d> {
     /// The target.
     target: &'d str,
     #[serde(flatten)]
-    one: One<'d>,
+    one: HistorySummary<'d>,
     /// What it did, or tried to do.
-    changes: Vec<Change<'d>>,
+    changes: Vec<HistoryChange<'d>>,
 }
 
 /// What was done, without its changes.
 #[derive(Debug, Serialize, JsonSchema)]
-struct One<'d> {
+struct HistorySummary<'d> {
     /// From 1. It stays the same.
     number: usize,
     /// When it began.
@@ -60,7 +60,7 @@ struct One<'d> {
     /// How many things became what.
     counts: BTreeMap<&'static str, usize>,
     /// What is known of a run; null for a single command.
-    run: Option<Run<'d>>,
+    run: Option<HistoryRun<'d>>,
     /// What was done to the ledger as a whole, in words; left out where nothing was.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
@@ -72,7 +72,7 @@ struct One<'d> {
 
 /// A run.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Run<'d> {
+struct HistoryRun<'d> {
     /// Tells it from every other.
     id: &'d str,
     /// The digest of its plan.
@@ -85,7 +85,7 @@ struct Run<'d> {
 
 /// One thing that was done, or tried.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Change<'d> {
+struct HistoryChange<'d> {
     /// What it was done to, such as `segments/lapsed`.
     address: String,
     /// What was done, or tried: `created`, `updated`, …
@@ -125,22 +125,22 @@ pub fn list(target: &str, deeds: &[Deed], kept: &[Kept]) -> String {
         results: kept.outcomes().iter().map(ToString::to_string).collect(),
     });
     let entries = deeds.iter().map(one_of).collect();
-    written(&Document::List(List { format_version: VERSION, target, entries, unwritten: unwritten.collect() }))
+    written(&HistoryDocument::List(List { format_version: VERSION, target, entries, unwritten: unwritten.collect() }))
 }
 
 pub fn one(target: &str, deed: &Deed) -> String {
     let changes = deed.changes.iter().map(change).collect();
-    written(&Document::One(Whole { format_version: VERSION, target, one: one_of(deed), changes }))
+    written(&HistoryDocument::One(Whole { format_version: VERSION, target, one: one_of(deed), changes }))
 }
 
-fn one_of(deed: &Deed) -> One<'_> {
-    One {
+fn one_of(deed: &Deed) -> HistorySummary<'_> {
+    HistorySummary {
         number: deed.number,
         at: deed.at.to_string(),
         actor: &deed.actor,
         ended: deed.run.as_ref().map_or("by hand", |run| run.ended.word()),
         counts: super::counts(deed).into_iter().collect(),
-        run: deed.run.as_ref().map(|run| Run {
+        run: deed.run.as_ref().map(|run| HistoryRun {
             id: &run.id,
             plan: run.plan.as_str(),
             tool: &run.tool,
@@ -152,7 +152,7 @@ fn one_of(deed: &Deed) -> One<'_> {
     }
 }
 
-fn change(changed: &Changed) -> Change<'_> {
+fn change(changed: &Changed) -> HistoryChange<'_> {
     let (result, why) = match &changed.result {
         Some(Done::Done { .. }) => ("done", None),
         Some(Done::Not { why }) => ("not", Some(why.as_str())),
@@ -163,7 +163,7 @@ fn change(changed: &Changed) -> Change<'_> {
         Act::Move(to) => Some(to.to_string()),
         Act::Step(_) | Act::Resolve => None,
     };
-    Change {
+    HistoryChange {
         address: changed.address.to_string(),
         act: changed.act.done(),
         result,
@@ -175,7 +175,7 @@ fn change(changed: &Changed) -> Change<'_> {
     }
 }
 
-fn written(data: &Document) -> String {
+fn written(data: &HistoryDocument) -> String {
     let mut text = serde_json::to_string_pretty(data).expect("a history has text keys only");
     text.push('\n');
     text

@@ -3,14 +3,14 @@
 use maud::{Markup, html};
 
 use super::super::{one_line, visible};
-use crate::look::{Center, Fit, Seen};
+use crate::look::{Appearance, Center, Fit};
 use crate::nouns::device::DeviceType;
 
 /// The styles of what this file draws. They stand for themselves: all classes begin with `ph-`.
 pub const CSS: &str = include_str!("phone.css");
 
 /// What a screen shows of a message, with how much of it that is. `app` is whom it comes from.
-pub fn phone(seen: &Seen, fit: &Fit, app: &str) -> Markup {
+pub fn phone(seen: &Appearance, fit: &Fit, app: &str) -> Markup {
     let browser = fit.device == DeviceType::Web;
     let class = match fit.device {
         DeviceType::Ios => "ph ph-ios",

@@ -3,7 +3,7 @@
 pub mod json;
 mod thing;
 
-pub use thing::Thing;
+pub use thing::LookedUpThing;
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::table::{Align, Table};
 use crate::node::yaml_text;
 use crate::nouns::vocabulary::group;
 use crate::query::people::{Channel, NamedUser};
-use crate::query::place::Place;
+use crate::query::place::GeoPlace;
 use crate::text;
 use crate::text::moment;
 
@@ -20,7 +20,7 @@ use crate::text::moment;
 const MOST_LINES: usize = 200;
 
 /// Places, each with the id that a manifest names it by.
-pub fn places(places: &[Place], style: Style) -> String {
+pub fn places(places: &[GeoPlace], style: Style) -> String {
     let columns = ["name", "type", "context", "id"].map(|title| (title, Align::Left));
     let mut table = Table::new(&columns);
     for place in places {
@@ -122,7 +122,7 @@ fn tagged(out: &mut String, own: &[String], groups: &BTreeMap<String, Vec<String
 }
 
 /// Things of a kind that have one name.
-pub fn things(things: &[Thing], style: Style) -> String {
+pub fn things(things: &[LookedUpThing], style: Style) -> String {
     let mut out = String::new();
     for (at, thing) in things.iter().enumerate() {
         if at > 0 {
@@ -133,7 +133,7 @@ pub fn things(things: &[Thing], style: Style) -> String {
     out
 }
 
-fn rows(thing: &Thing) -> Vec<Row> {
+fn rows(thing: &LookedUpThing) -> Vec<Row> {
     let mut rows = vec![
         Row::new(thing.kind, Words::new(&text::quoted(&thing.name))),
         Row::new("id", Words::default().together(&thing.id, Paint::Strong)),

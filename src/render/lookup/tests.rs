@@ -12,7 +12,7 @@ fn found(name: &str, spec: serde_json::Value) -> Found {
 #[test]
 fn a_segment_is_told_in_words_and_as_a_tree() {
     let spec = json!({"display_name": "Lapsed", "criteria": {"and": [{"tag": "buyer", "group": "lifecycle"}, {"segment": "s-2"}]}});
-    let thing = Thing::of(kind("segments").expect("a kind"), &found("Lapsed", spec), &Ledger::default());
+    let thing = LookedUpThing::of(kind("segments").expect("a kind"), &found("Lapsed", spec), &Ledger::default());
     let told = things(&[thing], STYLE);
     for words in [
         "segment    \"Lapsed\"",
@@ -31,7 +31,7 @@ fn a_segment_is_told_in_words_and_as_a_tree() {
 fn a_template_is_told_with_its_variables() {
     let spec = json!({"name": "Hi", "description": "For all", "variables": [{"key": "NAME", "default_value": "you"}, {"key": "X"}],
         "push": {"notification": {"alert": "Hi {{NAME}}"}}});
-    let thing = Thing::of(kind("templates").expect("a kind"), &found("Hi", spec), &Ledger::default());
+    let thing = LookedUpThing::of(kind("templates").expect("a kind"), &found("Hi", spec), &Ledger::default());
     let told = things(&[thing], STYLE);
     for words in [
         "purpose    For all",
@@ -46,7 +46,7 @@ fn a_template_is_told_with_its_variables() {
 #[test]
 fn hostile_names_stay_in_their_place_at_every_width() {
     let hostile = "a\n\u{1b}[2J::error::x \u{202e}";
-    let place = Place {
+    let place = GeoPlace {
         id: hostile.into(),
         name: hostile.into(),
         r#type: hostile.into(),

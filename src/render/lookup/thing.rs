@@ -13,7 +13,7 @@ use crate::source::Span;
 
 /// A thing of some kind, as the service has it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Thing {
+pub struct LookedUpThing {
     /// What it is: `segment`, `template`.
     pub kind: &'static str,
     pub id: String,
@@ -27,7 +27,7 @@ pub struct Thing {
     /// Who is meant.
     pub audiences: Vec<Who>,
     /// What people read.
-    pub messages: Vec<Message>,
+    pub messages: Vec<LookedUpMessage>,
     pub variables: Vec<Variable>,
     /// All of it in the form that plans have, segments of ours by their keys.
     pub spec: Option<Value>,
@@ -42,7 +42,7 @@ pub struct Who {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Message {
+pub struct LookedUpMessage {
     pub alert: Option<String>,
     /// The title of the message in the inbox.
     pub title: Option<String>,
@@ -55,7 +55,7 @@ pub struct Variable {
     pub default_value: Option<String>,
 }
 
-impl Thing {
+impl LookedUpThing {
     /// What was found, with what the ledger knows of it.
     pub fn of(kind: &'static Kind, found: &Found, ledger: &Ledger) -> Self {
         let names = Names::new(ledger);
@@ -92,7 +92,7 @@ impl Thing {
         }));
         for said in &parts.said {
             let alert = said.notification.and_then(|notification| notification.alert.as_ref());
-            thing.messages.push(Message {
+            thing.messages.push(LookedUpMessage {
                 alert: alert.map(|alert| alert.value.clone()),
                 title: said.message.map(|message| message.title.value.clone()),
             });

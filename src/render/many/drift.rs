@@ -5,24 +5,24 @@ use serde::Serialize;
 
 use super::json::Error;
 use super::text::failed;
-use super::{Shown as Folding, fold};
+use super::{ShownBlock as Folding, fold};
 use crate::failure::Failure;
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::render::plan::Risk;
-use crate::render::plan::drift::json::Document as Drifted;
-use crate::render::plan::drift::{self, Shown};
+use crate::render::plan::drift::json::DriftDocument as Drifted;
+use crate::render::plan::drift::{self, ShownDrift};
 use crate::render::plan::markdown::LIMIT;
 use crate::text::count;
 
 /// What was found on a target.
 #[derive(Debug)]
-pub enum Said<'d> {
-    Found(Shown<'d>),
+pub enum DriftResult<'d> {
+    Found(ShownDrift<'d>),
     Failed(&'d Failure),
 }
 
 /// A line for each target, then what was found on those where something was.
-pub fn text(all: &[(&str, Said)], style: Style) -> String {
+pub fn text(all: &[(&str, DriftResult)], style: Style) -> String {
     let mut out = String::new();
     let rows: Vec<Row> = all.iter().map(|(target, said)| row(target, said)).collect();
     layout::rows(&mut out, &rows, 2, style);
@@ -39,7 +39,7 @@ pub fn text(all: &[(&str, Said)], style: Style) -> String {
 }
 
 /// The same for a pull request. What there is no room for is counted.
-pub fn markdown(all: &[(&str, Said)]) -> String {
+pub fn markdown(all: &[(&str, DriftResult)]) -> String {
     use crate::render::escape::markdown::text;
     let mut out = format!("## {}\n\n", text(&summary(all)));
     for (target, said) in all.iter().take(200) {
@@ -62,9 +62,9 @@ pub fn markdown(all: &[(&str, Said)]) -> String {
 }
 
 /// What was found, once for all targets on which it is the same.
-fn folded<'t>(all: &[(&'t str, Said)], show: impl Fn(&Shown) -> String) -> Vec<(Vec<&'t str>, String)> {
+fn folded<'t>(all: &[(&'t str, DriftResult)], show: impl Fn(&ShownDrift) -> String) -> Vec<(Vec<&'t str>, String)> {
     let found = all.iter().filter_map(|(target, said)| match said {
-        Said::Found(shown) if !shown.drift.is_none() => {
+        DriftResult::Found(shown) if !shown.drift.is_none() => {
             let block = show(shown);
             Some((*target, vec![Folding { risk: Risk::None, same: block.clone(), block }]))
         }
@@ -73,27 +73,28 @@ fn folded<'t>(all: &[(&'t str, Said)], show: impl Fn(&Shown) -> String) -> Vec<(
     fold(found.collect()).into_iter().map(|it| (it.targets, it.blocks.concat())).collect()
 }
 
-fn words(said: &Said) -> String {
+fn words(said: &DriftResult) -> String {
     match said {
-        Said::Failed(failure) => format!("failed: {}", failure.message),
-        Said::Found(shown) if shown.drift.is_none() => "no drift".to_owned(),
-        Said::Found(shown) => shown.counts(),
+        DriftResult::Failed(failure) => format!("failed: {}", failure.message),
+        DriftResult::Found(shown) if shown.drift.is_none() => "no drift".to_owned(),
+        DriftResult::Found(shown) => shown.counts(),
     }
 }
 
-fn row(target: &str, said: &Said) -> Row {
+fn row(target: &str, said: &DriftResult) -> Row {
     match said {
-        Said::Failed(failure) => failed(target, failure),
-        Said::Found(shown) => {
+        DriftResult::Failed(failure) => failed(target, failure),
+        DriftResult::Found(shown) => {
             let paint = if shown.drift.is_none() { Paint::Faint } else { Paint::Asks };
             Row::new(target, Words::default().paint(&words(said), paint)).paint(Paint::Strong)
         }
     }
 }
 
-fn summary(all: &[(&str, Said)]) -> String {
-    let failed = all.iter().filter(|(_, said)| matches!(said, Said::Failed(_))).count();
-    let drifted = all.iter().filter(|(_, said)| matches!(said, Said::Found(shown) if !shown.drift.is_none())).count();
+fn summary(all: &[(&str, DriftResult)]) -> String {
+    let failed = all.iter().filter(|(_, said)| matches!(said, DriftResult::Failed(_))).count();
+    let drifted =
+        all.iter().filter(|(_, said)| matches!(said, DriftResult::Found(shown) if !shown.drift.is_none())).count();
     let same = all.len() - failed - drifted;
     let parts = [(drifted, "with drift"), (same, "as applied"), (failed, "failed")];
     let parts: Vec<String> =
@@ -103,17 +104,17 @@ fn summary(all: &[(&str, Said)]) -> String {
 
 /// What `pushplan drift --format json` prints for several targets.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Document<'d> {
+pub struct DriftsDocument<'d> {
     /// The version of this form. It grows when a field changes its meaning or goes away.
     pub format_version: u32,
     /// Whether somebody changed, removed or added something on any of them.
     pub drifted: bool,
-    pub targets: Vec<Target<'d>>,
+    pub targets: Vec<DriftTarget<'d>>,
 }
 
 /// One target: what was found, or why nothing was.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Target<'d> {
+pub struct DriftTarget<'d> {
     pub target: String,
     /// Null where it failed.
     pub drift: Option<Drifted<'d>>,
@@ -121,20 +122,20 @@ pub struct Target<'d> {
     pub error: Option<Error>,
 }
 
-impl<'d> Target<'d> {
-    fn new((target, said): &(&str, Said<'d>)) -> Self {
+impl<'d> DriftTarget<'d> {
+    fn new((target, said): &(&str, DriftResult<'d>)) -> Self {
         let (drift, error) = match said {
-            Said::Found(shown) => (Some(Drifted::new(shown)), None),
-            Said::Failed(failure) => (None, Some(Error::new(failure))),
+            DriftResult::Found(shown) => (Some(Drifted::new(shown)), None),
+            DriftResult::Failed(failure) => (None, Some(Error::new(failure))),
         };
         Self { target: (*target).to_owned(), drift, error }
     }
 }
 
 /// All of it as one object.
-pub fn json(all: &[(&str, Said)]) -> String {
-    let drifted = all.iter().any(|(_, said)| matches!(said, Said::Found(shown) if !shown.drift.is_none()));
-    let document = Document { format_version: 1, drifted, targets: all.iter().map(Target::new).collect() };
+pub fn json(all: &[(&str, DriftResult)]) -> String {
+    let drifted = all.iter().any(|(_, said)| matches!(said, DriftResult::Found(shown) if !shown.drift.is_none()));
+    let document = DriftsDocument { format_version: 1, drifted, targets: all.iter().map(DriftTarget::new).collect() };
     let mut text = serde_json::to_string_pretty(&document).expect("texts and numbers are valid JSON");
     text.push('\n');
     text

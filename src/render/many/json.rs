@@ -3,23 +3,23 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Said, Several};
+use super::{PlanResult, Several};
 use crate::failure::Failure;
-use crate::render::plan::json::Document as Planned;
+use crate::render::plan::json::PlanDocument as Planned;
 
 /// What `pushplan plan --format json` prints for several targets.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Document<'p> {
+pub struct PlansDocument<'p> {
     /// The version of this form. It grows when a field changes its meaning or goes away.
     pub format_version: u32,
-    pub counts: Counts,
+    pub counts: TargetCounts,
     /// Every target that was asked for, in the order of their names.
-    pub targets: Vec<Target<'p>>,
+    pub targets: Vec<PlanTarget<'p>>,
 }
 
 /// How many targets there are of each sort.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Counts {
+pub struct TargetCounts {
     /// Those with changes.
     pub changed: usize,
     pub unchanged: usize,
@@ -28,7 +28,7 @@ pub struct Counts {
 
 /// One target: its plan, or why there is none.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Target<'p> {
+pub struct PlanTarget<'p> {
     pub target: String,
     /// Null where it failed.
     pub plan: Option<Planned<'p>>,
@@ -51,11 +51,11 @@ impl Error {
     }
 }
 
-impl<'p> Target<'p> {
-    fn new((target, said): &(&str, Said<'p>)) -> Self {
+impl<'p> PlanTarget<'p> {
+    fn new((target, said): &(&str, PlanResult<'p>)) -> Self {
         let (plan, error) = match *said {
-            Said::Planned(plan, ahead) => (Some(Planned::new(plan, ahead)), None),
-            Said::Failed(failure) => (None, Some(Error::new(failure))),
+            PlanResult::Planned(plan, ahead) => (Some(Planned::new(plan, ahead)), None),
+            PlanResult::Failed(failure) => (None, Some(Error::new(failure))),
         };
         Self { target: (*target).to_owned(), plan, error }
     }
@@ -64,8 +64,8 @@ impl<'p> Target<'p> {
 /// All of it as one object.
 pub fn json(several: &Several) -> String {
     let (changed, unchanged, failed) = several.numbers();
-    let targets = several.all.iter().map(Target::new).collect();
-    let document = Document { format_version: 1, counts: Counts { changed, unchanged, failed }, targets };
+    let targets = several.all.iter().map(PlanTarget::new).collect();
+    let document = PlansDocument { format_version: 1, counts: TargetCounts { changed, unchanged, failed }, targets };
     let mut text = serde_json::to_string_pretty(&document).expect("plans have text keys only");
     text.push('\n');
     text

@@ -1,6 +1,6 @@
 //! For a pull request: a table of the targets, and every change once. It has at most as many bytes as a plan of one target.
 
-use super::{Said, Several, View, every_change, heading, words};
+use super::{PlanResult, PlanView, Several, every_change, heading, words};
 use crate::render::escape::markdown::{code, text};
 use crate::render::plan::markdown::{LIMIT, blocks};
 use crate::text::{count, in_one, short};
@@ -29,7 +29,7 @@ pub fn markdown(several: &Several) -> String {
     out.push_str(&table(several));
     out.push_str(&refusals(several));
     let shown =
-        |view: &View| blocks(view).into_iter().map(|(risk, whole, line)| (risk, Block { whole, line })).collect();
+        |view: &PlanView| blocks(view).into_iter().map(|(risk, whole, line)| (risk, Block { whole, line })).collect();
     let mut left = 0;
     for folded in every_change(several, shown, |block| &block.whole) {
         let head = format!("### {}\n\n", text(&short(&heading(&folded.targets, folded.blocks.len()), 4 * LINE)));
@@ -62,9 +62,9 @@ fn table(several: &Several) -> String {
     let lines = several.all.iter().zip(&several.views).take(LINES);
     for ((target, said), view) in lines {
         let words = match (said, view) {
-            (Said::Failed(failure), _) => format!("failed: {}", failure.message),
-            (Said::Planned(..), Some(view)) => words(view),
-            (Said::Planned(..), None) => String::new(),
+            (PlanResult::Failed(failure), _) => format!("failed: {}", failure.message),
+            (PlanResult::Planned(..), Some(view)) => words(view),
+            (PlanResult::Planned(..), None) => String::new(),
         };
         out.push_str(&format!("| {} | {} |\n", cell(target), cell(&words)));
     }

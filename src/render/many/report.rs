@@ -10,21 +10,21 @@ use super::text::failed;
 use crate::apply::{Ending, Report};
 use crate::failure::Failure;
 use crate::plan::Plan;
-use crate::render::Again;
+use crate::render::Repetition;
 use crate::render::layout::{self, Paint, Row, Style, Words};
-use crate::render::report::Document as Reported;
+use crate::render::report::ReportDocument as Reported;
 use crate::text::count;
 
 /// One target, and what became of it.
 #[derive(Clone, Debug)]
-pub struct One {
+pub struct TargetOutcome {
     pub target: String,
     pub fate: Fate,
 }
 
 #[derive(Clone, Debug)]
 pub enum Fate {
-    Applied(Report, Arc<Plan>, Again),
+    Applied(Report, Arc<Plan>, Repetition),
     /// There was nothing to do.
     Unchanged,
     Failed(Failure),
@@ -60,7 +60,7 @@ pub fn begins(target: &str, style: Style) -> String {
 }
 
 /// A line for each target, and how many of each there are.
-pub fn text(all: &[One], again: &Again, style: Style) -> String {
+pub fn text(all: &[TargetOutcome], again: &Repetition, style: Style) -> String {
     let mut out = String::from("\n");
     let rows: Vec<Row> = all.iter().map(row).collect();
     layout::rows(&mut out, &rows, 2, style);
@@ -77,7 +77,7 @@ pub fn text(all: &[One], again: &Again, style: Style) -> String {
     out
 }
 
-fn row(one: &One) -> Row {
+fn row(one: &TargetOutcome) -> Row {
     let words = FATES.iter().find(|(word, _)| *word == one.fate.word()).map_or("", |(_, words)| *words);
     match &one.fate {
         Fate::Failed(failure) => failed(&one.target, failure),
@@ -95,15 +95,15 @@ fn row(one: &One) -> Row {
 
 /// What `pushplan apply --format json` prints for several targets.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Document {
+pub struct ReportsDocument {
     /// The version of this form. It grows when a field changes its meaning or goes away.
     pub format_version: u32,
-    pub targets: Vec<Target>,
+    pub targets: Vec<ReportTarget>,
 }
 
 /// One target, and what became of it. With `--format jsonl`, a line for each that was not applied to.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Target {
+pub struct ReportTarget {
     pub target: String,
     /// applied, partly, failed, unchanged or not_begun.
     pub fate: &'static str,
@@ -113,8 +113,8 @@ pub struct Target {
     pub error: Option<Error>,
 }
 
-impl Target {
-    fn new(one: &One) -> Self {
+impl ReportTarget {
+    fn new(one: &TargetOutcome) -> Self {
         let (report, error) = match &one.fate {
             Fate::Applied(report, plan, again) => (Some(Reported::new(report, plan, again)), None),
             Fate::Failed(failure) => (None, Some(Error::new(failure))),
@@ -125,16 +125,18 @@ impl Target {
 }
 
 /// All of it as one object.
-pub fn json(all: &[One]) -> String {
-    let document = Document { format_version: 1, targets: all.iter().map(Target::new).collect() };
+pub fn json(all: &[TargetOutcome]) -> String {
+    let document = ReportsDocument { format_version: 1, targets: all.iter().map(ReportTarget::new).collect() };
     let mut text = serde_json::to_string_pretty(&document).expect("texts and numbers are valid JSON");
     text.push('\n');
     text
 }
 
 /// The lines of JSON for targets that had no run: those of a run end with the last line of its report, which names the target.
-pub fn lines(all: &[One]) -> String {
+pub fn lines(all: &[TargetOutcome]) -> String {
     let without = all.iter().filter(|one| !matches!(one.fate, Fate::Applied(..)));
-    let line = |one: &One| serde_json::to_string(&Target::new(one)).expect("texts and numbers are valid JSON") + "\n";
+    let line = |one: &TargetOutcome| {
+        serde_json::to_string(&ReportTarget::new(one)).expect("texts and numbers are valid JSON") + "\n"
+    };
     without.map(line).collect()
 }

@@ -1,6 +1,6 @@
 //! For a person at a terminal.
 
-use super::{Said, Several, Shown, every_change, fold, heading, words};
+use super::{PlanResult, Several, ShownBlock, every_change, fold, heading, words};
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::render::plan::Risk;
 use crate::render::plan::text::{blocks, held_lines};
@@ -39,13 +39,13 @@ fn whole(several: &Several, ahead: bool, style: Style) -> String {
 
 /// A line for each target.
 fn lines(out: &mut String, several: &Several, style: Style) {
-    let row = |(target, said): &(&str, Said), view: Option<&_>| match (said, view) {
-        (Said::Failed(failure), _) => failed(target, failure),
-        (Said::Planned(plan, _), Some(view)) => {
+    let row = |(target, said): &(&str, PlanResult), view: Option<&_>| match (said, view) {
+        (PlanResult::Failed(failure), _) => failed(target, failure),
+        (PlanResult::Planned(plan, _), Some(view)) => {
             let paint = if plan.is_empty() { Paint::Faint } else { Paint::Plain };
             Row::new(target, Words::default().paint(&words(view), paint)).paint(Paint::Strong)
         }
-        (Said::Planned(..), None) => Row::new(target, Words::default()),
+        (PlanResult::Planned(..), None) => Row::new(target, Words::default()),
     };
     let rows: Vec<Row> = several.all.iter().zip(&several.views).map(|(one, view)| row(one, view.as_ref())).collect();
     layout::rows(out, &rows, 2, style);
@@ -78,10 +78,10 @@ fn changes(out: &mut String, several: &Several, style: Style) {
 /// What is not promoted, each with the targets where it stays.
 fn held(out: &mut String, several: &Several, style: Style) {
     let all = several.planned().map(|(target, view, _)| {
-        let line = |text: String| Shown { risk: Risk::None, same: text.clone(), block: text };
+        let line = |text: String| ShownBlock { risk: Risk::None, same: text.clone(), block: text };
         (target, held_lines(view.plan).into_iter().map(line).collect())
     });
-    for folded in fold(all.collect::<Vec<(&str, Vec<Shown<String>>)>>()) {
+    for folded in fold(all.collect::<Vec<(&str, Vec<ShownBlock<String>>)>>()) {
         let words = format!("Not promoted to {}:", folded.targets.join(", "));
         layout::paragraph(out, &Words::default().paint(&words, Paint::Asks), 0, style);
         folded.blocks.iter().for_each(|line| layout::paragraph(out, &Words::new(line), 2, style));

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{View, rate, why};
+use super::{OutcomeView, rate, why};
 use crate::reach::{Counted, Occasion, Reach};
 
 /// The version of this form. It grows when a field changes its meaning or goes away.
@@ -11,7 +11,7 @@ const VERSION: u32 = 1;
 
 /// What was reached by the pushes that were scheduled from git.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Document {
+pub struct OutcomeDocument {
     /// The version of this form.
     format_version: u32,
     /// The target.
@@ -30,7 +30,7 @@ pub struct Push {
     address: String,
     /// Which of several times of one scheduled push, from 1.
     number: Option<usize>,
-    state: State,
+    state: ReachState,
     /// When it goes out or was to go out.
     at: String,
     /// Until when, where each device's own clock decides.
@@ -58,7 +58,7 @@ pub struct Push {
 /// What became of a push.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum ReachState {
     /// Its time has not come.
     NotYet,
     /// It goes out by each device's own clock, and for some it is not time yet.
@@ -71,15 +71,15 @@ pub enum State {
     Unknown,
 }
 
-impl View<'_> {
+impl OutcomeView<'_> {
     /// For programs.
     pub fn json(&self) -> String {
         let pushes: Vec<Push> = self.told.iter().map(|(one, reach)| push(one, reach)).collect();
-        let document = Document {
+        let document = OutcomeDocument {
             format_version: VERSION,
             target: self.target.to_owned(),
             now: self.now.to_string(),
-            reached_nobody: pushes.iter().filter(|push| matches!(push.state, State::Nobody)).count(),
+            reached_nobody: pushes.iter().filter(|push| matches!(push.state, ReachState::Nobody)).count(),
             pushes,
         };
         let mut text = serde_json::to_string_pretty(&document).expect("a document has text keys only");
@@ -89,12 +89,12 @@ impl View<'_> {
 }
 
 fn push(one: &Occasion, reach: &Reach) -> Push {
-    let (state, counted): (State, Option<&Counted>) = match reach {
-        Reach::NotYet => (State::NotYet, None),
-        Reach::UnderWay(counted) => (State::UnderWay, Some(counted)),
-        Reach::Reached(counted) => (State::Reached, Some(counted)),
-        Reach::Nobody(counted) => (State::Nobody, Some(counted)),
-        Reach::Unknown(_) => (State::Unknown, None),
+    let (state, counted): (ReachState, Option<&Counted>) = match reach {
+        Reach::NotYet => (ReachState::NotYet, None),
+        Reach::UnderWay(counted) => (ReachState::UnderWay, Some(counted)),
+        Reach::Reached(counted) => (ReachState::Reached, Some(counted)),
+        Reach::Nobody(counted) => (ReachState::Nobody, Some(counted)),
+        Reach::Unknown(_) => (ReachState::Unknown, None),
     };
     Push {
         address: one.address.to_string(),

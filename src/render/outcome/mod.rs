@@ -13,7 +13,7 @@ use crate::timing::words::{distance, moment};
 
 /// Pushes and what became of them, in the order of time.
 #[derive(Debug)]
-pub struct View<'v> {
+pub struct OutcomeView<'v> {
     pub target: &'v str,
     /// What time it is where the service is.
     pub now: Timestamp,
@@ -48,7 +48,7 @@ fn why(why: Why) -> &'static str {
     }
 }
 
-impl View<'_> {
+impl OutcomeView<'_> {
     /// For a terminal.
     pub fn text(&self, style: Style) -> String {
         let mut out = String::new();

@@ -1,6 +1,6 @@
 //! What a person has to decide, to allow or to do, before anything else.
 
-use super::{Block, Risk, View, rows, when, words};
+use super::{Block, PlanView, Risk, rows, when, words};
 use crate::plan::Action;
 use crate::render::layout::{Row, Words};
 
@@ -20,7 +20,7 @@ pub fn called(block: &Block, word: &'static str) -> &'static str {
 }
 
 /// The words of a block that a decision is about.
-pub fn why(view: &View, block: &Block) -> Vec<Words> {
+pub fn why(view: &PlanView, block: &Block) -> Vec<Words> {
     let labels: &[&str] = match block.risk {
         Risk::Sends => &["SENDS"],
         Risk::Stuck => &["taken", "in doubt", "too late", "waits", "gone"],

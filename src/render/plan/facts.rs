@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{View, who};
+use super::{PlanView, who};
 use crate::audience::Relation;
 use crate::kinds::{Resource, Segment};
-use crate::look::Seen;
+use crate::look::Appearance;
 use crate::nouns::schedule::When;
 use crate::plan::{self, Basis};
 use crate::review::{Mark, Who};
@@ -89,7 +89,7 @@ pub struct Effect {
 
 /// A message as people will see it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Message {
+pub struct ShownMessage {
     /// Which of several it is, or the name of the sample whose values it has.
     pub label: Option<String>,
     pub title: Option<String>,
@@ -179,7 +179,7 @@ impl NotInGit {
 /// What a plan was compared with, where that was not the service.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ComparedWith {
-    pub what: What,
+    pub what: ComparedKind,
     /// The same in words, and what that leaves out.
     pub words: String,
     /// The id of the commit. Null where it was the ledger.
@@ -220,7 +220,7 @@ impl Older {
 /// What a plan was compared with.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum What {
+pub enum ComparedKind {
     Ledger,
     Commit,
 }
@@ -228,12 +228,12 @@ pub enum What {
 impl ComparedWith {
     pub fn new(plan: &plan::Plan) -> Option<Self> {
         let words = plan.compared_with()?;
-        let none = Self { what: What::Ledger, words, commit: None, name: None, manifests: None, record: None };
+        let none = Self { what: ComparedKind::Ledger, words, commit: None, name: None, manifests: None, record: None };
         match &plan.basis {
             Basis::Service => None,
             Basis::Ledger => Some(Self { record: Some(plan.ledger.seq), ..none }),
             Basis::Commit { commit, manifests, .. } => Some(Self {
-                what: What::Commit,
+                what: ComparedKind::Commit,
                 commit: Some(commit.id.clone()),
                 name: Some(commit.name.clone()),
                 manifests: manifests.as_ref().map(|own| own.id.clone()),
@@ -268,7 +268,7 @@ impl Unlisted {
 impl Time {
     /// The times of a change, as they will be; as they were where it goes. And those at which nothing goes out any more, where
     /// there are others.
-    pub fn all(view: &View, change: &plan::Change) -> (Vec<Self>, Vec<Self>) {
+    pub fn all(view: &PlanView, change: &plan::Change) -> (Vec<Self>, Vec<Self>) {
         let both = view.review.both_times(change);
         let stay = !both.old.is_empty() && !both.new.is_empty();
         let one = |was: Option<&Times>, times: &Times| Self {
@@ -343,14 +343,14 @@ impl Effect {
             Relation::Different { joins, leaves } => ("different", Some(joins), Some(leaves)),
             Relation::TooComplex => ("too_complex", None, None),
         };
-        let words = |device: Option<&crate::audience::Device>| device.map(ToString::to_string);
+        let words = |device: Option<&crate::audience::ExampleDevice>| device.map(ToString::to_string);
         Self { relation, joins: words(joins), leaves: words(leaves), words: effect.to_string() }
     }
 }
 
-impl Message {
-    pub fn new(seen: Seen) -> Self {
-        let Seen { label, title, text, characters, fits, buttons, presses, tap, rtl, message, unfilled } = seen;
+impl ShownMessage {
+    pub fn new(seen: Appearance) -> Self {
+        let Appearance { label, title, text, characters, fits, buttons, presses, tap, rtl, message, unfilled } = seen;
         let fit = |fit: crate::look::Fit| Fit {
             screen: fit.screen.clone().into_owned(),
             shown: fit.shown,
@@ -374,7 +374,7 @@ impl Message {
 }
 
 impl User {
-    pub fn all(view: &View, change: &plan::Change) -> Vec<Self> {
+    pub fn all(view: &PlanView, change: &plan::Change) -> Vec<Self> {
         if *change.address.kind != *Segment::KEY {
             return Vec::new();
         }

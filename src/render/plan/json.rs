@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::facts::{
-    Audience, Collision, ComparedWith, Message, NotInGit, NothingDeclared, Older, Time, Unlisted, User,
+    Audience, Collision, ComparedWith, NotInGit, NothingDeclared, Older, ShownMessage, Time, Unlisted, User,
 };
-use super::{Ahead, View, requests, words};
+use super::{NextSteps, PlanView, requests, words};
 use crate::guard::Refused;
 use crate::kinds;
 use crate::plan::{self, Action, Plan};
@@ -17,11 +17,11 @@ use crate::render::layout::{Row, Words};
 use crate::review::fields::Difference;
 use crate::review::{self, before};
 
-pub use verbs::{Risk, Side, Verb};
+pub use verbs::{MovedSide, Risk, Verb};
 
 /// What `pushplan plan --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Document<'p> {
+pub struct PlanDocument<'p> {
     /// The version of this form. It grows when a field changes its meaning or goes away.
     pub format_version: u32,
     /// The plan's digest. Two plans of the same changes have the same one.
@@ -47,11 +47,11 @@ pub struct Document<'p> {
     pub expires: String,
     /// Whether the service, or what it was compared with, and the manifests agree. A plan that left out changes is not in sync.
     pub in_sync: bool,
-    pub counts: Counts,
+    pub counts: ActionCounts,
     /// What changes, in the order of addresses. What is unchanged is counted, not listed.
-    pub changes: Vec<Change<'p>>,
+    pub changes: Vec<PlanChange<'p>>,
     /// How it is done. A step stands behind all that it waits for.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlanStep>,
     /// Addresses that --only and --except left out, and those that somebody is applying just now.
     pub left_out: Vec<String>,
     /// Who is applying something just now, in a sentence. Left out where nobody is.
@@ -59,7 +59,7 @@ pub struct Document<'p> {
     pub at_work: Option<&'p str>,
     /// What is not promoted and stays as it is. Left out where nothing is promoted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub held: Option<Vec<Held>>,
+    pub held: Option<Vec<NotPromotedJson>>,
     /// Messages that one person would get shortly after each other.
     pub collisions: Vec<Collision>,
     /// How many pairs of messages were not compared, because there are too many.
@@ -102,13 +102,13 @@ impl Refusal {
 
 /// Something that is not promoted.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Held {
+pub struct NotPromotedJson {
     pub address: String,
     /// Why, in words.
     pub why: String,
 }
 
-impl Held {
+impl NotPromotedJson {
     fn all(plan: &Plan) -> Option<Vec<Self>> {
         let plan::Aim::Promoted(from) = &plan.aim else { return None };
         let held = plan.told.held.iter();
@@ -118,7 +118,7 @@ impl Held {
 
 /// How many changes there are of each kind.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Counts {
+pub struct ActionCounts {
     pub create: usize,
     pub update: usize,
     pub replace: usize,
@@ -142,7 +142,7 @@ pub struct Counts {
 
 /// What happens to a resource, or to a part that is applied by itself.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Change<'p> {
+pub struct PlanChange<'p> {
     /// Such as segments/lapsed-buyers.
     pub address: String,
     /// The resource that it is a part of; the same as its address where it is a whole one.
@@ -159,7 +159,7 @@ pub struct Change<'p> {
     /// Why a reader should look at it.
     pub risk: Risk,
     /// Which side moved since the last apply.
-    pub moved: Option<Side>,
+    pub moved: Option<MovedSide>,
     /// What differs between what the service has and what the manifests say.
     pub fields: Vec<Field<'p>>,
     /// How many fields do not differ.
@@ -181,7 +181,7 @@ pub struct Change<'p> {
     /// Who is meant, and how that changes.
     pub audiences: Vec<Audience>,
     /// What people will read.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ShownMessage>,
     /// Those whose audiences name it, where it is a segment, with what the change means for them.
     pub used_by: Vec<User>,
     /// When the service last used it.
@@ -192,7 +192,7 @@ pub struct Change<'p> {
     /// What else there is to know, in words.
     pub notes: Vec<String>,
     /// Messages that it sets off.
-    pub sends: Vec<Send>,
+    pub sends: Vec<ShownSend>,
     /// Its deletion is refused.
     pub protect: bool,
     /// It may address everybody.
@@ -259,7 +259,7 @@ pub struct Reason {
 
 /// A message that a change sets off.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Send {
+pub struct ShownSend {
     /// The address of what sends it; for something that is not ours, what it is, in words.
     pub by: String,
     /// The tag that sets it off.
@@ -274,7 +274,7 @@ pub struct Send {
 
 /// One request, or something that the ledger alone learns.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Step {
+pub struct PlanStep {
     /// Its place in the plan, from 0.
     pub number: usize,
     pub address: String,
@@ -293,15 +293,15 @@ pub struct Step {
 }
 
 /// The whole plan as one object.
-pub fn json(plan: &Plan, ahead: &Ahead) -> String {
-    let mut text = serde_json::to_string_pretty(&Document::new(plan, ahead)).expect("a plan has text keys only");
+pub fn json(plan: &Plan, ahead: &NextSteps) -> String {
+    let mut text = serde_json::to_string_pretty(&PlanDocument::new(plan, ahead)).expect("a plan has text keys only");
     text.push('\n');
     text
 }
 
-impl<'p> Document<'p> {
-    pub fn new(plan: &'p Plan, ahead: &Ahead) -> Self {
-        let view = View::of(plan, &ahead.again);
+impl<'p> PlanDocument<'p> {
+    pub fn new(plan: &'p Plan, ahead: &NextSteps) -> Self {
+        let view = PlanView::of(plan, &ahead.again);
         let digest = plan.digest();
         let told = |change: &&plan::Change| change.is_told() || change.action == Action::Past;
         Self {
@@ -317,12 +317,12 @@ impl<'p> Document<'p> {
             made: plan.made.to_string(),
             expires: plan.expires.to_string(),
             in_sync: plan.is_in_sync(),
-            counts: Counts::new(&view),
-            changes: plan.changes.iter().filter(told).map(|change| Change::new(&view, change)).collect(),
-            steps: plan.steps.iter().map(Step::new).collect(),
+            counts: ActionCounts::new(&view),
+            changes: plan.changes.iter().filter(told).map(|change| PlanChange::new(&view, change)).collect(),
+            steps: plan.steps.iter().map(PlanStep::new).collect(),
             left_out: plan.left_out.iter().map(ToString::to_string).collect(),
             at_work: plan.told.at_work.as_deref(),
-            held: Held::all(plan),
+            held: NotPromotedJson::all(plan),
             collisions: view.collisions().all.found.iter().map(Collision::new).collect(),
             uncompared: view.collisions().all.uncompared,
             last_apply: plan.told.last_apply.map(|at| at.to_string()),
@@ -346,8 +346,8 @@ fn lines(row: &Row) -> impl Iterator<Item = String> {
     row.lines.iter().map(Words::plain)
 }
 
-impl Counts {
-    fn new(view: &View) -> Self {
+impl ActionCounts {
+    fn new(view: &PlanView) -> Self {
         let count = |action| view.count(action);
         Self {
             create: count(Action::Create),
@@ -368,8 +368,8 @@ impl Counts {
     }
 }
 
-impl<'p> Change<'p> {
-    fn new(view: &View, change: &'p plan::Change) -> Self {
+impl<'p> PlanChange<'p> {
+    fn new(view: &PlanView, change: &'p plan::Change) -> Self {
         let plan::Change {
             address,
             action,
@@ -400,7 +400,7 @@ impl<'p> Change<'p> {
             line: place.as_ref().map(|place| place.line),
             id: id.clone(),
             risk: super::Risk::of(change, view.plan, &view.review).into(),
-            moved: moved.map(Side::from),
+            moved: moved.map(MovedSide::from),
             unchanged_fields: found.same,
             fields: found.fields.into_iter().map(Field::new).collect(),
             desired: desired.as_deref(),
@@ -414,13 +414,13 @@ impl<'p> Change<'p> {
             times_gone,
             set_off_by: view.review.set_off(change, side),
             audiences: view.review.who(change).iter().map(Audience::new).collect(),
-            messages: view.review.messages(change, side).into_iter().map(Message::new).collect(),
+            messages: view.review.messages(change, side).into_iter().map(ShownMessage::new).collect(),
             used_by: User::all(view, change),
             last_used: view.plan.told.of.get(address).and_then(|aside| aside.last_used).map(|at| at.to_string()),
             if_it_stops: requests::if_it_stops(view, change),
             reasons: reasons.iter().map(|reason| Reason::new(view, change, reason)).collect(),
             notes: words::notes(view, change).iter().flat_map(lines).collect(),
-            sends: sends.iter().map(Send::new).collect(),
+            sends: sends.iter().map(ShownSend::new).collect(),
             protect: *protect,
             broadcast: *broadcast,
             ignored: ignored.clone(),
@@ -445,7 +445,7 @@ impl<'p> Overwritten<'p> {
 }
 
 impl Reason {
-    fn new(view: &View, change: &plan::Change, reason: &plan::Reason) -> Self {
+    fn new(view: &PlanView, change: &plan::Change, reason: &plan::Reason) -> Self {
         let (name, about) = match serde_json::to_value(reason) {
             Ok(Value::Object(map)) => map.into_iter().next().unwrap_or_default(),
             Ok(Value::String(name)) => (name, Value::Null),
@@ -455,14 +455,14 @@ impl Reason {
     }
 }
 
-impl Send {
-    fn new(send: &plan::Send) -> Self {
-        let plan::Send { by, tag, removed, after_seconds, to } = send.clone();
+impl ShownSend {
+    fn new(send: &plan::CausedSend) -> Self {
+        let plan::CausedSend { by, tag, removed, after_seconds, to } = send.clone();
         Self { by: by.to_string(), tag, removed, after_seconds, to }
     }
 }
 
-impl Step {
+impl PlanStep {
     fn new(step: &plan::Step) -> Self {
         Self {
             number: step.number,

@@ -1,7 +1,7 @@
 //! The message as people will see it, and how much of it fits.
 
-use super::View;
-use crate::look::Seen;
+use super::PlanView;
+use crate::look::Appearance;
 use crate::plan::{Action, Change};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::Side;
@@ -13,7 +13,7 @@ const UNCHANGED: usize = 160;
 const MESSAGES: usize = 6;
 
 /// What people will read, where that is new, changed, or sent at a time that is.
-pub fn rows(view: &View, change: &Change) -> Vec<Row> {
+pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
     if !matches!(change.action, Action::Create | Action::Update | Action::Replace | Action::ByHand) {
         return Vec::new();
     }
@@ -50,7 +50,7 @@ pub fn rows(view: &View, change: &Change) -> Vec<Row> {
 }
 
 /// `iPhone lock screen: all 84 characters; Android collapsed: "Hi there, we…"`.
-pub fn how_much(seen: &Seen) -> String {
+pub fn how_much(seen: &Appearance) -> String {
     let one = |fit: &crate::look::Fit| match fit.whole {
         true => format!("{}: {}", fit.screen, seen.how_much(fit)),
         false => format!("{}: {}", fit.screen, quoted(&fit.shown)),
@@ -59,7 +59,7 @@ pub fn how_much(seen: &Seen) -> String {
 }
 
 /// What a message says that is sent at another time or to others, and says the same.
-fn unchanged(view: &View, change: &Change, seen: &[Seen]) -> Vec<Row> {
+fn unchanged(view: &PlanView, change: &Change, seen: &[Appearance]) -> Vec<Row> {
     if view.review.times(change, Side::After).is_empty() {
         return Vec::new();
     }

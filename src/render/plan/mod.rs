@@ -30,13 +30,13 @@ use crate::cores;
 use crate::digest::Digest;
 use crate::guard::{self, Guard, Refused};
 use crate::kinds::{self, Delete};
-use crate::plan::{Action, Aim, Change, Moved, Place, Plan, Reason, Step};
-use crate::render::Again;
+use crate::plan::{Action, Aim, Change, DeclaredAt, Moved, Plan, Reason, Step};
+use crate::render::Repetition;
 use crate::review::{self, Review};
 use crate::timing::{Collision, Collisions};
 
 pub use json::json;
-pub use markdown::{LIMIT as MARKDOWN_LIMIT, Page, markdown, page};
+pub use markdown::{LIMIT as MARKDOWN_LIMIT, MarkdownPage, markdown, page};
 pub use text::{before_apply, refusals, text, text_to};
 
 /// What stands in for the ids of several targets.
@@ -44,9 +44,9 @@ pub(super) const SOME_ID: &str = "<id>";
 
 /// What comes after a plan.
 #[derive(Clone, Debug, Default)]
-pub struct Ahead {
+pub struct NextSteps {
     /// How it is applied.
-    pub again: Again,
+    pub again: Repetition,
     /// The file that it was saved to.
     pub saved: Option<String>,
     /// Why it would be refused.
@@ -55,7 +55,7 @@ pub struct Ahead {
     pub on_merge: bool,
 }
 
-impl Ahead {
+impl NextSteps {
     /// What would be refused and is not said of a change already: what waits for a decision says so itself.
     pub(super) fn refusals(&self) -> Vec<&Refused> {
         let said = |refused: &&Refused| matches!(refused.guard, Guard::Collision | Guard::InDoubt);
@@ -73,9 +73,9 @@ impl Ahead {
 
 /// A plan in the order in which people read it.
 #[derive(Debug)]
-pub struct View<'p> {
+pub struct PlanView<'p> {
     pub plan: &'p Plan,
-    pub again: &'p Again,
+    pub again: &'p Repetition,
     pub review: Review<'p>,
     /// What no form asks for is not worked out: that takes as long as all the rest.
     near: OnceLock<Near>,
@@ -201,23 +201,23 @@ fn is_drift(change: &Change) -> bool {
     matches!(change.moved, Some(Moved::Service | Moved::Removed))
 }
 
-impl<'p> View<'p> {
-    pub fn of(plan: &'p Plan, again: &'p Again) -> Self {
+impl<'p> PlanView<'p> {
+    pub fn of(plan: &'p Plan, again: &'p Repetition) -> Self {
         Self::with(Review::of(plan), again, true)
     }
 
     /// The same for a form that says nothing of what stays as it is.
-    pub fn of_changes(plan: &'p Plan, again: &'p Again) -> Self {
+    pub fn of_changes(plan: &'p Plan, again: &'p Repetition) -> Self {
         let changes = plan.changes.iter().any(Change::is_told);
         Self::with(if changes { Review::of(plan) } else { Review::unread(plan) }, again, true)
     }
 
     /// The same for what somebody did on the service: what was removed there is gone, also where it is declared.
-    pub fn of_drift(plan: &'p Plan, again: &'p Again) -> Self {
+    pub fn of_drift(plan: &'p Plan, again: &'p Repetition) -> Self {
         Self::with(Review::of(plan), again, false)
     }
 
-    fn with(review: Review<'p>, again: &'p Again, is_plan: bool) -> Self {
+    fn with(review: Review<'p>, again: &'p Repetition, is_plan: bool) -> Self {
         let plan = review.plan;
         let mut users: BTreeMap<&Address, Vec<&Change>> = BTreeMap::new();
         let mut successors: BTreeMap<&Address, &Change> = BTreeMap::new();
@@ -327,7 +327,7 @@ impl<'p> View<'p> {
     }
 
     /// Where a block's resource is declared.
-    pub fn place_of(&self, block: &Block<'p>) -> Option<&'p Place> {
+    pub fn place_of(&self, block: &Block<'p>) -> Option<&'p DeclaredAt> {
         let whole = || self.plan.told.of.get(&block.address).and_then(|aside| aside.place.as_ref());
         block.changes().find_map(|change| change.place.as_ref()).or_else(whole)
     }

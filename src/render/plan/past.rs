@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::View;
+use super::PlanView;
 use super::words::{limit, moment};
 use crate::kinds;
 use crate::kinds::remote::Coming;
@@ -53,7 +53,7 @@ pub fn coming(rest: &[Coming]) -> String {
 }
 
 /// What becomes of something that has begun and is not over, and how the rest of it is called off.
-pub(super) fn half_out(view: &View, change: &Change, at: Option<Timestamp>, edited: bool, rest: &[Coming]) -> Row {
+pub(super) fn half_out(view: &PlanView, change: &Change, at: Option<Timestamp>, edited: bool, rest: &[Coming]) -> Row {
     if change.action == Action::Delete {
         let sent = at.map_or("has gone out".to_owned(), |at| format!("was due on {}", moment(at)));
         let begun = |time: &Coming| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Block, View};
+use super::{Block, PlanView};
 use crate::address::Address;
 use crate::ledger::Verb;
 use crate::plan::{Action, Change, Step};
@@ -14,12 +14,12 @@ const GAPS: usize = 6;
 const REQUESTS: usize = 12;
 
 /// What is left where a run stops half-way through a change.
-pub fn if_it_stops(view: &View, change: &Change) -> Option<String> {
+pub fn if_it_stops(view: &PlanView, change: &Change) -> Option<String> {
     stops(&steps(view, std::iter::once(change)))
 }
 
 /// The steps of changes, each with whether it is their own. Where something is replaced, also those that re-point its users.
-fn steps<'p>(view: &View<'p>, changes: impl Iterator<Item = &'p Change>) -> Vec<(&'p Step, bool)> {
+fn steps<'p>(view: &PlanView<'p>, changes: impl Iterator<Item = &'p Change>) -> Vec<(&'p Step, bool)> {
     let mut steps: Vec<(&Step, bool)> = Vec::new();
     for change in changes {
         steps.extend(view.steps_of(change).iter().map(|step| (*step, true)));
@@ -51,7 +51,7 @@ fn stops(steps: &[(&Step, bool)]) -> Option<String> {
 }
 
 /// The requests of a block in the order in which they are sent. Where it is replaced, also those that re-point its users.
-pub fn row(view: &View, block: &Block) -> Option<Row> {
+pub fn row(view: &PlanView, block: &Block) -> Option<Row> {
     let steps = steps(view, block.changes());
     let stops = stops(&steps);
     let mut lines: Vec<((&str, String), usize)> = Vec::new();

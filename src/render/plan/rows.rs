@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::value::{pair, shown};
-use super::{Block, View, content, message, requests, when, who, words};
+use super::{Block, PlanView, content, message, requests, when, who, words};
 use crate::nouns::delay::Delay;
-use crate::plan::{Action, Change, Send};
+use crate::plan::{Action, CausedSend, Change};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::before;
 use crate::review::fields::Difference;
@@ -18,7 +18,7 @@ pub(super) const PARTS: usize = 20;
 const NAMED: usize = 5;
 
 /// What a block is about: when, to whom, which fields, what people will see; or its parts.
-pub fn of_content(view: &View, block: &Block) -> Vec<Row> {
+pub fn of_content(view: &PlanView, block: &Block) -> Vec<Row> {
     let mut rows = of_times(view, block);
     rows.extend(block.whole.map(|change| who::rows(view, change)).unwrap_or_default());
     rows.extend(of_fields(block));
@@ -31,7 +31,7 @@ pub fn of_content(view: &View, block: &Block) -> Vec<Row> {
 }
 
 /// When it messages people, and what else they get shortly before or after.
-pub fn of_times(view: &View, block: &Block) -> Vec<Row> {
+pub fn of_times(view: &PlanView, block: &Block) -> Vec<Row> {
     let rows = |change| when::rows(view, change).into_iter().chain(when::near(view, change)).collect();
     block.whole.map(rows).unwrap_or_default()
 }
@@ -44,7 +44,7 @@ pub fn of_fields(block: &Block) -> Vec<Row> {
 }
 
 /// What somebody changed on the service, and what putting it back means.
-pub fn of_drift(view: &View, block: &Block) -> Vec<Row> {
+pub fn of_drift(view: &PlanView, block: &Block) -> Vec<Row> {
     let effect = |change| who::rows(view, change).into_iter().filter(|row| row.label == who::EFFECT);
     let mut rows: Vec<Row> = Vec::new();
     if let Some(change) = block.whole {
@@ -63,7 +63,7 @@ pub fn of_drift(view: &View, block: &Block) -> Vec<Row> {
 }
 
 /// What a block says in words: when, what is sent at once, why, and which requests.
-pub fn of_words(view: &View, block: &Block) -> Vec<Row> {
+pub fn of_words(view: &PlanView, block: &Block) -> Vec<Row> {
     let mut rows = sends(block);
     for change in block.whole.iter().chain(&block.retired) {
         rows.extend(words::reasons(view, change));
@@ -148,7 +148,7 @@ pub fn paint_of(action: Action) -> Paint {
 /// What is sent, by what sends it.
 fn sends(block: &Block) -> Vec<Row> {
     let mut by: BTreeMap<(String, i64), Vec<&str>> = BTreeMap::new();
-    for Send { by: sender, tag, removed, after_seconds, to } in block.changes().flat_map(|change| &change.sends) {
+    for CausedSend { by: sender, tag, removed, after_seconds, to } in block.changes().flat_map(|change| &change.sends) {
         let starts = match tag {
             Some(tag) if *removed => format!("{sender} starts when {tag} is removed: "),
             Some(tag) => format!("{sender} starts when {tag} is added: "),

@@ -1,11 +1,11 @@
 //! The plan for a person at a terminal.
 
-use super::{Ahead, Block, View, past, rows, unmanaged, words};
+use super::{Block, NextSteps, PlanView, past, rows, unmanaged, words};
 use crate::cores;
 use crate::digest::Digest;
 use crate::guard::Refused;
 use crate::plan::{Action, Aim, Change, Moved, NothingDeclared, Plan, Reason};
-use crate::render::Again;
+use crate::render::Repetition;
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::text::{all_of, count, quoted, short};
 
@@ -26,7 +26,7 @@ pub(in crate::render) const FOR_READING: &str =
 
 /// The whole plan: what happens, the riskiest first; what was changed on the service; what has had its time; how much of
 /// each there is, and what to do next.
-pub fn text(plan: &Plan, ahead: &Ahead, style: Style) -> String {
+pub fn text(plan: &Plan, ahead: &NextSteps, style: Style) -> String {
     let mut out = String::new();
     text_to(plan, ahead, style, &mut |part| out.push_str(part));
     out
@@ -34,18 +34,18 @@ pub fn text(plan: &Plan, ahead: &Ahead, style: Style) -> String {
 
 /// The same, part by part as it is made, each of whole lines: who reads the beginning of a long plan does not wait for its
 /// end.
-pub fn text_to(plan: &Plan, ahead: &Ahead, style: Style, tell: &mut dyn FnMut(&str)) {
-    whole(&View::of_changes(plan, &ahead.again), Some(ahead), style, tell);
+pub fn text_to(plan: &Plan, ahead: &NextSteps, style: Style, tell: &mut dyn FnMut(&str)) {
+    whole(&PlanView::of_changes(plan, &ahead.again), Some(ahead), style, tell);
 }
 
 /// The same for whoever is about to apply it: what to do next needs no word. The plan's digest comes back where it was told.
-pub fn before_apply(plan: &Plan, again: &Again, style: Style, tell: &mut dyn FnMut(&str)) -> Option<Digest> {
-    let view = View::of_changes(plan, again);
+pub fn before_apply(plan: &Plan, again: &Repetition, style: Style, tell: &mut dyn FnMut(&str)) -> Option<Digest> {
+    let view = PlanView::of_changes(plan, again);
     whole(&view, None, style, tell);
     view.digest.get().cloned()
 }
 
-fn whole(view: &View, ahead: Option<&Ahead>, style: Style, tell: &mut dyn FnMut(&str)) {
+fn whole(view: &PlanView, ahead: Option<&NextSteps>, style: Style, tell: &mut dyn FnMut(&str)) {
     if let Some(words) = view.plan.told.older() {
         let mut out = String::new();
         layout::paragraph(&mut out, &Words::default().paint(&words, Paint::Danger), 0, style);
@@ -87,7 +87,7 @@ fn whole(view: &View, ahead: Option<&Ahead>, style: Style, tell: &mut dyn FnMut(
 }
 
 /// Every change by itself, with why a reader should look at it.
-pub(in crate::render) fn blocks(view: &View, style: Style) -> Vec<(super::Risk, String)> {
+pub(in crate::render) fn blocks(view: &PlanView, style: Style) -> Vec<(super::Risk, String)> {
     let shown = |block: &Block, drifted: bool| {
         let mut out = String::new();
         one(&mut out, view, block, rows::of_words(view, block), drifted, style);
@@ -107,7 +107,7 @@ pub fn refusals<'r>(refused: impl IntoIterator<Item = &'r Refused>, style: Style
     out
 }
 
-fn one(out: &mut String, view: &View, block: &Block, said: Vec<Row>, drifted: bool, style: Style) {
+fn one(out: &mut String, view: &PlanView, block: &Block, said: Vec<Row>, drifted: bool, style: Style) {
     let paint = if block.risk == super::Risk::Sends { Paint::Danger } else { rows::paint_of(block.action) };
     let mut left =
         Words::default().paint(block.action.symbol(), paint).and(" ").paint(&block.address.to_string(), Paint::Strong);
@@ -133,7 +133,7 @@ pub(super) fn name<'p>(block: &Block<'p>) -> Option<&'p str> {
 }
 
 /// File and line, or that there are none.
-pub(super) fn place(view: &View, block: &Block) -> String {
+pub(super) fn place(view: &PlanView, block: &Block) -> String {
     match view.place_of(block) {
         Some(place) => format!("{}:{}", place.file, place.line),
         // What is deleted for another reason than that nobody declares it may well be declared.
@@ -145,7 +145,7 @@ pub(super) fn place(view: &View, block: &Block) -> String {
     }
 }
 
-fn drift(out: &mut String, view: &View, style: Style) {
+fn drift(out: &mut String, view: &PlanView, style: Style) {
     if view.drift.is_empty() {
         return;
     }
@@ -221,7 +221,7 @@ fn held(out: &mut String, plan: &Plan, style: Style) {
 }
 
 /// How much of each there is, and what to do next.
-fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
+fn end(view: &PlanView, ahead: Option<&NextSteps>, style: Style) -> String {
     let mut out = String::new();
     let plan = view.plan;
     if view.blocks.is_empty() && view.drift.is_empty() {
@@ -245,7 +245,7 @@ fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
         line = line.and(&format!(", saved in {file}"));
     }
     line = line.and(".");
-    let refused = ahead.map(Ahead::refusals).unwrap_or_default();
+    let refused = ahead.map(NextSteps::refusals).unwrap_or_default();
     if let Some(ahead) = ahead {
         line = match refused.is_empty() {
             true if !plan.basis.is_service() => line.and(" ").and(FOR_READING),
@@ -259,7 +259,7 @@ fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
 }
 
 /// That there is nothing to do.
-pub(super) fn nothing(view: &View) -> String {
+pub(super) fn nothing(view: &PlanView) -> String {
     let plan = view.plan;
     let target = &plan.target;
     if let Some(words) = undeclared(view) {
@@ -295,7 +295,7 @@ pub(super) fn nothing(view: &View) -> String {
 }
 
 /// That the files declare nothing, what stays on the service then, and how it is deleted.
-pub fn undeclared(view: &View) -> Option<String> {
+pub fn undeclared(view: &PlanView) -> Option<String> {
     let NothingDeclared { stays, not_pruned } = view.plan.told.nothing_declared.as_ref()?;
     let target = &view.plan.target;
     let mut said = match stays {
@@ -318,14 +318,14 @@ pub fn undeclared(view: &View) -> Option<String> {
 }
 
 /// How much is left to the dashboard: `2 differences are left to the dashboard (lifecycle.ignore).`
-pub(super) fn ignored(view: &View) -> Option<String> {
+pub(super) fn ignored(view: &PlanView) -> Option<String> {
     let number = view.ignored();
     let are = if number == 1 { "is" } else { "are" };
     (number > 0).then(|| format!("{} {are} left to the dashboard (lifecycle.ignore).", count(number, "difference")))
 }
 
 /// How many changes send, how many wait for somebody, and how many undo what somebody did.
-pub(in crate::render) fn pressing(view: &View) -> Vec<(String, Paint)> {
+pub(in crate::render) fn pressing(view: &PlanView) -> Vec<(String, Paint)> {
     let (at_once, stuck, undoing) = (view.sending_at_once(), view.stuck(), view.undoing());
     let later = view.sending() - at_once;
     let said = |number: usize, one: &str, many: &str, rest: &str| {
@@ -342,7 +342,7 @@ pub(in crate::render) fn pressing(view: &View) -> Vec<(String, Paint)> {
 }
 
 /// What to do next: to apply what can be, to decide what waits, or to do what only people can.
-pub(super) fn next(line: Words, view: &View, ahead: &Ahead) -> Words {
+pub(super) fn next(line: Words, view: &PlanView, ahead: &NextSteps) -> Words {
     let plan = view.plan;
     let is_for_people = |change: &&Change| change.reasons.iter().any(|it| matches!(it, Reason::InDashboard { .. }));
     let by_hand: Vec<&Change> = plan.changes.iter().filter(is_for_people).collect();
@@ -359,13 +359,13 @@ pub(super) fn next(line: Words, view: &View, ahead: &Ahead) -> Words {
 }
 
 /// `Plan: 1 to create, 2 to update, 14 unchanged.`
-pub fn summary(view: &View) -> String {
+pub fn summary(view: &PlanView) -> String {
     let all: Vec<String> = changing(view).into_iter().chain(staying(view)).collect();
     format!("Plan: {}.", all.join(", "))
 }
 
 /// How many changes there are of each action.
-pub(in crate::render) fn changing(view: &View) -> Vec<String> {
+pub(in crate::render) fn changing(view: &PlanView) -> Vec<String> {
     let told = |action: Action| match action {
         Action::Keep | Action::Past => None,
         Action::ByHand => Some("by hand".to_owned()),
@@ -377,7 +377,7 @@ pub(in crate::render) fn changing(view: &View) -> Vec<String> {
 }
 
 /// How much is not touched.
-pub(in crate::render) fn staying(view: &View) -> Vec<String> {
+pub(in crate::render) fn staying(view: &PlanView) -> Vec<String> {
     let unchanged = format!("{} unchanged", view.count(Action::Keep) + view.count(Action::Past));
     let left = view.plan.left_out.len();
     std::iter::once(unchanged).chain((left > 0).then(|| format!("{left} left out"))).collect()

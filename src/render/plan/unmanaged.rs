@@ -1,13 +1,13 @@
 //! The last words of a plan: what else the service has.
 
-use super::View;
+use super::PlanView;
 use crate::kinds::{self, KINDS};
 use crate::plan::Unmanaged;
 use crate::render::layout::Words;
 use crate::text::{all_of, count, many};
 
 /// How much is not in git, by kind, and which kinds could not be listed. Nothing where there is nothing to say.
-pub fn words(view: &View) -> Option<Words> {
+pub fn words(view: &PlanView) -> Option<Words> {
     let told = &view.plan.told;
     let counted = KINDS.iter().filter_map(|kind| Some((kind.noun, told.unmanaged.get(kind.key)?)));
     let counts: Vec<String> = counted.map(|(noun, number)| counted_as(*number, noun)).collect();
@@ -30,7 +30,7 @@ pub fn counted_as(counted: Unmanaged, noun: &str) -> String {
 }
 
 /// What nobody could look at, and why: what others have of it is not known, and may send or be sent.
-pub fn unlisted(view: &View) -> Option<String> {
+pub fn unlisted(view: &PlanView) -> Option<String> {
     let all = &view.plan.told.unlisted;
     let (_, why) = all.first_key_value()?;
     let noun = |key: &String| many(kinds::kind(key).map_or(key.as_str(), |kind| kind.noun));

@@ -1,6 +1,6 @@
 //! When it messages people: by the author's clock, by UTC, by the clocks over there; or what sets it off.
 
-use super::View;
+use super::PlanView;
 use crate::plan::{Action, Change};
 use crate::render::layout::{Paint, Row, Words};
 use crate::text::count;
@@ -10,7 +10,7 @@ use crate::timing::{Times, words};
 const TIMES: usize = 6;
 
 /// When a change messages people, where it does so by itself.
-pub fn rows(view: &View, change: &Change) -> Vec<Row> {
+pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
     if matches!(change.action, Action::Adopt | Action::Forget | Action::Keep | Action::Past) {
         return Vec::new();
     }
@@ -64,7 +64,7 @@ fn are_alike(all: &[Times]) -> bool {
 
 /// A time behind some words, and what it was before where that was another. Clocks over there are told where they are asked for,
 /// or where people sleep.
-fn lines(view: &View, begin: Words, before: Option<&Times>, times: &Times, clocks: bool) -> Vec<Words> {
+fn lines(view: &PlanView, begin: Words, before: Option<&Times>, times: &Times, clocks: bool) -> Vec<Words> {
     let now = view.plan.made;
     let first = match before {
         Some(before) => begin.paint(&words::changed(before, times, now), Paint::Changed),
@@ -82,7 +82,7 @@ fn lines(view: &View, begin: Words, before: Option<&Times>, times: &Times, clock
 }
 
 /// What sets off a pipeline.
-fn set_off(view: &View, change: &Change) -> Option<Row> {
+fn set_off(view: &PlanView, change: &Change) -> Option<Row> {
     let words = match view.review.both_set_off(change) {
         (Some(old), Some(new)) if old != new => {
             Words::default().paint(&old, Paint::Old).and(" -> ").paint(&new, Paint::New)
@@ -94,7 +94,7 @@ fn set_off(view: &View, change: &Change) -> Option<Row> {
 }
 
 /// Other messages that the same people would get shortly before or after.
-pub fn near(view: &View, change: &Change) -> Vec<Row> {
+pub fn near(view: &PlanView, change: &Change) -> Vec<Row> {
     let told = view.collisions().of(&change.address);
     let mut rows: Vec<Row> = Vec::new();
     let mut said: Vec<String> = Vec::new();

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{View, past, words};
+use super::{PlanView, past, words};
 use crate::address::Address;
 use crate::audience::Relation;
 use crate::kinds::remote::to_come;
 use crate::kinds::{self, Resource, Segment, remote};
-use crate::plan::{Action, Change, Reason, Thing};
+use crate::plan::{Action, Change, Reason, RemoteThing};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::{Mark, Marked, Who, before};
 
@@ -21,7 +21,7 @@ const LINES: usize = 40;
 const USERS: usize = 12;
 
 /// Who is meant, and what becomes of it.
-pub fn rows(view: &View, change: &Change) -> Vec<Row> {
+pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
     if matches!(change.action, Action::Adopt | Action::Forget | Action::Keep | Action::Past) {
         return Vec::new();
     }
@@ -143,7 +143,7 @@ fn near_changes(tree: &[Marked]) -> Vec<bool> {
 }
 
 /// Those who name a segment that changes, with what that means for each.
-fn users(view: &View, change: &Change) -> Option<Row> {
+fn users(view: &PlanView, change: &Change) -> Option<Row> {
     let holders = holders(change);
     let gone = change.action == Action::Delete;
     // Of what goes, those count that name it still.
@@ -185,14 +185,14 @@ pub fn holders(change: &Change) -> BTreeSet<&Address> {
         _ => None,
     });
     let ours = by.flatten().filter_map(|thing| match thing {
-        Thing::Ours(address) => Some(address),
+        RemoteThing::Ours(address) => Some(address),
         _ => None,
     });
     ours.collect()
 }
 
 /// What a change of a segment means for one that names it and may be among its holders.
-pub fn touched(view: &View, user: &Change, holders: &BTreeSet<&Address>) -> String {
+pub fn touched(view: &PlanView, user: &Change, holders: &BTreeSet<&Address>) -> String {
     let holds = holders.contains(&user.address);
     let api = kinds::api(&user.address);
     // What waits for a person goes out as it is.

@@ -3,13 +3,13 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{View, content, past};
+use super::{PlanView, content, past};
 use crate::address::Address;
 use crate::guard;
 use crate::kinds::{self, Delete, Read, Resource, Update};
 use crate::ledger::Verb;
 use crate::node::yaml_text;
-use crate::plan::{Action, Aim, Change, Likeness, Moved, Overwritten, Reason, Thing};
+use crate::plan::{Action, Aim, Change, Likeness, Moved, Overwritten, Reason, RemoteThing};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::before;
 use crate::text::{all_of, count, minutes};
@@ -26,13 +26,13 @@ fn a(noun: &str) -> String {
 }
 
 /// All that is to be said of a change apart from its fields and requests.
-pub fn reasons(view: &View, change: &Change) -> Vec<Row> {
+pub fn reasons(view: &PlanView, change: &Change) -> Vec<Row> {
     let whys = change.reasons.iter().map(|reason| why(view, change, reason));
     whys.chain(notes(view, change)).collect()
 }
 
 /// What follows from the change itself, without a reason.
-pub fn notes(view: &View, change: &Change) -> Vec<Row> {
+pub fn notes(view: &PlanView, change: &Change) -> Vec<Row> {
     let mut rows: Vec<Row> = no_way_back(view, change).into_iter().collect();
     rows.extend(drift(change));
     rows.extend(keep(view, change));
@@ -55,7 +55,7 @@ pub fn notes(view: &View, change: &Change) -> Vec<Row> {
 }
 
 /// One reason, in words.
-pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
+pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
     let (address, noun) = (&change.address, noun(change));
     let asks = |label: &str, words: String| Row::new(label, Words::new(&words)).paint(Paint::Asks);
     let plain = |label: &str, words: String| Row::new(label, Words::new(&words));
@@ -144,7 +144,7 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
         }
         Reason::Retired { id } => plain("old one", format!("an earlier version ({}) is still there", view.id(id))),
         Reason::StillUsed { id, by } => {
-            let is_theirs = by.iter().any(|who| matches!(who, Thing::Other { .. }));
+            let is_theirs = by.iter().any(|who| matches!(who, RemoteThing::Other { .. }));
             let by: Vec<String> = by.iter().map(ToString::to_string).collect();
             let point = if by.len() == 1 { "points" } else { "point" };
             let does = match view.plan.aim {
@@ -190,7 +190,7 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
 }
 
 /// Nobody declares it, and the target has such things deleted.
-fn pruned(view: &View, change: &Change, made: Option<Timestamp>) -> Row {
+fn pruned(view: &PlanView, change: &Change, made: Option<Timestamp>) -> Row {
     let (address, noun) = (&change.address, noun(change));
     let made = made.map(|at| format!(", made {}", moment(at))).unwrap_or_default();
     let why = format!("nobody's in git{made}; prune.{} of {} deletes it", address.kind, view.plan.target);
@@ -210,7 +210,7 @@ fn pruned(view: &View, change: &Change, made: Option<Timestamp>) -> Row {
 }
 
 /// What may name a segment or a tag and cannot be looked at.
-fn unseen(view: &View, change: &Change) -> Option<String> {
+fn unseen(view: &PlanView, change: &Change) -> Option<String> {
     if ![kinds::Segment::KEY, kinds::LegacyTag::KEY].contains(&&*change.address.kind) {
         return None;
     }
@@ -222,7 +222,7 @@ fn unseen(view: &View, change: &Change) -> Option<String> {
 
 /// It may be what stood under another key.
 fn looks_renamed(
-    view: &View,
+    view: &PlanView,
     change: &Change,
     from: &Address,
     in_doubt: bool,
@@ -276,7 +276,7 @@ fn looks_renamed(
 }
 
 /// Whether something is there until a person takes it away.
-fn is_by_hand(view: &View, address: &Address) -> bool {
+fn is_by_hand(view: &PlanView, address: &Address) -> bool {
     if kinds::api(address).lifecycle(view.plan.level).delete == Delete::Never {
         return true;
     }
@@ -285,7 +285,7 @@ fn is_by_hand(view: &View, address: &Address) -> bool {
 }
 
 /// Something that is not ours has the name that ours is to get.
-fn taken_from_ours(view: &View, change: &Change, ids: &[String]) -> Row {
+fn taken_from_ours(view: &PlanView, change: &Change, ids: &[String]) -> Row {
     let (address, noun) = (&change.address, noun(change));
     let has = if ids.len() == 1 { format!("{} that is not ours has", a(noun)) } else { "others have".to_owned() };
     let row = Row::new("taken", Words::new(&format!("{has} this name: {}", all_of(ids)))).paint(Paint::Asks);
@@ -300,7 +300,7 @@ fn taken_from_ours(view: &View, change: &Change, ids: &[String]) -> Row {
 }
 
 /// In which order the old one and the new one go and come, as the steps have it.
-fn replacing(view: &View, change: &Change) -> String {
+fn replacing(view: &PlanView, change: &Change) -> String {
     let place = |verb| view.steps_of(change).iter().find(|step| step.verb == verb).map(|step| step.number);
     let users = match view.users_of(&change.address).len() {
         0 => String::new(),
@@ -318,19 +318,19 @@ fn replacing(view: &View, change: &Change) -> String {
 }
 
 /// That the old one goes out as it is where nobody does anything about it.
-fn still_due(view: &View, change: &Change) -> Option<String> {
+fn still_due(view: &PlanView, change: &Change) -> Option<String> {
     let runs = before(change).and_then(|spec| kinds::api(&change.address).runs(spec))?;
     let at = runs.first.filter(|at| *at > view.plan.made)?;
     Some(format!("unless you act, the old one goes out as it is on {}, {}", moment(at), distance(view.plan.made, at)))
 }
 
 /// The page that tells more: ` (AP101)`.
-pub(super) fn limit(view: &View, change: &Change) -> String {
+pub(super) fn limit(view: &PlanView, change: &Change) -> String {
     let limit = kinds::api(&change.address).limit(view.plan.level);
     limit.map(|limit| format!(" ({})", limit.name)).unwrap_or_default()
 }
 
-fn by_hand(view: &View, change: &Change, old: Option<&str>) -> Row {
+fn by_hand(view: &PlanView, change: &Change, old: Option<&str>) -> Row {
     let (address, noun) = (&change.address, noun(change));
     let lifecycle = kinds::api(address).lifecycle(view.plan.level);
     let cannot = match (lifecycle.update, lifecycle.delete) {
@@ -365,7 +365,7 @@ fn by_hand(view: &View, change: &Change, old: Option<&str>) -> Row {
 }
 
 /// What cannot be taken back once it is made.
-fn no_way_back(view: &View, change: &Change) -> Option<Row> {
+fn no_way_back(view: &PlanView, change: &Change) -> Option<Row> {
     let making = matches!(change.action, Action::Create | Action::Replace) && !guard::is_stuck(change);
     let lifecycle = kinds::api(&change.address).lifecycle(view.plan.level);
     let words = match (making, lifecycle.delete, lifecycle.update) {
@@ -382,7 +382,7 @@ fn no_way_back(view: &View, change: &Change) -> Option<Row> {
 pub const RENAME: &str = "rename?";
 
 /// That what goes may be what comes under another key.
-fn may_be_renamed(view: &View, change: &Change) -> Option<Row> {
+fn may_be_renamed(view: &PlanView, change: &Change) -> Option<Row> {
     let to = view.successor(&change.address).filter(|_| matches!(change.action, Action::Delete | Action::Forget))?;
     let words = format!("is this a rename? {} says the same; see there what to write", to.address);
     Some(Row::new(RENAME, Words::new(&words)).paint(Paint::Asks))
@@ -437,7 +437,7 @@ fn all_sides(change: &Change, field: &Overwritten) -> String {
 }
 
 /// How what somebody did on the service is kept.
-fn keep(view: &View, change: &Change) -> Option<Row> {
+fn keep(view: &PlanView, change: &Change) -> Option<Row> {
     let pull = |how: &str| view.again.other(&format!("pull {}{how}", change.address.resource()));
     let theirs = |how: &str| Words::new("keep the service's version: ").copy(&pull(how));
     let words = match change.moved? {
@@ -453,7 +453,7 @@ fn keep(view: &View, change: &Change) -> Option<Row> {
 }
 
 /// When the service last used what goes.
-fn last_used(view: &View, change: &Change) -> Option<Row> {
+fn last_used(view: &PlanView, change: &Change) -> Option<Row> {
     let goes = matches!(change.action, Action::Delete | Action::Replace);
     let at = view.plan.told.of.get(&change.address)?.last_used.filter(|_| goes)?;
     let words = format!("{} ({})", distance(view.plan.made, at), moment(at));
@@ -461,7 +461,7 @@ fn last_used(view: &View, change: &Change) -> Option<Row> {
 }
 
 /// What the action alone does not say.
-fn of_action(view: &View, change: &Change) -> Option<Row> {
+fn of_action(view: &PlanView, change: &Change) -> Option<Row> {
     let id = change.id.as_deref().map(|id| format!(" ({})", view.id(id))).unwrap_or_default();
     match change.action {
         Action::Adopt if change.reasons.is_empty() => {
@@ -485,7 +485,7 @@ fn of_action(view: &View, change: &Change) -> Option<Row> {
 }
 
 /// Whether its time has come by what was last applied.
-fn has_run(view: &View, change: &Change) -> bool {
+fn has_run(view: &PlanView, change: &Change) -> bool {
     let runs = change.ledger.as_ref().and_then(|spec| kinds::api(&change.address).runs(spec));
     runs.is_some_and(|runs| runs.has_begun(view.plan.made))
 }

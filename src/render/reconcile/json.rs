@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::guard::Refused;
-use crate::reconcile::{Counts, Item, Looked, Metrics, Round, Target, Told};
+use crate::reconcile::{Counts, Item, Looked, Metrics, Round, TargetNews, TargetRound};
 
 /// The form of what programs get.
 const VERSION: u32 = 1;
@@ -57,7 +57,7 @@ fn told(failure: &Failure) -> Value {
     json!({ "message": failure.message, "help": failure.help })
 }
 
-fn target(target: &Target) -> Value {
+fn target(target: &TargetRound) -> Value {
     let counts = target.standing.as_ref().map(Counts::from);
     json!({
         "target": target.name,
@@ -72,8 +72,8 @@ fn target(target: &Target) -> Value {
 }
 
 /// What has changed on a target since the round before, a line each.
-pub fn news(news: &Told, at: Timestamp) -> String {
-    let Told { target, standing, began, over, corrected } = news;
+pub fn news(news: &TargetNews, at: Timestamp) -> String {
+    let TargetNews { target, standing, began, over, corrected } = news;
     let all = |event: &str, items: &[Item]| -> String {
         let of = |item: &Item| {
             line(&json!({ "version": VERSION, "event": event, "at": at, "target": target, "change": change(item) }))
@@ -99,10 +99,10 @@ fn refusal(refused: &Refused) -> Value {
 }
 
 /// What a webhook gets: the targets of which there is news.
-pub fn post(news: &[Told], project: Option<&str>, fixes: bool, at: Timestamp) -> Value {
+pub fn post(news: &[TargetNews], project: Option<&str>, fixes: bool, at: Timestamp) -> Value {
     let changes = |items: &[Item]| -> Vec<Value> { items.iter().take(MOST).map(change).collect() };
     let targets = news.iter().map(|told| {
-        let Told { target, standing, began, over, corrected } = told;
+        let TargetNews { target, standing, began, over, corrected } = told;
         let counts = Counts::from(standing);
         json!({
             "target": target,

@@ -11,7 +11,7 @@ pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 pub fn text(metrics: &Metrics, fixes: bool) -> String {
     let Metrics { last_success, last_fine: _, last: _, failures, targets, runs, steps, requests, posted, not_posted } =
         metrics;
-    let mut page = Page::default();
+    let mut page = MetricsPage::default();
 
     page.family("pushplan_build_info", "gauge", "The version of pushplan, and what it does about drift.");
     let mode = if fixes { "fix" } else { "report" };
@@ -57,12 +57,12 @@ pub fn text(metrics: &Metrics, fixes: bool) -> String {
 }
 
 #[derive(Default)]
-struct Page {
+struct MetricsPage {
     text: String,
     name: &'static str,
 }
 
-impl Page {
+impl MetricsPage {
     fn family(&mut self, name: &'static str, kind: &str, help: &str) {
         self.name = name;
         // Writing to a text cannot fail.
@@ -97,12 +97,12 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::reconcile::Outcome;
+    use crate::reconcile::RoundOutcome;
 
     #[test]
     fn metrics_are_a_page_that_prometheus_reads() {
         let mut metrics = Metrics::new();
-        metrics.ended(Outcome::Drift, Timestamp::from_second(1_800_000_000).expect("a time"));
+        metrics.ended(RoundOutcome::Drift, Timestamp::from_second(1_800_000_000).expect("a time"));
         metrics.targets.insert("a\"b\\c".into(), Counts { drift: 2, edited: 1, refused: 0 });
         metrics.request("GET", Duration::from_millis(30));
         let text = text(&metrics, true);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::failure::Failure;
 use crate::nouns::delay::Delay;
 use crate::plan::Action;
-use crate::reconcile::{Cause, Item, Looked, Outcome, Round, Target, Told};
+use crate::reconcile::{Cause, Item, Looked, Round, RoundOutcome, TargetNews, TargetRound};
 use crate::render::one_line;
 use crate::text::{count, in_one};
 
@@ -44,22 +44,22 @@ fn why(failure: &Failure) -> String {
     }
 }
 
-fn words(outcome: Outcome) -> &'static str {
+fn words(outcome: RoundOutcome) -> &'static str {
     match outcome {
-        Outcome::InSync => "in sync",
-        Outcome::Corrected => "put right",
-        Outcome::Drift => "not in sync",
-        Outcome::Refused => "refused",
-        Outcome::Held => "skipped",
-        Outcome::Stopped => "stopped",
-        Outcome::Invalid => "wrong",
-        Outcome::Partly => "put right in part",
-        Outcome::Failed => "failed",
+        RoundOutcome::InSync => "in sync",
+        RoundOutcome::Corrected => "put right",
+        RoundOutcome::Drift => "not in sync",
+        RoundOutcome::Refused => "refused",
+        RoundOutcome::Held => "skipped",
+        RoundOutcome::Stopped => "stopped",
+        RoundOutcome::Invalid => "wrong",
+        RoundOutcome::Partly => "put right in part",
+        RoundOutcome::Failed => "failed",
     }
 }
 
 /// `not in sync, 2 changes, 1 of them made on the service`.
-fn stands(target: &Target) -> String {
+fn stands(target: &TargetRound) -> String {
     let mut said = vec![words(target.outcome).to_owned()];
     if !target.corrected.is_empty() {
         said.push(format!("{} made", count(target.corrected.len(), "change")));
@@ -76,25 +76,25 @@ fn stands(target: &Target) -> String {
 }
 
 /// That results are not in the ledger yet, and what writes them.
-fn unwritten(target: &Target) -> Option<String> {
+fn unwritten(target: &TargetRound) -> Option<String> {
     let results = count(target.unwritten, "result");
     (target.unwritten > 0)
         .then(|| format!("{results} of an earlier run not in the ledger yet (the next apply here takes them in)"))
 }
 
 /// `97 in sync; 2 not in sync: shop-at, shop-de`.
-fn several(targets: &[Target]) -> String {
-    let group = |outcome: Outcome| {
+fn several(targets: &[TargetRound]) -> String {
+    let group = |outcome: RoundOutcome| {
         let of: Vec<&str> = targets.iter().filter(|one| one.outcome == outcome).map(|one| one.name.as_str()).collect();
         let more = of.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         match (of.len(), outcome) {
             (0, _) => None,
-            (number, Outcome::InSync) => Some(format!("{number} in sync")),
+            (number, RoundOutcome::InSync) => Some(format!("{number} in sync")),
             (number, _) => Some(format!("{number} {}: {}{more}", words(outcome), of[..number.min(NAMED)].join(", "))),
         }
     };
-    Outcome::ALL.into_iter().filter_map(group).collect::<Vec<_>>().join("; ")
+    RoundOutcome::ALL.into_iter().filter_map(group).collect::<Vec<_>>().join("; ")
 }
 
 /// Of several targets, what was in the way of each that something was in the way of, and what waits to be written: a line each.
@@ -103,7 +103,7 @@ pub fn reasons(round: &Round) -> Vec<String> {
     if targets.len() < 2 {
         return Vec::new();
     }
-    let said = |target: &Target| {
+    let said = |target: &TargetRound| {
         let all: Vec<String> = target.why.as_ref().map(why).into_iter().chain(unwritten(target)).collect();
         (!all.is_empty()).then(|| one_line(&format!("  {}: {}", target.name, all.join("; "))))
     };
@@ -111,8 +111,8 @@ pub fn reasons(round: &Round) -> Vec<String> {
 }
 
 /// What has changed on a target since the round before, a line each.
-pub fn news(told: &Told) -> Vec<String> {
-    let Told { target, standing, began, over, corrected } = told;
+pub fn news(told: &TargetNews) -> Vec<String> {
+    let TargetNews { target, standing, began, over, corrected } = told;
     let line = |sign: &str, words: String| one_line(&format!("  {target} {sign} {words}"));
     let began = began.iter().map(|item| line(item.action.symbol(), format!("{} {}", item.address, differs(item))));
     let made = corrected.iter().map(|item| line("=", format!("{} is put right: {}", item.address, differs(item))));

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ByPeriod, Shown, View};
-use crate::query::statistics::{self, Period, Platform, Push, Report};
+use super::{ByPeriod, ShownStatistics, StatisticsView};
+use crate::query::statistics::{self, Period, Platform, Push, Statistic};
 
 /// The version of this form. It grows when a field changes its meaning or goes away.
 const VERSION: u32 = 1;
@@ -14,7 +14,7 @@ const VERSION: u32 = 1;
 /// What a service reports of one application. `report` says which of these it is.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Document {
+pub enum StatisticsDocument {
     Periods(Periods),
     Devices(Devices),
     Pushes(Pushes),
@@ -83,25 +83,25 @@ pub struct Pushes {
 }
 
 /// The report as a document.
-pub fn json(view: &View) -> String {
+pub fn json(view: &StatisticsView) -> String {
     let target = view.target.to_owned();
     let pushes = |from, to, pushes: &[Push]| {
         let (format_version, target) = (VERSION, target.clone());
-        Document::Pushes(Pushes { format_version, target, report: "push", from, to, pushes: pushes.to_vec() })
+        StatisticsDocument::Pushes(Pushes { format_version, target, report: "push", from, to, pushes: pushes.to_vec() })
     };
     let document = match &view.shown {
-        Shown::Periods(shown) => Document::Periods(of_periods(target, shown)),
-        Shown::Devices(devices) => {
+        ShownStatistics::Periods(shown) => StatisticsDocument::Periods(of_periods(target, shown)),
+        ShownStatistics::Devices(devices) => {
             let statistics::Devices { total_unique_devices, date_closed, date_computed, platforms } =
                 (*devices).clone();
             let report = "devices";
             let format_version = VERSION;
             let shown =
                 Devices { format_version, target, report, total_unique_devices, date_closed, date_computed, platforms };
-            Document::Devices(shown)
+            StatisticsDocument::Devices(shown)
         }
-        Shown::Pushes(from, to, all) => pushes(Some(from.to_string()), Some(to.to_string()), all),
-        Shown::Push(push) => pushes(None, None, std::slice::from_ref(*push)),
+        ShownStatistics::Pushes(from, to, all) => pushes(Some(from.to_string()), Some(to.to_string()), all),
+        ShownStatistics::Push(push) => pushes(None, None, std::slice::from_ref(*push)),
     };
     let mut text = serde_json::to_string_pretty(&document).expect("a report has text keys only");
     text.push('\n');
@@ -115,11 +115,11 @@ fn of_periods(target: String, shown: &ByPeriod) -> Periods {
         target,
         report: shown.report.word(),
         unit: match shown.report {
-            Report::Sends => "devices",
-            Report::Responses => "responses",
-            Report::Opens => "opens",
-            Report::TimeInApp => "seconds",
-            Report::OptIns | Report::OptOuts => "users",
+            Statistic::Sends => "devices",
+            Statistic::Responses => "responses",
+            Statistic::Opens => "opens",
+            Statistic::TimeInApp => "seconds",
+            Statistic::OptIns | Statistic::OptOuts => "users",
         },
         precision: shown.precision.word(),
         from: shown.from.to_string(),

@@ -8,18 +8,18 @@ pub use json::json;
 pub use sheet::csv;
 pub use text::text;
 
-use crate::query::statistics::{Devices, Moment, Periods, Precision, Push, Report};
+use crate::query::statistics::{Devices, Moment, Periods, Precision, Push, Statistic};
 
 /// A report, and whose it is.
 #[derive(Debug)]
-pub struct View<'v> {
+pub struct StatisticsView<'v> {
     pub target: &'v str,
-    pub shown: Shown<'v>,
+    pub shown: ShownStatistics<'v>,
 }
 
 /// What the service reported.
 #[derive(Debug)]
-pub enum Shown<'v> {
+pub enum ShownStatistics<'v> {
     Periods(ByPeriod<'v>),
     Devices(&'v Devices),
     /// Pushes of a time, the newest first.
@@ -30,7 +30,7 @@ pub enum Shown<'v> {
 /// A report by periods, and what was asked for.
 #[derive(Debug)]
 pub struct ByPeriod<'v> {
-    pub report: Report,
+    pub report: Statistic,
     pub precision: Precision,
     pub from: Moment,
     pub to: Moment,

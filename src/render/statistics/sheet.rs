@@ -1,14 +1,14 @@
 //! Reports for spreadsheets: a line of titles, and a line for each row. Sums are left to the spreadsheet.
 
-use super::{ByPeriod, Shown, View};
+use super::{ByPeriod, ShownStatistics, StatisticsView};
 use crate::query::statistics::Push;
 use crate::render::csv::{Cell, line};
 
 /// The report as comma-separated values.
-pub fn csv(view: &View) -> String {
+pub fn csv(view: &StatisticsView) -> String {
     match &view.shown {
-        Shown::Periods(shown) => of_periods(shown),
-        Shown::Devices(devices) => {
+        ShownStatistics::Periods(shown) => of_periods(shown),
+        ShownStatistics::Devices(devices) => {
             let titles = ["platform", "unique_devices", "opted_in", "opted_out", "uninstalled"];
             let rows = devices.platforms.iter().map(|one| {
                 let numbers = [one.unique_devices, one.opted_in, one.opted_out, one.uninstalled];
@@ -16,8 +16,8 @@ pub fn csv(view: &View) -> String {
             });
             sheet(&titles, rows)
         }
-        Shown::Pushes(_, _, pushes) => of_pushes(pushes),
-        Shown::Push(push) => of_pushes(std::slice::from_ref(*push)),
+        ShownStatistics::Pushes(_, _, pushes) => of_pushes(pushes),
+        ShownStatistics::Push(push) => of_pushes(std::slice::from_ref(*push)),
     }
 }
 

@@ -5,12 +5,12 @@ use serde_json::json;
 
 const STYLE: Style = Style { width: 60, ..Style::PLAIN };
 
-fn shown(report: Report, body: &serde_json::Value, look: impl Fn(&View) -> String) -> String {
+fn shown(report: Statistic, body: &serde_json::Value, look: impl Fn(&StatisticsView) -> String) -> String {
     let periods = periods(report, std::slice::from_ref(body)).expect("a report");
     let day = |text| Moment::parse(text).expect("a day");
     let (from, to) = (day("2026-11-01"), day("2026-11-03"));
     let shown = ByPeriod { report, precision: Precision::Daily, from, to, periods: &periods };
-    look(&View { target: "prod", shown: Shown::Periods(shown) })
+    look(&StatisticsView { target: "prod", shown: ShownStatistics::Periods(shown) })
 }
 
 fn sends() -> serde_json::Value {
@@ -34,14 +34,14 @@ total       1,300      200  1,500
 The service counts ios and android here, and no other
 devices.
 ";
-    assert_eq!(shown(Report::Sends, &sends(), |view| text(view, STYLE)), expected);
+    assert_eq!(shown(Statistic::Sends, &sends(), |view| text(view, STYLE)), expected);
 }
 
 #[test]
 fn every_width_from_20_columns_on_holds_every_number() {
     for width in 20..=100 {
         for ascii in [false, true] {
-            let text = shown(Report::Sends, &sends(), |view| text(view, Style { width, ascii, ..STYLE }));
+            let text = shown(Statistic::Sends, &sends(), |view| text(view, Style { width, ascii, ..STYLE }));
             for number in ["1,200", "300", "1,300", "1,500", "2026-11-02"] {
                 assert!(text.contains(number), "{width}: {text}");
             }
@@ -54,27 +54,30 @@ fn every_width_from_20_columns_on_holds_every_number() {
 #[test]
 fn nothing_is_said_in_one_sentence() {
     let none = json!({"opens": [{"date": "2026-11-01", "ios": 0}, {"date": "2026-11-02", "ios": 0}]});
-    let said = shown(Report::Opens, &none, |view| text(view, STYLE));
+    let said = shown(Statistic::Opens, &none, |view| text(view, STYLE));
     assert_eq!(said, "prod: opens of the app, daily, 2026-11-01 to 2026-11-03\n(UTC): none in 2 days.\n");
-    let said = shown(Report::Opens, &json!({"opens": []}), |view| text(view, STYLE));
+    let said = shown(Statistic::Opens, &json!({"opens": []}), |view| text(view, STYLE));
     assert!(said.ends_with("none in 0 days.\n"), "{said}");
-    assert_eq!(shown(Report::Opens, &json!({"opens": []}), csv), "date,total\r\n");
+    assert_eq!(shown(Statistic::Opens, &json!({"opens": []}), csv), "date,total\r\n");
 }
 
 #[test]
 fn seconds_are_shown_as_a_clock_and_left_alone_for_programs() {
     let body = json!({"timeinapp": [{"date": "2026-11-01", "ios": 3661, "android": 59}]});
-    let told = shown(Report::TimeInApp, &body, |view| text(view, STYLE));
+    let told = shown(Statistic::TimeInApp, &body, |view| text(view, STYLE));
     assert!(told.contains("1:01:01  0:00:59  1:02:00"), "{told}");
-    assert_eq!(shown(Report::TimeInApp, &body, csv), "date,ios,android,total\r\n2026-11-01 00:00:00,3661,59,3720\r\n");
-    assert!(shown(Report::TimeInApp, &body, json::json).contains("\"unit\": \"seconds\""));
+    assert_eq!(
+        shown(Statistic::TimeInApp, &body, csv),
+        "date,ios,android,total\r\n2026-11-01 00:00:00,3661,59,3720\r\n"
+    );
+    assert!(shown(Statistic::TimeInApp, &body, json::json).contains("\"unit\": \"seconds\""));
 }
 
 #[test]
 fn direct_and_influenced_responses_have_their_own_columns() {
     let body = json!({"responses": [
         {"date": "2026-11-01", "ios": {"direct": 1, "influenced": 10}, "android": {"direct": 2, "influenced": 20}}]});
-    let told = shown(Report::Responses, &body, |view| text(view, Style { width: 100, ..STYLE }));
+    let told = shown(Statistic::Responses, &body, |view| text(view, Style { width: 100, ..STYLE }));
     assert!(told.contains("ios direct  ios influenced  android direct  android influenced  direct\n"), "{told}");
     assert!(
         told.contains("2026-11-01           1              10               2                  20       3"),
@@ -88,7 +91,7 @@ fn devices_are_counted_by_platform() {
         "ios": {"unique_devices": 4, "opted_in": 3, "opted_out": 1, "uninstalled": 2},
         "=cmd": {"unique_devices": 3, "opted_in": 3}}});
     let devices = devices(&body).expect("devices");
-    let view = View { target: "prod", shown: Shown::Devices(&devices) };
+    let view = StatisticsView { target: "prod", shown: ShownStatistics::Devices(&devices) };
     let told = text(&view, Style { width: 80, ..STYLE });
     assert!(told.contains("ios             4         3          1            2  █"), "{told}");
     assert!(told.contains("total           7         6          1            2\n"), "{told}");
@@ -103,11 +106,11 @@ fn pushes_are_listed_and_one_is_told_in_full() {
     let unheard = Push { push_id: "p-2".into(), time: None, sends: 0, direct_responses: 0, ..one.clone() };
     let day = Moment::parse("2026-11-01").expect("a day");
     let all = [one.clone(), unheard.clone()];
-    let told = text(&View { target: "prod", shown: Shown::Pushes(day, day, &all) }, STYLE);
+    let told = text(&StatisticsView { target: "prod", shown: ShownStatistics::Pushes(day, day, &all) }, STYLE);
     assert!(told.contains("2026-11-01 09:00  scheduled  1,000     125  12.5 %  p-1"), "{told}");
     assert!(told.contains("unknown           scheduled      0       0          p-2\n"), "{told}");
-    let told = text(&View { target: "prod", shown: Shown::Push(&one) }, STYLE);
+    let told = text(&StatisticsView { target: "prod", shown: ShownStatistics::Push(&one) }, STYLE);
     assert!(told.contains("direct responses  125, 12.5 %"), "{told}");
-    let told = text(&View { target: "prod", shown: Shown::Push(&unheard) }, STYLE);
+    let told = text(&StatisticsView { target: "prod", shown: ShownStatistics::Push(&unheard) }, STYLE);
     assert!(told.contains("it reached no device"), "{told}");
 }

@@ -1,40 +1,40 @@
 //! Reports for a terminal.
 
-use super::{ByPeriod, Shown, View};
-use crate::query::statistics::{Devices, Moment, Precision, Push, Report};
+use super::{ByPeriod, ShownStatistics, StatisticsView};
+use crate::query::statistics::{Devices, Moment, Precision, Push, Statistic};
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::render::table::{Align, Table, grouped};
 use crate::text::moment;
 use crate::text::{all_of, count};
 
 /// The report as lines.
-pub fn text(view: &View, style: Style) -> String {
+pub fn text(view: &StatisticsView, style: Style) -> String {
     match &view.shown {
-        Shown::Periods(shown) => by_period(view.target, shown, style),
-        Shown::Devices(devices) => of_devices(view.target, devices, style),
-        Shown::Pushes(from, to, pushes) => of_pushes(view.target, (*from, *to), pushes, style),
-        Shown::Push(push) => of_push(push, style),
+        ShownStatistics::Periods(shown) => by_period(view.target, shown, style),
+        ShownStatistics::Devices(devices) => of_devices(view.target, devices, style),
+        ShownStatistics::Pushes(from, to, pushes) => of_pushes(view.target, (*from, *to), pushes, style),
+        ShownStatistics::Push(push) => of_push(push, style),
     }
 }
 
-fn title(report: Report) -> &'static str {
+fn title(report: Statistic) -> &'static str {
     match report {
-        Report::Sends => "sends",
-        Report::Responses => "responses",
-        Report::Opens => "opens of the app",
-        Report::TimeInApp => "time in the app",
-        Report::OptIns => "opted-in users who opened the app",
-        Report::OptOuts => "opted-out users who opened the app",
+        Statistic::Sends => "sends",
+        Statistic::Responses => "responses",
+        Statistic::Opens => "opens of the app",
+        Statistic::TimeInApp => "time in the app",
+        Statistic::OptIns => "opted-in users who opened the app",
+        Statistic::OptOuts => "opted-out users who opened the app",
     }
 }
 
 /// What one should know to read the numbers right.
-fn note(report: Report, columns: &[String]) -> String {
+fn note(report: Statistic, columns: &[String]) -> String {
     let own = match report {
-        Report::Responses => "Bars show direct responses: those who tapped the notification. ",
-        Report::TimeInApp => "Times are hours:minutes:seconds. ",
-        Report::OptIns | Report::OptOuts => "Who comes in several periods counts in each. ",
-        Report::Sends | Report::Opens => "",
+        Statistic::Responses => "Bars show direct responses: those who tapped the notification. ",
+        Statistic::TimeInApp => "Times are hours:minutes:seconds. ",
+        Statistic::OptIns | Statistic::OptOuts => "Who comes in several periods counts in each. ",
+        Statistic::Sends | Statistic::Opens => "",
     };
     let mut platforms: Vec<&str> = columns.iter().filter_map(|column| column.split('_').next()).collect();
     platforms.dedup();
@@ -72,10 +72,10 @@ fn by_period(target: &str, shown: &ByPeriod, style: Style) -> String {
         return sentence(&format!("{heading}: none in {}.", count(periods.rows.len(), unit)), style);
     }
     let number = |number: u64| match report {
-        Report::TimeInApp => clock(number),
+        Statistic::TimeInApp => clock(number),
         _ => grouped(number),
     };
-    let total = if *report == Report::Responses { "direct" } else { "total" };
+    let total = if *report == Statistic::Responses { "direct" } else { "total" };
     let titles: Vec<String> = periods.columns.iter().map(|column| column.replace('_', " ")).collect();
     let columns = titles.iter().map(|title| (title.as_str(), Align::Right));
     let columns: Vec<_> = [("date", Align::Left)].into_iter().chain(columns).chain([(total, Align::Right)]).collect();

@@ -11,7 +11,7 @@ use pushplan::codes::Severity;
 use pushplan::finding::Findings;
 use pushplan::kinds;
 use pushplan::manifest::layout::layout;
-use pushplan::manifest::{self, From, Input, Project, author, write};
+use pushplan::manifest::{self, Input, InputSource, Project, author, write};
 use pushplan::node::Node;
 use pushplan::source::{Source, Sources};
 use serde_json::Value;
@@ -24,7 +24,7 @@ fn settings(cases: u32) -> ProptestConfig {
 
 /// The canonical specs that a text declares, by kind and key. Nothing may be wrong with it.
 fn canonical(text: &str) -> BTreeMap<(String, String), Value> {
-    let input = Input { name: "all.yaml".into(), from: From::Bytes(text.as_bytes().to_vec()) };
+    let input = Input { name: "all.yaml".into(), from: InputSource::Bytes(text.as_bytes().to_vec()) };
     let (mut sources, mut findings) = (Sources::default(), Findings::default());
     let project = "[targets.local]\n".to_owned();
     let project = Project::read(Path::new("/nowhere"), project, &mut sources, &mut findings);

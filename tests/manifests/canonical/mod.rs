@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use pushplan::check::{self, Subject};
 use pushplan::codes::Severity;
 use pushplan::finding::Findings;
-use pushplan::manifest::{self, From, Input, Manifests, Project};
+use pushplan::manifest::{self, Input, InputSource, Manifests, Project};
 use pushplan::source::Sources;
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ fn settings(cases: u32) -> ProptestConfig {
 
 fn read(texts: Vec<Vec<u8>>, project: &str) -> Manifests {
     let inputs = texts.into_iter().enumerate();
-    let inputs = inputs.map(|(n, text)| Input { name: format!("{n}.yaml"), from: From::Bytes(text) }).collect();
+    let inputs = inputs.map(|(n, text)| Input { name: format!("{n}.yaml"), from: InputSource::Bytes(text) }).collect();
     let (mut sources, mut findings) = (Sources::default(), Findings::default());
     let project = Project::read(Path::new("/nowhere"), project.to_owned(), &mut sources, &mut findings);
     manifest::read(project, inputs, sources, findings)

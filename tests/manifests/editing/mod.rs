@@ -11,7 +11,7 @@ use std::path::Path;
 use pushplan::address::Address;
 use pushplan::finding::Findings;
 use pushplan::manifest::edit::{Editor, Placed, Settled, settle};
-use pushplan::manifest::{self, From, Input, Manifests, Project};
+use pushplan::manifest::{self, Input, InputSource, Manifests, Project};
 use pushplan::source::Sources;
 use serde_json::Value;
 
@@ -29,8 +29,10 @@ sale = \"30 %\"
 ";
 
 fn read(texts: &BTreeMap<String, String>) -> Manifests {
-    let input =
-        |(name, text): (&String, &String)| Input { name: name.clone(), from: From::Bytes(text.clone().into_bytes()) };
+    let input = |(name, text): (&String, &String)| Input {
+        name: name.clone(),
+        from: InputSource::Bytes(text.clone().into_bytes()),
+    };
     let (mut sources, mut findings) = (Sources::default(), Findings::default());
     let project = Project::read(Path::new("/nowhere"), PROJECT.to_owned(), &mut sources, &mut findings);
     manifest::read(project, texts.iter().map(input).collect(), sources, findings)

@@ -3,7 +3,7 @@
 mod rules;
 
 use pushplan::codes::CODES;
-use pushplan::render::findings::json::Report;
+use pushplan::render::findings::json::FindingsDocument;
 use pushplan_testing::{Folder, Ran};
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ fn parsed(ran: &Ran) -> Value {
 #[test]
 fn json_holds_all_of_every_finding_and_follows_its_schema() {
     let report = parsed(&run(&project(), "json", &[]));
-    let schema = schemars::schema_for!(Report);
+    let schema = schemars::schema_for!(FindingsDocument);
     let validator = jsonschema::validator_for(schema.as_value()).expect("a valid schema");
     let errors: Vec<String> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}");

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pushplan::render::findings::json::Line;
+use pushplan::render::findings::json::FindingLine;
 use pushplan_testing::{Folder, Ran};
 use serde_json::{Value, json};
 
@@ -191,7 +191,7 @@ fn a_fingerprint_moves_with_its_finding_and_is_of_no_other() {
 fn json_lines_are_an_object_each_and_end_with_their_sum() {
     let folder = hostile();
     let ran = run(&folder, "jsonl");
-    let schema = schemars::schema_for!(Line);
+    let schema = schemars::schema_for!(FindingLine);
     let lines: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     lines.iter().for_each(|line| follows(line, schema.as_value()));
     let (last, findings) = lines.split_last().expect("lines");

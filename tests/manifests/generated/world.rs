@@ -6,7 +6,7 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
-use pushplan::apply::{Ending, Report, Settings as Applying, drive};
+use pushplan::apply::{ApplySettings as Applying, Ending, Report, drive};
 use pushplan::client::{Credentials, Origin, Patience, Reading, Transport, Writing};
 use pushplan::compare::{Unit, units};
 use pushplan::exchange::Request;
@@ -15,7 +15,7 @@ use pushplan::finding::Findings;
 use pushplan::kinds;
 use pushplan::ledger::{Chain, Ledger, Log};
 use pushplan::live::{Look, Proof};
-use pushplan::manifest::{self, From, Input, Manifests, Project};
+use pushplan::manifest::{self, Input, InputSource, Manifests, Project};
 use pushplan::nouns::level::Level;
 use pushplan::plan::{Action, Change, Plan};
 use pushplan::planner::{self, Aligned, Rules};
@@ -45,7 +45,7 @@ pub fn written(project: &[Meant]) -> String {
 }
 
 pub fn read(project: &str) -> Manifests {
-    let input = Input { name: "all.yaml".into(), from: From::Bytes(project.as_bytes().to_vec()) };
+    let input = Input { name: "all.yaml".into(), from: InputSource::Bytes(project.as_bytes().to_vec()) };
     manifest::read(Project::bare(Path::new(".")), vec![input], Sources::default(), Findings::default())
 }
 

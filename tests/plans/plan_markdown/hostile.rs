@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use pushplan::exchange::Method;
 use pushplan::guard::{Limits, guards};
 use pushplan::ledger::Verb;
-use pushplan::plan::{Action, Aside, Moved, Plan, Reason};
+use pushplan::plan::{Action, Annotation, Moved, Plan, Reason};
 use pushplan::render::one_line;
-use pushplan::render::plan::{Ahead, markdown};
+use pushplan::render::plan::{NextSteps, markdown};
 use pushplan::text::short;
 use serde_json::json;
 
@@ -167,7 +167,7 @@ fn planned(text: &str, other: &str) -> Plan {
     plan.tool = text.to_owned();
     plan.left_out = vec![address(&at("templates", "left"))];
     let previews = [(text.to_owned(), [("K".to_owned(), other.to_owned())].into())].into();
-    plan.told.of.insert(address(&at("templates", "u")), Aside { previews, ..Aside::default() });
+    plan.told.of.insert(address(&at("templates", "u")), Annotation { previews, ..Annotation::default() });
     plan
 }
 
@@ -179,7 +179,7 @@ fn packed(text: &str) -> String {
 fn assert_harmless(text: &str, other: &str) {
     let plan = planned(text, other);
     let refused = guards(&plan, &Limits { max_deletes: 0, ..Limits::default() });
-    let ahead = Ahead { refused, saved: Some(text.to_owned()), ..Ahead::default() };
+    let ahead = NextSteps { refused, saved: Some(text.to_owned()), ..NextSteps::default() };
     let shown = markdown(&plan, &ahead);
     let document = assert_sound(&shown);
     // What is a text stays this text.
@@ -213,7 +213,7 @@ proptest! {
     #[test]
     fn the_marker_holds_any_target(target in ".{0,80}") {
         let plan = Plan { target, ..planned("a", "b") };
-        let shown = markdown(&plan, &Ahead::default());
+        let shown = markdown(&plan, &NextSteps::default());
         let marker = shown.lines().next().expect("a marker");
         let inner = marker.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->")).expect("a comment");
         prop_assert!(!inner.contains("--") && !inner.contains('>') && inner.split(' ').count() == 3, "{}", marker);
@@ -224,7 +224,7 @@ proptest! {
 fn two_targets_have_two_markers() {
     let marker = |target: &str| {
         let plan = Plan { target: target.to_owned(), changes: vec![], ..planned("a", "b") };
-        markdown(&plan, &Ahead::default()).lines().next().expect("a marker").to_owned()
+        markdown(&plan, &NextSteps::default()).lines().next().expect("a marker").to_owned()
     };
     let targets = ["a", "a-", "a--", "-a", "a b", "a%20b", "a%2Db", "é", &"x".repeat(300), &"x".repeat(301), ""];
     let mut markers: Vec<String> = targets.iter().map(|target| marker(target)).collect();

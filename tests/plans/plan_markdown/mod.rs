@@ -10,15 +10,15 @@ use std::collections::BTreeMap;
 
 use pushplan::guard::{Limits, guards};
 use pushplan::nouns::quiet::Quiet;
-use pushplan::plan::{Action, Aside, Plan};
+use pushplan::plan::{Action, Annotation, Plan};
 use pushplan::render::Style;
-use pushplan::render::plan::{Ahead, markdown, text};
+use pushplan::render::plan::{NextSteps, markdown, text};
 use serde_json::json;
 
 use crate::{build, plans};
 
 fn shown(plan: &Plan) -> String {
-    markdown(plan, &Ahead::default())
+    markdown(plan, &NextSteps::default())
 }
 
 /// Compares an output with the file that holds the expected one.
@@ -43,10 +43,10 @@ fn told() -> Plan {
     found.told.quiet = Some(Quiet { from: time("21:00"), to: time("08:00") });
     found.told.last_apply = Some(build::time("2026-11-10T16:20:00Z"));
     let zone = Some("America/New_York".to_owned());
-    found.told.of.insert(build::address("scheduled_pushes/black-friday"), Aside { zone, ..Aside::default() });
+    found.told.of.insert(build::address("scheduled_pushes/black-friday"), Annotation { zone, ..Annotation::default() });
     let values = BTreeMap::from([("FIRST_NAME".to_owned(), "Wolfeschlegelsteinhausenbergerdorff".to_owned())]);
     let previews = [("long".to_owned(), values)].into();
-    found.told.of.insert(build::address("templates/winback"), Aside { previews, ..Aside::default() });
+    found.told.of.insert(build::address("templates/winback"), Annotation { previews, ..Annotation::default() });
     for change in found.changes.iter_mut().filter(|change| *change.address.kind == *"templates") {
         for spec in change.desired.iter_mut().chain(&mut change.live) {
             spec["variables"] = json!([{"key": "FIRST_NAME", "default_value": "there"}]);
@@ -68,7 +68,7 @@ fn what_would_be_refused_is_said_with_the_way_out() {
     let plan = plans::campaign();
     let refused = guards(&plan, &Limits { max_deletes: 1, ..Limits::default() });
     assert!(!refused.is_empty());
-    golden("refused.md", &markdown(&plan, &Ahead { refused, ..Ahead::default() }));
+    golden("refused.md", &markdown(&plan, &NextSteps { refused, ..NextSteps::default() }));
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn what_the_text_of_a_plan_says_its_markdown_says_too() {
     // Where nothing changes, one sentence says so.
     for (name, plan) in plans::all().into_iter().filter(|(name, _)| *name != "nothing") {
         let page = packed(&read::read(&shown(&plan)).texts);
-        let text = text(&plan, &Ahead::default(), Style { width: 2_000, ..Style::PLAIN });
+        let text = text(&plan, &NextSteps::default(), Style { width: 2_000, ..Style::PLAIN });
         // Headings have words of their own.
         let rows = text.lines().take_while(|line| !line.starts_with("Plan: "));
         for line in rows.filter(|line| !line.starts_with("≠ ")) {

@@ -7,7 +7,7 @@ mod reports;
 
 use pushplan::plan::{Action, Plan};
 use pushplan::render::Style;
-use pushplan::render::plan::{Ahead, json, text};
+use pushplan::render::plan::{NextSteps, json, text};
 use pushplan::render::schema::SCHEMAS;
 use serde_json::json;
 use unicode_width::UnicodeWidthStr;
@@ -21,7 +21,7 @@ fn golden(name: &str, shown: &str) {
 }
 
 fn plain(plan: &Plan, width: usize) -> String {
-    text(plan, &Ahead::default(), Style { width, ..Style::PLAIN })
+    text(plan, &NextSteps::default(), Style { width, ..Style::PLAIN })
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_plan_fits_a_narrow_terminal() {
 #[test]
 fn colours_change_nothing_but_colours() {
     for (name, plan) in plans::all() {
-        let colored = text(&plan, &Ahead::default(), Style { width: 100, color: true, ascii: false });
+        let colored = text(&plan, &NextSteps::default(), Style { width: 100, color: true, ascii: false });
         assert!(colored.contains('\u{1b}'), "{name}");
         assert_eq!(anstream::adapter::strip_str(&colored).to_string(), plain(&plan, 100), "{name}");
     }
@@ -67,11 +67,11 @@ fn what_is_shown_holds_nothing_that_moves_the_cursor() {
 
 #[test]
 fn programs_get_the_same_plan() {
-    golden("campaign.json", &json(&plans::campaign(), &Ahead::default()));
+    golden("campaign.json", &json(&plans::campaign(), &NextSteps::default()));
     let (_, make) = SCHEMAS.iter().find(|(name, _)| *name == "plan.schema.json").expect("a schema");
     let validator = jsonschema::validator_for(&make()).expect("a schema");
     for (name, plan) in plans::all() {
-        let document: serde_json::Value = serde_json::from_str(&json(&plan, &Ahead::default())).expect("JSON");
+        let document: serde_json::Value = serde_json::from_str(&json(&plan, &NextSteps::default())).expect("JSON");
         let wrong: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
         assert!(wrong.is_empty(), "{name}: {wrong:?}");
         assert_eq!(document["short_digest"], plan.digest().short());
@@ -88,7 +88,7 @@ fn programs_get_the_same_plan() {
 fn the_same_plan_is_shown_in_the_same_bytes() {
     let (one, other) = (plans::campaign(), plans::campaign());
     assert_eq!(plain(&one, 80), plain(&other, 80));
-    assert_eq!(json(&one, &Ahead::default()), json(&other, &Ahead::default()));
+    assert_eq!(json(&one, &NextSteps::default()), json(&other, &NextSteps::default()));
 }
 
 #[test]

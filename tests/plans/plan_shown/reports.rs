@@ -5,12 +5,12 @@ use std::path::Path;
 use pushplan::apply::{Ending, Fate, Report, StepReport};
 use pushplan::finding::Findings;
 use pushplan::ledger::Verb;
-use pushplan::manifest::{self, From, Input, Project};
+use pushplan::manifest::{self, Input, InputSource, Project};
 use pushplan::plan::Action;
 use pushplan::render::graph::Graph;
-use pushplan::render::report::{Line, json, last_line, text};
+use pushplan::render::report::{StepLine, json, last_line, text};
 use pushplan::render::schema::SCHEMAS;
-use pushplan::render::{Again, Style};
+use pushplan::render::{Repetition, Style};
 use pushplan::source::Sources;
 
 use super::golden;
@@ -88,7 +88,10 @@ fn a_report_says_what_was_done_what_was_not_and_what_to_do_next() {
     for (name, report) in reports() {
         let plan = if name == "report-done" { &by_hand } else { &plan([]) };
         let report = Report { plan: plan.digest(), ..report };
-        golden(&format!("{name}.txt"), &text(&report, plan, &Again::default(), Style { width: 80, ..Style::PLAIN }));
+        golden(
+            &format!("{name}.txt"),
+            &text(&report, plan, &Repetition::default(), Style { width: 80, ..Style::PLAIN }),
+        );
     }
 }
 
@@ -98,19 +101,19 @@ fn programs_get_the_same_report() {
     let (_, make) = SCHEMAS.iter().find(|(name, _)| *name == "report.schema.json").expect("a schema");
     let validator = jsonschema::validator_for(&make()).expect("a schema");
     for (name, report) in reports() {
-        let whole = json(&report, &plan, &Again::default());
+        let whole = json(&report, &plan, &Repetition::default());
         if name == "report-partly" {
             golden("report-partly.json", &whole);
         }
-        for text in [whole, last_line(&report, &plan, &Again::default())] {
+        for text in [whole, last_line(&report, &plan, &Repetition::default())] {
             let document = serde_json::from_str(&text).expect("JSON");
             assert!(validator.is_valid(&document), "{name}");
         }
-        let last = last_line(&report, &plan, &Again::default());
+        let last = last_line(&report, &plan, &Repetition::default());
         assert_eq!(last.lines().count(), 1, "{last}");
     }
     let step = &plans::campaign().steps[0];
-    let line = Line::of(step, &Fate::Failed { why: why("a\nb") }).json();
+    let line = StepLine::of(step, &Fate::Failed { why: why("a\nb") }).json();
     assert_eq!(
         line,
         r#"{"step":0,"address":"segments/lapsed-buyers","verb":"create","fate":"failed","id":null,"why":"a\nb"}"#
@@ -123,7 +126,7 @@ fn many_failures_are_counted() {
     let steps = (0..5000).map(|number| step(number, Verb::Create, &format!("segments/s-{number}"), fate())).collect();
     let (run, digest) = ("r".to_owned(), plan([]).digest());
     let report = Report { run, plan: digest, ending: Ending::Partly, ledger: 1, denied: false, steps };
-    let shown = text(&report, &plan([]), &Again::default(), Style { width: 80, ..Style::PLAIN });
+    let shown = text(&report, &plan([]), &Repetition::default(), Style { width: 80, ..Style::PLAIN });
     assert!(shown.lines().count() < 60 && shown.contains("and 4980 more"), "{shown}");
 }
 
@@ -143,7 +146,7 @@ templates: {hi: {push: {notification: {alert: Hi}}}}
 scheduled_pushes:
   p: {schedule: {scheduled_time: 2031-01-01T10:00}, push: {audience: {segment: gold}, device_types: [ios], template: hi}}
 "#;
-    let input = Input { name: "all.yaml".into(), from: From::Bytes(yaml.as_bytes().to_vec()) };
+    let input = Input { name: "all.yaml".into(), from: InputSource::Bytes(yaml.as_bytes().to_vec()) };
     let manifests = manifest::read(Project::bare(Path::new(".")), vec![input], Sources::default(), Findings::default());
     let (desired, found) = manifests.resolve(None);
     assert!(found.is_empty(), "{found:?}");

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use pushplan::drift::{Drift, Situation, drift};
 use pushplan::kinds::Found;
-use pushplan::ledger::{Intent, Open, Verb};
+use pushplan::ledger::{Intent, Unconfirmed, Verb};
 use pushplan::node::Shared;
 use pushplan::nouns::level::Level;
 use pushplan::plan::{Action, Choice};
@@ -52,7 +52,7 @@ fn intend(world: &mut World, name: &str, verb: Verb, spec: Option<Value>) {
         deadline: world.now,
         protect: false,
     };
-    world.ledger.open.insert(address(name), Open::new(intent, world.now));
+    world.ledger.open.insert(address(name), Unconfirmed::new(intent, world.now));
 }
 
 #[test]

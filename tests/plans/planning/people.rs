@@ -6,8 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use pushplan::address::Address;
 use pushplan::exchange::{Answer, Request};
-use pushplan::ledger::{Intent, Ledger, Open, Owned, Verb};
-use pushplan::live::{Ask, Early, Fetch, Live, Look, Proof, Seen, Sought};
+use pushplan::ledger::{Intent, Ledger, Owned, Unconfirmed, Verb};
+use pushplan::live::{Ask, Fetch, Live, LiveState, Look, PrefetchedLists, Proof, Sought};
 use pushplan::nouns::level::Level;
 use serde_json::{Value, json};
 
@@ -82,15 +82,15 @@ fn ledger(users: impl IntoIterator<Item = usize>) -> Ledger {
 }
 
 /// What a look at the lists shows before anybody knows what the manifests declare.
-fn early(service: &mut Service, ledger: &Ledger) -> Early {
-    let mut early = Early::default();
+fn early(service: &mut Service, ledger: &Ledger) -> PrefetchedLists {
+    let mut early = PrefetchedLists::default();
     for mut sought in Sought::of(ledger, Level::Extended) {
         let mut next = Some(sought.list.request());
         while let Some(request) = next.take() {
             let Some(body) =
                 Some(service.answer(&request)).filter(|answer| answer.status == 200).and_then(|it| it.body)
             else {
-                return Early::default();
+                return PrefetchedLists::default();
             };
             if sought.page(&body, ledger) {
                 next = body["next_page"].as_str().map(Request::get);
@@ -102,10 +102,10 @@ fn early(service: &mut Service, ledger: &Ledger) -> Early {
 }
 
 fn fetched(service: &mut Service, ledger: &Ledger) -> Live {
-    fetched_from(Early::default(), service, ledger)
+    fetched_from(PrefetchedLists::default(), service, ledger)
 }
 
-fn fetched_from(early: Early, service: &mut Service, ledger: &Ledger) -> Live {
+fn fetched_from(early: PrefetchedLists, service: &mut Service, ledger: &Ledger) -> Live {
     let look = Look {
         level: Level::Extended,
         origin: "https://messaging.example",
@@ -132,12 +132,12 @@ fn fetched_from(early: Early, service: &mut Service, ledger: &Ledger) -> Live {
 /// The tags that were found; `None` where there are none.
 fn tags(live: &Live, user: &str) -> Option<Vec<String>> {
     match live.of(&address(user)) {
-        Seen::There(found) => {
+        LiveState::There(found) => {
             let tags = found.spec.as_ref().expect("a spec")["tags"].as_array().expect("tags").iter();
             Some(tags.map(|tag| tag.as_str().expect("a text").to_owned()).collect())
         }
-        Seen::Absent => None,
-        Seen::Untold => panic!("the service tells"),
+        LiveState::Absent => None,
+        LiveState::Untold => panic!("the service tells"),
     }
 }
 
@@ -169,7 +169,7 @@ fn what_is_not_as_it_was_applied_is_asked_for_alone() {
         deadline: now,
         protect: false,
     };
-    ledger.open.insert(address, Open::new(intent, now));
+    ledger.open.insert(address, Unconfirmed::new(intent, now));
     let live = fetched(&mut service, &ledger);
     assert_eq!((service.lists(), service.singles()), (10, 4), "user 500, who seems gone, is looked up twice");
     assert_eq!(tags(&live, &user(3)), Some(vec!["silver".to_owned()]));
@@ -237,7 +237,7 @@ fn two_who_change_their_keys_are_not_taken_for_each_other() {
     ledger.owned.extend([(one.clone(), second.expect("the second")), (other.clone(), first.expect("the first"))]);
     let live = fetched_from(early, &mut service, &ledger);
     for (address, number) in [(one, 1), (other, 0)] {
-        let Seen::There(found) = live.of(&address) else { panic!("{address} is there") };
+        let LiveState::There(found) = live.of(&address) else { panic!("{address} is there") };
         assert_eq!(found.id, user(number), "{address}");
         assert_eq!(found.spec.as_ref().expect("a spec")["named_user_id"], user(number).as_str());
     }
@@ -259,7 +259,7 @@ proptest! {
             }
         }
         let ledger = ledger(owned.iter().copied());
-        let early = if ahead { early(&mut service, &ledger) } else { Early::default() };
+        let early = if ahead { early(&mut service, &ledger) } else { PrefetchedLists::default() };
         let live = fetched_from(early, &mut service, &ledger);
         let is_gone = |number: &&usize| service.users.get(&user(**number)).is_none_or(Vec::is_empty);
         let most = owned.len() + owned.iter().filter(is_gone).count() + 8;

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use pushplan::kinds::{self, Found};
-use pushplan::ledger::{Intent, Open, Verb};
+use pushplan::ledger::{Intent, Unconfirmed, Verb};
 use pushplan::nouns::level::Level;
 
 use super::world::{World, address, declared};
@@ -26,7 +26,7 @@ pub fn in_doubt_in(mut world: World, yaml: &str, name: &str) -> World {
         deadline: world.now,
         protect: false,
     };
-    let open = Open::new(intent, world.now);
+    let open = Unconfirmed::new(intent, world.now);
     world.ledger.open.insert(address(name), open);
     if let Some(kind) = kinds::kind(&address(name).kind).filter(|kind| !kind.api.list(level).is_empty()) {
         world.live.whole.insert(kind.key);
@@ -220,7 +220,7 @@ fn the_ledger_learns_of_pushes_where_it_is_written_to_anyway() {
     let mut world = World::in_sync(PUSH, Level::Extended);
     let sale = address("scheduled_pushes/sale");
     let known = world.live.units.get(&sale).cloned();
-    let Some(pushplan::live::Seen::There(known)) = known else { panic!("it is there") };
+    let Some(pushplan::live::LiveState::There(known)) = known else { panic!("it is there") };
     world.put(&sale, Found { push_ids: vec!["p1".into()], ..known });
     assert_eq!(world.told(PUSH), "", "nothing is written for that alone");
     let (_, steps) = world.plan(&format!("{PUSH}{ONE}"));

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
 use pushplan::exchange::Answer;
 use pushplan::ledger::{Adopted, Done, Entry, Intent, Ledger, Outcome, Record, Resolution, Verb};
-use pushplan::live::{Ask, Fetch, Look, Proof, Seen};
+use pushplan::live::{Ask, Fetch, LiveState, Look, Proof};
 use pushplan::nouns::level::Level;
 use serde_json::{Value, json};
 
@@ -115,7 +115,7 @@ fn asked_with(proof: Proof, ledger: &Ledger, changed: i64, now: i64) -> (Vec<Str
         asks.extend(fetch.on(number, &Answer::new(200, body), now).expect("an answer that makes sense"));
     }
     let live = fetch.finish();
-    let Seen::There(found) = live.of(&Address::new("segments", "a")) else { panic!("it is there") };
+    let LiveState::There(found) = live.of(&Address::new("segments", "a")) else { panic!("it is there") };
     (paths, found.spec.as_ref().expect("a spec")["criteria"]["tag"].clone())
 }
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
 use pushplan::exchange::Answer;
-use pushplan::ledger::{Intent, Ledger, Open, Owned, Verb};
-use pushplan::live::{Ask, Fetch, Live, Look, Proof, Seen};
+use pushplan::ledger::{Intent, Ledger, Owned, Unconfirmed, Verb};
+use pushplan::live::{Ask, Fetch, Live, LiveState, Look, Proof};
 use pushplan::node::Shared;
 use pushplan::nouns::level::Level;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ fn open(address: &str, verb: Verb, id: Option<&str>, spec: &Shared) -> Ledger {
     });
     let mut ledger = Ledger::default();
     ledger.owned.extend(owned.map(|owned| (address.clone(), owned)));
-    ledger.open.insert(address, Open::new(intent, noon()));
+    ledger.open.insert(address, Unconfirmed::new(intent, noon()));
     ledger
 }
 
@@ -141,7 +141,7 @@ fn one_404_does_not_outweigh_the_second_list() {
     story.answer("/api/segments", 200, json!({ "segments": [] }));
     story.answer("/api/segments/ours", 404, Value::Null);
     let (live, waits) = story.end();
-    assert_eq!((&live.units[&address()], waits), (&Seen::Absent, 0), "a list and its own answer agree");
+    assert_eq!((&live.units[&address()], waits), (&LiveState::Absent, 0), "a list and its own answer agree");
     let mut story = Story::new(look(&ledger));
     story.answer("/api/segments", 200, json!({ "segments": [item("ours")] }));
     story.answer("/api/segments/ours", 404, Value::Null);
@@ -250,12 +250,12 @@ fn what_may_have_been_deleted_takes_two_lists_and_its_own_answer() {
         story.answer("/api/segments", 200, json!({ "segments": [] }));
         story.answer("/api/segments/one", 404, json!({}));
         let (live, waits) = story.end();
-        assert_eq!((live.of(&address()), waits), (&Seen::Absent, 1));
+        assert_eq!((live.of(&address()), waits), (&LiveState::Absent, 1));
         let mut story = Story::new(look(&ledger));
         story.answer("/api/segments", 200, json!({ "segments": [] }));
         story.answer("/api/segments", 200, json!({ "segments": [item("one")] }));
         story.answer("/api/segments/one", 200, content());
         let (live, _) = story.end();
-        assert!(matches!(live.of(&address()), Seen::There(_)), "the second list shows it");
+        assert!(matches!(live.of(&address()), LiveState::There(_)), "the second list shows it");
     }
 }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pushplan::guard::{Guard, Limits, guards};
 use pushplan::kinds::Found;
-use pushplan::ledger::{Intent, Ledger, Open, Record, Verb};
+use pushplan::ledger::{Intent, Ledger, Record, Unconfirmed, Verb};
 use pushplan::nouns::level::Level;
-use pushplan::plan::{About, Action, Aim, Choice, Plan, Position, Reason, Step, Thing, Told};
+use pushplan::plan::{About, Action, Aim, Annotations, Choice, Plan, Position, Reason, RemoteThing, Step};
 use pushplan::unmanaged::{others, tell, users};
 use serde_json::{Value, json};
 
@@ -151,7 +151,7 @@ fn a_segment_that_somebody_uses_stays_and_is_not_taken_over() {
     push(&mut world, "p1", "Theirs", "2031-01-01T1000", &json!({ "segment": "s1" }));
     assert_eq!(world.told(OURS), "! segments/old Pruned StillUsed\n");
     let (changes, _) = world.plan(OURS);
-    let theirs = Thing::Other { kind: "scheduled_pushes".into(), id: "p1".into(), name: "Theirs".into() };
+    let theirs = RemoteThing::Other { kind: "scheduled_pushes".into(), id: "p1".into(), name: "Theirs".into() };
     let held = changes.iter().find(|change| change.is_pruned()).unwrap();
     assert_eq!(held.reasons[1], Reason::StillUsed { id: "s1".into(), by: vec![theirs] });
     // Where that goes as well, it goes first.
@@ -299,7 +299,7 @@ fn a_legacy_tag_that_somebody_names_is_not_pruned() {
     );
     let (changes, _) = world.plan(mine);
     let by = changes.iter().find(|change| change.address.key == "mine").map(|change| change.reasons.clone());
-    let held = Reason::StillUsed { id: "mine".into(), by: vec![Thing::from(address("segments/a"))] };
+    let held = Reason::StillUsed { id: "mine".into(), by: vec![RemoteThing::from(address("segments/a"))] };
     assert!(by.expect("it is told").contains(&held));
 }
 
@@ -321,7 +321,7 @@ fn what_has_a_declared_name_or_may_be_ours_is_not_pruned() {
         deadline: world.now,
         protect: false,
     };
-    world.ledger.open.insert(address("segments/b"), Open::new(intent, world.now));
+    world.ledger.open.insert(address("segments/b"), Unconfirmed::new(intent, world.now));
     assert_eq!(world.told(two), "0 adopt segments/b\n", "it is ours");
     segment(&mut world, "s2", "Taken", &json!({ "tag": "y" }));
     assert_eq!(world.told(two), "! segments/b InDoubt\n");
@@ -416,7 +416,7 @@ fn what_is_not_in_git_is_counted_without_what_the_plan_tells_or_somebody_ignores
     let counted = |world: &World, ignore: &[&str]| -> BTreeMap<String, usize> {
         let ignore: Vec<String> = ignore.iter().map(|it| (*it).to_owned()).collect();
         let (changes, _) = world.plan(two);
-        let mut told = Told::default();
+        let mut told = Annotations::default();
         let all = others(&world.live, &world.ledger, &declared(two));
         tell(&mut told, &world.live, &all, &changes, &ignore);
         told.unmanaged.into_iter().map(|(kind, counted)| (kind, counted.number)).collect()

@@ -10,8 +10,8 @@ use pushplan::finding::Findings;
 use pushplan::kinds::remote::{point, segments};
 use pushplan::kinds::{self, Found, Read};
 use pushplan::ledger::{Ledger, Owned, Retired};
-use pushplan::live::{Live, Seen};
-use pushplan::manifest::{self, From, Input, Project};
+use pushplan::live::{Live, LiveState};
+use pushplan::manifest::{self, Input, InputSource, Project};
 use pushplan::nouns::level::Level;
 use pushplan::plan::{Change, Choice, Reason, Step};
 use pushplan::planner::{self, Aligned, Rules};
@@ -33,7 +33,7 @@ pub struct World {
 }
 
 pub fn declared(yaml: &str) -> BTreeMap<Address, Unit> {
-    let input = Input { name: "all.yaml".into(), from: From::Bytes(yaml.as_bytes().to_vec()) };
+    let input = Input { name: "all.yaml".into(), from: InputSource::Bytes(yaml.as_bytes().to_vec()) };
     let manifests = manifest::read(Project::bare(Path::new(".")), vec![input], Sources::default(), Findings::default());
     let (desired, found) = manifests.resolve(None);
     assert!(manifests.findings.is_empty() && found.is_empty(), "{found:?}");
@@ -88,7 +88,7 @@ impl World {
             self.live.whole.insert(kind);
             self.live.listed.entry(kind).or_default().insert(found.id.clone(), found.clone());
         }
-        let seen = if read == Read::LedgerOnly { Seen::Untold } else { Seen::There(found) };
+        let seen = if read == Read::LedgerOnly { LiveState::Untold } else { LiveState::There(found) };
         if self.ledger.owned.contains_key(address) {
             self.live.units.insert(address.clone(), seen);
         }
@@ -97,7 +97,7 @@ impl World {
     /// Somebody changes something on the service.
     pub fn edit(&mut self, name: &str, change: impl FnOnce(&mut Value)) {
         let address = address(name);
-        let Some(Seen::There(found)) = self.live.units.get_mut(&address) else { panic!("{name} is not there") };
+        let Some(LiveState::There(found)) = self.live.units.get_mut(&address) else { panic!("{name} is not there") };
         change(found.spec.as_mut().expect("a spec"));
         found.name = kinds::api(&address).name(found.spec.as_ref().expect("a spec"));
         let found = found.clone();
@@ -109,7 +109,7 @@ impl World {
         let address = address(name);
         let id = self.ledger.owned[&address].id.clone();
         self.live.listed.values_mut().for_each(|all| drop(all.remove(&id)));
-        self.live.units.insert(address, Seen::Absent);
+        self.live.units.insert(address, LiveState::Absent);
     }
 
     /// An earlier run replaced something and could not delete the old version.

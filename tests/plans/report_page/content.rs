@@ -1,7 +1,7 @@
 //! What is in a report.
 
 use pushplan::render::Style;
-use pushplan::render::plan::{Ahead, text};
+use pushplan::render::plan::{NextSteps, text};
 
 use super::reports::{HOSTILE, all, enormous, hostile, huge, page, told};
 
@@ -59,7 +59,7 @@ fn seen(page: &str) -> String {
 fn what_the_text_of_a_plan_says_its_page_says_too() {
     for (name, plan) in crate::plans::all().into_iter().chain([("told", told())]) {
         let page = seen(&page(&plan));
-        let shown = text(&plan, &Ahead::default(), Style { width: 400, ..Style::PLAIN });
+        let shown = text(&plan, &NextSteps::default(), Style { width: 400, ..Style::PLAIN });
         // The last lines say how much of each there is and what comes next, which the page says in its own words.
         let (rows, _) = shown.split_once("\nPlan: ").unwrap_or_default();
         // A page draws what people will see, and tells in its own words what nothing fills in.

@@ -6,9 +6,9 @@ use pushplan::exchange::Method;
 use pushplan::guard::{Limits, guards};
 use pushplan::ledger::Verb;
 use pushplan::nouns::quiet::Quiet;
-use pushplan::plan::{Action, Aside, Moved, Plan};
+use pushplan::plan::{Action, Annotation, Moved, Plan};
 use pushplan::render::html::report;
-use pushplan::render::plan::Ahead;
+use pushplan::render::plan::NextSteps;
 use pushplan::render::preview::Preview;
 use pushplan::review::{Review, Side};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::build::{Building, address, change, plan};
 
 pub fn page(plan: &Plan) -> String {
-    let ahead = Ahead { refused: guards(plan, &Limits::default()), ..Ahead::default() };
+    let ahead = NextSteps { refused: guards(plan, &Limits::default()), ..NextSteps::default() };
     report::html(plan, &ahead)
 }
 
@@ -48,11 +48,11 @@ pub fn told() -> Plan {
     let time = |text: &str| text.parse().expect("a time");
     found.told.quiet = Some(Quiet { from: time("21:00"), to: time("08:00") });
     let zone = Some("America/New_York".to_owned());
-    found.told.of.insert(address("scheduled_pushes/black-friday"), Aside { zone, ..Aside::default() });
+    found.told.of.insert(address("scheduled_pushes/black-friday"), Annotation { zone, ..Annotation::default() });
     let values = |name: &str| BTreeMap::from([("FIRST_NAME".to_owned(), name.to_owned())]);
     let previews = [("long", values("Wolfeschlegelsteinhausenbergerdorff")), ("right to left", values("محمد"))];
     let previews = previews.map(|(name, values)| (name.to_owned(), values)).into();
-    found.told.of.insert(address("templates/winback"), Aside { previews, ..Aside::default() });
+    found.told.of.insert(address("templates/winback"), Annotation { previews, ..Annotation::default() });
     for change in found.changes.iter_mut().filter(|change| change.address == address("templates/winback")) {
         for spec in change.desired.iter_mut().chain(&mut change.live) {
             spec["variables"] = json!([{"key": "FIRST_NAME", "default_value": "there"}]);

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
-use pushplan::apply::{Effect, Event, Fate, OnError, Protections, Report, Run, Settings};
+use pushplan::apply::{ApplySettings, Effect, Event, Fate, OnError, Protections, Report, Run};
 use pushplan::digest::Digest;
 use pushplan::exchange::{Loss, Meaning, Request};
 use pushplan::guard::{Limits, Refused, guards};
@@ -331,10 +331,10 @@ impl Own {
         refused
     }
 
-    fn settings(&self) -> Settings {
+    fn settings(&self) -> ApplySettings {
         let mut world = self.world.borrow_mut();
         let mut settings =
-            Settings::new(world.processes[self.process].run.clone(), format!("process {}", self.process));
+            ApplySettings::new(world.processes[self.process].run.clone(), format!("process {}", self.process));
         settings.concurrency = 1 + world.dice.below(4);
         settings.on_error = if world.dice.chance(500) { OnError::Stop } else { OnError::Continue };
         settings.protections = Protections {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pushplan::address::Address;
-use pushplan::ledger::{Open, Verb};
+use pushplan::ledger::{Unconfirmed, Verb};
 
 use super::service::{Origin, Service, first_time};
 use super::tally::Fault;
@@ -89,7 +89,7 @@ impl World {
                 .collect();
             let intended = &self.intended;
             let is_new = |address: &Address, id: &str| made.get(id) >= intended.get(address);
-            let is_of = |open: &Open, id: &str| match open.intent.verb {
+            let is_of = |open: &Unconfirmed, id: &str| match open.intent.verb {
                 Verb::Create => !open.intent.seen.contains(id) && is_new(&open.intent.address, id),
                 _ => open.intent.id.as_deref() == Some(id),
             };

@@ -10,7 +10,7 @@ use pushplan::kinds::remote::pointed;
 use pushplan::kinds::{self, Read};
 use pushplan::ledger::{Owned, Record, Resolution, Verb};
 use pushplan::nouns::level::Level;
-use pushplan::plan::{Action, Plan, Reason, Thing};
+use pushplan::plan::{Action, Plan, Reason, RemoteThing};
 use serde_json::{Value, json};
 
 use super::applier::{LEAD, Wish};
@@ -90,7 +90,7 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
 /// Whether a plan keeps something of ours until what somebody else made has been sent: the next run deletes it.
 fn waits(plan: &Plan) -> bool {
     let mut reasons = plan.changes.iter().flat_map(|change| &change.reasons);
-    reasons.any(|reason| matches!(reason, Reason::StillUsed { by, .. } if by.iter().any(|user| matches!(user, Thing::Other { .. }))))
+    reasons.any(|reason| matches!(reason, Reason::StillUsed { by, .. } if by.iter().any(|user| matches!(user, RemoteThing::Other { .. }))))
 }
 
 /// Why a plan of a new process is not applied.
@@ -231,8 +231,8 @@ impl World {
             }
             Reason::StillUsed { by, .. } => {
                 let others = by.iter().filter_map(|user| match user {
-                    Thing::Other { id, .. } => Some(id.clone()),
-                    Thing::Ours(_) => None,
+                    RemoteThing::Other { id, .. } => Some(id.clone()),
+                    RemoteThing::Ours(_) => None,
                 });
                 let others: Vec<String> = others.filter(|id| self.is_there(id)).collect();
                 self.note(|| format!("people do without {others:?}, which name {address}"));

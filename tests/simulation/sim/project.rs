@@ -120,7 +120,7 @@ impl Project {
             ignore: Vec::new(),
             record: false,
             renamed_from: None,
-            aside: pushplan::plan::Aside::default(),
+            aside: pushplan::plan::Annotation::default(),
         };
         Rc::make_mut(&mut self.units).insert(address, unit);
     }

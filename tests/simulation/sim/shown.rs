@@ -5,7 +5,7 @@ use pushplan::address::Address;
 use pushplan::kinds;
 use pushplan::ledger::Verb;
 use pushplan::node::Shared;
-use pushplan::plan::{Action, Change, Plan, Shown};
+use pushplan::plan::{Action, Change, Plan, ShownRequest};
 
 #[derive(Debug, Default)]
 pub struct ShownPlan {
@@ -18,7 +18,7 @@ pub struct ShownStep {
     pub address: Address,
     pub verb: Verb,
     pub after: Vec<usize>,
-    pub request: Option<Shown>,
+    pub request: Option<ShownRequest>,
     /// When what it makes first messages people.
     pub first: Option<Timestamp>,
     /// What it makes takes the place of one that is there.

@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 use tokio::task::{Id, JoinError, JoinHandle, JoinSet, spawn_blocking};
 
 use super::clock::now;
-use super::{Deadline, Effect, Event, Fate, Report, Run, Sending, Settings};
+use super::{ApplySettings, Deadline, Effect, Event, Fate, Report, Run, Sending};
 use crate::plan::Plan;
 
 /// How long is slept at most before the clocks are looked at again: they may be set, and the machine may sleep.
@@ -36,7 +36,7 @@ pub enum Notice<'n> {
 pub async fn drive(
     plan: impl Into<Arc<Plan>>,
     ledger: &Ledger,
-    settings: Settings,
+    settings: ApplySettings,
     writing: &Writing,
     log: &(impl Log + Clone + 'static),
     interrupt: impl Future<Output = ()>,

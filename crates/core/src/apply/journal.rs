@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use pushplan_ledger::{Adopted, AppendError, Begin, Ended, Entry, Intent, Lease, Ledger, Outcome, Record, Seq};
 use pushplan_model::address::Address;
 
-use super::{Deadline, Effect, Now, Settings};
+use super::{ApplySettings, Deadline, Effect, Now};
 
 /// How often an append is tried that did not work.
 const TRIES: u32 = 4;
@@ -71,7 +71,7 @@ pub enum Durable {
 }
 
 impl Journal {
-    pub fn new(ledger: &Ledger, settings: &Settings, begin: Option<Begin>) -> Self {
+    pub fn new(ledger: &Ledger, settings: &ApplySettings, begin: Option<Begin>) -> Self {
         Self {
             ledger: ledger.clone(),
             broken: None,
@@ -239,7 +239,7 @@ impl Journal {
     }
 
     /// An append did not work. One that may have worked is tried again as it is: a log knows its own entry again.
-    pub fn failed(&mut self, error: AppendError, now: Timestamp, settings: &Settings) {
+    pub fn failed(&mut self, error: AppendError, now: Timestamp, settings: &ApplySettings) {
         if self.under_way.is_none() {
             return;
         }

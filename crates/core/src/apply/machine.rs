@@ -13,12 +13,12 @@ use pushplan_model::address::Address;
 use pushplan_model::digest::Digest;
 use pushplan_model::kinds::{self, Create, Lifecycle};
 
-use super::ahead::Ahead;
 use super::answers::may_repeat;
 use super::journal::{Broken, Durable, Journal};
+use super::pace::Pace;
 use super::report::{Ending, Fate, Report};
-use super::steps::{Flight, State, Steps};
-use super::{Deadline, Effect, Event, Now, Protections, Settings, requests};
+use super::steps::{Flight, StepState, Steps};
+use super::{ApplySettings, Deadline, Effect, Event, Now, Protections, requests};
 use crate::plan::{Action, Plan, Step};
 
 /// How many steps that cannot begin are looked past.
@@ -29,10 +29,10 @@ const WINDOW: usize = 128;
 pub struct Run {
     pub(super) plan: Arc<Plan>,
     digest: Digest,
-    pub(super) settings: Settings,
+    pub(super) settings: ApplySettings,
     pub(super) steps: Steps,
     pub(super) journal: Journal,
-    pub(super) ahead: Ahead,
+    pub(super) ahead: Pace,
     /// The ids of segments made in this run, by their keys.
     pub(super) made: BTreeMap<String, String>,
     /// What is in doubt since this run.
@@ -62,7 +62,12 @@ pub(super) enum Stop {
 
 impl Run {
     /// Begins to apply a plan that was worked out from this ledger.
-    pub fn start(plan: impl Into<Arc<Plan>>, ledger: &Ledger, settings: Settings, now: Now) -> (Self, Vec<Effect>) {
+    pub fn start(
+        plan: impl Into<Arc<Plan>>,
+        ledger: &Ledger,
+        settings: ApplySettings,
+        now: Now,
+    ) -> (Self, Vec<Effect>) {
         let plan = plan.into();
         let digest = settings.digest.clone().unwrap_or_else(|| plan.digest());
         let counts =
@@ -83,7 +88,7 @@ impl Run {
         let mut run = Self {
             journal: Journal::new(ledger, &settings, begin),
             steps: Steps::new(&plan.steps, patient),
-            ahead: Ahead::new(),
+            ahead: Pace::new(),
             limit: settings.concurrency.max(1),
             plan,
             digest,
@@ -156,7 +161,7 @@ impl Run {
     pub fn finished(&mut self) -> Vec<(usize, Fate)> {
         let finished = self.steps.take_finished();
         let fate = |step: usize| match self.steps.state(step) {
-            Some(State::Ended(fate)) => Some((step, fate.clone())),
+            Some(StepState::Ended(fate)) => Some((step, fate.clone())),
             _ => None,
         };
         finished.into_iter().filter_map(fate).collect()
@@ -237,7 +242,7 @@ impl Run {
         let step = &self.plan.steps[number];
         let address = step.address.clone();
         let state = match step.verb {
-            Verb::Create | Verb::Update | Verb::Delete => State::Intending,
+            Verb::Create | Verb::Update | Verb::Delete => StepState::Intending,
             Verb::Adopt => {
                 self.journal.adopt(Adopted {
                     address: address.clone(),
@@ -250,15 +255,15 @@ impl Run {
                     push_ids: step.push_ids.clone(),
                     pruned: step.pruned,
                 });
-                State::Keeping
+                StepState::Keeping
             }
             Verb::Forget => {
                 self.journal.forget(address.clone());
-                State::Keeping
+                StepState::Keeping
             }
             Verb::Move => {
                 self.journal.rename(step.from.clone().unwrap_or_else(|| address.clone()), address.clone());
-                State::Keeping
+                StepState::Keeping
             }
         };
         self.steps.set(number, state);
@@ -356,7 +361,7 @@ impl Run {
             let flight = Flight { request: Arc::new(made.request), not_after, until: not_after, confirms: None };
             let unwritten = !self.settings.protections.intent;
             self.steps.tries[number].intents += 1;
-            self.steps.set(number, if unwritten { State::Cleared(flight) } else { State::Writing(flight) });
+            self.steps.set(number, if unwritten { StepState::Cleared(flight) } else { StepState::Writing(flight) });
         }
         intents
     }
@@ -371,9 +376,9 @@ impl Run {
                 self.ahead.durable(self.steps.cleared.len(), now.boot);
                 for address in addresses {
                     let Some(&number) = self.steps.active.get(&address) else { continue };
-                    if let Some(State::Writing(flight)) = self.steps.state(number) {
+                    if let Some(StepState::Writing(flight)) = self.steps.state(number) {
                         let flight = flight.clone();
-                        self.steps.set(number, State::Cleared(flight));
+                        self.steps.set(number, StepState::Cleared(flight));
                     }
                 }
             }
@@ -404,7 +409,9 @@ impl Run {
         while self.steps.in_flight.len() < self.limit
             && let Some(number) = self.steps.next_to_leave(now.wall)
         {
-            let Some(State::Cleared(flight) | State::Resting(flight, _)) = self.steps.state(number) else { break };
+            let Some(StepState::Cleared(flight) | StepState::Resting(flight, _)) = self.steps.state(number) else {
+                break;
+            };
             let flight = flight.clone();
             if self.settings.protections.send_deadline && flight.not_after.has_passed(now) {
                 self.intend_again(number, now);

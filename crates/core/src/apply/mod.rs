@@ -4,13 +4,13 @@
 //! network, so that the same code that applies a plan can be run through every fault there is. [`drive()`] carries its effects
 //! out against the real ones.
 
-mod ahead;
 mod answers;
 mod clock;
 mod drive;
 mod journal;
 mod machine;
 mod outcomes;
+mod pace;
 mod report;
 mod requests;
 mod steps;
@@ -107,7 +107,7 @@ pub enum OnError {
 
 /// How a plan is applied.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct ApplySettings {
     /// Tells this run from every other.
     pub run: String,
     /// Who applies, in words for people.
@@ -130,7 +130,7 @@ pub struct Settings {
     pub digest: Option<Digest>,
 }
 
-impl Settings {
+impl ApplySettings {
     pub fn new(run: impl Into<String>, actor: impl Into<String>) -> Self {
         let actor = actor.into();
         Self {

@@ -11,7 +11,7 @@ use pushplan_model::node::Shared;
 use super::answers::{Verdict, judge, judge_look, may_repeat};
 use super::machine::{Run, Stop};
 use super::report::Fate;
-use super::steps::{Confirm, Flight, State};
+use super::steps::{Confirm, Flight, StepState};
 use super::{Now, OnError};
 
 /// How often a step is intended anew because it could not leave in time.
@@ -48,7 +48,7 @@ impl Run {
 
     fn landed(&self, number: usize) -> Option<Flight> {
         match self.steps.state(number) {
-            Some(State::InFlight(flight)) => Some(flight.clone()),
+            Some(StepState::InFlight(flight)) => Some(flight.clone()),
             _ => None,
         }
     }
@@ -78,7 +78,7 @@ impl Run {
                 let lost = tries.lost;
                 if repeats && lost < attempts && self.stop.is_none() {
                     let until = later(now.wall, self.settings.backoff * 2_i32.pow(lost.min(8) - 1));
-                    self.steps.set(number, State::Resting(flight, until));
+                    self.steps.set(number, StepState::Resting(flight, until));
                 } else {
                     self.doubt(number, why);
                 }
@@ -99,7 +99,7 @@ impl Run {
                 if busy >= BUSY || self.stop.is_some() {
                     self.fail(number, "the service has too much to do (HTTP 429)".to_owned());
                 } else {
-                    self.steps.set(number, State::Resting(flight, until));
+                    self.steps.set(number, StepState::Resting(flight, until));
                 }
             }
         }
@@ -115,7 +115,7 @@ impl Run {
         let spec = step.spec.as_ref().unwrap_or(&none);
         let look = api.get(step.id.as_deref().unwrap_or_default(), spec, self.plan.level);
         let confirm = look.map_or(Confirm::Repeat, |request| Confirm::Look(Arc::new(request)));
-        self.steps.set(number, State::Cleared(Flight { confirms: Some(confirm), ..flight }));
+        self.steps.set(number, StepState::Cleared(Flight { confirms: Some(confirm), ..flight }));
     }
 
     /// A request never left. Either it came too late, or the service cannot be reached.
@@ -128,7 +128,7 @@ impl Run {
         }
         // The lease was over. It leaves once that is renewed.
         if flight.until.has_passed(now) {
-            return self.steps.set(number, State::Cleared(flight));
+            return self.steps.set(number, StepState::Cleared(flight));
         }
         let tries = &mut self.steps.tries[number];
         tries.unsent += 1;
@@ -137,7 +137,7 @@ impl Run {
             return self.fail(number, why);
         }
         let until = later(now.wall, self.settings.backoff * 2_i32.pow(unsent.min(8) - 1));
-        self.steps.set(number, State::Resting(flight, until));
+        self.steps.set(number, StepState::Resting(flight, until));
     }
 
     /// The time for its request to leave has passed: a new intent gives it more.
@@ -149,7 +149,7 @@ impl Run {
             self.fail(number, "it could not be sent in time, again and again".to_owned());
         } else {
             self.ahead.late();
-            self.steps.set(number, State::Intending);
+            self.steps.set(number, StepState::Intending);
         }
     }
 

@@ -13,7 +13,7 @@ use crate::plan::Step;
 
 /// Where a step stands.
 #[derive(Clone, Debug, PartialEq)]
-pub enum State {
+pub enum StepState {
     /// It waits for so many others.
     Waiting(usize),
     /// It can begin.
@@ -32,7 +32,7 @@ pub enum State {
     Ended(Fate),
 }
 
-impl State {
+impl StepState {
     /// Whether it is between its intent and its answer.
     fn is_underway(&self) -> bool {
         matches!(self, Self::Intending | Self::Writing(_) | Self::Cleared(_) | Self::Resting(..) | Self::InFlight(_))
@@ -74,7 +74,7 @@ pub struct Tries {
 /// All steps of a run.
 #[derive(Clone, Debug)]
 pub struct Steps {
-    states: Vec<State>,
+    states: Vec<StepState>,
     pub tries: Vec<Tries>,
     unrecorded: BTreeSet<usize>,
     followers: Vec<Vec<usize>>,
@@ -109,9 +109,9 @@ impl Steps {
             }
         }
         let waits = |step: &Step| step.after.iter().collect::<BTreeSet<_>>().len();
-        let states: Vec<State> = all
+        let states: Vec<StepState> = all
             .iter()
-            .map(|step| if step.after.is_empty() { State::Ready } else { State::Waiting(waits(step)) })
+            .map(|step| if step.after.is_empty() { StepState::Ready } else { StepState::Waiting(waits(step)) })
             .collect();
         let ready = [false, true].map(|is_patient| {
             let ready = all.iter().filter(|step| step.after.is_empty() && patient[step.number] == is_patient);
@@ -137,39 +137,39 @@ impl Steps {
         }
     }
 
-    pub fn state(&self, step: usize) -> Option<&State> {
+    pub fn state(&self, step: usize) -> Option<&StepState> {
         self.states.get(step)
     }
 
     /// Moves a step to another state.
-    pub fn set(&mut self, step: usize, state: State) {
+    pub fn set(&mut self, step: usize, state: StepState) {
         if !self.patient[step] {
             self.hasty += usize::from(state.is_underway());
             self.hasty -= usize::from(self.states[step].is_underway());
         }
         match &self.states[step] {
-            State::Ready => drop(self.ready[usize::from(self.patient[step])].remove(&step)),
-            State::Intending => drop(self.intending.remove(&step)),
-            State::Writing(_) => drop(self.writing.remove(&step)),
-            State::Cleared(_) => drop(self.cleared.remove(&(self.patient[step], step))),
-            State::Resting(_, until) => drop(self.resting.remove(&(*until, step))),
-            State::InFlight(_) => drop(self.in_flight.remove(&step)),
-            State::Keeping => drop(self.keeping.remove(&step)),
-            State::Waiting(_) | State::Ended(_) => {}
+            StepState::Ready => drop(self.ready[usize::from(self.patient[step])].remove(&step)),
+            StepState::Intending => drop(self.intending.remove(&step)),
+            StepState::Writing(_) => drop(self.writing.remove(&step)),
+            StepState::Cleared(_) => drop(self.cleared.remove(&(self.patient[step], step))),
+            StepState::Resting(_, until) => drop(self.resting.remove(&(*until, step))),
+            StepState::InFlight(_) => drop(self.in_flight.remove(&step)),
+            StepState::Keeping => drop(self.keeping.remove(&step)),
+            StepState::Waiting(_) | StepState::Ended(_) => {}
         }
         match &state {
-            State::Ready => drop(self.ready[usize::from(self.patient[step])].insert(step)),
-            State::Intending => drop(self.intending.insert(step)),
-            State::Writing(_) => drop(self.writing.insert(step)),
-            State::Cleared(_) => drop(self.cleared.insert((self.patient[step], step))),
-            State::Resting(_, until) => drop(self.resting.insert((*until, step))),
-            State::InFlight(_) => drop(self.in_flight.insert(step)),
-            State::Keeping => drop(self.keeping.insert(step)),
-            State::Ended(_) => {
+            StepState::Ready => drop(self.ready[usize::from(self.patient[step])].insert(step)),
+            StepState::Intending => drop(self.intending.insert(step)),
+            StepState::Writing(_) => drop(self.writing.insert(step)),
+            StepState::Cleared(_) => drop(self.cleared.insert((self.patient[step], step))),
+            StepState::Resting(_, until) => drop(self.resting.insert((*until, step))),
+            StepState::InFlight(_) => drop(self.in_flight.insert(step)),
+            StepState::Keeping => drop(self.keeping.insert(step)),
+            StepState::Ended(_) => {
                 self.left -= 1;
                 self.finished.push(step);
             }
-            State::Waiting(_) => {}
+            StepState::Waiting(_) => {}
         }
         self.states[step] = state;
     }
@@ -206,7 +206,7 @@ impl Steps {
     }
 
     pub fn all_done(&self) -> bool {
-        self.states.iter().all(|state| matches!(state, State::Ended(Fate::Done { .. })))
+        self.states.iter().all(|state| matches!(state, StepState::Ended(Fate::Done { .. })))
     }
 
     /// Those that were to leave and have not.
@@ -247,14 +247,16 @@ impl Steps {
                 Effect::Send(Sending { step, request: flight.request.clone(), not_after: until })
             }
         };
-        self.set(step, State::InFlight(Flight { until, ..flight }));
+        self.set(step, StepState::InFlight(Flight { until, ..flight }));
         effect
     }
 
     /// Whether a step is a deletion that found nothing, and is being confirmed.
     pub fn is_confirming(&self, step: usize) -> bool {
         match &self.states[step] {
-            State::Cleared(flight) | State::Resting(flight, _) | State::InFlight(flight) => flight.confirms.is_some(),
+            StepState::Cleared(flight) | StepState::Resting(flight, _) | StepState::InFlight(flight) => {
+                flight.confirms.is_some()
+            }
             _ => false,
         }
     }
@@ -263,16 +265,16 @@ impl Steps {
     pub fn finish(&mut self, all: &[Step], step: usize, fate: Fate) {
         let done = fate.is_done();
         let stays = fate == Fate::NotStarted;
-        self.set(step, State::Ended(fate));
+        self.set(step, StepState::Ended(fate));
         // Nobody's turn comes after one that never had its own.
         if stays {
             return;
         }
         for follower in self.followers[step].clone() {
             match &self.states[follower] {
-                State::Waiting(1) if done => self.set(follower, State::Ready),
-                State::Waiting(left) if done => self.states[follower] = State::Waiting(left - 1),
-                State::Waiting(_) => {
+                StepState::Waiting(1) if done => self.set(follower, StepState::Ready),
+                StepState::Waiting(left) if done => self.states[follower] = StepState::Waiting(left - 1),
+                StepState::Waiting(_) => {
                     let why = format!("it waits for {}, which was not done", all[step].address);
                     self.finish(all, follower, Fate::Skipped { why });
                 }
@@ -299,7 +301,7 @@ impl Steps {
             address: step.address.clone(),
             verb: step.verb,
             fate: match &self.states[step.number] {
-                State::Ended(fate) => fate.clone(),
+                StepState::Ended(fate) => fate.clone(),
                 _ => Fate::NotStarted,
             },
             recorded: !self.unrecorded.contains(&step.number),

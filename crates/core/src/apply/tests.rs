@@ -109,9 +109,9 @@ impl Story {
         Self::with(steps, &Ledger::default(), |_| {})
     }
 
-    fn with(steps: Vec<Step>, ledger: &Ledger, adjust: impl Fn(&mut Settings)) -> Self {
+    fn with(steps: Vec<Step>, ledger: &Ledger, adjust: impl Fn(&mut ApplySettings)) -> Self {
         let now = Now { wall: noon(), boot: Duration::from_secs(1000) };
-        let mut settings = Settings::new("run-1", "ada");
+        let mut settings = ApplySettings::new("run-1", "ada");
         adjust(&mut settings);
         let (run, effects) = Run::start(plan(steps), ledger, settings, now);
         let mut story = Self { run, now, log: Vec::new(), sent: VecDeque::new(), appends: true, report: None };
@@ -205,7 +205,8 @@ fn an_intent_is_durable_before_its_request_leaves() {
 
     let mut slow = Story::of(Vec::new());
     slow.appends = false;
-    let (run, effects) = Run::start(plan(vec![segment(0, "s")]), &Ledger::default(), Settings::new("r", "a"), slow.now);
+    let (run, effects) =
+        Run::start(plan(vec![segment(0, "s")]), &Ledger::default(), ApplySettings::new("r", "a"), slow.now);
     slow.run = run;
     slow.carry_out(effects);
     slow.say(Event::Appended(1));

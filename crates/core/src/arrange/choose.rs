@@ -9,7 +9,7 @@ use pushplan_model::kinds::remote::{may_name, segments};
 use pushplan_model::kinds::{Resource, Segment};
 use pushplan_model::text::is_like;
 
-use super::hand_over::Wanted;
+use super::hand_over::DeclaredIds;
 use super::{looks_renamed, messages};
 use crate::compare::{Compared, Situation};
 use crate::plan::{Action, Choice};
@@ -50,7 +50,7 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
         }
         open.extend(needed.get(&address).into_iter().flatten().cloned());
     }
-    let wanted = Wanted::new(compared, ledger);
+    let wanted = DeclaredIds::new(compared, ledger);
     let perhaps: BTreeMap<&Address, &Address> = compared
         .iter()
         .filter_map(|one| Some((looks_renamed(&one.change, true).next()?, &one.change.address)))

@@ -11,13 +11,13 @@ use serde_json::Value;
 use super::order::Draft;
 use super::{Arranging, segment};
 use crate::compare::{Compared, Situation};
-use crate::live::Seen;
-use crate::plan::{Action, Change, Reason, Step, Thing};
+use crate::live::LiveState;
+use crate::plan::{Action, Change, Reason, RemoteThing, Step};
 
 /// Something that points at a segment.
 #[derive(Clone)]
 struct User {
-    who: Thing,
+    who: RemoteThing,
     /// `None`: nobody knows whether it was made, or it is not ours to change.
     id: Option<String>,
     /// Something new stands in for it.
@@ -64,7 +64,7 @@ impl Arranging<'_> {
         let mut ours = self.situation.ledger.ids();
         for one in compared {
             let address = &one.change.address;
-            let who = Thing::from(address.clone());
+            let who = RemoteThing::from(address.clone());
             // What was perhaps made points at it, perhaps, also where it is left out.
             let in_doubt = !one.close && one.recovered.is_none();
             if let Some(open) = self.situation.ledger.open.get(address).filter(|_| in_doubt) {
@@ -78,9 +78,9 @@ impl Arranging<'_> {
             ours.insert((&*address.kind, owned.id.as_str()));
             let api = kinds::api(address);
             let live = match self.situation.live.of(address) {
-                Seen::There(found) => found.spec.as_deref(),
+                LiveState::There(found) => found.spec.as_deref(),
                 // It had another time than it was last given, and is gone: a service that was restored sent it.
-                Seen::Absent if owned.past && !self.has_begun(address, &owned.spec) => continue,
+                LiveState::Absent if owned.past && !self.has_begun(address, &owned.spec) => continue,
                 _ => None,
             };
             // What the service showed may be older than what was last applied, or newer: somebody may have put it off.
@@ -104,7 +104,7 @@ impl Arranging<'_> {
                 continue;
             };
             if !self.situation.is_over(kind.api, spec) {
-                let user = User { who: Thing::other(kind.key, found), id: None, is_old: false };
+                let user = User { who: RemoteThing::other(kind.key, found), id: None, is_old: false };
                 add(segments(kind.api.audiences(), spec).into_iter().collect(), &user);
             }
         }
@@ -128,7 +128,7 @@ impl Arranging<'_> {
     /// The step after which something of ours no longer points at an id. What is deleted to be made anew is not re-pointed
     /// before it is made.
     fn frees(&self, user: &User, id: &str) -> Option<usize> {
-        let User { who: Thing::Ours(address), id: own @ Some(_), is_old } = user else { return None };
+        let User { who: RemoteThing::Ours(address), id: own @ Some(_), is_old } = user else { return None };
         let audiences = kinds::api(address).audiences();
         let by_id = |spec: &Value| named_ids(audiences, spec).contains(&id);
         let points =
@@ -153,7 +153,7 @@ impl Arranging<'_> {
     }
 
     /// Takes a deletion out of the plan, and says why.
-    fn hold(&mut self, number: usize, id: String, by: Vec<Thing>) {
+    fn hold(&mut self, number: usize, id: String, by: Vec<RemoteThing>) {
         let draft = self.drafts.remove(number);
         for other in &mut self.drafts {
             other.after =

@@ -10,9 +10,9 @@ use crate::compare::Compared;
 use crate::plan::{Action, Reason};
 
 /// The things that are declared, by what they are on the service.
-pub struct Wanted(BTreeMap<(String, String), Address>);
+pub struct DeclaredIds(BTreeMap<(String, String), Address>);
 
-impl Wanted {
+impl DeclaredIds {
     pub fn new(compared: &[Compared], ledger: &Ledger) -> Self {
         // Nobody asks unless something of ours goes.
         let stays = |one: &Compared| one.owned.is_none() || one.change.action == Action::Keep;

@@ -11,12 +11,12 @@ use pushplan_model::node::Shared;
 use super::Arranging;
 use super::order::Draft;
 use crate::compare::{Compared, Situation};
-use crate::live::Seen;
-use crate::plan::{Action, Change, Send, Step, Thing};
+use crate::live::LiveState;
+use crate::plan::{Action, CausedSend, Change, RemoteThing, Step};
 
 /// Something that messages whoever gets or loses a tag.
 pub(super) struct Sender {
-    by: Thing,
+    by: RemoteThing,
     /// As the service has it.
     now: Option<Firing>,
     /// As the plan makes it.
@@ -65,7 +65,7 @@ impl Arranging<'_> {
             let desired = change.desired.as_deref();
             if makes && desired.and_then(|spec| api.runs(spec)).is_some_and(|runs| runs.first.is_none()) {
                 let (by, to) = (change.address.clone().into(), "its whole audience".to_owned());
-                change.sends.push(Send { by, tag: None, removed: false, after_seconds: 0, to });
+                change.sends.push(CausedSend { by, tag: None, removed: false, after_seconds: 0, to });
             }
             let mut taggings = match change.action {
                 Action::Create | Action::Update => api.taggings(change.live.as_deref(), desired),
@@ -90,7 +90,7 @@ impl Arranging<'_> {
                     let stays = sender.drafts.is_empty();
                     let send = |after_seconds: i64| {
                         let Tagging { removed, tag, whose, .. } = tagging.clone();
-                        Send { by: sender.by.clone(), tag: Some(tag), removed, after_seconds, to: whose.who }
+                        CausedSend { by: sender.by.clone(), tag: Some(tag), removed, after_seconds, to: whose.who }
                     };
                     change.sends.extend(if stays { now } else { then }.iter().map(|delay| send(delay.0)));
                 }
@@ -111,7 +111,7 @@ impl Arranging<'_> {
         }
         let Situation { live, now, min_lead, .. } = *self.situation;
         let firing = |api: &dyn Api, spec: &Shared| api.firing(spec).filter(|firing| firing.is_on(now, min_lead));
-        let mut senders: BTreeMap<Thing, Sender> = BTreeMap::new();
+        let mut senders: BTreeMap<RemoteThing, Sender> = BTreeMap::new();
         let mut ours: BTreeMap<(&str, &str), &Address> = BTreeMap::new();
         for one in compared {
             let address = &one.change.address;
@@ -120,20 +120,20 @@ impl Arranging<'_> {
             let then = one.change.desired.as_ref().filter(|_| makes).and_then(|spec| firing(api, spec));
             let now = match (live.of(address), &one.owned) {
                 // Where the service does not tell, it is as it was made to be.
-                (Seen::Untold, Some(owned)) => firing(api, &owned.spec),
+                (LiveState::Untold, Some(owned)) => firing(api, &owned.spec),
                 _ => None,
             };
             ours.extend(one.owned.as_ref().map(|owned| ((&*address.kind, owned.id.as_str()), address)));
             if now.is_some() || then.is_some() {
-                let by = Thing::from(address.clone());
+                let by = RemoteThing::from(address.clone());
                 senders.insert(by.clone(), Sender { by, now, then, drafts: Vec::new() });
             }
         }
         for (kind, found) in live.listed() {
             let Some(now) = found.spec.as_ref().and_then(|spec| firing(kind.api, spec)) else { continue };
             let by = match ours.get(&(kind.key, found.id.as_str())) {
-                Some(address) => Thing::from(Address::clone(address)),
-                None => Thing::other(kind.key, found),
+                Some(address) => RemoteThing::from(Address::clone(address)),
+                None => RemoteThing::other(kind.key, found),
             };
             let new = Sender { by: by.clone(), now: None, then: None, drafts: Vec::new() };
             senders.entry(by).or_insert(new).now = Some(now);
@@ -148,7 +148,7 @@ impl Arranging<'_> {
                 }
                 _ => false,
             };
-            if is_it && let Some(sender) = senders.get_mut(&Thing::from(address.clone())) {
+            if is_it && let Some(sender) = senders.get_mut(&RemoteThing::from(address.clone())) {
                 sender.drafts.push(number);
             }
         }

@@ -6,14 +6,14 @@ use pushplan_ledger::Owned;
 use pushplan_model::kinds::Runs;
 use pushplan_model::kinds::remote::{Coming, to_come};
 
-use super::{Compared, One, Unit, fields, moved, same, shown};
-use crate::live::Seen;
+use super::{Compared, Comparison, Unit, fields, moved, same, shown};
+use crate::live::LiveState;
 use crate::plan::{Action, Moved, Reason};
 
-impl One<'_, '_> {
+impl Comparison<'_, '_> {
     /// Whether it has had its time, or the first of its times: by what the service has, where it tells, since somebody may
     /// have put it off.
-    pub(super) fn has_begun(&self, owned: &Owned, seen: &Seen) -> bool {
+    pub(super) fn has_begun(&self, owned: &Owned, seen: &LiveState) -> bool {
         let begun = |runs: Runs| runs.has_begun(self.situation.now);
         match shown(seen) {
             Some(spec) => self.api.runs(spec).is_some_and(begun),
@@ -22,13 +22,13 @@ impl One<'_, '_> {
     }
 
     /// It has had its time, or the first of its times: whatever is edited, it is not sent again.
-    pub(super) fn begun(&self, unit: Option<&Unit>, owned: &Owned, seen: &Seen, out: &mut Compared) {
+    pub(super) fn begun(&self, unit: Option<&Unit>, owned: &Owned, seen: &LiveState, out: &mut Compared) {
         let spec = shown(seen).unwrap_or(&owned.spec);
         let runs = self.api.runs(spec);
         let at = runs.and_then(|runs| runs.first);
         let rest = to_come(&self.api.times(spec), self.situation.now);
         // What is gone before its end goes out no more.
-        let is_removed = *seen == Seen::Absent && !rest.is_empty();
+        let is_removed = *seen == LiveState::Absent && !rest.is_empty();
         if !rest.is_empty() && !is_removed {
             return self.half_out(unit, owned, seen, (at, rest), out);
         }
@@ -56,7 +56,7 @@ impl One<'_, '_> {
         &self,
         unit: Option<&Unit>,
         owned: &Owned,
-        seen: &Seen,
+        seen: &LiveState,
         (at, rest): (Option<jiff::Timestamp>, Vec<Coming>),
         out: &mut Compared,
     ) {

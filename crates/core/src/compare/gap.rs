@@ -2,10 +2,10 @@
 
 use pushplan_model::kinds::{Create, Read};
 
-use super::{Compared, One, Situation};
+use super::{Compared, Comparison, Situation};
 use crate::plan::{Action, Reason};
 
-impl One<'_, '_> {
+impl Comparison<'_, '_> {
     /// Leaves a creation to a person, unless it is proven that the service does not have the thing, or creating it twice is the
     /// same as once.
     pub(super) fn wait_for_gap(&self, out: &mut Compared) {

@@ -7,10 +7,10 @@ use pushplan_model::kinds::remote::{may_name, segments};
 use pushplan_model::kinds::{Found, Runs};
 use pushplan_model::node::Shared;
 
-use super::{Compared, One, segment_address};
-use crate::live::Seen;
+use super::{Compared, Comparison, segment_address};
+use crate::live::LiveState;
 
-impl One<'_, '_> {
+impl Comparison<'_, '_> {
     /// The comparison where nothing has moved, nothing is under way and nothing is learnt; `None` where that is not seen at
     /// once.
     pub(super) fn kept(&self) -> Option<Compared> {
@@ -18,9 +18,9 @@ impl One<'_, '_> {
         let unit = situation.units.get(self.address)?;
         let owned = situation.ledger.owned.get(self.address)?;
         let found = match situation.live.of(self.address) {
-            Seen::There(found) => Some(found),
-            Seen::Untold => None,
-            Seen::Absent => return None,
+            LiveState::There(found) => Some(found),
+            LiveState::Untold => None,
+            LiveState::Absent => return None,
         };
         let is_free = situation.own_only
             && !situation.under_way.contains(self.address)

@@ -7,19 +7,19 @@ use pushplan_ledger::{Intent, Owned, Verb};
 use pushplan_model::kinds::{Create, Found, Read};
 use pushplan_model::node::Shared;
 
-use super::{Compared, One, Situation};
-use crate::live::Seen;
+use super::{Compared, Comparison, Situation};
+use crate::live::LiveState;
 use crate::plan::{Action, Reason};
 
-impl One<'_, '_> {
+impl Comparison<'_, '_> {
     /// An earlier run wrote down that it would create something, and no more. Says whether the rest can be decided.
-    pub(super) fn recover(&self, owned: &mut Option<Owned>, seen: &mut Cow<Seen>, out: &mut Compared) -> bool {
+    pub(super) fn recover(&self, owned: &mut Option<Owned>, seen: &mut Cow<LiveState>, out: &mut Compared) -> bool {
         let Situation { ledger, level, adopt, now, .. } = self.situation;
         let Some(open) = ledger.open.get(self.address).filter(|_| *adopt) else { return true };
         let intent = &open.intent;
         let (Verb::Create, Some(intended)) = (intent.verb, &intent.spec) else {
             // A change or a deletion shows in what the service has; the ledger's memory follows it.
-            if let (Verb::Update, Some(intended), Some(owned), Seen::There(found)) =
+            if let (Verb::Update, Some(intended), Some(owned), LiveState::There(found)) =
                 (intent.verb, &intent.spec, &mut *owned, &**seen)
                 && found.spec.as_ref().is_some_and(|spec| self.known.names.by_key(self.api, spec) == *intended)
             {
@@ -50,13 +50,13 @@ impl One<'_, '_> {
             // Doing it again is the same. Where it is no longer wanted, what is there is ours.
             let listed = self.listed_under_own_id(intended).filter(|_| owned.is_none());
             match (&**seen, listed) {
-                (Seen::There(found), _) if owned.is_none() => {
+                (LiveState::There(found), _) if owned.is_none() => {
                     *owned = Some(as_owned(found));
                     out.recovered = Some(Box::new(found.clone()));
                 }
                 (_, Some(found)) if !intent.seen.contains(&found.id) => {
                     *owned = Some(as_owned(found));
-                    *seen = Cow::Owned(Seen::There(found.clone()));
+                    *seen = Cow::Owned(LiveState::There(found.clone()));
                     out.recovered = Some(Box::new(found.clone()));
                     out.change.reasons.push(Reason::Recovered { id: found.id.clone() });
                 }
@@ -101,7 +101,7 @@ impl One<'_, '_> {
             // Another one of the name may be ours as well, edited since, and this one a copy of it.
             [one] if new.len() == 1 && !is_shared(one) => {
                 *owned = Some(as_owned(one));
-                *seen = Cow::Owned(Seen::There(one.clone()));
+                *seen = Cow::Owned(LiveState::There(one.clone()));
                 out.recovered = Some(Box::new(one.clone()));
                 out.change.reasons.push(Reason::Recovered { id: one.id.clone() });
                 true
@@ -135,17 +135,17 @@ impl One<'_, '_> {
     }
 
     /// An earlier run was about to delete it, and it is gone: that is no drift. What has begun may be gone for that reason.
-    fn deleted_by_us(&self, intent: &Intent, owned: &mut Option<Owned>, seen: &Seen, out: &mut Compared) {
+    fn deleted_by_us(&self, intent: &Intent, owned: &mut Option<Owned>, seen: &LiveState, out: &mut Compared) {
         let Some(old) = owned else { return };
         let ours = intent.verb == Verb::Delete && intent.id.as_ref() == Some(&old.id);
-        if ours && *seen == Seen::Absent && !self.has_begun(old, seen) {
+        if ours && *seen == LiveState::Absent && !self.has_begun(old, seen) {
             *owned = None;
             out.released = out.change.desired.is_some();
         }
     }
 
     /// Takes what has the same name for ours, whoever made it. Nobody does that but the simulation, to see that it is noticed.
-    pub(super) fn take_by_name(&self, owned: &mut Option<Owned>, seen: &mut Cow<Seen>) {
+    pub(super) fn take_by_name(&self, owned: &mut Option<Owned>, seen: &mut Cow<LiveState>) {
         let (None, Some(unit)) = (&owned, self.situation.units.get(self.address)) else { return };
         let Some(other) = self.known.others(self.address, &self.api.name(&unit.spec)).first().copied() else { return };
         *owned = Some(Owned {
@@ -158,6 +158,6 @@ impl One<'_, '_> {
             applied: self.situation.now,
             push_ids: other.push_ids.clone(),
         });
-        *seen = Cow::Owned(Seen::There(other.clone()));
+        *seen = Cow::Owned(LiveState::There(other.clone()));
     }
 }

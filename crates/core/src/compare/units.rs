@@ -18,13 +18,13 @@ use pushplan_project::manifest::{Declared, Desired};
 use serde_json::Value;
 
 use super::Names;
-use crate::plan::{Aside, Place};
+use crate::plan::{Annotation, DeclaredAt};
 
 /// A declared thing that is applied by itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unit {
     pub spec: Shared,
-    pub place: Option<Place>,
+    pub place: Option<DeclaredAt>,
     /// Whether deletion is refused; where nothing is said, the ledger's word holds.
     pub protect: Option<bool>,
     pub broadcast: bool,
@@ -35,7 +35,7 @@ pub struct Unit {
     /// The key that its resource had before.
     pub renamed_from: Option<String>,
     /// What its readers should know beside.
-    pub aside: Aside,
+    pub aside: Annotation,
 }
 
 /// What the manifests say, as far as a plan depends on it.
@@ -58,7 +58,7 @@ pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
 
 /// The same, and where those are declared that are applied in parts. Each resource goes as soon as its units are made: both of
 /// all of them would take twice the room.
-pub fn taken(desired: Desired, sources: &Sources) -> (BTreeMap<Address, Unit>, BTreeMap<Address, Place>) {
+pub fn taken(desired: Desired, sources: &Sources) -> (BTreeMap<Address, Unit>, BTreeMap<Address, DeclaredAt>) {
     let made = cores::each_of(desired.resources.into_iter().collect(), |(address, declared)| {
         let units = units_of(&address, &declared, sources);
         let is_whole = units.iter().any(|(unit, _)| *unit == address);
@@ -110,14 +110,14 @@ pub fn by_key<'u>(units: &'u BTreeMap<Address, Unit>, ledger: &Ledger) -> Cow<'u
 }
 
 /// File and line of a declaration.
-fn place(declared: &Declared, sources: &Sources) -> Option<Place> {
+fn place(declared: &Declared, sources: &Sources) -> Option<DeclaredAt> {
     let span = declared.key.span;
     let source = sources.get(span.file()?);
-    Some(Place { file: source.path.clone(), line: source.line(span.range().start) })
+    Some(DeclaredAt { file: source.path.clone(), line: source.line(span.range().start) })
 }
 
 /// What its author said that the service never learns.
-fn aside(declared: &Declared) -> Aside {
+fn aside(declared: &Declared) -> Annotation {
     let mut parts = Parts::new(&declared.key);
     declared.spec.parts(&mut parts);
     let name = |sending: &Sending| sending.schedule.zone.iana_name().unwrap_or("UTC").to_owned();
@@ -131,5 +131,5 @@ fn aside(declared: &Declared) -> Aside {
         zones.clear();
     }
     let previews = parts.previews.iter().map(|(name, sample)| (name.value.clone(), look::values(sample))).collect();
-    Aside { zone, zones, previews, ..Aside::default() }
+    Annotation { zone, zones, previews, ..Annotation::default() }
 }

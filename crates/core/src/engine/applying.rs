@@ -10,7 +10,7 @@ use super::actor::{self, Actor};
 use super::target::Opened;
 use super::workspace::{Planned, Workspace};
 use super::{Session, turn};
-use crate::apply::{self, Ending, Notice, OnError, Report, Settings};
+use crate::apply::{self, ApplySettings, Ending, Notice, OnError, Report};
 
 /// How a plan is carried out.
 #[derive(Clone, Copy, Debug)]
@@ -43,14 +43,14 @@ impl Workspace {
         let run = uuid::Uuid::new_v4().to_string();
         // Others on this machine see at once when this process is killed.
         let _presence = self.log.show_presence(&run);
-        let settings = Settings {
+        let settings = ApplySettings {
             concurrency: request.concurrency,
             send_within: self.send_within,
             lease: Actor::here().lease(self.lease),
             ahead: opened.ahead(),
             digest: planned.digest.clone(),
             on_error: request.on_error,
-            ..Settings::new(run, actor::name())
+            ..ApplySettings::new(run, actor::name())
         };
         let Planned { plan, ledger, .. } = planned;
         let writing = opened.writing().apart();

@@ -15,7 +15,7 @@ use pushplan_model::node::At;
 use pushplan_model::source::{Sources, Span};
 use pushplan_model::text;
 use pushplan_project::check::{self, Subject, Verdict};
-use pushplan_project::manifest::{self, Alike, Desired, FILE_LIMIT, Input, Manifests, PROJECT_FILE, Project};
+use pushplan_project::manifest::{self, Desired, FILE_LIMIT, Input, Manifests, PROJECT_FILE, Project, TargetInputs};
 
 /// The folder that commands start from.
 pub fn here() -> Result<PathBuf, Failure> {
@@ -58,7 +58,7 @@ pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) ->
     let keys: Vec<String> = match targets {
         [_] => vec![String::new()],
         _ => {
-            let alike = Alike::new(manifests);
+            let alike = TargetInputs::new(manifests);
             targets.iter().map(|target| alike.key(*target)).collect()
         }
     };
@@ -69,7 +69,7 @@ pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) ->
         distinct.len() <= most
     };
     let (checked, left) = targets.split_at(keys.iter().take_while(is_checked).count());
-    let mut known: HashMap<&str, Known> = HashMap::new();
+    let mut known: HashMap<&str, TargetFindings> = HashMap::new();
     let mut rest: HashMap<&str, usize> = HashMap::new();
     keys.iter().for_each(|key| *rest.entry(key).or_default() += 1);
     let resolved = checked.iter().zip(&keys).map(|(target, key)| {
@@ -80,7 +80,7 @@ pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) ->
         let settings = target.and_then(|name| manifests.project.target(name));
         found.extend(check::check(&Subject { desired: &desired, target: settings, now }));
         if rest[key.as_str()] > 1 {
-            known.insert(key, Known::new(&desired, &found));
+            known.insert(key, TargetFindings::new(&desired, &found));
         }
         // One target at a time is held in memory. The last is let go with the process, which is quicker.
         let resources = std::mem::take(&mut desired.resources);
@@ -106,20 +106,20 @@ pub fn check_one(
 ) -> Verdict {
     let settings = target.and_then(|name| manifests.project.target(name));
     found.extend(check::check(&Subject { desired, target: settings, now }));
-    let judged = Known::new(desired, &found).of(target);
+    let judged = TargetFindings::new(desired, &found).of(target);
     let general = manifests.findings.iter().cloned();
     check::judge(general, [judged], &manifests.project, &manifests.sources)
 }
 
 /// What was found for a target, for others that get the same.
-struct Known {
+struct TargetFindings {
     allowed: BTreeMap<Address, Vec<At<String>>>,
     warned: BTreeMap<Address, Vec<At<String>>>,
     complete: bool,
     found: Vec<Finding>,
 }
 
-impl Known {
+impl TargetFindings {
     fn new(desired: &Desired, found: &[Finding]) -> Self {
         let (allowed, warned) = (desired.allowed.clone(), desired.warned.clone());
         Self { allowed, warned, complete: desired.complete, found: found.to_vec() }

@@ -18,7 +18,7 @@ pub const LOOK_AGAIN: Duration = Duration::from_secs(3);
 
 /// Another run holds the ledger, and this process did not wait, or not for long enough.
 #[derive(Debug)]
-pub struct Held {
+pub struct LockHeld {
     pub running: Running,
     pub observed: Observed,
     pub target: String,
@@ -26,10 +26,10 @@ pub struct Held {
 
 /// What this process has seen of other runs, for each ledger.
 #[derive(Clone, Debug, Default)]
-pub struct Watched(Arc<Mutex<BTreeMap<String, Seen>>>);
+pub struct Watched(Arc<Mutex<BTreeMap<String, WatchedRun>>>);
 
 #[derive(Debug, Default)]
-struct Seen {
+struct WatchedRun {
     watch: Watch,
     /// The run that may be taken over while the ledger stands at this record, and why.
     over: Option<(String, Seq, Proof)>,
@@ -111,7 +111,7 @@ impl Waiting {
         session: &Session,
         log: &Chain,
         target: &str,
-    ) -> Result<Result<Ledger, Held>, Failure> {
+    ) -> Result<Result<Ledger, LockHeld>, Failure> {
         ledger::check_trust(log)?;
         loop {
             let asked = now().boot;
@@ -127,7 +127,7 @@ impl Waiting {
             let seems_over = holder(&ledger, Timestamp::now()).is_none() && !observed.goes_on;
             let observes = self.until.is_none() && seems_over;
             if !observes && !self.has_time() {
-                return Ok(Err(Held { running: running.clone(), observed, target: target.to_owned() }));
+                return Ok(Err(LockHeld { running: running.clone(), observed, target: target.to_owned() }));
             }
             let to_observe = running.left_to_observe(observed.unchanged);
             if self.told.as_ref() != Some(&running.run) {
@@ -217,7 +217,7 @@ pub fn taken_over(session: &Session, log: &Chain, ledger: &Ledger) -> Option<Str
     Some(format!("The apply of {} since {:.0} did not finish: {why}. Taking over.", running.actor, running.since))
 }
 
-impl Held {
+impl LockHeld {
     /// Who holds the ledger, and how to proceed.
     pub fn failure(&self) -> Failure {
         let help = format!("to wait for it, pass --wait {}\n          or, {}", self.enough(), self.if_gone());

@@ -35,7 +35,7 @@ use crate::plan::{Aim, Choice, Plan};
 use crate::planner::{self, Aligned, Rules};
 use crate::unmanaged;
 
-pub use prefetch::{Glimpse, Head, Scout};
+pub use prefetch::{HeadStart, Prefetch, Prefetched};
 pub use remembered::{Remembered, append, same_app, unreadable};
 pub use rules::no_match;
 
@@ -61,7 +61,7 @@ pub struct Workspace {
     pub is_one_of_many: bool,
     pub units: BTreeMap<Address, Unit>,
     /// Where those are declared that are applied in parts.
-    composites: BTreeMap<Address, crate::plan::Place>,
+    composites: BTreeMap<Address, crate::plan::DeclaredAt>,
     pub min_lead: SignedDuration,
     pub settle: SignedDuration,
     pub send_within: SignedDuration,
@@ -75,7 +75,7 @@ pub struct Workspace {
     /// Which project it is.
     home: Home,
     /// Which commit its files are.
-    checkout: checkout::Asked,
+    checkout: checkout::CheckoutQuery,
     /// Whether it was told what a plan leaves as it is.
     said: OnceLock<()>,
 }
@@ -171,13 +171,13 @@ impl Workspace {
 
     /// Fetches, compares and arranges. It only ever looks: the client that it uses cannot write.
     pub async fn plan(&self, opened: &Opened, wish: &PlanRequest, session: &Session) -> Result<Planned, Failure> {
-        self.plan_from(Head::default(), opened, wish, session).await
+        self.plan_from(HeadStart::default(), opened, wish, session).await
     }
 
     /// The same with a head start.
     pub async fn plan_from(
         &self,
-        mut head: Head,
+        mut head: HeadStart,
         opened: &Opened,
         wish: &PlanRequest,
         session: &Session,

@@ -70,14 +70,14 @@ pub fn with_footer(comment: &Comment, hidden: &Hidden, footer: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forge::State;
+    use crate::forge::ReviewState;
     use crate::plan::Position;
 
     fn hidden(target: &str) -> Hidden {
         Hidden {
             project: String::new(),
             target: target.into(),
-            state: State::Planned,
+            state: ReviewState::Planned,
             digest: "d".into(),
             about: "a".into(),
             truncated: false,
@@ -119,7 +119,7 @@ mod tests {
         // A host may have other line ends.
         let posted = comment(1, "bot", &first.replace('\n', "\r\n"));
         assert!(posted.says(&first));
-        let done = Hidden { state: State::Applied, ..hidden("prod") };
+        let done = Hidden { state: ReviewState::Applied, ..hidden("prod") };
         let second = with_footer(&posted, &done, "applied");
         assert_eq!(second, body(&done, text, "applied"));
         assert!(!second.contains("for review"));

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use pushplan_io::client::{self, Patience, Struck};
+use pushplan_io::client::{self, Patience, Redacted};
 use pushplan_io::failure::{Exit, Failure};
 use pushplan_model::exchange::Answer;
 use reqwest::Client;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
-use super::{Comment, Hidden, Method, PAGE, Place, Pull, Put, Reply, Request, merged_with};
+use super::{Comment, Hidden, HostedRepository, Method, PAGE, Pull, Put, Reply, Request, merged_with};
 
 /// How often something is asked that may be asked again.
 const ATTEMPTS: u32 = 4;
@@ -28,11 +28,11 @@ const LOOKS: u32 = 3;
 
 /// A host that can be asked.
 pub struct Forge<'n> {
-    pub place: Place,
+    pub place: HostedRepository,
     client: Client,
     headers: HeaderMap,
     /// What no failure repeats.
-    struck: Struck,
+    struck: Redacted,
     /// How long is waited in all where the host has too much to do, and how many milliseconds that were so far.
     patience: Duration,
     waited: AtomicU64,
@@ -57,7 +57,7 @@ enum Trouble {
 
 impl<'n> Forge<'n> {
     /// Nothing is asked yet. `note` says that something is waited for.
-    pub fn new(place: Place, patience: Duration, note: &'n (dyn Fn(&str) + Sync)) -> Result<Self, Failure> {
+    pub fn new(place: HostedRepository, patience: Duration, note: &'n (dyn Fn(&str) + Sync)) -> Result<Self, Failure> {
         let mut headers = HeaderMap::new();
         for (number, (name, value)) in place.api.headers(&place.token).into_iter().enumerate() {
             let cannot = |_| Failure::new("the token cannot be sent").exit(Exit::Credentials);
@@ -67,7 +67,7 @@ impl<'n> Forge<'n> {
         }
         let client = client::connections(&place.base.origin, Patience::default())
             .map_err(|why| Failure::new(format!("no connection to {} can be made: {why}", place.base.origin)))?;
-        let struck = Struck::new([place.token.clone()]);
+        let struck = Redacted::new([place.token.clone()]);
         Ok(Self { place, client, headers, struck, patience, waited: AtomicU64::new(0), writer: OnceLock::new(), note })
     }
 

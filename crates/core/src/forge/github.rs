@@ -3,16 +3,16 @@
 use pushplan_io::client::Secret;
 use serde_json::{Value, json};
 
-use super::{Api, Comment, Method, PAGE, Place, Pull, Reply, Request};
+use super::{Api, Comment, HostedRepository, Method, PAGE, Pull, Reply, Request};
 
 #[derive(Debug)]
 pub struct GitHub;
 
-fn comments_of(place: &Place, number: u64) -> String {
+fn comments_of(place: &HostedRepository, number: u64) -> String {
     format!("/repos/{}/issues/{number}/comments", place.repository)
 }
 
-fn comment_of(place: &Place, comment: u64) -> String {
+fn comment_of(place: &HostedRepository, comment: u64) -> String {
     format!("/repos/{}/issues/comments/{comment}", place.repository)
 }
 
@@ -50,27 +50,27 @@ impl Api for GitHub {
         Request::bare(Method::Get, "/user".to_owned())
     }
 
-    fn pull(&self, place: &Place, number: u64) -> Request {
+    fn pull(&self, place: &HostedRepository, number: u64) -> Request {
         Request::bare(Method::Get, format!("/repos/{}/pulls/{number}", place.repository))
     }
 
-    fn pulls_of(&self, place: &Place, commit: &str) -> Request {
+    fn pulls_of(&self, place: &HostedRepository, commit: &str) -> Request {
         Request::bare(Method::Get, format!("/repos/{}/commits/{commit}/pulls?per_page={PAGE}", place.repository))
     }
 
-    fn comments(&self, place: &Place, number: u64, page: usize) -> Request {
+    fn comments(&self, place: &HostedRepository, number: u64, page: usize) -> Request {
         Request::bare(Method::Get, format!("{}?per_page={PAGE}&page={page}", comments_of(place, number)))
     }
 
-    fn create(&self, place: &Place, number: u64, body: &str) -> Request {
+    fn create(&self, place: &HostedRepository, number: u64, body: &str) -> Request {
         Request::with(Method::Post, comments_of(place, number), &json!({ "body": body }))
     }
 
-    fn edit(&self, place: &Place, _: u64, comment: u64, body: &str) -> Request {
+    fn edit(&self, place: &HostedRepository, _: u64, comment: u64, body: &str) -> Request {
         Request::with(Method::Patch, comment_of(place, comment), &json!({ "body": body }))
     }
 
-    fn delete(&self, place: &Place, _: u64, comment: u64) -> Request {
+    fn delete(&self, place: &HostedRepository, _: u64, comment: u64) -> Request {
         Request::bare(Method::Delete, comment_of(place, comment))
     }
 

@@ -4,16 +4,16 @@ use pushplan_io::client::Secret;
 use pushplan_model::exchange::part;
 use serde_json::{Value, json};
 
-use super::{Api, Comment, Method, PAGE, Place, Pull, Reply, Request};
+use super::{Api, Comment, HostedRepository, Method, PAGE, Pull, Reply, Request};
 
 #[derive(Debug)]
 pub struct GitLab;
 
-fn project(place: &Place) -> String {
+fn project(place: &HostedRepository) -> String {
     format!("/projects/{}", part(&place.repository))
 }
 
-fn notes(place: &Place, number: u64) -> String {
+fn notes(place: &HostedRepository, number: u64) -> String {
     format!("{}/merge_requests/{number}/notes", project(place))
 }
 
@@ -47,29 +47,29 @@ impl Api for GitLab {
         Request::bare(Method::Get, "/user".to_owned())
     }
 
-    fn pull(&self, place: &Place, number: u64) -> Request {
+    fn pull(&self, place: &HostedRepository, number: u64) -> Request {
         Request::bare(Method::Get, format!("{}/merge_requests/{number}", project(place)))
     }
 
-    fn pulls_of(&self, place: &Place, commit: &str) -> Request {
+    fn pulls_of(&self, place: &HostedRepository, commit: &str) -> Request {
         let path = format!("{}/repository/commits/{commit}/merge_requests?per_page={PAGE}", project(place));
         Request::bare(Method::Get, path)
     }
 
-    fn comments(&self, place: &Place, number: u64, page: usize) -> Request {
+    fn comments(&self, place: &HostedRepository, number: u64, page: usize) -> Request {
         let sorted = format!("sort=asc&order_by=created_at&per_page={PAGE}&page={page}");
         Request::bare(Method::Get, format!("{}?{sorted}", notes(place, number)))
     }
 
-    fn create(&self, place: &Place, number: u64, body: &str) -> Request {
+    fn create(&self, place: &HostedRepository, number: u64, body: &str) -> Request {
         Request::with(Method::Post, notes(place, number), &json!({ "body": body }))
     }
 
-    fn edit(&self, place: &Place, number: u64, comment: u64, body: &str) -> Request {
+    fn edit(&self, place: &HostedRepository, number: u64, comment: u64, body: &str) -> Request {
         Request::with(Method::Put, format!("{}/{comment}", notes(place, number)), &json!({ "body": body }))
     }
 
-    fn delete(&self, place: &Place, number: u64, comment: u64) -> Request {
+    fn delete(&self, place: &HostedRepository, number: u64, comment: u64) -> Request {
         Request::bare(Method::Delete, format!("{}/{comment}", notes(place, number)))
     }
 

@@ -41,7 +41,7 @@ const DIGITS: usize = 80;
 
 /// What has become of what was approved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum ReviewState {
     /// Nothing yet.
     Planned,
     Applied,
@@ -51,7 +51,7 @@ pub enum State {
     Held,
 }
 
-impl State {
+impl ReviewState {
     const ALL: [Self; 4] = [Self::Planned, Self::Applied, Self::Partly, Self::Held];
 
     fn word(self) -> &'static str {
@@ -75,7 +75,7 @@ pub struct Hidden {
     /// The folder of the project beneath that of the repository.
     pub project: String,
     pub target: String,
-    pub state: State,
+    pub state: ReviewState,
     /// The digest of what is approved.
     pub digest: String,
     /// What it is about, without the changes.
@@ -143,7 +143,7 @@ impl Hidden {
         let mut hidden = Self {
             project: project.to_owned(),
             target: plan.target.clone(),
-            state: State::Planned,
+            state: ReviewState::Planned,
             digest: digest.to_string(),
             about,
             truncated,
@@ -168,7 +168,8 @@ impl Hidden {
         let is_left = |change: &Approved| !done.contains(&change.address) || change.action == Action::Replace;
         let left = plan.approval().changes.into_iter().filter(is_left);
         let (first, rest): (Vec<_>, Vec<_>) = left.partition(|change| begun.contains(&change.address));
-        let mut hidden = Self { state: State::Partly, changes: Vec::new(), more: 0, others: None, ..self.clone() };
+        let mut hidden =
+            Self { state: ReviewState::Partly, changes: Vec::new(), more: 0, others: None, ..self.clone() };
         let others = hidden.take(first.into_iter().chain(rest).collect());
         hidden.more = others.len();
         hidden.others = (!others.is_empty()).then(|| listed(others.iter().collect()));
@@ -225,7 +226,8 @@ impl Hidden {
         let odd = |name: &str| format!("{name} is {}", value[name]);
         let text = |name: &str| found(name).ok_or_else(|| odd(name));
         let flag = |name: &str| value[name].as_bool().ok_or_else(|| odd(name));
-        let state = State::ALL.into_iter().find(|state| value["state"] == state.word()).ok_or_else(|| odd("state"))?;
+        let state =
+            ReviewState::ALL.into_iter().find(|state| value["state"] == state.word()).ok_or_else(|| odd("state"))?;
         let rows = value["changes"].as_array().ok_or_else(|| odd("changes"))?;
         let more = value["more"].as_u64().and_then(|more| usize::try_from(more).ok()).ok_or_else(|| odd("more"))?;
         let ledger =
@@ -278,10 +280,10 @@ impl Hidden {
     pub fn judge(&self, plan: &Plan) -> Verdict {
         let now = plan.approval();
         // What is done of it is not to be done again.
-        if self.state != State::Partly && now.digest.as_str() == self.digest {
+        if self.state != ReviewState::Partly && now.digest.as_str() == self.digest {
             return Verdict::Same;
         }
-        if self.state == State::Partly && now.about == self.about {
+        if self.state == ReviewState::Partly && now.about == self.about {
             let all = now.changes.iter().zip(told(plan));
             let others = all.filter(|(change, reasons)| !self.began(change, reasons)).map(|(change, _)| change);
             let others: Vec<&Approved> = others.collect();
@@ -359,7 +361,7 @@ mod tests {
         Hidden {
             project: "shops/berlin".into(),
             target: target.into(),
-            state: State::Planned,
+            state: ReviewState::Planned,
             digest: "d1".into(),
             about: "a1".into(),
             truncated: false,

@@ -20,8 +20,8 @@ use serde_json::Value;
 
 pub use comment::{Comment, Put, body, text_of, with_footer};
 pub use drive::Forge;
-pub use hidden::{Hidden, Newer, State, Verdict};
-pub use place::{Base, Place, here};
+pub use hidden::{Hidden, Newer, ReviewState, Verdict};
+pub use place::{Base, HostedRepository, here};
 
 /// The most characters that a comment has on every host.
 pub const LONGEST: usize = 65_536;
@@ -149,12 +149,12 @@ pub trait Api: Debug + Send + Sync {
     fn usual_author(&self) -> Option<&'static str>;
 
     fn user(&self) -> Request;
-    fn pull(&self, place: &Place, number: u64) -> Request;
-    fn pulls_of(&self, place: &Place, commit: &str) -> Request;
-    fn comments(&self, place: &Place, number: u64, page: usize) -> Request;
-    fn create(&self, place: &Place, number: u64, body: &str) -> Request;
-    fn edit(&self, place: &Place, number: u64, comment: u64, body: &str) -> Request;
-    fn delete(&self, place: &Place, number: u64, comment: u64) -> Request;
+    fn pull(&self, place: &HostedRepository, number: u64) -> Request;
+    fn pulls_of(&self, place: &HostedRepository, commit: &str) -> Request;
+    fn comments(&self, place: &HostedRepository, number: u64, page: usize) -> Request;
+    fn create(&self, place: &HostedRepository, number: u64, body: &str) -> Request;
+    fn edit(&self, place: &HostedRepository, number: u64, comment: u64, body: &str) -> Request;
+    fn delete(&self, place: &HostedRepository, number: u64, comment: u64) -> Request;
 
     fn login(&self, user: &Value) -> Option<String>;
     fn read_pull(&self, item: &Value) -> Option<Pull>;

@@ -38,7 +38,7 @@ impl Base {
 
 /// A repository on a host, and what it is looked at for.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct HostedRepository {
     pub api: &'static dyn Api,
     pub base: Base,
     /// `owner/name`, or the id or path of a project.
@@ -61,10 +61,10 @@ pub struct Place {
 }
 
 /// Reads a file that the environment names, or says why it cannot be read.
-type Reading<'r> = &'r dyn Fn(&str) -> Result<String, String>;
+type ReadFile<'r> = &'r dyn Fn(&str) -> Result<String, String>;
 
 /// What the environment says. `event` reads the file that describes what the run is for.
-pub fn here(env: &dyn Fn(&str) -> Option<String>, event: Reading) -> Result<Place, Failure> {
+pub fn here(env: &dyn Fn(&str) -> Option<String>, event: ReadFile) -> Result<HostedRepository, Failure> {
     let env = |name: &str| env(name).filter(|value| !value.is_empty());
     let is_github = env("GITHUB_ACTIONS").is_some();
     let is_gitlab = env("GITLAB_CI").is_some();
@@ -79,7 +79,7 @@ pub fn here(env: &dyn Fn(&str) -> Option<String>, event: Reading) -> Result<Plac
     }
 }
 
-fn github(env: &dyn Fn(&str) -> Option<String>, event: Reading) -> Result<Place, Failure> {
+fn github(env: &dyn Fn(&str) -> Option<String>, event: ReadFile) -> Result<HostedRepository, Failure> {
     let api = &GitHub;
     let repository = env("GITHUB_REPOSITORY")
         .ok_or_else(|| Failure::usage("GITHUB_REPOSITORY is not set").help("set it to owner/name"))?;
@@ -108,7 +108,7 @@ fn github(env: &dyn Fn(&str) -> Option<String>, event: Reading) -> Result<Place,
     // A comment on a pull request is an event of an issue.
     let of_issue = || event["issue"]["pull_request"].is_object().then(|| event["issue"]["number"].as_u64()).flatten();
     let head = pull["head"]["sha"].as_str().map(str::to_owned);
-    Ok(Place {
+    Ok(HostedRepository {
         api,
         base: base(env("GITHUB_API_URL"), "GITHUB_API_URL", Some(GITHUB))?,
         repository,
@@ -124,7 +124,7 @@ fn github(env: &dyn Fn(&str) -> Option<String>, event: Reading) -> Result<Place,
     })
 }
 
-fn gitlab(env: &dyn Fn(&str) -> Option<String>) -> Result<Place, Failure> {
+fn gitlab(env: &dyn Fn(&str) -> Option<String>) -> Result<HostedRepository, Failure> {
     let api = &GitLab;
     let repository = env("CI_PROJECT_ID").ok_or_else(|| Failure::usage("CI_PROJECT_ID is not set"))?;
     let token = token(env, "GITLAB_TOKEN", api, api.rights())?;
@@ -133,7 +133,7 @@ fn gitlab(env: &dyn Fn(&str) -> Option<String>) -> Result<Place, Failure> {
     let is_plain = kind.as_deref() == Some("detached");
     let is_train = kind.as_deref() == Some("merge_train");
     let plain = || env("CI_COMMIT_SHA").filter(|_| is_plain);
-    Ok(Place {
+    Ok(HostedRepository {
         api,
         base: base(env("CI_API_V4_URL"), "CI_API_V4_URL", None)?,
         repository,
@@ -184,7 +184,7 @@ mod tests {
         ("GITHUB_SHA", SHA),
     ];
 
-    fn read(set: &[(&str, &str)], event: &str) -> Result<Place, Failure> {
+    fn read(set: &[(&str, &str)], event: &str) -> Result<HostedRepository, Failure> {
         let find =
             |name: &str| set.iter().rev().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
         here(&find, &|_| Ok(event.to_owned()))

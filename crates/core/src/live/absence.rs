@@ -13,7 +13,7 @@ use pushplan_model::node::Shared;
 use pushplan_model::nouns::level::Level;
 use serde_json::Value;
 
-use super::{Ask, Fetch, For, Look, Seen, Stage};
+use super::{Ask, Fetch, For, LiveState, Look, Stage};
 
 impl<'l> Fetch<'l> {
     /// What is ours, or may be, and is in no list so far.
@@ -64,10 +64,10 @@ impl<'l> Fetch<'l> {
     pub(super) fn find(&mut self, address: &Address, id: &str) {
         let api = kinds::api(address);
         let seen = match api.lifecycle(self.look.level).read {
-            Read::LedgerOnly => Seen::Untold,
+            Read::LedgerOnly => LiveState::Untold,
             _ if self.listed(&address.kind, id).is_some() => return,
-            _ if !self.live.whole.contains(&*address.kind) => Seen::Untold,
-            _ if !self.look.confirm_absence => Seen::Absent,
+            _ if !self.live.whole.contains(&*address.kind) => LiveState::Untold,
+            _ if !self.look.confirm_absence => LiveState::Absent,
             _ => {
                 self.missing.insert(address.clone());
                 return;
@@ -97,14 +97,14 @@ impl<'l> Fetch<'l> {
                 {
                     found.stamp = None;
                 }
-                let seen = Seen::There(found.clone());
+                let seen = LiveState::There(found.clone());
                 self.live.units.insert(address.clone(), seen);
             } else if !self.live.units.contains_key(address) && !self.missing.contains(address) {
                 if confirm_absence {
                     self.missing.insert(address.clone());
                     contradicted.insert(address);
                 } else {
-                    self.live.units.insert(address.clone(), Seen::Absent);
+                    self.live.units.insert(address.clone(), LiveState::Absent);
                 }
             }
         }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Ask, Fetch, For};
 
 /// Where something that was counted belongs: its resource's name on the service, its part of it, and its id.
-pub type Place = (String, Option<String>, String);
+pub type CensusKey = (String, Option<String>, String);
 
 impl Fetch<'_> {
     /// Asks for the lists of people and devices that the kinds need which are all read. Several kinds share one.

@@ -14,8 +14,8 @@ use pushplan_model::kinds::{self, Census, Found, Read};
 use pushplan_model::nouns::level::Level;
 use serde_json::Value;
 
-use super::early::People;
-use super::{Ask, Fetch, For, Look, Seen};
+use super::prefetched::People;
+use super::{Ask, Fetch, For, LiveState, Look};
 
 /// So many are asked for one by one without a look at their list.
 const FEW: usize = 4;
@@ -80,13 +80,13 @@ impl<'l> Fetch<'l> {
             if let Some(found) = early.seen.remove(address).filter(is_of) {
                 // Both hold one text, also where the ledger has got that of the manifests since.
                 let spec = ledger.owned.get(address).map(|owned| owned.spec.clone());
-                self.live.units.insert(address.clone(), Seen::There(Found { spec, ..found }));
+                self.live.units.insert(address.clone(), LiveState::There(Found { spec, ..found }));
                 continue;
             }
             let Some((id, known)) = self.known_of(address) else { continue };
             match kinds::api(address).get(&id, &known, level) {
                 Some(request) => self.lookups.open.entry(request).or_default().push(address.clone()),
-                None => drop(self.live.units.insert(address.clone(), Seen::Absent)),
+                None => drop(self.live.units.insert(address.clone(), LiveState::Absent)),
             }
         }
         let Lookups { open, gains } = &mut self.lookups;
@@ -120,7 +120,7 @@ impl<'l> Fetch<'l> {
         let shown = cores::each(items, |item| shown(&self.lookups.open, self.look.ledger, list, item));
         for (request, seen) in shown.into_iter().flatten() {
             if self.lookups.open.remove(&request).is_some() {
-                self.live.units.extend(seen.into_iter().map(|(address, found)| (address, Seen::There(found))));
+                self.live.units.extend(seen.into_iter().map(|(address, found)| (address, LiveState::There(found))));
                 spared += 1;
             }
         }
@@ -149,9 +149,9 @@ impl<'l> Fetch<'l> {
         Some((kinds::api(address).own_id(&spec).unwrap_or_default().into(), spec))
     }
 
-    pub(super) fn looked_up(&self, address: &Address, body: &Value) -> Result<Seen, String> {
-        let Some((id, known)) = self.known(address) else { return Ok(Seen::Absent) };
-        Ok(kinds::api(address).got(&id, &known, body)?.map_or(Seen::Absent, Seen::There))
+    pub(super) fn looked_up(&self, address: &Address, body: &Value) -> Result<LiveState, String> {
+        let Some((id, known)) = self.known(address) else { return Ok(LiveState::Absent) };
+        Ok(kinds::api(address).got(&id, &known, body)?.map_or(LiveState::Absent, LiveState::There))
     }
 }
 

@@ -7,7 +7,7 @@ use pushplan_model::node::Shared;
 use pushplan_model::nouns::level::Level;
 use serde_json::Value;
 
-use super::{Live, Seen, by_id};
+use super::{Live, LiveState, by_id};
 
 impl Live {
     /// What a ledger says, for whoever cannot ask. That something else is there, or that a list is whole, nobody knows.
@@ -31,7 +31,7 @@ impl Live {
     fn add(&mut self, address: &Address, found: Found, level: Level) {
         // What the service would not tell is left to the ledger.
         if kinds::api(address).lifecycle(level).read != Read::LedgerOnly {
-            self.units.insert(address.clone(), Seen::There(found.clone()));
+            self.units.insert(address.clone(), LiveState::There(found.clone()));
             self.list(address, found, level);
         }
     }

@@ -320,7 +320,7 @@ mod tests {
         let made = plan(vec![change("a", Action::Update, "x")]);
         let mut later = plan(vec![change("a", Action::Update, "x"), change("b", Action::Keep, "y")]);
         later.changes.push(change("c", Action::Past, "z"));
-        later.changes[0].place = Some(super::super::Place { file: "a.yaml".into(), line: 7 });
+        later.changes[0].place = Some(super::super::DeclaredAt { file: "a.yaml".into(), line: 7 });
         later.ledger.seq = 12;
         later.manifests = Digest::of(b"b");
         later.made = "2031-01-01T00:00:00Z".parse().unwrap();

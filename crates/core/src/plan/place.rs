@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A line of a file. All places in one file have one text with its path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
-pub struct Place {
+pub struct DeclaredAt {
     pub file: Arc<str>,
     pub line: usize,
 }
@@ -19,14 +19,14 @@ struct Written {
     line: usize,
 }
 
-impl From<Written> for Place {
+impl From<Written> for DeclaredAt {
     fn from(Written { file, line }: Written) -> Self {
         Self { file: file.into(), line }
     }
 }
 
-impl From<Place> for Written {
-    fn from(Place { file, line }: Place) -> Self {
+impl From<DeclaredAt> for Written {
+    fn from(DeclaredAt { file, line }: DeclaredAt) -> Self {
         Self { file: file.to_string(), line }
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Something on the service.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Thing {
+pub enum RemoteThing {
     Ours(Address),
     /// Nobody made it from here: it is in no ledger of ours.
     Other {
@@ -20,21 +20,21 @@ pub enum Thing {
     },
 }
 
-impl Thing {
+impl RemoteThing {
     /// Something in a list that is not ours.
     pub fn other(kind: &str, found: &kinds::Found) -> Self {
         Self::Other { kind: kind.to_owned(), id: found.id.clone(), name: found.name.clone() }
     }
 }
 
-impl From<Address> for Thing {
+impl From<Address> for RemoteThing {
     fn from(address: Address) -> Self {
         Self::Ours(address)
     }
 }
 
 /// In words: `pipelines/remind`, or `somebody else's pipeline "Remind" (4d01)`.
-impl fmt::Display for Thing {
+impl fmt::Display for RemoteThing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ours(address) => address.fmt(f),

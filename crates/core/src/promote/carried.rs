@@ -8,20 +8,20 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::Side;
+use super::PromotionSide;
 
 /// What is taken over from the one target, or the first field of which it cannot be said.
 pub(super) type Carried = Result<Value, String>;
 
 /// The values of variables that only the one target has. What holds one of them was filled in for that target.
-pub(super) fn own_values(from: Side, to: Side) -> Vec<String> {
+pub(super) fn own_values(from: PromotionSide, to: PromotionSide) -> Vec<String> {
     let is_own = |(name, value): &(&String, &String)| !value.is_empty() && to.variables.get(*name) != Some(*value);
     from.variables.iter().filter(is_own).map(|(_, value)| value.clone()).collect()
 }
 
 /// One thing, as four see it.
 #[derive(Clone, Copy)]
-pub(super) struct Seen<'v> {
+pub(super) struct FourViews<'v> {
     /// What git says for the one target.
     pub said: Option<&'v Value>,
     /// What the one target has.
@@ -32,7 +32,7 @@ pub(super) struct Seen<'v> {
     pub has: Option<&'v Value>,
 }
 
-impl<'v> Seen<'v> {
+impl<'v> FourViews<'v> {
     fn map(self, of: impl Fn(&'v Value) -> Option<&'v Value>) -> Self {
         let Self { said, there, other, has } = self;
         Self {
@@ -45,12 +45,12 @@ impl<'v> Seen<'v> {
 }
 
 /// What the other target gets.
-pub(super) fn carried(seen: Seen, own: &[String]) -> Carried {
+pub(super) fn carried(seen: FourViews, own: &[String]) -> Carried {
     Ok(field("", seen, own)?.unwrap_or_default())
 }
 
-fn field(path: &str, seen: Seen, own: &[String]) -> Result<Option<Value>, String> {
-    let Seen { said, there, other, has } = seen;
+fn field(path: &str, seen: FourViews, own: &[String]) -> Result<Option<Value>, String> {
+    let FourViews { said, there, other, has } = seen;
     if said == there || there == other {
         return Ok(other.cloned());
     }
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     fn gets(said: &Value, there: &Value, other: &Value, has: Option<&Value>, own: &str) -> Carried {
-        carried(Seen { said: Some(said), there: Some(there), other: Some(other), has }, &[own.to_owned()])
+        carried(FourViews { said: Some(said), there: Some(there), other: Some(other), has }, &[own.to_owned()])
     }
 
     #[test]

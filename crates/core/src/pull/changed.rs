@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use super::merge::{Clash, Field, by_key, like, merged};
 use super::placing::{Declared, Placed};
-use super::unmanaged::{Left, Thing};
+use super::unmanaged::{Left, UnmanagedResource};
 use crate::compare::{Names, Unit, ignoring};
-use crate::live::{Live, Seen};
-use crate::plan::Place;
+use crate::live::{Live, LiveState};
+use crate::plan::DeclaredAt;
 
 /// A declared resource that is something else on the service than what was last applied.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ pub struct Gone {
     /// The name that the service knew it by.
     pub name: String,
     pub id: String,
-    pub place: Option<Place>,
+    pub place: Option<DeclaredAt>,
 }
 
 /// What the service did to what is declared.
@@ -58,7 +58,7 @@ pub struct Changes {
     pub changed: Vec<Changed>,
     pub gone: Vec<Gone>,
     /// Parts that are not in git, of resources that are not declared for this target.
-    pub grown: Vec<(Address, Thing)>,
+    pub grown: Vec<(Address, UnmanagedResource)>,
     pub left: Vec<Left>,
 }
 
@@ -70,13 +70,13 @@ pub fn changed(
     ledger: &Ledger,
     live: &Live,
     pulled: &[Placed],
-    grown: Vec<(Address, Thing)>,
+    grown: Vec<(Address, UnmanagedResource)>,
     theirs: bool,
     now: Timestamp,
 ) -> Changes {
     let known = knowing(ledger, pulled, now);
     let mut out = Changes::default();
-    let mut more: BTreeMap<Address, Vec<Thing>> = BTreeMap::new();
+    let mut more: BTreeMap<Address, Vec<UnmanagedResource>> = BTreeMap::new();
     for (address, thing) in grown {
         match declared.desired.resources.contains_key(&address) {
             true => more.entry(address).or_default().push(thing),
@@ -136,7 +136,7 @@ impl Around<'_> {
         &self,
         address: &Address,
         singles: &[(String, Value)],
-        more: &[Thing],
+        more: &[UnmanagedResource],
         canonical: &dyn Fn() -> Value,
         out: &mut Changes,
     ) {
@@ -191,9 +191,9 @@ impl Around<'_> {
         };
         let begun = |runs: Runs| runs.has_begun(self.now);
         let found = match self.live.of(address) {
-            Seen::There(found) if found.id == owned.id && !owned.past => found,
+            LiveState::There(found) if found.id == owned.id && !owned.past => found,
             // What had its time is no longer listed, and nobody removed it.
-            Seen::Absent if !owned.past && !api.runs(&owned.spec).is_some_and(begun) => {
+            LiveState::Absent if !owned.past && !api.runs(&owned.spec).is_some_and(begun) => {
                 let in_doubt = self.ledger.open.contains_key(address);
                 let same = by_key(api.audiences(), &self.names, &unit.spec)
                     == by_key(api.audiences(), &self.names, &owned.spec);
@@ -236,7 +236,7 @@ impl Around<'_> {
     fn grow(
         &self,
         address: &Address,
-        thing: &Thing,
+        thing: &UnmanagedResource,
         wanted: &mut BTreeMap<Address, Value>,
         parts: &mut Vec<Part>,
         out: &mut Changes,

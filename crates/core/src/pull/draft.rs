@@ -17,13 +17,13 @@ use serde_json::Value;
 
 use super::keys::can_be_key;
 use super::placing::Placed;
-use super::unmanaged::{Left, Thing};
+use super::unmanaged::{Left, UnmanagedResource};
 use crate::compare::{Names, Unit};
 
 /// One resource that is pulled.
 #[derive(Clone, Debug)]
 pub struct Piece {
-    pub thing: Thing,
+    pub thing: UnmanagedResource,
     pub key: String,
     /// Nothing declares it yet.
     pub is_new: bool,
@@ -223,7 +223,7 @@ impl<'l> Draft<'l> {
 }
 
 fn left(piece: &Piece, why: String) -> Left {
-    let Thing { kind, name, id, .. } = &piece.thing;
+    let UnmanagedResource { kind, name, id, .. } = &piece.thing;
     Left {
         kind: kind.key,
         why: why.into(),

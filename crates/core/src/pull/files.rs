@@ -36,7 +36,7 @@ pub enum Existing<'e> {
 
 /// A file as it is to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
+pub struct PulledFile {
     /// Its path from the folder that files are written to.
     pub path: String,
     /// What stands in it now; `None`: it is new.
@@ -55,7 +55,7 @@ struct Lines {
 }
 
 /// The files that the new pieces of a draft make.
-pub fn files<'e>(draft: &Draft, layout: Layout, existing: &dyn Fn(&str) -> Existing<'e>) -> Vec<File> {
+pub fn files<'e>(draft: &Draft, layout: Layout, existing: &dyn Fn(&str) -> Existing<'e>) -> Vec<PulledFile> {
     let mut by_kind: BTreeMap<usize, Vec<Lines>> = BTreeMap::new();
     let place = |kind: &str| KINDS.iter().position(|one| one.key == kind).unwrap_or_default();
     let written = draft.written();
@@ -124,7 +124,7 @@ struct Names<'n, 'e> {
 }
 
 impl Names<'_, '_> {
-    fn file(&mut self, stem: &str, kind: &str, resources: Vec<Lines>) -> File {
+    fn file(&mut self, stem: &str, kind: &str, resources: Vec<Lines>) -> PulledFile {
         let wanted = format!("{stem}.yaml");
         let mut blocked = None;
         for number in 0.. {
@@ -152,7 +152,7 @@ impl Names<'_, '_> {
             };
             self.taken.insert(path.to_lowercase());
             let gains = resources.into_iter().map(|lines| lines.address).collect();
-            return File { path, before, text, gains, instead_of: blocked };
+            return PulledFile { path, before, text, gains, instead_of: blocked };
         }
         unreachable!("numbers do not end")
     }

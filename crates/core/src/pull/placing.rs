@@ -10,7 +10,7 @@ use pushplan_project::manifest::Desired;
 use serde_json::Value;
 
 use super::keys::{Nameless, can_be_key, keys};
-use super::unmanaged::{Left, Thing, Unmanaged};
+use super::unmanaged::{Left, Unmanaged, UnmanagedResource};
 use crate::compare::Unit;
 
 /// What the project declares.
@@ -25,7 +25,7 @@ pub struct Declared<'d> {
 /// A thing and its key.
 #[derive(Clone, Debug)]
 pub struct Placed {
-    pub thing: Thing,
+    pub thing: UnmanagedResource,
     pub key: String,
     /// Nothing declares it yet.
     pub is_new: bool,
@@ -36,7 +36,7 @@ pub struct Placed {
 pub struct Places {
     pub placed: Vec<Placed>,
     /// Resources that are declared, with parts of them that are not.
-    pub grown: Vec<(Address, Thing)>,
+    pub grown: Vec<(Address, UnmanagedResource)>,
     pub left: Vec<Left>,
 }
 
@@ -48,7 +48,7 @@ pub fn place(unmanaged: Unmanaged, declared: &Declared, ledger: &Ledger) -> Plac
     let owned: BTreeSet<Address> = ledger.owned.keys().chain(ledger.open.keys()).map(Address::resource).collect();
     let homes = Homes::new(declared, ledger);
     let mut used: BTreeSet<Address> = BTreeSet::new();
-    let mut of_kind: BTreeMap<&str, Vec<Thing>> = BTreeMap::new();
+    let mut of_kind: BTreeMap<&str, Vec<UnmanagedResource>> = BTreeMap::new();
     for thing in things {
         of_kind.entry(thing.kind.key).or_default().push(thing);
     }
@@ -90,7 +90,7 @@ pub fn place(unmanaged: Unmanaged, declared: &Declared, ledger: &Ledger) -> Plac
     places
 }
 
-fn leave(thing: &Thing, why: impl Into<std::borrow::Cow<'static, str>>) -> Left {
+fn leave(thing: &UnmanagedResource, why: impl Into<std::borrow::Cow<'static, str>>) -> Left {
     let (name, id) = (thing.name.clone(), thing.id.clone());
     Left { kind: thing.kind.key, why: why.into(), name, id, key: None, is_part: false, undecided: false }
 }
@@ -98,7 +98,7 @@ fn leave(thing: &Thing, why: impl Into<std::borrow::Cow<'static, str>>) -> Left 
 enum Home {
     None,
     /// Declared there: what of it is there in the same words, and what is not there.
-    At(Address, Option<Thing>, Option<Thing>),
+    At(Address, Option<UnmanagedResource>, Option<UnmanagedResource>),
     /// Something declared there has its name and says something else.
     Other(Address),
 }
@@ -128,7 +128,7 @@ impl<'d> Homes<'d> {
         Self { units: declared.units, ledger, by_identity, by_name }
     }
 
-    fn of(&self, thing: &Thing, natural: &str, used: &BTreeSet<Address>) -> Home {
+    fn of(&self, thing: &UnmanagedResource, natural: &str, used: &BTreeSet<Address>) -> Home {
         match identity(thing) {
             Some(identity) => match self.by_identity.get(&(thing.kind.key, identity)) {
                 Some(address) => self.parts(thing, address),
@@ -139,7 +139,7 @@ impl<'d> Homes<'d> {
     }
 
     /// A resource that only one can be: its parts are declared or not, each by itself.
-    fn parts(&self, thing: &Thing, address: &Address) -> Home {
+    fn parts(&self, thing: &UnmanagedResource, address: &Address) -> Home {
         let (mut same, mut missing) = (thing.clone(), thing.clone());
         same.singles.clear();
         missing.singles.clear();
@@ -150,12 +150,12 @@ impl<'d> Homes<'d> {
                 None => missing.singles.push(single.clone()),
             }
         }
-        let some = |thing: Thing| (!thing.singles.is_empty()).then_some(thing);
+        let some = |thing: UnmanagedResource| (!thing.singles.is_empty()).then_some(thing);
         Home::At(address.clone(), some(same), some(missing))
     }
 
     /// Names can stand twice. The one with the same content is it, and among several the one with the key it would get.
-    fn namesake(&self, thing: &Thing, natural: &str, used: &BTreeSet<Address>) -> Home {
+    fn namesake(&self, thing: &UnmanagedResource, natural: &str, used: &BTreeSet<Address>) -> Home {
         let Some(single) = thing.singles.first() else { return Home::None };
         let name = (thing.kind.key, thing.kind.api.name(&single.spec));
         let free = |address: &&&Address| !used.contains(**address) && !self.ledger.open.contains_key(**address);
@@ -174,7 +174,7 @@ impl<'d> Homes<'d> {
 }
 
 /// What a thing is to the service, where that can be once only.
-fn identity(thing: &Thing) -> Option<String> {
+fn identity(thing: &UnmanagedResource) -> Option<String> {
     if thing.kind.api.is_named_by_key() {
         return Some(thing.name.clone());
     }

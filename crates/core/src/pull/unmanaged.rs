@@ -16,7 +16,7 @@ use crate::live::Live;
 
 /// A resource that nobody declares, as the service has it.
 #[derive(Clone, Debug)]
-pub struct Thing {
+pub struct UnmanagedResource {
     pub kind: &'static Kind,
     /// What people call it there.
     pub name: String,
@@ -40,7 +40,7 @@ pub struct Single {
     pub push_ids: Vec<String>,
 }
 
-impl Thing {
+impl UnmanagedResource {
     /// The address of one of its singles, where it has this key.
     pub fn address(&self, key: &str, single: &Single) -> Address {
         let part = single.part.as_ref().map(|part| format!("/{part}")).unwrap_or_default();
@@ -77,9 +77,9 @@ const IN_DOUBT: &str = "an earlier run may have made it; `pushplan apply` finds 
 /// Everything that is in no manifest, by kind.
 #[derive(Debug, Default)]
 pub struct Unmanaged {
-    pub things: Vec<Thing>,
+    pub things: Vec<UnmanagedResource>,
     /// Resources of which some parts are ours, each with its address and the parts that are not.
-    pub grown: Vec<(Address, Thing)>,
+    pub grown: Vec<(Address, UnmanagedResource)>,
     pub left: Vec<Left>,
 }
 
@@ -102,7 +102,7 @@ pub fn unmanaged(live: &Live, ledger: &Ledger, wanted: &BTreeSet<&'static str>, 
     let mut out = Unmanaged::default();
     let ours = Ours::new(ledger);
     for kind in KINDS.iter().filter(|kind| wanted.contains(kind.key)) {
-        let mut resources: BTreeMap<String, (Thing, Vec<Address>)> = BTreeMap::new();
+        let mut resources: BTreeMap<String, (UnmanagedResource, Vec<Address>)> = BTreeMap::new();
         let listed = live.listed.get(kind.key).into_iter().flat_map(BTreeMap::values);
         let listed = listed.map(|found| (found, None, &found.name));
         let counted = live.counted.get(kind.key).into_iter().flat_map(BTreeMap::values);
@@ -121,7 +121,8 @@ pub fn unmanaged(live: &Live, ledger: &Ledger, wanted: &BTreeSet<&'static str>, 
             let Some(spec) = &found.spec else { continue };
             let group = if part.is_some() { name } else { &found.id };
             let (thing, owned) = resources.entry(group.clone()).or_insert_with(|| {
-                let thing = Thing { kind, name: name.clone(), id: group.clone(), singles: Vec::new(), past: false };
+                let thing =
+                    UnmanagedResource { kind, name: name.clone(), id: group.clone(), singles: Vec::new(), past: false };
                 (thing, Vec::new())
             });
             if let Some(address) = ours.address(kind, &found.id, spec) {

@@ -11,7 +11,7 @@ use super::text;
 
 /// What is looked for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wanted {
+pub enum PlaceQuery {
     Named(String),
     /// Latitude and longitude.
     Point([f64; 2]),
@@ -21,7 +21,7 @@ pub enum Wanted {
 
 /// A place with a boundary.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Place {
+pub struct GeoPlace {
     /// The id, for `location: {id: …}` in a manifest.
     pub id: String,
     pub name: String,
@@ -35,7 +35,7 @@ pub struct Place {
     pub centroid: Vec<f64>,
 }
 
-impl Wanted {
+impl PlaceQuery {
     /// The path that asks for it, for places of one type or of any.
     pub fn path(&self, kind: Option<&str>) -> String {
         let numbers = |all: &[f64]| all.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
@@ -93,12 +93,12 @@ fn on_earth(latitude: f64, longitude: f64) -> Result<(), String> {
 }
 
 /// The places of an answer. Those without an id are of no use to anybody.
-pub fn places(body: &Value) -> Result<Vec<Place>, String> {
+pub fn places(body: &Value) -> Result<Vec<GeoPlace>, String> {
     let features = body["features"].as_array().ok_or("the answer holds no list of places")?;
     Ok(features.iter().filter_map(place).collect())
 }
 
-fn place(feature: &Value) -> Option<Place> {
+fn place(feature: &Value) -> Option<GeoPlace> {
     let properties = &feature["properties"];
     let numbers = |value: &Value| value.as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
     let said = |value: &Value| match value {
@@ -107,7 +107,7 @@ fn place(feature: &Value) -> Option<Place> {
         other => Some(other.to_string()),
     };
     let context = properties["context"].as_object().into_iter().flatten();
-    Some(Place {
+    Some(GeoPlace {
         id: text(&feature["id"])?,
         name: text(&properties["name"]).unwrap_or_default(),
         r#type: text(&properties["boundary_type"]).or(text(&properties["boundary_type_string"])).unwrap_or_default(),
@@ -125,11 +125,11 @@ mod tests {
 
     #[test]
     fn each_way_to_ask_has_its_path() {
-        let named = Wanted::Named("São Paulo & more".to_owned());
+        let named = PlaceQuery::Named("São Paulo & more".to_owned());
         assert_eq!(named.path(None), "/api/location/?q=S%C3%A3o%20Paulo%20%26%20more");
         assert_eq!(named.path(Some("city")), "/api/location/?q=S%C3%A3o%20Paulo%20%26%20more&type=city");
-        assert_eq!(Wanted::Point([-33.87, 151.2]).path(Some("city")), "/api/location/-33.87,151.2?type=city");
-        assert_eq!(Wanted::Within([1.0, 2.0, 3.5, 4.0]).path(None), "/api/location/1,2,3.5,4");
+        assert_eq!(PlaceQuery::Point([-33.87, 151.2]).path(Some("city")), "/api/location/-33.87,151.2?type=city");
+        assert_eq!(PlaceQuery::Within([1.0, 2.0, 3.5, 4.0]).path(None), "/api/location/1,2,3.5,4");
     }
 
     #[test]

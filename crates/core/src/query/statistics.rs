@@ -12,7 +12,7 @@ use super::{count, text};
 
 /// A report with a number for every period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Report {
+pub enum Statistic {
     Sends,
     Responses,
     Opens,
@@ -21,7 +21,7 @@ pub enum Report {
     OptOuts,
 }
 
-impl Report {
+impl Statistic {
     /// What it is called in paths and answers.
     pub fn word(self) -> &'static str {
         match self {
@@ -110,7 +110,7 @@ impl std::fmt::Display for Moment {
 }
 
 /// The path of a report by periods.
-pub fn by_period(report: Report, from: Moment, to: Moment, precision: Precision) -> String {
+pub fn by_period(report: Statistic, from: Moment, to: Moment, precision: Precision) -> String {
     let (from, to) = (part(&from.wire()), part(&to.wire()));
     let precision = precision.word().to_uppercase();
     format!("/api/reports/{}/?start={from}&end={to}&precision={precision}", report.word())
@@ -156,7 +156,7 @@ pub struct Periods {
 }
 
 /// Makes one report of the pages of an answer.
-pub fn periods(report: Report, pages: &[Value]) -> Result<Periods, String> {
+pub fn periods(report: Statistic, pages: &[Value]) -> Result<Periods, String> {
     let mut made = Periods::default();
     let mut columns = BTreeSet::new();
     for page in pages {
@@ -184,7 +184,7 @@ fn platform_rank(name: &str) -> usize {
     ["ios", "android"].iter().position(|known| *known == platform).unwrap_or(2)
 }
 
-fn period(report: Report, item: &Value) -> Result<Period, String> {
+fn period(report: Statistic, item: &Value) -> Result<Period, String> {
     let unclear = || {
         format!("a period of the answer cannot be understood: {}", pushplan_model::text::short(&item.to_string(), 80))
     };

@@ -25,13 +25,13 @@ fn ledger(all: &[(&str, &[&str], &[&str])]) -> Ledger {
     ledger
 }
 
-fn report(id: &str, time: &str, sends: u64) -> Report {
+fn report(id: &str, time: &str, sends: u64) -> PushReport {
     let record =
         json!({ "push_uuid": id, "push_time": time, "push_type": SCHEDULED, "sends": sends, "direct_responses": 1 });
-    Report::read(&record).expect("a report")
+    PushReport::read(&record).expect("a report")
 }
 
-fn judged(ledger: &Ledger, by_id: &[Report], listed: &[Report], now: &str) -> Vec<String> {
+fn judged(ledger: &Ledger, by_id: &[PushReport], listed: &[PushReport], now: &str) -> Vec<String> {
     let all = occasions(ledger);
     let by_id = by_id.iter().map(|report| (report.push_id.clone(), report.clone())).collect();
     let word = |reach: Reach| match reach {
@@ -62,19 +62,19 @@ fn a_push_without_an_id_is_matched_where_one_report_alone_fits() {
     let one = ledger(&[("a", &["2035-01-22T1000"], &[]), ("b", &["2035-01-22T1000"], &["known"])]);
     let now = "2035-01-22T12:00:00Z";
     let known = [report("known", "2035-01-22 10:00:00", 9)];
-    let listed = |others: &[Report]| [&known[..], others].concat();
+    let listed = |others: &[PushReport]| [&known[..], others].concat();
     assert_eq!(judged(&one, &known, &listed(&[]), now), ["NoneFits", "9 by known"]);
     let fits = report("x", "2035-01-22 10:00:03", 4);
     assert_eq!(judged(&one, &known, &listed(std::slice::from_ref(&fits)), now)[0], "4 by x, matched");
     let two = [fits.clone(), report("y", "2035-01-22 10:00:00", 4)];
     assert_eq!(judged(&one, &known, &listed(&two), now)[0], "SeveralFit");
     let late = report("z", "2035-01-22 10:30:00", 4);
-    let test = Report { push_type: "UNICAST_PUSH".into(), ..report("u", "2035-01-22 10:00:00", 1) };
-    let others = Report { group: Some("id-of-somebody".into()), ..report("g", "2035-01-22 10:00:00", 1) };
+    let test = PushReport { push_type: "UNICAST_PUSH".into(), ..report("u", "2035-01-22 10:00:00", 1) };
+    let others = PushReport { group: Some("id-of-somebody".into()), ..report("g", "2035-01-22 10:00:00", 1) };
     assert_eq!(judged(&one, &known, &listed(&[late, test, others]), now)[0], "NoneFits");
     let both = ledger(&[("a", &["2035-01-22T1000"], &[]), ("b", &["2035-01-22T1001"], &[])]);
     assert_eq!(judged(&both, &[], std::slice::from_ref(&fits), now), ["SeveralFit", "SeveralFit"]);
-    let told = Report { group: Some("id-a".into()), ..fits };
+    let told = PushReport { group: Some("id-a".into()), ..fits };
     assert_eq!(judged(&both, &[], &[told], now), ["4 by x, matched", "NoneFits"]);
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use pushplan_ledger::Verb;
 
-use super::{Outcome, Standing};
+use super::{RoundOutcome, Standing};
 
 /// How many intervals a success counts for.
 const FRESH: u32 = 3;
@@ -18,12 +18,12 @@ pub struct Metrics {
     /// When a round last did all that it could: it succeeded, or somebody else was at work.
     pub last_fine: Option<Timestamp>,
     /// The last round of all.
-    pub last: Option<(Timestamp, Outcome)>,
+    pub last: Option<(Timestamp, RoundOutcome)>,
     /// How many rounds in a row have failed.
     pub failures: u32,
     /// How each target stood when it was last looked at.
     pub targets: BTreeMap<String, Counts>,
-    pub runs: BTreeMap<Outcome, u64>,
+    pub runs: BTreeMap<RoundOutcome, u64>,
     /// Steps by what they do, and whether they were done.
     pub steps: BTreeMap<(&'static str, bool), u64>,
     /// How long requests to the service took, by their method.
@@ -94,11 +94,11 @@ impl Metrics {
     pub fn new() -> Self {
         let words = ACTIONS.iter().map(|(_, word)| *word).chain([REFRESH]);
         let steps = words.flat_map(|word| [((word, true), 0), ((word, false), 0)]).collect();
-        Self { runs: Outcome::ALL.map(|outcome| (outcome, 0)).into(), steps, ..Self::default() }
+        Self { runs: RoundOutcome::ALL.map(|outcome| (outcome, 0)).into(), steps, ..Self::default() }
     }
 
     /// A round has ended.
-    pub fn ended(&mut self, outcome: Outcome, now: Timestamp) {
+    pub fn ended(&mut self, outcome: RoundOutcome, now: Timestamp) {
         *self.runs.entry(outcome).or_default() += 1;
         self.last = Some((now, outcome));
         if outcome.is_success() {
@@ -110,7 +110,7 @@ impl Metrics {
         match outcome {
             _ if outcome.is_failure() => self.failures = self.failures.saturating_add(1),
             // Nobody looked, so that nothing is known of what failed before.
-            Outcome::Held | Outcome::Stopped => {}
+            RoundOutcome::Held | RoundOutcome::Stopped => {}
             _ => self.failures = 0,
         }
     }
@@ -176,13 +176,19 @@ mod tests {
         let every = Duration::from_secs(60);
         let mut metrics = Metrics::new();
         assert_eq!(metrics.health(every, at(0)), Health::Starting);
-        metrics.ended(Outcome::Failed, at(0));
+        metrics.ended(RoundOutcome::Failed, at(0));
         assert_eq!(metrics.health(every, at(0)), Health::Starting);
-        metrics.ended(Outcome::Drift, at(1));
+        metrics.ended(RoundOutcome::Drift, at(1));
         assert_eq!(metrics.health(every, at(180)), Health::Fine);
         assert_eq!(metrics.health(every, at(181)), Health::Stale);
         assert_eq!(metrics.health(every, at(-50)), Health::Fine, "a clock may be set back");
-        for outcome in [Outcome::Failed, Outcome::Partly, Outcome::Invalid, Outcome::Held, Outcome::Stopped] {
+        for outcome in [
+            RoundOutcome::Failed,
+            RoundOutcome::Partly,
+            RoundOutcome::Invalid,
+            RoundOutcome::Held,
+            RoundOutcome::Stopped,
+        ] {
             metrics.ended(outcome, at(500));
         }
         assert_eq!(metrics.last_success, Some(at(1)));
@@ -192,24 +198,24 @@ mod tests {
     fn a_round_that_finds_somebody_at_work_is_healthy_and_no_success() {
         let every = Duration::from_secs(60);
         let mut metrics = Metrics::new();
-        metrics.ended(Outcome::Held, at(0));
+        metrics.ended(RoundOutcome::Held, at(0));
         assert_eq!(metrics.health(every, at(1)), Health::Fine);
-        metrics.ended(Outcome::InSync, at(60));
-        (2..20).for_each(|round| metrics.ended(Outcome::Held, at(60 * round)));
+        metrics.ended(RoundOutcome::InSync, at(60));
+        (2..20).for_each(|round| metrics.ended(RoundOutcome::Held, at(60 * round)));
         assert_eq!(metrics.health(every, at(60 * 20)), Health::Fine, "somebody's apply takes long");
         assert_eq!(metrics.last_success, Some(at(60)));
-        metrics.ended(Outcome::Failed, at(60 * 22));
+        metrics.ended(RoundOutcome::Failed, at(60 * 22));
         assert_eq!(metrics.health(every, at(60 * 23)), Health::Stale);
     }
 
     #[test]
     fn failures_in_a_row_are_counted_until_something_succeeds() {
         let mut metrics = Metrics::new();
-        for outcome in [Outcome::Failed, Outcome::Held, Outcome::Partly] {
+        for outcome in [RoundOutcome::Failed, RoundOutcome::Held, RoundOutcome::Partly] {
             metrics.ended(outcome, at(0));
         }
         assert_eq!(metrics.failures, 2);
-        metrics.ended(Outcome::Invalid, at(1));
+        metrics.ended(RoundOutcome::Invalid, at(1));
         assert_eq!(metrics.failures, 0, "the manifests are read again soon");
         assert_eq!(metrics.runs.values().sum::<u64>(), 4);
     }

@@ -14,13 +14,13 @@ use crate::guard::Refused;
 use crate::plan::{Action, Change, Moved, Plan, Reason};
 
 pub use metrics::{Counts, Health, Histogram, Metrics, action};
-pub use news::{News, Told};
-pub use round::{Looked, Round, Target};
+pub use news::{News, TargetNews};
+pub use round::{Looked, Round, TargetRound};
 pub use schedule::Schedule;
 
 /// How a round ended, for one target or for all of them. The worst comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
+pub enum RoundOutcome {
     /// The service is what the manifests say.
     InSync,
     /// It was not, and is now.
@@ -41,7 +41,7 @@ pub enum Outcome {
     Failed,
 }
 
-impl Outcome {
+impl RoundOutcome {
     pub const ALL: [Self; 9] = [
         Self::InSync,
         Self::Corrected,

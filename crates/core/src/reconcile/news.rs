@@ -17,7 +17,7 @@ pub struct News {
 
 /// What is to be told of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct TargetNews {
     pub target: String,
     /// All of how it stands now.
     pub standing: Standing,
@@ -47,11 +47,11 @@ impl News {
 
     /// What is to be told, in the order of targets; nothing where all is as it was told. A target that was never told of is taken
     /// to be in sync.
-    pub fn pending(&self) -> Vec<Told> {
+    pub fn pending(&self) -> Vec<TargetNews> {
         self.now.iter().filter_map(|(target, standing)| self.of(target, standing)).collect()
     }
 
-    fn of(&self, target: &str, standing: &Standing) -> Option<Told> {
+    fn of(&self, target: &str, standing: &Standing) -> Option<TargetNews> {
         let none = Standing::default();
         let before = self.told.get(target).unwrap_or(&none);
         let corrected: Vec<Item> =
@@ -63,7 +63,7 @@ impl News {
         let began = standing.items.iter().filter(|item| !before.items.contains(item)).cloned().collect();
         let is_over = |item: &&Item| !is_there(&item.address, &standing.items) && !is_there(&item.address, &corrected);
         let over = before.items.iter().filter(is_over).cloned().collect();
-        Some(Told { target: target.to_owned(), standing: standing.clone(), began, over, corrected })
+        Some(TargetNews { target: target.to_owned(), standing: standing.clone(), began, over, corrected })
     }
 
     /// Everything that is pending was told.

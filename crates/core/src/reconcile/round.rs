@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use pushplan_io::failure::{Exit, Failure};
 
-use super::{Item, Outcome, Standing};
+use super::{Item, RoundOutcome, Standing};
 
 /// A round: every target, looked at once.
 #[derive(Clone, Debug)]
@@ -24,14 +24,14 @@ pub enum Looked {
     /// The project could not be read.
     Nowhere(Failure),
     /// In the order of the project.
-    At(Vec<Target>),
+    At(Vec<TargetRound>),
 }
 
 /// A target in a round.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct TargetRound {
     pub name: String,
-    pub outcome: Outcome,
+    pub outcome: RoundOutcome,
     /// How a command would end that did this alone.
     pub exit: Exit,
     /// How it stands at the end; `None` where that is not known.
@@ -45,16 +45,16 @@ pub struct Target {
     pub why: Option<Failure>,
 }
 
-impl Target {
+impl TargetRound {
     /// One of which is only known what was in the way.
-    pub fn unknown(name: &str, outcome: Outcome, exit: Exit, why: Option<Failure>) -> Self {
+    pub fn unknown(name: &str, outcome: RoundOutcome, exit: Exit, why: Option<Failure>) -> Self {
         let (name, standing) = (name.to_owned(), None);
         Self { name, outcome, exit, standing, corrected: Vec::new(), steps: Vec::new(), unwritten: 0, why }
     }
 }
 
 impl Looked {
-    pub fn targets(&self) -> &[Target] {
+    pub fn targets(&self) -> &[TargetRound] {
         match self {
             Self::Nowhere(_) => &[],
             Self::At(targets) => targets,
@@ -62,11 +62,11 @@ impl Looked {
     }
 
     /// The worst of all targets.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> RoundOutcome {
         match self {
-            Self::Nowhere(failure) if failure.exit == Exit::Findings => Outcome::Invalid,
-            Self::Nowhere(_) => Outcome::Failed,
-            Self::At(targets) => targets.iter().map(|target| target.outcome).max().unwrap_or(Outcome::InSync),
+            Self::Nowhere(failure) if failure.exit == Exit::Findings => RoundOutcome::Invalid,
+            Self::Nowhere(_) => RoundOutcome::Failed,
+            Self::At(targets) => targets.iter().map(|target| target.outcome).max().unwrap_or(RoundOutcome::InSync),
         }
     }
 }

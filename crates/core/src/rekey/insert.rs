@@ -6,7 +6,7 @@ use pushplan_model::node::{Node, Tree};
 
 /// A place for entries, and how they are written there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct InsertionPoint {
     pub at: Range<usize>,
     pub form: Form,
 }
@@ -44,13 +44,13 @@ impl Added {
 
 /// Where entries are added to what a key stands for: a block gets them before its first entry, and comments stay with what they
 /// are about. `None` where it stands elsewhere, as an alias does.
-pub fn place(text: &str, key: Range<usize>, value: &Node) -> Option<Place> {
+pub fn place(text: &str, key: Range<usize>, value: &Node) -> Option<InsertionPoint> {
     let at = value.span.range();
     let colon = key.end + text.get(key.end..)?.find(':')?;
     if value.is_null() {
         let written = value.span.file().is_some() && !at.is_empty() && at.start > colon;
         let gap = if written { "" } else { " " };
-        return Some(Place { at: if written { at } else { colon + 1..colon + 1 }, form: Form::Whole { gap } });
+        return Some(InsertionPoint { at: if written { at } else { colon + 1..colon + 1 }, form: Form::Whole { gap } });
     }
     let Tree::Map(entries) = &value.tree else { return None };
     if at.start <= colon {
@@ -59,14 +59,14 @@ pub fn place(text: &str, key: Range<usize>, value: &Node) -> Option<Place> {
     if text.get(at.clone())?.starts_with('{') {
         let after = at.start + 1;
         if entries.is_empty() {
-            return Some(Place { at: after..after, form: Form::Within });
+            return Some(InsertionPoint { at: after..after, form: Form::Within });
         }
         let blanks = text.get(after..)?.len() - text.get(after..)?.trim_start_matches(' ').len();
         let (inside, gap) = match text.get(after + blanks..)?.starts_with(['\n', '\r', '#']) {
             true => (after, ""),
             false => (after + blanks, " "),
         };
-        return Some(Place { at: inside..inside, form: Form::Before { gap } });
+        return Some(InsertionPoint { at: inside..inside, form: Form::Before { gap } });
     }
     let first = entries.first()?.key.span.range().start;
     let line = text.get(..first)?.rfind('\n')? + 1;
@@ -77,7 +77,7 @@ pub fn place(text: &str, key: Range<usize>, value: &Node) -> Option<Place> {
         return None;
     }
     let end = if text[..next].ends_with("\r\n") { "\r\n" } else { "\n" };
-    Some(Place { at: next..next, form: Form::Lines { indent: indent.to_owned(), end } })
+    Some(InsertionPoint { at: next..next, form: Form::Lines { indent: indent.to_owned(), end } })
 }
 
 #[cfg(test)]
@@ -93,7 +93,7 @@ mod tests {
         let parsed = parse(FileId::ONLY, &Source::new("text", text), &mut Findings::default());
         let entries = parsed.documents[0].get("s").expect("a map").entries().expect("entries").to_vec();
         let entry = entries.iter().find(|entry| *entry.key == "k").expect("the key");
-        let Place { at, form } = place(text, entry.key.span.range(), &entry.value)?;
+        let InsertionPoint { at, form } = place(text, entry.key.span.range(), &entry.value)?;
         let mut out = text.to_owned();
         out.replace_range(at, &Added { form, lines: vec!["n: x".to_owned()] }.text());
         Some(out)

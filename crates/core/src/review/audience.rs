@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use pushplan_model::audience::{self, Audience, Line, Relation};
+use pushplan_model::audience::{self, Audience, Relation, TreeLine};
 use pushplan_model::kinds::{self, Parts, Resource, Role, Segment, Spec, remote};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{SegmentRef, Selector};
 use pushplan_model::nouns::device::DeviceTypes;
 use pushplan_model::source::Span;
 
-use super::{Known, OfSide, Review, Side, resource, start};
+use super::{ChangeFacts, OfSide, Review, Side, resource, start};
 use crate::plan::{Change, Moved};
 
 /// An audience of a change.
@@ -33,7 +33,7 @@ pub struct Who {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marked {
     pub mark: Mark,
-    pub line: Line,
+    pub line: TreeLine,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Review<'_> {
     fn of_both<T>(&self, change: &Change, tell: impl FnOnce(&[Meant], &[Meant]) -> T) -> T {
         let key = key(change);
         match self.known(change) {
-            Some(Known { before, after, .. }) => {
+            Some(ChangeFacts { before, after, .. }) => {
                 let (before, after) = (before.read(change, Side::Before), after.read(change, Side::After));
                 tell(&meant(before, &key), &meant(after, &key))
             }
@@ -208,12 +208,12 @@ fn meant<'s>(spec: Option<&'s dyn Spec>, key: &'s At<String>) -> Vec<Meant<'s>> 
 }
 
 /// A tree that stays as it is, or that comes or goes as a whole.
-fn all(lines: Vec<Line>, mark: Mark) -> Vec<Marked> {
+fn all(lines: Vec<TreeLine>, mark: Mark) -> Vec<Marked> {
     lines.into_iter().map(|line| Marked { mark, line }).collect()
 }
 
 /// Two trees as one. Lines that stay are those of the longest run that both have in the same order.
-fn marked(old: Vec<Line>, new: Vec<Line>) -> Vec<Marked> {
+fn marked(old: Vec<TreeLine>, new: Vec<TreeLine>) -> Vec<Marked> {
     if old.is_empty() {
         return all(new, Mark::Comes);
     }

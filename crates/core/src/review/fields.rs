@@ -139,10 +139,10 @@ impl<'v> Difference<'v> {
 }
 
 /// A key, with what each of two maps has there.
-type Entry<'v> = (&'v String, Option<&'v Value>, Option<&'v Value>);
+type KeyPair<'v> = (&'v String, Option<&'v Value>, Option<&'v Value>);
 
 /// All keys of two maps in their order.
-fn side_by_side<'v>(old: Option<&'v Map<String, Value>>, new: Option<&'v Map<String, Value>>) -> Vec<Entry<'v>> {
+fn side_by_side<'v>(old: Option<&'v Map<String, Value>>, new: Option<&'v Map<String, Value>>) -> Vec<KeyPair<'v>> {
     let sorted = |map: Option<&'v Map<String, Value>>| {
         let mut all: Vec<(&'v String, &'v Value)> = map.into_iter().flatten().collect();
         all.sort_unstable_by_key(|(key, _)| *key);

@@ -3,7 +3,7 @@
 use pushplan_model::kinds::{self, Parts, Spec};
 use pushplan_model::node::At;
 use pushplan_model::source::Span;
-use pushplan_project::look::{self, Seen, Values};
+use pushplan_project::look::{self, Appearance, Values};
 
 use super::{Review, Side};
 use crate::plan::Change;
@@ -14,7 +14,7 @@ type Sample<'s> = (&'s str, &'s Values);
 impl Review<'_> {
     /// The messages of a change as people see them, with defaults for their variables; behind them one for each sample that
     /// its author gave.
-    pub fn messages(&self, change: &Change, side: Side) -> Vec<Seen> {
+    pub fn messages(&self, change: &Change, side: Side) -> Vec<Appearance> {
         self.each_message(change, side, &|parts, sample| look::all(&look::spoken(parts), parts.each, sample))
     }
 

@@ -71,7 +71,7 @@ impl<T> Sides<T> {
 
 /// What was found out of a change. Several forms and parts of them ask for it, and it takes a while.
 #[derive(Debug, Default)]
-struct Known {
+struct ChangeFacts {
     before: OfSide,
     after: OfSide,
     effects: OnceLock<Vec<Option<Relation>>>,
@@ -80,7 +80,7 @@ struct Known {
 
 /// What was found out of all changes. To let go of that takes a while too.
 #[derive(Debug, Default)]
-struct All(Vec<Known>);
+struct All(Vec<ChangeFacts>);
 
 impl Drop for All {
     fn drop(&mut self) {
@@ -98,7 +98,7 @@ struct OfSide {
     words: OnceLock<String>,
 }
 
-impl Known {
+impl ChangeFacts {
     fn of(&self, side: Side) -> &OfSide {
         match side {
             Side::Before => &self.before,
@@ -115,7 +115,7 @@ impl<'p> Review<'p> {
     }
 
     pub fn of(plan: &'p Plan) -> Self {
-        let known: Vec<Known> = plan.changes.iter().map(|_| Known::default()).collect();
+        let known: Vec<ChangeFacts> = plan.changes.iter().map(|_| ChangeFacts::default()).collect();
         let is_segment = |change: &&Change| *change.address.kind == *Segment::KEY;
         let places = plan.changes.iter().enumerate().filter(|(_, change)| is_segment(change));
         let read = cores::each_of(places.collect(), |(place, change)| {
@@ -163,7 +163,7 @@ impl<'p> Review<'p> {
     }
 
     /// What is known of a change of this plan.
-    fn known(&self, change: &Change) -> Option<&Known> {
+    fn known(&self, change: &Change) -> Option<&ChangeFacts> {
         self.known.0.get(self.plan.changes.element_offset(change)?)
     }
 

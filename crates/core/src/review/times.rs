@@ -214,7 +214,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::plan::{About, Aim, Aside, Choice, Plan, Position, Told};
+    use crate::plan::{About, Aim, Annotation, Annotations, Choice, Plan, Position};
 
     fn change(address: (&'static str, &str), action: Action, live: Option<Value>, desired: Value) -> Change {
         Change {
@@ -252,10 +252,10 @@ mod tests {
             choice: Choice::default(),
             min_lead_seconds: 300,
         };
-        let zone = Aside { zone: Some("America/New_York".into()), ..Aside::default() };
+        let zone = Annotation { zone: Some("America/New_York".into()), ..Annotation::default() };
         let of = [(Address::new("scheduled_pushes", "sale"), zone)].into();
         let plan = Plan::new(about, changes, vec![], vec![], "2026-11-16T09:00:00Z".parse().unwrap());
-        Plan { told: Told { of, ..Told::default() }, ..plan }
+        Plan { told: Annotations { of, ..Annotations::default() }, ..plan }
     }
 
     #[test]
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(told, expected.map(|(one, other, news)| (address(one), address(other), news)));
         assert_eq!(found.apart_seconds, 4 * 3600);
         assert_eq!(found.found[0].who.as_deref(), Some("an iOS device"));
-        let off = Plan { told: Told { apart_seconds: Some(0), ..plan.told.clone() }, ..plan };
+        let off = Plan { told: Annotations { apart_seconds: Some(0), ..plan.told.clone() }, ..plan };
         assert!(Review::of(&off).collisions().found.is_empty());
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{Other, others, read_by_itself, spoken_for};
 use crate::compare::{Compared, Names, Situation};
-use crate::plan::{Action, Change, Reason, Thing};
+use crate::plan::{Action, Change, Reason, RemoteThing};
 
 /// The kinds whose contents have to be read for that: who names a tag stands in audiences that no list shows.
 pub fn contents(kinds: &BTreeSet<&'static str>, level: Level) -> BTreeSet<&'static str> {
@@ -37,7 +37,7 @@ pub fn prune(compared: &mut Vec<Compared>, situation: &Situation, kinds: &BTreeS
             let id = other.found.id.as_str();
             !spoken_for.contains(&(other.kind.key, id)) && !recovered.contains(id)
         };
-        let held = Held { unclear: unclear(situation), tags: tag_users(situation) };
+        let held = Obstacles { unclear: unclear(situation), tags: tag_users(situation) };
         let is_asked = |other: &&Other| kinds.contains(other.kind.key) && !other.is_ignored(ignore);
         found.extend(
             others.iter().filter(is_asked).filter(is_free).filter_map(|other| one(other, situation, &names, &held)),
@@ -48,19 +48,19 @@ pub fn prune(compared: &mut Vec<Compared>, situation: &Situation, kinds: &BTreeS
 }
 
 /// What keeps things from being deleted.
-struct Held {
+struct Obstacles {
     /// What points at segments and tags, perhaps.
-    unclear: Vec<Thing>,
+    unclear: Vec<RemoteThing>,
     /// Who names each tag.
-    tags: BTreeMap<String, BTreeSet<Thing>>,
+    tags: BTreeMap<String, BTreeSet<RemoteThing>>,
 }
 
-impl Held {
+impl Obstacles {
     /// Who still points at something.
-    fn by(&self, other: &Other) -> Vec<Thing> {
+    fn by(&self, other: &Other) -> Vec<RemoteThing> {
         let named = self.tags.get(&other.found.id).filter(|_| other.kind.key == LegacyTag::KEY);
         let unclear = self.unclear.iter().filter(|_| is_named(other.kind));
-        let by: BTreeSet<&Thing> = named.into_iter().flatten().chain(unclear).collect();
+        let by: BTreeSet<&RemoteThing> = named.into_iter().flatten().chain(unclear).collect();
         by.into_iter().cloned().collect()
     }
 }
@@ -72,10 +72,10 @@ fn is_named(kind: &Kind) -> bool {
 
 /// Who names each tag that has no group: in git, in the ledger or on the service. What has messaged people for the last time
 /// names none.
-fn tag_users(situation: &Situation) -> BTreeMap<String, BTreeSet<Thing>> {
-    let mut users: BTreeMap<String, BTreeSet<Thing>> = BTreeMap::new();
+fn tag_users(situation: &Situation) -> BTreeMap<String, BTreeSet<RemoteThing>> {
+    let mut users: BTreeMap<String, BTreeSet<RemoteThing>> = BTreeMap::new();
     // A tag does not name itself.
-    let mut add = |kind: &str, api: &dyn Api, spec: &Value, who: &Thing| {
+    let mut add = |kind: &str, api: &dyn Api, spec: &Value, who: &RemoteThing| {
         if kind == LegacyTag::KEY {
             return;
         }
@@ -84,28 +84,28 @@ fn tag_users(situation: &Situation) -> BTreeMap<String, BTreeSet<Thing>> {
         }
     };
     for (address, unit) in situation.units {
-        add(&address.kind, kinds::api(address), &unit.spec, &Thing::from(address.clone()));
+        add(&address.kind, kinds::api(address), &unit.spec, &RemoteThing::from(address.clone()));
     }
     let mut ours: BTreeMap<(&str, &str), &Address> = BTreeMap::new();
     for (address, owned) in &situation.ledger.owned {
         ours.insert((&*address.kind, owned.id.as_str()), address);
         if !situation.has_ended(kinds::api(address), owned, &owned.spec) {
-            add(&address.kind, kinds::api(address), &owned.spec, &Thing::from(address.clone()));
+            add(&address.kind, kinds::api(address), &owned.spec, &RemoteThing::from(address.clone()));
         }
     }
     for (address, open) in &situation.ledger.open {
         if let Some(spec) = &open.intent.spec {
-            add(&address.kind, kinds::api(address), spec, &Thing::from(address.clone()));
+            add(&address.kind, kinds::api(address), spec, &RemoteThing::from(address.clone()));
         }
     }
     for old in &situation.ledger.retired {
-        add(&old.address.kind, kinds::api(&old.address), &old.spec, &Thing::from(old.address.clone()));
+        add(&old.address.kind, kinds::api(&old.address), &old.spec, &RemoteThing::from(old.address.clone()));
     }
     for (kind, found) in situation.live.listed() {
         let Some(spec) = &found.spec else { continue };
         let who = match ours.get(&(kind.key, found.id.as_str())) {
-            Some(address) => Thing::from(Address::clone(address)),
-            None => Thing::other(kind.key, found),
+            Some(address) => RemoteThing::from(Address::clone(address)),
+            None => RemoteThing::other(kind.key, found),
         };
         add(kind.key, kind.api, spec, &who);
     }
@@ -113,7 +113,7 @@ fn tag_users(situation: &Situation) -> BTreeMap<String, BTreeSet<Thing>> {
 }
 
 /// The deletion of one thing, as the API allows it; `None` where it stays.
-fn one(other: &Other, situation: &Situation, names: &Names, held: &Held) -> Option<Compared> {
+fn one(other: &Other, situation: &Situation, names: &Names, held: &Obstacles) -> Option<Compared> {
     let (api, found) = (other.kind.api, other.found);
     // What somebody's push points at is not known where pushes should be listed and are not.
     if is_named(other.kind) && situation.live.unlisted.keys().any(|key| kind(key).is_some_and(points)) {
@@ -176,10 +176,10 @@ fn one(other: &Other, situation: &Situation, names: &Names, held: &Held) -> Opti
 }
 
 /// What points at segments, perhaps: its content is in a form that is not known here.
-fn unclear(situation: &Situation) -> Vec<Thing> {
+fn unclear(situation: &Situation) -> Vec<RemoteThing> {
     let listed = situation.live.listed();
     let unread = listed.filter(|(kind, found)| points(kind) && found.spec.is_none());
-    unread.map(|(kind, found)| Thing::other(kind.key, found)).collect()
+    unread.map(|(kind, found)| RemoteThing::other(kind.key, found)).collect()
 }
 
 /// Whether things of a kind point at segments.

@@ -110,12 +110,12 @@ pub struct Keyring(OnceLock<Result<BTreeMap<Origin, Section>, Failure>>);
 
 /// Where credentials were found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum From {
+pub enum CredentialSource {
     Environment,
     File(PathBuf),
 }
 
-impl fmt::Display for From {
+impl fmt::Display for CredentialSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Environment => write!(f, "{APP_KEY} and {MASTER_SECRET}"),
@@ -126,11 +126,11 @@ impl fmt::Display for From {
 
 impl Keyring {
     /// Whom there are credentials for, and where each was found.
-    pub fn origins(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<Vec<(Origin, From)>, Failure> {
-        let given = from_environment(env)?.into_iter().map(|(origin, _)| (origin, From::Environment));
+    pub fn origins(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<Vec<(Origin, CredentialSource)>, Failure> {
+        let given = from_environment(env)?.into_iter().map(|(origin, _)| (origin, CredentialSource::Environment));
         let path = file(env).unwrap_or_default();
         let kept = self.kept(env).as_ref().map_err(Failure::clone)?.keys();
-        Ok(given.chain(kept.map(|origin| (origin.clone(), From::File(path.clone())))).collect())
+        Ok(given.chain(kept.map(|origin| (origin.clone(), CredentialSource::File(path.clone())))).collect())
     }
 
     fn kept(&self, env: &dyn Fn(&str) -> Option<String>) -> &Result<BTreeMap<Origin, Section>, Failure> {
@@ -157,21 +157,22 @@ impl Keyring {
         origin: &Origin,
         target: &str,
         env: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<(Credentials, From), Failure> {
+    ) -> Result<(Credentials, CredentialSource), Failure> {
         let given = from_environment(env)?;
         let from_env = given.as_ref().filter(|(own, _)| own == origin).map(|(_, credentials)| credentials);
         let path = file(env);
         let kept = match (self.kept(env), from_env) {
             (Ok(kept), _) => kept,
             // Who gives all that is needed in the environment need not have a file in order.
-            (Err(_), Some(credentials)) => return Ok((credentials.clone(), From::Environment)),
+            (Err(_), Some(credentials)) => return Ok((credentials.clone(), CredentialSource::Environment)),
             (Err(failure), None) => return Err(failure.clone()),
         };
         let section = kept.get(origin);
         let of_target = section.and_then(|section| section.of_targets.get(target));
         let own = section.and_then(|section| section.own.as_ref());
-        let in_file = |credentials: &Credentials| (credentials.clone(), From::File(path.clone().unwrap_or_default()));
-        let given_here = || from_env.map(|credentials| (credentials.clone(), From::Environment));
+        let in_file =
+            |credentials: &Credentials| (credentials.clone(), CredentialSource::File(path.clone().unwrap_or_default()));
+        let given_here = || from_env.map(|credentials| (credentials.clone(), CredentialSource::Environment));
         if let Some(found) = of_target.map(in_file).or_else(given_here).or_else(|| own.map(in_file)) {
             return Ok(found);
         }

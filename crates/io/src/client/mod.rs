@@ -7,7 +7,7 @@ mod credentials;
 mod leaving;
 mod origin;
 mod pause;
-mod struck;
+mod redacted;
 mod transport;
 
 use std::sync::Arc;
@@ -15,9 +15,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-pub use credentials::{Credentials, FINGERPRINT, From as FoundIn, Keyring, Secret, credentials, only_its_owner};
+pub use credentials::{
+    CredentialSource as FoundIn, Credentials, FINGERPRINT, Keyring, Secret, credentials, only_its_owner,
+};
 pub use origin::{Origin, is_plain, shown};
-pub use struck::Struck;
+pub use redacted::Redacted;
 pub use transport::{Clients, Patience, Timing, Transport, Whole, connections};
 
 use pushplan_model::exchange::{Answer, Loss, Method, Request};

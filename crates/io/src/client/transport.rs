@@ -20,7 +20,7 @@ use serde_json::Value;
 use super::credentials::Credentials;
 use super::leaving::{Departed, Departure, Leaving};
 use super::origin::Origin;
-use super::struck::Struck;
+use super::redacted::Redacted;
 
 const MIB: usize = 1024 * 1024;
 /// The largest answer to a `GET`, which may be a listing, and to anything else.
@@ -63,7 +63,7 @@ pub struct Transport {
     patience: Patience,
     clients: Clients,
     /// What no failure repeats.
-    struck: Struck,
+    struck: Redacted,
     clock: Arc<ServiceClock>,
 }
 
@@ -139,7 +139,7 @@ impl Transport {
             HeaderValue::from_str(&basic).map_err(|_| "the credentials cannot be sent".to_owned())?;
         authorization.set_sensitive(true);
         let headers = HeaderMap::from_iter([(AUTHORIZATION, authorization), (ACCEPT, media_type.clone())]);
-        let struck = Struck::of(credentials);
+        let struck = Redacted::of(credentials);
         Ok(Arc::new(Self {
             origin,
             headers,
@@ -168,7 +168,7 @@ impl Transport {
     /// The same without credentials: to ask somebody who they are.
     pub fn anonymous(origin: Origin, patience: Patience) -> Self {
         let media_type = HeaderValue::from_static("application/json");
-        let (clients, struck) = (Clients::default(), Struck::default());
+        let (clients, struck) = (Clients::default(), Redacted::default());
         Self { origin, headers: HeaderMap::new(), media_type, patience, clients, struck, clock: Arc::default() }
     }
 

@@ -11,7 +11,7 @@ use crate::files::{describe, too_large};
 
 /// What a name stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum TreeEntry {
     /// A regular file, with the id of what is in it.
     File(String),
     /// A symbolic link, which is not followed.
@@ -21,7 +21,7 @@ pub enum Entry {
 /// The files of a commit by their names, beneath one folder and with forward slashes. What is in them is read when it is asked for.
 pub struct Commit {
     git: Git,
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, TreeEntry>,
     /// The git that reads, once something was asked for.
     pipe: Mutex<Option<Pipe>>,
 }
@@ -40,8 +40,8 @@ impl Commit {
             let (head, name) = line.split_once('\t')?;
             let mut words = head.split(' ');
             let entry = match (words.next()?, words.next()?, words.next()?) {
-                ("120000", ..) => Entry::Link,
-                (_, "blob", id) => Entry::File(id.to_owned()),
+                ("120000", ..) => TreeEntry::Link,
+                (_, "blob", id) => TreeEntry::File(id.to_owned()),
                 _ => return None,
             };
             Some((name.to_owned(), entry))
@@ -49,7 +49,7 @@ impl Commit {
         Self { git, entries: listed.split(|byte| *byte == 0).filter_map(entry).collect(), pipe: Mutex::new(None) }
     }
 
-    pub fn entries(&self) -> &BTreeMap<String, Entry> {
+    pub fn entries(&self) -> &BTreeMap<String, TreeEntry> {
         &self.entries
     }
 
@@ -62,8 +62,8 @@ impl Commit {
     /// Reads at most `limit` bytes of a file.
     pub fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, String> {
         let id = match self.entries.get(name) {
-            Some(Entry::File(id)) => id,
-            Some(Entry::Link) => return Err("it is a symbolic link, which is not followed".into()),
+            Some(TreeEntry::File(id)) => id,
+            Some(TreeEntry::Link) => return Err("it is a symbolic link, which is not followed".into()),
             None if self.has_folder(name) => return Err("it is a folder".into()),
             None => return Err("no such file or directory".into()),
         };

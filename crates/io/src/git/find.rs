@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::locate::{Located, locate, real};
-use super::settings::{Foreign, Settings};
+use super::settings::{Foreign, GitSettings};
 use super::{Git, LIMIT, OF_ANOTHER, Ran, Silent, trust};
 
 /// Asks git for the repository of a folder that has a `.git`: unlike with a git directory that is named, git checks the owner.
@@ -78,7 +78,7 @@ impl Git {
         if !listed.is_ok {
             return Err(Unusable::Refused(listed.err.clone()));
         }
-        match Settings::read(&listed.out, self.root(), self.top(), self.own_dir()) {
+        match GitSettings::read(&listed.out, self.root(), self.top(), self.own_dir()) {
             Ok(settings) => Ok(self.with(settings)),
             Err(foreign) => Err(self.refused(&foreign)),
         }

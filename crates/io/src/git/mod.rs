@@ -10,7 +10,7 @@ mod settings;
 mod tracked;
 mod trust;
 
-pub use commit::{Commit, Entry};
+pub use commit::{Commit, TreeEntry};
 pub use find::Unusable;
 pub use masked::{is_secret, masked};
 pub use repository::{Repository, Revision};

@@ -12,7 +12,7 @@ use tokio::io::AsyncWriteExt;
 
 use super::locate::{Located, real};
 use super::masked;
-use super::settings::Settings;
+use super::settings::GitSettings;
 use crate::files::describe;
 
 /// How long git may take before it is ended.
@@ -81,7 +81,7 @@ pub struct Git {
     /// A repository of pushplan's own, which is used instead.
     own: Option<PathBuf>,
     /// The settings that git has there, if they were read.
-    settings: Arc<Settings>,
+    settings: Arc<GitSettings>,
     /// Nobody is there to answer what ssh asks, and nothing of the user's says how to start it.
     is_batch: bool,
     /// Where new objects go and where the others are, where the repository is not to change.
@@ -124,7 +124,7 @@ impl Git {
         Self { own: Some(folder), ..self }
     }
 
-    pub(super) fn with(self, settings: Settings) -> Self {
+    pub(super) fn with(self, settings: GitSettings) -> Self {
         Self { settings: Arc::new(settings), ..self }
     }
 

@@ -21,7 +21,7 @@ const OWN: [&str; 9] = [
 
 /// Settings by their names. The last value of each, which is the one that counts.
 #[derive(Debug, Default)]
-pub struct Settings(BTreeMap<String, String>);
+pub struct GitSettings(BTreeMap<String, String>);
 
 /// A file that arrives with the project and has a setting.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Foreign {
     pub file: PathBuf,
 }
 
-impl Settings {
+impl GitSettings {
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
@@ -66,7 +66,7 @@ mod tests {
         let (root, own) = (Path::new("/p/sub"), Path::new("/p/.pushplan/git"));
         let read = |file: &str, name: &str| {
             let printed = format!("file:/home/ada/.gitconfig\0user.name\nAda\0file:{file}\0{name}\nx\ny\0");
-            Settings::read(printed.as_bytes(), root, Path::new("/p"), Some(own))
+            GitSettings::read(printed.as_bytes(), root, Path::new("/p"), Some(own))
         };
         for (file, name) in [
             ("/home/ada/.gitconfig", "core.sshcommand"),
@@ -87,7 +87,7 @@ mod tests {
             assert_eq!(foreign, Foreign { name: name.to_owned(), file: root.join(file) });
         }
         let printed = b"command line:\0core.fsmonitor\nfalse\0file:/x\0a.b\0";
-        let settings = Settings::read(printed, root, root, None).expect("sound");
+        let settings = GitSettings::read(printed, root, root, None).expect("sound");
         assert_eq!((settings.get("core.fsmonitor"), settings.get("a.b")), (Some("false"), Some("")));
     }
 }

@@ -54,7 +54,7 @@ impl Inner {
     pub(super) async fn read_stored(&self, start: Start) -> Result<Vec<Stored>, Unread> {
         match self.read_seen(start).await {
             Err(Unread::CutShort { was, .. }) if self.explains(was).await => {
-                let looks = self.seen.as_ref().is_some_and(super::seen::Seen::only_looks);
+                let looks = self.seen.as_ref().is_some_and(super::seen_note::SeenNote::only_looks);
                 if !looks {
                     self.accept().await?;
                 }

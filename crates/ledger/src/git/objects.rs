@@ -27,7 +27,7 @@ pub struct Tip {
 }
 
 /// An object that is here.
-struct Found {
+struct GitObject {
     id: String,
     bytes: Vec<u8>,
 }
@@ -73,7 +73,7 @@ impl RecordTree<'_> {
     }
 
     /// Objects by name. `None` for those that are not here.
-    async fn objects(&self, names: &[String]) -> Result<Vec<Option<Found>>, Trouble> {
+    async fn objects(&self, names: &[String]) -> Result<Vec<Option<GitObject>>, Trouble> {
         if names.is_empty() {
             return Ok(Vec::new());
         }
@@ -193,7 +193,7 @@ fn named_before(text: &str) -> Option<String> {
 
 /// The next object of `cat-file --batch`: a line with its id, its kind and its size, and its bytes.
 #[expect(clippy::option_option, reason = "one is for the end of what was said, the other for what is not here")]
-fn next_object(rest: &mut &[u8]) -> Option<Option<Found>> {
+fn next_object(rest: &mut &[u8]) -> Option<Option<GitObject>> {
     let end = rest.iter().position(|byte| *byte == b'\n')?;
     let head = str::from_utf8(&rest[..end]).ok()?;
     *rest = &rest[end + 1..];
@@ -204,11 +204,11 @@ fn next_object(rest: &mut &[u8]) -> Option<Option<Found>> {
     let (id, size) = (words.next()?, words.nth(1)?.parse::<usize>().ok()?);
     let bytes = rest.get(..size)?.to_vec();
     *rest = rest.get(size + 1..)?;
-    Some(Some(Found { id: id.to_owned(), bytes }))
+    Some(Some(GitObject { id: id.to_owned(), bytes }))
 }
 
 /// The names in a tree, with their ids: a mode, a name, a zero and the bytes of an id, for each.
-fn entries(tree: &Found) -> Vec<(String, String)> {
+fn entries(tree: &GitObject) -> Vec<(String, String)> {
     let length = tree.id.len() / 2;
     let mut rest = &tree.bytes[..];
     let mut found = Vec::new();

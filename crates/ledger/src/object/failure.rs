@@ -6,7 +6,7 @@ use std::time::Duration;
 use object_store::Error;
 use object_store::client::{HttpError, HttpErrorKind};
 
-use super::place::Settings;
+use super::place::StoreVariables;
 
 /// What a request that failed leaves behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl fmt::Display for Failure {
 
 impl Failure {
     /// A request that was given so much time.
-    pub fn of(error: &Error, settings: &Settings, limit: Duration) -> Self {
+    pub fn of(error: &Error, settings: &StoreVariables, limit: Duration) -> Self {
         let (why, left) = judge(error, limit);
         let is_passing = answer(&error.to_string()).is_some_and(|(status, _)| matches!(status, 409 | 429 | 503));
         let is_absent = matches!(error, Error::NotFound { .. });

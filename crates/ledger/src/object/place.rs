@@ -74,14 +74,14 @@ impl Provider {
 
 /// A place such as `s3://bucket/prefix`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ObjectPlace {
     provider: Provider,
     bucket: String,
     /// Empty, or with a slash at its end.
     prefix: String,
 }
 
-impl Place {
+impl ObjectPlace {
     pub fn parse(text: &str) -> Result<Self, String> {
         let of =
             |provider: Provider| text.strip_prefix(provider.scheme())?.strip_prefix("://").map(|rest| (provider, rest));
@@ -126,7 +126,7 @@ impl Place {
     }
 
     /// Makes ready to connect. Fails where the settings do not hold together, or the machine has no certificates.
-    pub fn ways(&self, settings: &Settings, limit: Duration) -> Result<Ways, String> {
+    pub fn ways(&self, settings: &StoreVariables, limit: Duration) -> Result<Ways, String> {
         // Another part of the program may have chosen a provider; any will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let ways = match self.provider {
@@ -170,8 +170,8 @@ macro_rules! both_ways {
 
 const AGENT: &str = concat!("pushplan/", env!("CARGO_PKG_VERSION"));
 
-impl Place {
-    fn amazon(&self, settings: &Settings, limit: Duration) -> Result<Ways, String> {
+impl ObjectPlace {
+    fn amazon(&self, settings: &StoreVariables, limit: Duration) -> Result<Ways, String> {
         both_ways!(
             self,
             settings,
@@ -186,7 +186,7 @@ impl Place {
         )
     }
 
-    fn google(&self, settings: &Settings, limit: Duration) -> Result<Ways, String> {
+    fn google(&self, settings: &StoreVariables, limit: Duration) -> Result<Ways, String> {
         both_ways!(
             self,
             settings,
@@ -200,7 +200,7 @@ impl Place {
         )
     }
 
-    fn azure(&self, settings: &Settings, limit: Duration) -> Result<Ways, String> {
+    fn azure(&self, settings: &StoreVariables, limit: Duration) -> Result<Ways, String> {
         both_ways!(
             self,
             settings,
@@ -214,7 +214,7 @@ impl Place {
         )
     }
 
-    fn wire(&self, endpoint: Option<&str>, settings: &Settings) -> Result<Wire, String> {
+    fn wire(&self, endpoint: Option<&str>, settings: &StoreVariables) -> Result<Wire, String> {
         let Some(endpoint) = endpoint.filter(|endpoint| !endpoint.starts_with("https://")) else {
             return Ok(Wire::Secure);
         };
@@ -269,15 +269,15 @@ fn again() -> RetryConfig {
 
 /// The environment variables that say how to reach a store.
 #[derive(Clone)]
-pub struct Settings(Vec<(String, String)>);
+pub struct StoreVariables(Vec<(String, String)>);
 
-impl fmt::Debug for Settings {
+impl fmt::Debug for StoreVariables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Settings")
     }
 }
 
-impl Settings {
+impl StoreVariables {
     /// Those of all variables that stores have.
     pub fn new(variables: impl IntoIterator<Item = (String, String)>) -> Self {
         let is_known = |name: &str| {
@@ -318,27 +318,27 @@ impl Settings {
 mod tests {
     use super::*;
 
-    fn settings(variables: &[(&str, &str)]) -> Settings {
-        Settings::new(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+    fn settings(variables: &[(&str, &str)]) -> StoreVariables {
+        StoreVariables::new(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
     }
 
     #[test]
     fn a_place_is_a_bucket_and_a_prefix() {
-        let shown = |text: &str| Place::parse(text).map(|place| place.shown(&place.folder("local")));
+        let shown = |text: &str| ObjectPlace::parse(text).map(|place| place.shown(&place.folder("local")));
         assert_eq!(shown("s3://team/pushes"), Ok("s3://team/pushes/local/".into()));
         assert_eq!(shown("gs://team/pushes/eu/"), Ok("gs://team/pushes/eu/local/".into()));
         assert_eq!(shown("az://team"), Ok("az://team/local/".into()));
         for odd in ["s3:team", "http://team", "s3://", "s3:///x", "s3://team/../x", "s3://team/a//b", "s3://team/a?b=c"]
         {
-            assert!(Place::parse(odd).is_err(), "{odd}");
+            assert!(ObjectPlace::parse(odd).is_err(), "{odd}");
         }
-        let refused = Place::parse("s3://ada:hush-hush@team/x").expect_err("a password");
+        let refused = ObjectPlace::parse("s3://ada:hush-hush@team/x").expect_err("a password");
         assert!(!refused.contains("hush") && refused.contains("environment"), "{refused}");
     }
 
     #[test]
     fn what_is_not_encrypted_stays_on_this_machine_unless_it_is_allowed() {
-        let place = Place::parse("s3://team").expect("a place");
+        let place = ObjectPlace::parse("s3://team").expect("a place");
         let open = |variables: &[(&str, &str)]| {
             place.ways(&settings(variables), Duration::from_secs(1)).map(|_| ()).map_err(|why| why.replace('\n', " "))
         };

@@ -17,9 +17,9 @@ use tokio_postgres::{Client, Config, Error, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::password::{Login, login};
-use super::place::{Host, Place, Security};
+use super::place::{Host, PostgresPlace, Security};
 use super::tls::tls;
-use super::trouble::{Kind, Trouble};
+use super::trouble::{Trouble, TroubleKind};
 
 /// How long is waited for a server that was told to stop.
 const STOPPING: Duration = Duration::from_secs(5);
@@ -29,13 +29,13 @@ const QUIET: Duration = Duration::from_secs(30);
 
 /// A way to one database, with a connection that is made when it is first needed and made anew when it has ended.
 pub struct Connector {
-    pub place: Place,
+    pub place: PostgresPlace,
     pub patience: Patience,
     kept: Mutex<Option<Arc<Connection>>>,
 }
 
 impl Connector {
-    pub fn new(place: Place) -> Self {
+    pub fn new(place: PostgresPlace) -> Self {
         Self { place, patience: Patience::default(), kept: Mutex::default() }
     }
 
@@ -76,7 +76,7 @@ impl Connector {
     }
 }
 
-fn config(place: &Place, login: &Login, patience: &Patience) -> Config {
+fn config(place: &PostgresPlace, login: &Login, patience: &Patience) -> Config {
     let mut config = Config::new();
     config.application_name("pushplan").dbname(&*place.database).port(place.port).user(&*login.user);
     // A name may stand for an address that leads nowhere and one that does.
@@ -155,7 +155,7 @@ impl Connection {
                 let trouble = Trouble::of_statement(shown, &error);
                 // Another call had the server stop, and the server cannot tell calls of one connection apart.
                 let is_stopped = self.is_stopped.load(Ordering::Acquire) && trouble.refused_as(&STOPPED);
-                if is_stopped { Trouble { kind: Kind::Lost, ..trouble } } else { trouble }
+                if is_stopped { Trouble { kind: TroubleKind::Lost, ..trouble } } else { trouble }
             });
         }
         self.is_stopped.store(true, Ordering::Release);
@@ -167,7 +167,7 @@ impl Connection {
             Ok(Err(error)) if error.code().is_some_and(|code| STOPPED.contains(code)) => {
                 Err(Trouble::stopped(shown, limit))
             }
-            Ok(Err(error)) => Err(Trouble { kind: Kind::Silent, ..Trouble::of_statement(shown, &error) }),
+            Ok(Err(error)) => Err(Trouble { kind: TroubleKind::Silent, ..Trouble::of_statement(shown, &error) }),
             Err(_) => Err(Trouble::silent(shown, limit)),
         }
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use pushplan_io::client::{Secret, only_its_owner};
 use pushplan_io::files::read_to_limit;
 
-use super::place::{Host, Place};
+use super::place::{Host, PostgresPlace};
 
 /// The largest password file.
 const FILE_LIMIT: u64 = 1024 * 1024;
@@ -27,7 +27,7 @@ pub struct Login {
 
 /// Finds out who connects: what the place says, else `PGUSER` and `PGPASSWORD`, else the user of this machine and the password
 /// file.
-pub fn login(place: &Place, variable: impl Fn(&str) -> Option<String>) -> Result<Login, String> {
+pub fn login(place: &PostgresPlace, variable: impl Fn(&str) -> Option<String>) -> Result<Login, String> {
     let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
     let user = place.user.clone().or_else(|| ["PGUSER", "USER", "LOGNAME", "USERNAME"].into_iter().find_map(variable));
     let user = user.ok_or_else(|| format!("{} names no user: write postgres://user@…, or set PGUSER", place.shown))?;
@@ -53,18 +53,18 @@ pub fn login(place: &Place, variable: impl Fn(&str) -> Option<String>) -> Result
         None | Some((Ok(None), _)) => Login { user, password: None, passed_over },
         Some((Err(why), _)) => Login { user, password: None, passed_over: Some(why) },
         Some((Ok(Some(text)), file)) => match (entry(&text, place, &user), is_other) {
-            (Some(Entry { names_server: false, .. }), Some(why)) => {
+            (Some(PasswordLine { names_server: false, .. }), Some(why)) => {
                 let why = format!("a line of {} for every server was kept back: {why}", file.display());
                 Login { user, password: None, passed_over: Some(why) }
             }
-            (Some(Entry { password, .. }), _) => Login { user, password: Some(password), passed_over: None },
+            (Some(PasswordLine { password, .. }), _) => Login { user, password: Some(password), passed_over: None },
             (None, _) => Login { user, password: None, passed_over },
         },
     })
 }
 
 /// Why a place is not the server that the environment names, and what to do where it is the right one.
-fn other_server(place: &Place, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+fn other_server(place: &PostgresPlace, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     let host = match &place.host {
         Host::Name(name) => name.clone(),
         Host::Socket(folder) => folder.to_string_lossy().into_owned(),
@@ -100,14 +100,14 @@ fn read(path: &Path) -> Result<Option<String>, String> {
 }
 
 /// What a line of a password file holds.
-struct Entry {
+struct PasswordLine {
     password: Secret,
     /// Whether it is for one server, and not for all that there are.
     names_server: bool,
 }
 
 /// The first line that fits.
-fn entry(text: &str, place: &Place, user: &str) -> Option<Entry> {
+fn entry(text: &str, place: &PostgresPlace, user: &str) -> Option<PasswordLine> {
     let port = place.port.to_string();
     let host = match &place.host {
         Host::Name(name) => name.clone(),
@@ -129,7 +129,7 @@ fn entry(text: &str, place: &Place, user: &str) -> Option<Entry> {
         }
         let (password, _) = field(rest)?;
         let names_server = !line.starts_with("*:");
-        (!password.is_empty()).then(|| Entry { password: Secret::new(password), names_server })
+        (!password.is_empty()).then(|| PasswordLine { password: Secret::new(password), names_server })
     })
 }
 
@@ -159,11 +159,11 @@ mod tests {
             let named = variables.iter().find(|(key, _)| *key == name);
             named.map(|(_, value)| (*value).to_owned())
         };
-        login(&Place::parse(place).expect("a place"), variable).expect("a login")
+        login(&PostgresPlace::parse(place).expect("a place"), variable).expect("a login")
     }
 
     fn password(text: &str, place: &str) -> Option<String> {
-        let place = Place::parse(place).expect("a place");
+        let place = PostgresPlace::parse(place).expect("a place");
         let user = place.user.clone().expect("a user");
         entry(text, &place, &user).map(|entry| entry.password.reveal().to_owned())
     }

@@ -18,7 +18,7 @@ const ENCODE: &str = "an `@`, `:`, `/`, `?`, `#` or `%` in a user or password is
 
 /// A schema in a database on a server.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct PostgresPlace {
     /// As people know it, without a password.
     pub shown: String,
     pub host: Host,
@@ -59,7 +59,7 @@ pub enum Roots {
     File(PathBuf),
 }
 
-impl Place {
+impl PostgresPlace {
     #[cfg(test)]
     pub fn parse(text: &str) -> Result<Self, String> {
         Self::parse_with(text, |_| None)
@@ -104,8 +104,8 @@ impl Place {
     }
 
     /// Takes what stands behind the question mark.
-    fn take(&mut self, query: &str) -> Result<Settings, String> {
-        let mut settings = Settings::default();
+    fn take(&mut self, query: &str) -> Result<ConnectionSettings, String> {
+        let mut settings = ConnectionSettings::default();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let value = decoded(value)?;
@@ -145,7 +145,7 @@ impl Place {
 
 /// What is said of the connection.
 #[derive(Default)]
-struct Settings {
+struct ConnectionSettings {
     mode: Option<String>,
     roots: Option<String>,
     has_port: bool,
@@ -160,7 +160,7 @@ fn strength(name: &str, mode: &str) -> Result<usize, String> {
     found.ok_or_else(|| format!("{name} is one of {}", MODES.join(", ")))
 }
 
-impl Settings {
+impl ConnectionSettings {
     /// Adds what the environment asks for: the stronger mode counts, and the authority of the environment. Whoever changes the
     /// place could otherwise have the password sent to another server.
     fn with(self, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
@@ -265,7 +265,7 @@ mod tests {
                 let found = variables.iter().find(|(key, _)| *key == name);
                 found.map(|(_, value)| (*value).to_owned())
             };
-            Place::parse_with(place, variable).map(|place| place.security)
+            PostgresPlace::parse_with(place, variable).map(|place| place.security)
         };
         let full = [("PGSSLMODE", "verify-full"), ("PGSSLROOTCERT", "/ca.pem")];
         let file = || Roots::File("/ca.pem".into());
@@ -297,20 +297,20 @@ mod tests {
     }
 
     fn security(place: &str) -> Result<Security, String> {
-        Place::parse(place).map(|place| place.security)
+        PostgresPlace::parse(place).map(|place| place.security)
     }
 
     #[test]
     fn a_place_has_a_server_a_database_and_a_schema() {
-        let place =
-            Place::parse("postgres://ada:s%40me%2Fw@db.example:6543/teams/Push?sslmode=require").expect("sound");
+        let place = PostgresPlace::parse("postgres://ada:s%40me%2Fw@db.example:6543/teams/Push?sslmode=require")
+            .expect("sound");
         assert_eq!(place.shown, "postgres://ada@db.example:6543/teams/Push");
         assert_eq!((place.host, place.port), (Host::Name("db.example".into()), 6543));
         assert_eq!((place.user.as_deref(), &*place.database, &*place.schema), (Some("ada"), "teams", "Push"));
         assert_eq!(place.password.expect("given").reveal(), "s@me/w");
-        let place = Place::parse("postgresql://[::1]/teams").expect("sound");
+        let place = PostgresPlace::parse("postgresql://[::1]/teams").expect("sound");
         assert_eq!((&*place.shown, place.port), ("postgres://[::1]/teams/pushplan", 5432));
-        let place = Place::parse("postgres://ada@/teams/s?host=/run/pg&port=7").expect("sound");
+        let place = PostgresPlace::parse("postgres://ada@/teams/s?host=/run/pg&port=7").expect("sound");
         assert_eq!((place.host, place.port), (Host::Socket("/run/pg".into()), 7));
         assert_eq!(place.shown, "postgres://ada@:7/teams/s?host=/run/pg");
     }
@@ -332,10 +332,10 @@ mod tests {
             "postgres://ada:hunter2%ff@host/db",
             "mysql://ada:hunter2@host/db",
         ] {
-            let why = Place::parse(place).map(|place| place.shown).expect_err(place);
+            let why = PostgresPlace::parse(place).map(|place| place.shown).expect_err(place);
             assert!(!why.contains("hunter2"), "{place}: {why}");
         }
-        let place = Place::parse("postgres://ada:hunter2@host/db?password=hunter2").expect("sound");
+        let place = PostgresPlace::parse("postgres://ada:hunter2@host/db?password=hunter2").expect("sound");
         assert!(!format!("{place:?}").contains("hunter2"));
     }
 

@@ -12,13 +12,13 @@ use super::password::Login;
 /// Why something was not done, and what to do about it.
 #[derive(Clone, Debug)]
 pub struct Trouble {
-    pub kind: Kind,
+    pub kind: TroubleKind,
     pub why: String,
     pub help: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TroubleKind {
     /// There was no connection: nothing was asked.
     Unreached,
     /// The server did not do it.
@@ -65,18 +65,18 @@ impl Trouble {
         } else {
             CHECK_SERVER.to_owned()
         };
-        Self { kind: Kind::Unreached, why, help }
+        Self { kind: TroubleKind::Unreached, why, help }
     }
 
     /// Why no connection can even be tried.
     pub fn unusable(place: &str, why: &str) -> Self {
         let why = format!("{place} cannot be used: {why}");
-        Self { kind: Kind::Unreached, why, help: "correct it and run the command again".to_owned() }
+        Self { kind: TroubleKind::Unreached, why, help: "correct it and run the command again".to_owned() }
     }
 
     pub fn no_connection_within(place: &str, limit: Duration) -> Self {
         let why = format!("{place} cannot be reached: nothing came within {limit:?}");
-        Self { kind: Kind::Unreached, why, help: CHECK_SERVER.to_owned() }
+        Self { kind: TroubleKind::Unreached, why, help: CHECK_SERVER.to_owned() }
     }
 
     /// Why a statement was not carried out, or may not have been.
@@ -84,14 +84,14 @@ impl Trouble {
         let said = innermost(error);
         let Some(answer) = error.as_db_error() else {
             let why = format!("the connection to {place} broke off: {said}");
-            return Self { kind: Kind::Lost, why, help: CHECK_SERVER.to_owned() };
+            return Self { kind: TroubleKind::Lost, why, help: CHECK_SERVER.to_owned() };
         };
         // A session that ends with an answer may have done first what it was asked.
         let is_end = matches!(answer.parsed_severity(), Some(Severity::Fatal | Severity::Panic));
         let code = answer.code().code();
         if is_end || code.starts_with("08") || code.starts_with("57P") {
             let why = format!("{place} ended the connection: {said}");
-            return Self { kind: Kind::Lost, why, help: CHECK_SERVER.to_owned() };
+            return Self { kind: TroubleKind::Lost, why, help: CHECK_SERVER.to_owned() };
         }
         if *answer.code() == SqlState::READ_ONLY_SQL_TRANSACTION {
             return Self::standby(place);
@@ -101,27 +101,27 @@ impl Trouble {
             "53100" | "53200" => "have somebody look at the server's disk and memory",
             _ => "have somebody look at the server's log",
         };
-        Self { kind: Kind::Refused(answer.code().clone()), why, help: help.to_owned() }
+        Self { kind: TroubleKind::Refused(answer.code().clone()), why, help: help.to_owned() }
     }
 
     /// The server stopped what it did when it was asked to, so it is not done.
     pub fn stopped(place: &str, limit: Duration) -> Self {
         let why = format!("{place} did not answer within {limit:?} and was told to stop");
-        Self { kind: Kind::Refused(SqlState::QUERY_CANCELED), why, help: CHECK_LOCKS.to_owned() }
+        Self { kind: TroubleKind::Refused(SqlState::QUERY_CANCELED), why, help: CHECK_LOCKS.to_owned() }
     }
 
     pub fn silent(place: &str, limit: Duration) -> Self {
         let why = format!("{place} did not answer within {limit:?}");
-        Self { kind: Kind::Silent, why, help: CHECK_LOCKS.to_owned() }
+        Self { kind: TroubleKind::Silent, why, help: CHECK_LOCKS.to_owned() }
     }
 
     pub fn standby(place: &str) -> Self {
         let why = format!("{place} is a standby or reads only: what it has may be old, and it takes nothing");
-        Self { kind: Kind::Standby, why, help: "name the primary server".to_owned() }
+        Self { kind: TroubleKind::Standby, why, help: "name the primary server".to_owned() }
     }
 
     pub fn refused_as(&self, codes: &[SqlState]) -> bool {
-        matches!(&self.kind, Kind::Refused(code) if codes.contains(code))
+        matches!(&self.kind, TroubleKind::Refused(code) if codes.contains(code))
     }
 }
 

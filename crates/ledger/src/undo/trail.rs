@@ -17,12 +17,12 @@ pub struct Trail {
     /// What was ours before the deed.
     pub old: BTreeMap<Address, Owned>,
     /// All that the deed was about, and all segments.
-    pub lines: BTreeMap<Address, Line>,
+    pub lines: BTreeMap<Address, Lifeline>,
 }
 
 /// One thing from the end of a deed until now.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct Lifeline {
     /// Where it is; the last place where it was, once it is gone.
     pub at: Address,
     /// Whether it was there at the end of the deed.
@@ -107,7 +107,7 @@ impl Trail {
 }
 
 /// The things to follow, as they are at the end of a deed.
-fn lines(deed: &Deed, old: &Ledger, state: &Ledger) -> BTreeMap<Address, Line> {
+fn lines(deed: &Deed, old: &Ledger, state: &Ledger) -> BTreeMap<Address, Lifeline> {
     let (mut changed, mut moved) = (BTreeSet::new(), BTreeSet::new());
     for one in &deed.changes {
         match &one.act {
@@ -120,10 +120,10 @@ fn lines(deed: &Deed, old: &Ledger, state: &Ledger) -> BTreeMap<Address, Line> {
         is_segment(address) || changed.contains(address) || (!moved.is_empty() && moved.contains(&address.resource()))
     };
     let all = old.owned.keys().chain(state.owned.keys()).chain(state.open.keys());
-    all.filter(is_wanted).map(|address| (address.clone(), Line::new(address, old, state))).collect()
+    all.filter(is_wanted).map(|address| (address.clone(), Lifeline::new(address, old, state))).collect()
 }
 
-impl Line {
+impl Lifeline {
     fn new(address: &Address, old: &Ledger, state: &Ledger) -> Self {
         let id = old.owned.get(address).map(|owned| owned.id.clone());
         let mut line = Self { at: address.clone(), stayed: false, gone: false, by_hand: false, id };

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::facts::{About, Fact, Value, tells_location};
 use super::phrases;
-use super::question::{Found, Question};
+use super::question::{Question, Solution};
 use super::solver::Budget;
 use super::terms::{Id, Join, Term, Terms};
 use crate::nouns::device::DeviceType;
@@ -70,16 +70,16 @@ impl fmt::Display for Conflict {
 fn fewest(terms: &Terms, members: &[Id], budget: &mut Budget) -> Vec<Id> {
     let mut question = Question::about(terms, members);
     let mut left = match question.ask(members, &[], budget) {
-        Found::None(core) => core,
+        Solution::None(core) => core,
         _ => return members.to_vec(),
     };
     let mut at = 0;
     while at < left.len() {
         let others: Vec<Id> = left.iter().copied().filter(|id| *id != left[at]).collect();
         match question.ask(&others, &[], budget) {
-            Found::None(core) => left.retain(|id| core.contains(id)),
-            Found::OverBudget => break,
-            Found::Device(_) => at += 1,
+            Solution::None(core) => left.retain(|id| core.contains(id)),
+            Solution::OverBudget => break,
+            Solution::Device(_) => at += 1,
         }
     }
     left.sort_unstable_by_key(|id| members.iter().position(|member| member == id));

@@ -11,15 +11,15 @@ use super::terms::{Id, Join, Term, Terms};
 
 /// A device, as far as it matters: whoever has these traits is an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Device {
-    traits: BTreeMap<About, Known>,
+pub struct ExampleDevice {
+    traits: BTreeMap<About, KnownValues>,
     /// What both of two audiences ask for: it says nothing of how they differ, and goes without words.
     given: BTreeSet<About>,
 }
 
 /// What is known of one thing of a device: it is one of these values, or none of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Known {
+struct KnownValues {
     values: Among,
     so: bool,
 }
@@ -27,7 +27,7 @@ struct Known {
 /// The same while it is found out.
 type Gathered = BTreeMap<About, (Vec<Value>, bool)>;
 
-impl Device {
+impl ExampleDevice {
     /// The traits of a device that put it in some terms and outside others. Of a compound that several members decide, the
     /// one that needs the fewest words is told.
     pub(super) fn of(terms: &Terms, roots: &[Id], found: &Traits) -> Self {
@@ -56,7 +56,7 @@ impl Device {
                 Term::Joined(_, members) => members.iter().for_each(|member| told[*member] = true),
             }
         }
-        let known = |(values, so): (Vec<Value>, bool)| Known { values: values.into_iter().collect(), so };
+        let known = |(values, so): (Vec<Value>, bool)| KnownValues { values: values.into_iter().collect(), so };
         let traits = traits.into_iter().map(|(about, gathered)| (about, known(gathered))).collect();
         Self { traits, given: BTreeSet::new() }
     }
@@ -74,20 +74,22 @@ impl Device {
 
     /// What it has to be, and whether it has to be so or not: of each thing one of some values, or none of them.
     pub fn traits(&self) -> impl Iterator<Item = (Fact, bool)> {
-        let fact = |about: &About, known: &Known| Fact { about: about.clone(), values: known.values.clone() };
+        let fact = |about: &About, known: &KnownValues| Fact { about: about.clone(), values: known.values.clone() };
         self.traits.iter().map(move |(about, known)| (fact(about, known), known.so))
     }
 }
 
 /// In words: `an iOS device in GB, with the tag vip and not in the segment staff`.
-impl fmt::Display for Device {
+impl fmt::Display for ExampleDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let noun = match self.traits.get(&About::Kind) {
-            Some(Known { values, so: true }) => match values.iter().map(phrases::kind).collect::<String>().as_str() {
-                name @ ("iOS" | "Android" | "Amazon") => format!("an {name} device"),
-                "the web" => "a web browser".to_owned(),
-                name => format!("a device on {name}"),
-            },
+            Some(KnownValues { values, so: true }) => {
+                match values.iter().map(phrases::kind).collect::<String>().as_str() {
+                    name @ ("iOS" | "Android" | "Amazon") => format!("an {name} device"),
+                    "the web" => "a web browser".to_owned(),
+                    name => format!("a device on {name}"),
+                }
+            }
             _ => "a device".to_owned(),
         };
         let mut is: Vec<_> = self.traits.iter().collect();

@@ -38,7 +38,7 @@ enum Task<'s> {
 }
 
 /// How far a segment has come.
-enum State {
+enum ExpandState {
     /// It is being followed: whoever names it meanwhile closes a circle.
     Open,
     Done(usize),
@@ -52,7 +52,7 @@ impl Expanded {
         segments: &dyn Fn(&SegmentRef) -> Option<&'s Selector>,
     ) -> Option<(Self, usize)> {
         let mut expanded = Self::default();
-        let mut states: HashMap<(bool, &str), State> = HashMap::new();
+        let mut states: HashMap<(bool, &str), ExpandState> = HashMap::new();
         let mut made: Vec<usize> = Vec::new();
         let mut tasks = vec![Task::See(selector)];
         while let Some(task) = tasks.pop() {
@@ -79,12 +79,12 @@ impl Expanded {
                     let known = states.get(&name(reference));
                     let criteria = if known.is_none() { segments(reference) } else { None };
                     match (known, criteria) {
-                        (Some(State::Done(place)), _) => {
+                        (Some(ExpandState::Done(place)), _) => {
                             made.push(*place);
                             continue;
                         }
                         (None, Some(criteria)) => {
-                            states.insert(name(reference), State::Open);
+                            states.insert(name(reference), ExpandState::Open);
                             tasks.extend([Task::Close(reference), Task::See(criteria)]);
                             continue;
                         }
@@ -104,7 +104,7 @@ impl Expanded {
                     _ => Part::Not(made.pop()?),
                 },
                 Task::Close(reference) => {
-                    states.insert(name(reference), State::Done(*made.last()?));
+                    states.insert(name(reference), ExpandState::Done(*made.last()?));
                     continue;
                 }
             };

@@ -53,20 +53,20 @@ pub enum Value {
     Kind(DeviceType),
     /// A channel, and the sort of device behind it as far as selectors tell them apart. Thus `channel` covers what
     /// `ios_channel` says of the same id, and no two values go together.
-    Channel(String, Line),
+    Channel(String, DeviceClass),
 }
 
 /// The sorts of device that selectors for channels tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Line {
+pub enum DeviceClass {
     Ios,
     Android,
     Amazon,
     Other,
 }
 
-impl Line {
-    pub const ALL: [Line; 4] = [Self::Ios, Self::Android, Self::Amazon, Self::Other];
+impl DeviceClass {
+    pub const ALL: [DeviceClass; 4] = [Self::Ios, Self::Android, Self::Amazon, Self::Other];
 
     /// The kind of device; `None` for all but those that have a selector of their own.
     pub fn kind(self) -> Option<DeviceType> {
@@ -84,7 +84,7 @@ impl Line {
 pub enum Case<'v> {
     Alike,
     Impossible,
-    Line(Line),
+    Line(DeviceClass),
     Sdk(Option<bool>),
     Own(&'v Value),
 }
@@ -232,14 +232,15 @@ impl Fact {
     }
 
     fn channel(key: ChannelKey, id: &str) -> Self {
-        let of =
-            |lines: &[Line]| Self::new(About::Channel, lines.iter().map(|line| Value::Channel(id.to_owned(), *line)));
+        let of = |lines: &[DeviceClass]| {
+            Self::new(About::Channel, lines.iter().map(|line| Value::Channel(id.to_owned(), *line)))
+        };
         match key {
             ChannelKey::Open => Self::one(About::Address, id),
-            ChannelKey::Any => of(&Line::ALL),
-            ChannelKey::Ios => of(&[Line::Ios]),
-            ChannelKey::Android => of(&[Line::Android]),
-            ChannelKey::Amazon => of(&[Line::Amazon]),
+            ChannelKey::Any => of(&DeviceClass::ALL),
+            ChannelKey::Ios => of(&[DeviceClass::Ios]),
+            ChannelKey::Android => of(&[DeviceClass::Android]),
+            ChannelKey::Amazon => of(&[DeviceClass::Amazon]),
         }
     }
 }

@@ -26,15 +26,15 @@ use std::sync::Arc;
 
 pub use among::Among;
 pub use conflict::Conflict;
-pub use example::Device;
-pub use facts::{About, Fact, Line as Platform, Value};
+pub use example::ExampleDevice;
+pub use facts::{About, DeviceClass as Platform, Fact, Value};
 pub use solver::Budget;
-pub use words::{Line, tree, words};
+pub use words::{TreeLine, tree, words};
 
 use crate::nouns::audience::{SegmentRef, Selector};
 use crate::nouns::device::DeviceTypes;
 use expand::Expanded;
-use question::{Found, Question};
+use question::{Question, Solution};
 use terms::{Id, Join, Term, Terms};
 
 /// How many steps one question may take: well under a tenth of a second.
@@ -84,21 +84,21 @@ pub enum Relation {
     Same,
     /// Everybody still matches, and others join.
     Broader {
-        joins: Device,
+        joins: ExampleDevice,
     },
     /// Nobody joins, and some leave.
     Narrower {
-        leaves: Device,
+        leaves: ExampleDevice,
     },
     /// Everybody leaves and others come.
     Disjoint {
-        joins: Device,
-        leaves: Device,
+        joins: ExampleDevice,
+        leaves: ExampleDevice,
     },
     /// Some stay, some leave, some join.
     Different {
-        joins: Device,
-        leaves: Device,
+        joins: ExampleDevice,
+        leaves: ExampleDevice,
     },
     TooComplex,
 }
@@ -136,7 +136,7 @@ impl Audience {
 
     /// The canonical form as lines, with segments opened. `None` where that is more than anybody reads: a segment that is
     /// named in many places stands in each of them.
-    pub fn canonical(&self) -> Option<Vec<Line>> {
+    pub fn canonical(&self) -> Option<Vec<TreeLine>> {
         let Forms { terms, root, .. } = self.forms.as_ref()?;
         let mut lines = Vec::new();
         let mut open = vec![(*root, 0)];
@@ -150,7 +150,7 @@ impl Audience {
                     if *join == Join::All { "all of" } else { "any of" }.to_owned()
                 }
             };
-            lines.push(Line { depth, text });
+            lines.push(TreeLine { depth, text });
             if lines.len() + open.len() > MOST_LINES {
                 return None;
             }
@@ -175,12 +175,12 @@ pub fn compare(before: &Audience, after: &Audience) -> Relation {
     let mut question = Question::about(&terms, &[before, after]);
     let mut budget = Budget::new(STEPS);
     let mut device = |within: &[Id], without: &[Id]| match question.ask(within, without, &mut budget) {
-        Found::Device(found) => {
-            let device = Device::of(&terms, &[within, without].concat(), &found);
+        Solution::Device(found) => {
+            let device = ExampleDevice::of(&terms, &[within, without].concat(), &found);
             Some(Some(device.between(&terms, before, after)))
         }
-        Found::None(_) => Some(None),
-        Found::OverBudget => None,
+        Solution::None(_) => Some(None),
+        Solution::OverBudget => None,
     };
     let (Some(joins), Some(leaves)) = (device(&[after], &[before]), device(&[before], &[after])) else {
         return Relation::TooComplex;
@@ -198,37 +198,37 @@ pub fn compare(before: &Audience, after: &Audience) -> Relation {
 }
 
 /// Whether an audience matches nobody, whatever devices there are, and why; or a device that it matches.
-pub fn nobody(audience: &Audience) -> Answer<Conflict, Device> {
+pub fn nobody(audience: &Audience) -> Answer<Conflict, ExampleDevice> {
     let Some(forms) = &audience.forms else { return Answer::TooComplex };
     let mut budget = Budget::new(STEPS);
     match Question::about(&forms.terms, &[forms.root]).ask(&[forms.root], &[], &mut budget) {
-        Found::Device(found) => Answer::No(Device::of(&forms.terms, &[forms.root], &found)),
-        Found::None(_) => match forms.as_said() {
+        Solution::Device(found) => Answer::No(ExampleDevice::of(&forms.terms, &[forms.root], &found)),
+        Solution::None(_) => match forms.as_said() {
             Some((said, root)) => Answer::Yes(Conflict::of(&said, root, &mut budget)),
             None => Answer::TooComplex,
         },
-        Found::OverBudget => Answer::TooComplex,
+        Solution::OverBudget => Answer::TooComplex,
     }
 }
 
 /// Whether an audience matches every device there can be; or one that it leaves out.
-pub fn everyone(audience: &Audience) -> Answer<(), Device> {
+pub fn everyone(audience: &Audience) -> Answer<(), ExampleDevice> {
     let Some(forms) = &audience.forms else { return Answer::TooComplex };
     let mut budget = Budget::new(STEPS);
     match Question::about(&forms.terms, &[forms.root]).ask(&[], &[forms.root], &mut budget) {
-        Found::Device(found) => Answer::No(Device::of(&forms.terms, &[forms.root], &found)),
-        Found::None(_) => Answer::Yes(()),
-        Found::OverBudget => Answer::TooComplex,
+        Solution::Device(found) => Answer::No(ExampleDevice::of(&forms.terms, &[forms.root], &found)),
+        Solution::None(_) => Answer::Yes(()),
+        Solution::OverBudget => Answer::TooComplex,
     }
 }
 
 /// Whether two audiences can have a device in common; if so, such a device.
-pub fn overlap(one: &Audience, other: &Audience) -> Answer<Device, ()> {
+pub fn overlap(one: &Audience, other: &Audience) -> Answer<ExampleDevice, ()> {
     overlap_within(one, other, &mut Budget::new(STEPS))
 }
 
 /// The same as one of several questions, which may not take more than a budget together.
-pub fn overlap_within(one: &Audience, other: &Audience, all: &mut Budget) -> Answer<Device, ()> {
+pub fn overlap_within(one: &Audience, other: &Audience, all: &mut Budget) -> Answer<ExampleDevice, ()> {
     let Some((terms, one, other)) = together(one, other) else { return Answer::TooComplex };
     let share = STEPS.min(all.left());
     let mut budget = Budget::new(share);
@@ -237,11 +237,11 @@ pub fn overlap_within(one: &Audience, other: &Audience, all: &mut Budget) -> Ans
     answer
 }
 
-fn overlapping(terms: &Terms, one: Id, other: Id, budget: &mut Budget) -> Answer<Device, ()> {
+fn overlapping(terms: &Terms, one: Id, other: Id, budget: &mut Budget) -> Answer<ExampleDevice, ()> {
     match Question::about(terms, &[one, other]).ask(&[one, other], &[], budget) {
-        Found::Device(found) => Answer::Yes(Device::of(terms, &[one, other], &found)),
-        Found::None(_) => Answer::No(()),
-        Found::OverBudget => Answer::TooComplex,
+        Solution::Device(found) => Answer::Yes(ExampleDevice::of(terms, &[one, other], &found)),
+        Solution::None(_) => Answer::No(()),
+        Solution::OverBudget => Answer::TooComplex,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::among::Among;
-use super::facts::{About, Fact, Line, Value};
+use super::facts::{About, DeviceClass, Fact, Value};
 use crate::nouns::device::DeviceType;
 use crate::nouns::vocabulary::{Group, Values};
 use crate::text;
@@ -139,7 +139,7 @@ fn flag(group: &Group, values: &Among, not: bool) -> String {
 
 /// Channels by their ids, with the platform where one is meant.
 fn channels(values: &Among) -> String {
-    let mut ids: Vec<(&str, Vec<Line>)> = Vec::new();
+    let mut ids: Vec<(&str, Vec<DeviceClass>)> = Vec::new();
     for value in values {
         let Value::Channel(id, line) = value else { continue };
         match ids.last_mut() {
@@ -148,11 +148,11 @@ fn channels(values: &Among) -> String {
         }
     }
     let words = ids.iter().flat_map(|(id, lines)| {
-        let of = |line: &Line| match line {
-            Line::Ios => format!("iOS channel {}", short(id)),
-            Line::Android => format!("Android channel {}", short(id)),
-            Line::Amazon => format!("Amazon channel {}", short(id)),
-            Line::Other => format!("channel {} of another platform", short(id)),
+        let of = |line: &DeviceClass| match line {
+            DeviceClass::Ios => format!("iOS channel {}", short(id)),
+            DeviceClass::Android => format!("Android channel {}", short(id)),
+            DeviceClass::Amazon => format!("Amazon channel {}", short(id)),
+            DeviceClass::Other => format!("channel {} of another platform", short(id)),
         };
         match lines.len() {
             4 => vec![format!("channel {}", short(id))],

@@ -15,37 +15,37 @@ pub struct Question<'t> {
     solver: Solver,
     /// By term, where it is part of the question.
     lits: Vec<Option<Lit>>,
-    known: Vec<Thing<'t>>,
+    known: Vec<DeviceTrait<'t>>,
 }
 
 /// What can be known of one thing of a device: its values, in their order. Things are in the order of theirs.
 #[derive(Debug)]
-struct Thing<'t> {
+struct DeviceTrait<'t> {
     about: &'t About,
     lits: Vec<(&'t Value, Lit)>,
 }
 
 /// That a fact speaks of a value of a thing, and the term of that fact.
-type Said<'t> = (&'t About, &'t Value, Id);
+type Mention<'t> = (&'t About, &'t Value, Id);
 
 /// What tells a value from others of its thing: the terms whose facts speak of it, and what laws make of it.
-struct Told<'t, 's>(&'s [Said<'t>], Case<'t>);
+struct Distinction<'t, 's>(&'s [Mention<'t>], Case<'t>);
 
-impl Told<'_, '_> {
+impl Distinction<'_, '_> {
     fn terms(&self) -> impl Iterator<Item = Id> {
         self.0.iter().map(|(_, _, id)| *id)
     }
 }
 
-impl PartialEq for Told<'_, '_> {
+impl PartialEq for Distinction<'_, '_> {
     fn eq(&self, other: &Self) -> bool {
         self.1 == other.1 && self.terms().eq(other.terms())
     }
 }
 
-impl Eq for Told<'_, '_> {}
+impl Eq for Distinction<'_, '_> {}
 
-impl Hash for Told<'_, '_> {
+impl Hash for Distinction<'_, '_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.terms().for_each(|id| id.hash(state));
         self.1.hash(state);
@@ -54,7 +54,7 @@ impl Hash for Told<'_, '_> {
 
 /// What came out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found<'t> {
+pub enum Solution<'t> {
     /// A device for which it is so.
     Device(Traits<'t>),
     /// There is none, because of these.
@@ -81,7 +81,7 @@ static KINDS: [Value; 3] =
 impl<'t> Question<'t> {
     pub fn about(terms: &'t Terms, roots: &[Id]) -> Self {
         let needed = terms.within(roots);
-        let mut said: Vec<Said> = Vec::with_capacity(2 * terms.len());
+        let mut said: Vec<Mention> = Vec::with_capacity(2 * terms.len());
         for id in (0..terms.len()).filter(|id| needed[*id]) {
             if let Term::Is { fact, .. } = terms.get(id) {
                 said.extend(fact.values.iter().map(|value| (&fact.about, value, id)));
@@ -89,25 +89,27 @@ impl<'t> Question<'t> {
         }
         said.sort_unstable();
         let mut solver = Solver::with_room(2 * terms.len() + 8);
-        let mut known: Vec<Thing> = Vec::new();
+        let mut known: Vec<DeviceTrait> = Vec::new();
         // By term: what its fact is any of.
         let mut any: Vec<(Id, Lit)> = Vec::with_capacity(said.len());
         for of_thing in said.chunk_by(|one, other| one.0 == other.0) {
             let about = of_thing[0].0;
             // Values that no fact and no law tells apart are one: a thousand named users are few cases.
-            let mut cases: HashMap<Told, Lit, Spread> = HashMap::default();
+            let mut cases: HashMap<Distinction, Lit, Spread> = HashMap::default();
             let mut lits = Vec::with_capacity(of_thing.len());
             for of_value in of_thing.chunk_by(|one, other| one.1 == other.1) {
                 let value = of_value[0].1;
                 // Most things have one value, which nothing needs to be told apart from.
                 let lit = match of_value.len() == of_thing.len() {
                     true => solver.variable(),
-                    false => *cases.entry(Told(of_value, about.case(value))).or_insert_with(|| solver.variable()),
+                    false => {
+                        *cases.entry(Distinction(of_value, about.case(value))).or_insert_with(|| solver.variable())
+                    }
                 };
                 any.extend(of_value.iter().map(|(_, _, id)| (*id, lit)));
                 lits.push((value, lit));
             }
-            known.push(Thing { about, lits });
+            known.push(DeviceTrait { about, lits });
         }
         any.sort_unstable();
         any.dedup();
@@ -153,35 +155,35 @@ impl<'t> Question<'t> {
     }
 
     /// Whether a device can be in all of some terms and in none of others.
-    pub fn ask(&mut self, within: &[Id], without: &[Id], budget: &mut Budget) -> Found<'t> {
+    pub fn ask(&mut self, within: &[Id], without: &[Id], budget: &mut Budget) -> Solution<'t> {
         let lit = |id: &Id| self.lits[*id].map(|lit| (lit, *id));
         let mut assumed: Vec<(Lit, Id)> = within.iter().filter_map(lit).collect();
         assumed.extend(without.iter().filter_map(lit).map(|(lit, id)| (!lit, id)));
         let lits: Vec<Lit> = assumed.iter().map(|(lit, _)| *lit).collect();
         match self.solver.solve(&lits, budget) {
-            Verdict::OverBudget => Found::OverBudget,
+            Verdict::OverBudget => Solution::OverBudget,
             Verdict::Cannot(core) => {
-                Found::None(assumed.into_iter().filter(|(lit, _)| core.contains(lit)).map(|(_, id)| id).collect())
+                Solution::None(assumed.into_iter().filter(|(lit, _)| core.contains(lit)).map(|(_, id)| id).collect())
             }
-            Verdict::Can => Found::Device(Traits(self.known.iter().filter_map(|thing| self.read(thing)).collect())),
+            Verdict::Can => Solution::Device(Traits(self.known.iter().filter_map(|thing| self.read(thing)).collect())),
         }
     }
 
-    fn read(&self, thing: &Thing<'t>) -> Option<(&'t About, &'t Value)> {
+    fn read(&self, thing: &DeviceTrait<'t>) -> Option<(&'t About, &'t Value)> {
         let (value, _) = thing.lits.iter().find(|(_, lit)| self.solver.holds(*lit))?;
         Some((thing.about, value))
     }
 }
 
 /// What holds of every device.
-fn laws(solver: &mut Solver, known: &mut Vec<Thing>) {
+fn laws(solver: &mut Solver, known: &mut Vec<DeviceTrait>) {
     let kinds = kinds(solver, known);
     let kind = |device: &DeviceType| {
         let place = kinds.binary_search_by(|(known, _)| (*known).cmp(device)).ok()?;
         Some(kinds[place].1)
     };
     let mut possible: Vec<Lit> = Vec::new();
-    for Thing { about, lits } in &*known {
+    for DeviceTrait { about, lits } in &*known {
         possible.clear();
         for (value, lit) in lits {
             match about.can_be(value) {
@@ -230,14 +232,14 @@ fn laws(solver: &mut Solver, known: &mut Vec<Thing>) {
 }
 
 /// The kinds of device that somebody speaks of or that a law needs. Each device is of one.
-fn kinds<'t>(solver: &mut Solver, known: &mut Vec<Thing<'t>>) -> Vec<(&'t DeviceType, Lit)> {
+fn kinds<'t>(solver: &mut Solver, known: &mut Vec<DeviceTrait<'t>>) -> Vec<(&'t DeviceType, Lit)> {
     let needed =
         |about: &About| matches!(about, About::Kind | About::Channel | About::Address) || about.kind().is_some();
     if !known.iter().any(|thing| needed(thing.about)) {
         return Vec::new();
     }
     let place = known.binary_search_by(|thing| thing.about.cmp(&KIND)).unwrap_or_else(|place| {
-        known.insert(place, Thing { about: &KIND, lits: Vec::new() });
+        known.insert(place, DeviceTrait { about: &KIND, lits: Vec::new() });
         place
     });
     let lits = &mut known[place].lits;
@@ -254,8 +256,8 @@ fn kinds<'t>(solver: &mut Solver, known: &mut Vec<Thing<'t>>) -> Vec<(&'t Device
 }
 
 /// Only devices with SDK 6.0 or later say whether location is enabled, and all of those do.
-fn location(solver: &mut Solver, known: &[Thing]) {
-    let Some(Thing { about, lits }) = known.iter().find(|thing| thing.about.is_location()) else { return };
+fn location(solver: &mut Solver, known: &[DeviceTrait]) {
+    let Some(DeviceTrait { about, lits }) = known.iter().find(|thing| thing.about.is_location()) else { return };
     let flags: Vec<Lit> = lits.iter().filter(|(value, _)| about.can_be(value)).map(|(_, lit)| *lit).collect();
     for (version, lit) in known.iter().filter(|thing| thing.about.is_sdk()).flat_map(|thing| &thing.lits) {
         match tells_location(version) {
@@ -268,9 +270,9 @@ fn location(solver: &mut Solver, known: &[Thing]) {
 }
 
 /// Who was seen somewhere in the last month was seen there in the last year.
-fn places(solver: &mut Solver, known: &[Thing]) {
+fn places(solver: &mut Solver, known: &[DeviceTrait]) {
     let mut seen: BTreeMap<&str, Vec<(Option<i64>, Lit)>> = BTreeMap::new();
-    for Thing { about, lits } in known {
+    for DeviceTrait { about, lits } in known {
         if let About::Place { id, months } = about {
             seen.entry(id).or_default().extend(lits.iter().map(|(_, lit)| (*months, *lit)));
         }

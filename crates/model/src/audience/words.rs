@@ -13,13 +13,13 @@ const MORE: &str = "more conditions";
 
 /// A line of a tree.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Line {
+pub struct TreeLine {
     pub depth: usize,
     pub text: String,
 }
 
 /// An audience as lines, each compound above its members. Segments are named and not opened.
-pub fn tree(selector: &Selector) -> Vec<Line> {
+pub fn tree(selector: &Selector) -> Vec<TreeLine> {
     let mut lines = Vec::new();
     let mut open = vec![(selector, false, 0)];
     while let Some((selector, not, depth)) = open.pop() {
@@ -38,7 +38,7 @@ pub fn tree(selector: &Selector) -> Vec<Line> {
             (Selector::All, _) => (&[][..], if not { "nobody" } else { "everyone" }.to_owned()),
             (single, _) => (&[][..], Fact::of(single).map(|fact| condition(&fact, not)).unwrap_or_default()),
         };
-        lines.push(Line { depth, text });
+        lines.push(TreeLine { depth, text });
         open.extend(members.iter().rev().map(|member| (&member.value, false, depth + 1)));
     }
     lines

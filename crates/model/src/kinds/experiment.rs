@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::remote::{Found, Lifecycle, Read, Runs, canonical, id_in, moments, text, texts};
-use super::{Audience, Create, Delete, Parts, Remote, Resource, Role, Said, Sending, Update};
+use super::{Audience, Create, Delete, Parts, Remote, Resource, Role, ReadableText, Sending, Update};
 use crate::codes::{self, Limit};
 use crate::exchange::{Answer, Request, part};
 use crate::nouns::audience::Selector;
@@ -97,7 +97,7 @@ impl Resource for Experiment {
         parts.each = "variant";
         for (number, variant) in variants.iter().enumerate() {
             let Variant { push: Content { notification, message, rest }, schedule } = &variant.value;
-            let said = Said {
+            let said = ReadableText {
                 notification: Some(notification),
                 message: message.as_ref(),
                 devices: Some(device_types),

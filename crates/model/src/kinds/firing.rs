@@ -32,7 +32,7 @@ pub struct Whose {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Firing {
     pub triggers: Vec<TagTrigger>,
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<FollowUp>,
     /// From when on it is set off, where that is said.
     pub from: Option<Timestamp>,
     /// From when on it no longer is.
@@ -49,7 +49,7 @@ pub struct TagTrigger {
 
 /// One message that follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct FollowUp {
     /// How long after.
     pub delay: Delay,
     /// The kinds of device that it goes to; none: to every kind.
@@ -72,7 +72,7 @@ impl Firing {
             let within = trigger.group.is_none() || trigger.group == *group;
             trigger.removed == *removed && trigger.tag == *tag && within
         };
-        let reached = |outcome: &&Outcome| match &whose.device {
+        let reached = |outcome: &&FollowUp| match &whose.device {
             Some(device) => outcome.devices.is_empty() || outcome.devices.contains(device),
             None => true,
         };

@@ -19,7 +19,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 pub use census::{Census, Counted};
-pub use parts::{Audience, Parts, Role, Said, Sending, TagUse};
+pub use parts::{Audience, Parts, ReadableText, Role, Sending, TagUse};
 pub use remote::{Api, Create, Delete, Firing, Found, Lifecycle, Read, Remote, Runs, Tagging, Update};
 
 use crate::address::{Address, KIND_KEYS};
@@ -209,5 +209,5 @@ kinds! {
 pub use crate::nouns::trigger::Trigger;
 pub use crate::nouns::variable::Variable;
 pub use experiment::{VARIANT_COUNT, Variant};
-pub use pipeline::Outcome;
+pub use pipeline::PipelineOutcome;
 pub use template::Sample;

@@ -19,7 +19,7 @@ pub struct Parts<'r> {
     /// The resource's own key, and where it stands.
     pub key: &'r At<String>,
     pub audiences: Vec<Audience<'r>>,
-    pub said: Vec<Said<'r>>,
+    pub said: Vec<ReadableText<'r>>,
     /// What people call each of several messages: `variant`.
     pub each: &'static str,
     /// Sample values for the variables, by the name of the sample.
@@ -55,7 +55,7 @@ pub enum Role {
 
 /// Something that people read.
 #[derive(Clone, Copy, Debug)]
-pub struct Said<'r> {
+pub struct ReadableText<'r> {
     pub notification: Option<&'r At<Notification>>,
     pub message: Option<&'r At<Message>>,
     pub devices: Option<&'r At<DeviceTypes>>,
@@ -77,7 +77,7 @@ pub struct Sending<'r> {
     /// Which variant of an experiment it is, from 1. Each person gets one of them.
     pub variant: Option<usize>,
     /// What they read, and on what.
-    pub said: Said<'r>,
+    pub said: ReadableText<'r>,
 }
 
 /// A tag that a resource gives to somebody, outside selectors and actions.
@@ -112,11 +112,11 @@ impl<'r> Parts<'r> {
     }
 
     /// The parts of a whole push, and what it says.
-    pub fn push(&mut self, push: &'r At<Push>, role: Role) -> Said<'r> {
+    pub fn push(&mut self, push: &'r At<Push>, role: Role) -> ReadableText<'r> {
         let Push { audience, device_types, notification, message, campaigns, template, substitutions: _ } = &push.value;
         self.pushes.push(push);
         self.audiences.push(Audience { selector: audience, devices: Some(device_types), role });
-        let said = Said {
+        let said = ReadableText {
             notification: notification.as_ref(),
             message: message.as_ref(),
             devices: Some(device_types),

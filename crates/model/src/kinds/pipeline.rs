@@ -24,7 +24,7 @@ shape! {
         /// What sets it off.
         immediate_trigger: Many<At<Trigger>, 1>,
         /// What is sent, and how long after.
-        outcome: Many<Outcome, 1>,
+        outcome: Many<PipelineOutcome, 1>,
         /// Another place for the delay, which the contract does not describe.
         #[serde(skip)]
         timing: Option<Timing>,
@@ -34,7 +34,7 @@ shape! {
 
 shape! {
     /// What a pipeline does.
-    pub struct Outcome as "an outcome with push and delay" {
+    pub struct PipelineOutcome as "an outcome with push and delay" {
         /// How long after the trigger. At once where it is left out.
         delay: Option<At<Delay>>,
         /// What is sent. Its audience is `triggered`, also where it is left out.
@@ -170,7 +170,7 @@ impl Remote for Pipeline {
         }
         let all = |key: &str| spec[key].as_array().map(Vec::as_slice).unwrap_or_default();
         let triggers: Vec<TagTrigger> = all("immediate_trigger").iter().filter_map(tag_trigger).collect();
-        let outcome = |outcome: &Value| remote::Outcome {
+        let outcome = |outcome: &Value| remote::FollowUp {
             delay: Delay(outcome["delay"].as_i64().unwrap_or(0).max(0)),
             devices: devices(&outcome["push"]["device_types"]),
         };

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use jiff::Timestamp;
 use serde_json::Value;
 
-pub use super::firing::{Firing, Outcome, TagTrigger, Tagging, Whose, moved};
+pub use super::firing::{Firing, FollowUp, TagTrigger, Tagging, Whose, moved};
 pub use super::lifecycle::{Create, Delete, Lifecycle, Read, Update};
 pub use super::references::{may_name, named, named_ids, names_any, point, pointed, segments};
 pub use super::runs::{Coming, Runs, moments, to_come};

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::remote::{Found, Lifecycle, Read, canonical, id_in, text, time};
-use super::{Create, Delete, Parts, Remote, Resource, Said, Update};
+use super::{Create, Delete, Parts, Remote, Resource, ReadableText, Update};
 use crate::codes::{self, Limit};
 use crate::exchange::{Answer, Request, part};
 use crate::nouns::level::Level;
@@ -53,7 +53,7 @@ impl Resource for Template {
         let Self { name: _, description: _, variables, push, previews } = self;
         let Content { notification, message, rest } = push;
         parts.previews.extend(previews);
-        parts.said.push(Said {
+        parts.said.push(ReadableText {
             notification: Some(notification),
             message: message.as_ref(),
             devices: None,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::levels::{self, Below};
-use super::{At, Entry, Node, Plain, Tree};
+use super::{At, MapEntry, Node, Plain, Tree};
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::source::Span;
@@ -82,7 +82,7 @@ impl Reader {
     }
 
     /// Reads the value of an entry; what is missing in it is reported at its key.
-    pub fn value<T: Decode>(&mut self, entry: &Entry) -> Option<T> {
+    pub fn value<T: Decode>(&mut self, entry: &MapEntry) -> Option<T> {
         if entry.value.is_null() && T::absent().is_none() {
             return self.empty::<T>(&entry.value, &entry.key);
         }
@@ -193,7 +193,7 @@ impl Reader {
 #[derive(Debug)]
 pub struct Fields<'n> {
     node: &'n Node,
-    pub(super) entries: &'n [Entry],
+    pub(super) entries: &'n [MapEntry],
     /// All keys that the map may have, where the reader of the map says so.
     pub(super) known: &'static [&'static str],
     /// Those of them that only manifests have.
@@ -227,14 +227,14 @@ impl<'n> Fields<'n> {
 
     /// Whether an unknown key was probably meant to be this one.
     fn is_misspelt(&self, name: &str) -> bool {
-        let stands_in = |entry: &Entry| match meant(&entry.key, self.known) {
+        let stands_in = |entry: &MapEntry| match meant(&entry.key, self.known) {
             Some(near) => near == name,
             None => (self.below)().iter().any(|field| field.name == name && field.keys.contains(&entry.key.as_str())),
         };
         self.known.contains(&name) && self.unknown(self.known, false).any(stands_in)
     }
 
-    pub fn entry(&self, name: &str) -> Option<&'n Entry> {
+    pub fn entry(&self, name: &str) -> Option<&'n MapEntry> {
         self.entries.iter().find(|entry| *entry.key == name)
     }
 
@@ -260,7 +260,7 @@ impl<'n> Fields<'n> {
         if reader.lenient {
             return;
         }
-        let mut unknown: Vec<&Entry> = self.unknown(known, reader.wire).collect();
+        let mut unknown: Vec<&MapEntry> = self.unknown(known, reader.wire).collect();
         if unknown.is_empty() {
             return;
         }
@@ -276,7 +276,7 @@ impl<'n> Fields<'n> {
     /// nearly a known key is a slip of the pen and an error all the same.
     pub fn keep(&self, known: &[&str], reader: &mut Reader) -> Rest {
         let mut rest = BTreeMap::new();
-        let mut unknown: Vec<&Entry> = self.unknown(known, reader.wire).collect();
+        let mut unknown: Vec<&MapEntry> = self.unknown(known, reader.wire).collect();
         if unknown.is_empty() {
             return Rest(rest);
         }
@@ -317,8 +317,8 @@ impl<'n> Fields<'n> {
         known.iter().copied().filter(|key| !self.own.contains(key)).collect()
     }
 
-    fn unknown(&self, known: &[&str], wire: bool) -> impl Iterator<Item = &'n Entry> {
-        let own = move |entry: &&Entry| !wire && entry.key.starts_with("x-");
+    fn unknown(&self, known: &[&str], wire: bool) -> impl Iterator<Item = &'n MapEntry> {
+        let own = move |entry: &&MapEntry| !wire && entry.key.starts_with("x-");
         self.entries.iter().filter(|entry| !known.contains(&entry.key.as_str())).filter(move |entry| !own(entry))
     }
 
@@ -347,7 +347,7 @@ fn near_name<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     glued.or_else(|| text::nearest(key, names())).or_else(|| text::with_part(key, names()))
 }
 
-fn unknown_key(entry: &Entry, known: &[&str]) -> Finding {
+fn unknown_key(entry: &MapEntry, known: &[&str]) -> Finding {
     let key = &entry.key;
     let finding = Finding::new(&codes::YM201, key.span, format!("unknown key `{}`", text::short(key, 40)))
         .label("not known here");

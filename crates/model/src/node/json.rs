@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{At, Entry, Node, Scalar, Style, Tree};
+use super::{At, MapEntry, Node, Scalar, Style, Tree};
 use crate::source::{FileId, Span};
 
 /// How deep arrays and objects may nest.
@@ -66,7 +66,7 @@ impl Parser<'_> {
     }
 
     fn object(&mut self, depth: usize) -> Result<Tree, NotJson> {
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<MapEntry> = Vec::new();
         self.at += 1;
         self.blank();
         if self.peek() == Some(b'}') {
@@ -86,7 +86,7 @@ impl Parser<'_> {
             }
             self.at += 1;
             let value = self.value(depth + 1)?;
-            entries.push(Entry { key, value });
+            entries.push(MapEntry { key, value });
             if self.next_or(b'}')? {
                 return Ok(Tree::Map(last_of_each(entries)));
             }
@@ -169,7 +169,7 @@ impl Parser<'_> {
 }
 
 /// The last of two equal keys wins, as with most readers of JSON.
-fn last_of_each(entries: Vec<Entry>) -> Vec<Entry> {
+fn last_of_each(entries: Vec<MapEntry>) -> Vec<MapEntry> {
     // Most objects are small: looking at each pair costs less than a table.
     let few = entries.len() <= 16;
     if few && entries.iter().enumerate().all(|(at, one)| entries[..at].iter().all(|other| *other.key != *one.key)) {

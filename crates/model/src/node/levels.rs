@@ -3,7 +3,7 @@
 
 use super::decode::meant;
 use super::yaml_text;
-use super::{Decode, Entry, Fields, Node, Reader, Tree};
+use super::{Decode, Fields, MapEntry, Node, Reader, Tree};
 use crate::codes;
 use crate::finding::Finding;
 use crate::text;
@@ -63,14 +63,19 @@ impl<'n> Fields<'n> {
 
     /// Reports keys that belong under one of the fields that count, and takes them out of the unknown ones. All that belong
     /// under the same field are one finding.
-    pub(super) fn too_high(&self, unknown: &mut Vec<&'n Entry>, counts: impl Fn(&Below) -> bool, reader: &mut Reader) {
+    pub(super) fn too_high(
+        &self,
+        unknown: &mut Vec<&'n MapEntry>,
+        counts: impl Fn(&Below) -> bool,
+        reader: &mut Reader,
+    ) {
         if unknown.is_empty() {
             return;
         }
         for field in (self.below)().iter().filter(|field| counts(field)) {
             let belongs =
-                |entry: &&Entry| field.keys.contains(&entry.key.as_str()) && meant(&entry.key, self.known).is_none();
-            let (here, others): (Vec<&Entry>, Vec<&Entry>) = unknown.iter().copied().partition(belongs);
+                |entry: &&MapEntry| field.keys.contains(&entry.key.as_str()) && meant(&entry.key, self.known).is_none();
+            let (here, others): (Vec<&MapEntry>, Vec<&MapEntry>) = unknown.iter().copied().partition(belongs);
             *unknown = others;
             let [first, rest @ ..] = &here[..] else { continue };
             let names: Vec<String> = here.iter().map(|entry| format!("`{}`", entry.key)).collect();
@@ -86,7 +91,7 @@ impl<'n> Fields<'n> {
 }
 
 /// The finding for a key of the map around the one that it stands in.
-pub(super) fn too_low(entry: &Entry) -> Finding {
+pub(super) fn too_low(entry: &MapEntry) -> Finding {
     let message = format!("`{}` belongs one level higher", entry.key);
     Finding::new(&codes::YM201, entry.key.span, message)
         .label("one level too low")

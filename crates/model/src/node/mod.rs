@@ -3,13 +3,13 @@
 //! YAML and TOML become the same [`Node`]s, and types are read from nodes with [`Decode`]. That is not serde, which stops
 //! at the first problem: a reader of manifests must report all of them, each under the exact value.
 
-mod again;
 mod at;
 mod basics;
 mod decode;
 mod json;
 mod levels;
 mod name;
+mod reserialized;
 mod scalar;
 mod shape;
 mod shared;
@@ -42,17 +42,17 @@ pub struct Node {
 pub enum Tree {
     Scalar(Scalar),
     List(Vec<Node>),
-    Map(Vec<Entry>),
+    Map(Vec<MapEntry>),
 }
 
 /// A key and its value. Keys are unique in their map and stand in the author's order.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct MapEntry {
     pub key: At<String>,
     pub value: Node,
 }
 
-impl Entry {
+impl MapEntry {
     /// Whether the key is the author's own, which nobody else reads.
     pub fn is_own(&self) -> bool {
         self.key.starts_with("x-")
@@ -77,7 +77,7 @@ impl Node {
             Value::Array(items) => Tree::List(items.iter().map(Self::from_json_value).collect()),
             Value::Object(map) => Tree::Map(
                 map.iter()
-                    .map(|(key, value)| Entry {
+                    .map(|(key, value)| MapEntry {
                         key: At::new(key.clone(), Span::NONE),
                         value: Self::from_json_value(value),
                     })
@@ -94,7 +94,7 @@ impl Node {
             Tree::List(items) => Tree::List(items.into_iter().map(Self::nowhere).collect()),
             Tree::Map(entries) => {
                 let nowhere =
-                    |Entry { key, value }| Entry { key: At::new(key.value, Span::NONE), value: value.nowhere() };
+                    |MapEntry { key, value }| MapEntry { key: At::new(key.value, Span::NONE), value: value.nowhere() };
                 Tree::Map(entries.into_iter().map(nowhere).collect())
             }
         };
@@ -120,7 +120,7 @@ impl Node {
         }
     }
 
-    pub fn entries(&self) -> Option<&[Entry]> {
+    pub fn entries(&self) -> Option<&[MapEntry]> {
         match &self.tree {
             Tree::Map(entries) => Some(entries),
             _ => None,

@@ -8,18 +8,18 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::again::Again;
+use super::reserialized::Reserialized;
 use super::sorted::{sorted, sorted_from};
 
 /// What something says, as JSON. A copy costs nothing: all copies share one text, until one of them is changed.
 ///
 /// Most of what a plan is about is as it was, which the texts show. Only what somebody looks into becomes a tree.
 #[derive(Clone, Default)]
-pub struct Shared(Arc<Said>);
+pub struct Shared(Arc<TextOrValue>);
 
 /// One of the two is there; the other is made of it once somebody asks.
 #[derive(Clone, Default)]
-struct Said {
+struct TextOrValue {
     /// In sorted form: of two that say the same it is the same.
     text: OnceLock<Box<str>>,
     value: OnceLock<Value>,
@@ -27,7 +27,7 @@ struct Said {
 
 impl From<Value> for Shared {
     fn from(value: Value) -> Self {
-        Self(Arc::new(Said { text: OnceLock::new(), value: value.into() }))
+        Self(Arc::new(TextOrValue { text: OnceLock::new(), value: value.into() }))
     }
 }
 
@@ -37,7 +37,7 @@ impl From<&Value> for Shared {
     }
 }
 
-impl From<Box<str>> for Said {
+impl From<Box<str>> for TextOrValue {
     fn from(text: Box<str>) -> Self {
         Self { text: text.into(), value: OnceLock::new() }
     }
@@ -47,7 +47,7 @@ impl Shared {
     /// What something is in JSON.
     pub fn of(data: &impl Serialize) -> Self {
         let text = sorted(data).expect("what is kept has text keys only");
-        Self(Arc::new(Said::from(text.into_boxed_str())))
+        Self(Arc::new(TextOrValue::from(text.into_boxed_str())))
     }
 
     /// The JSON, in sorted form.
@@ -87,7 +87,7 @@ impl Shared {
     /// The same as a text alone: a tree of it, which takes far more room, is let go.
     pub fn packed(self) -> Self {
         match self.0.value.get() {
-            Some(value) => Self(Arc::new(Said::from(value.to_string().into_boxed_str()))),
+            Some(value) => Self(Arc::new(TextOrValue::from(value.to_string().into_boxed_str()))),
             None => self,
         }
     }
@@ -158,7 +158,7 @@ impl DerefMut for Shared {
     fn deref_mut(&mut self) -> &mut Value {
         let said = Arc::make_mut(&mut self.0);
         let value = said.value.take().unwrap_or_else(|| read(&said.text));
-        *said = Said { text: OnceLock::new(), value: value.into() };
+        *said = TextOrValue { text: OnceLock::new(), value: value.into() };
         said.value.get_mut().expect("it was set just now")
     }
 }
@@ -197,14 +197,14 @@ impl Serialize for Shared {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0.value.get() {
             Some(value) => value.serialize(serializer),
-            None => Again(self.text()).serialize(serializer),
+            None => Reserialized(self.text()).serialize(serializer),
         }
     }
 }
 
 impl<'de> Deserialize<'de> for Shared {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        sorted_from(deserializer).map(|text| Self(Arc::new(Said::from(text.into_boxed_str()))))
+        sorted_from(deserializer).map(|text| Self(Arc::new(TextOrValue::from(text.into_boxed_str()))))
     }
 }
 

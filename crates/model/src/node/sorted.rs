@@ -29,12 +29,12 @@ pub fn sorted_from<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String,
 struct Writer {
     out: Vec<u8>,
     /// The entries of all objects that are open, the innermost last.
-    entries: Vec<Entry>,
+    entries: Vec<WrittenEntry>,
 }
 
 /// Where an entry stands in what is written: its key in quotes, and all of it.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct WrittenEntry {
     begin: usize,
     key_end: usize,
     end: usize,
@@ -42,7 +42,7 @@ struct Entry {
 
 /// A list or an object that is being written.
 #[derive(Debug)]
-struct Open<'w> {
+struct OpenWriter<'w> {
     writer: &'w mut Writer,
     begin: usize,
     /// The entries before this one belong to objects around it.
@@ -56,21 +56,21 @@ impl Writer {
         serde_json::to_writer(&mut self.out, data)
     }
 
-    fn open(&mut self, bracket: u8) -> Open<'_> {
+    fn open(&mut self, bracket: u8) -> OpenWriter<'_> {
         self.out.push(bracket);
-        Open { begin: self.out.len(), outer: self.entries.len(), variant: false, writer: self }
+        OpenWriter { begin: self.out.len(), outer: self.entries.len(), variant: false, writer: self }
     }
 
     /// `{"variant":` and what follows.
-    fn variant(&mut self, variant: &str, bracket: u8) -> Result<Open<'_>, Error> {
+    fn variant(&mut self, variant: &str, bracket: u8) -> Result<OpenWriter<'_>, Error> {
         self.out.push(b'{');
         self.put(variant)?;
         self.out.push(b':');
-        Ok(Open { variant: true, ..self.open(bracket) })
+        Ok(OpenWriter { variant: true, ..self.open(bracket) })
     }
 }
 
-impl Open<'_> {
+impl OpenWriter<'_> {
     fn item(&mut self, item: &(impl Serialize + ?Sized)) -> Result<(), Error> {
         if self.writer.out.len() > self.begin {
             self.writer.out.push(b',');
@@ -91,7 +91,7 @@ impl Open<'_> {
         }
         let key_end = self.writer.out.len();
         self.writer.out.push(b':');
-        self.writer.entries.push(Entry { begin, key_end, end: key_end });
+        self.writer.entries.push(WrittenEntry { begin, key_end, end: key_end });
         Ok(())
     }
 
@@ -124,7 +124,7 @@ impl Open<'_> {
     }
 
     /// Puts the entries in order. Of two with one key the last one holds.
-    fn sort(&mut self, entries: Vec<Entry>) -> Result<(), Error> {
+    fn sort(&mut self, entries: Vec<WrittenEntry>) -> Result<(), Error> {
         let text = self.writer.out.split_off(self.begin);
         let at = |place: usize| place - self.begin;
         let mut keyed = Vec::with_capacity(entries.len());
@@ -147,8 +147,8 @@ impl Open<'_> {
 }
 
 /// Whether an entry certainly stands before another. A key with a backslash is not what it looks like.
-fn is_before(text: &[u8], one: &Entry, next: &Entry) -> bool {
-    let key = |entry: &Entry| &text[entry.begin + 1..entry.key_end - 1];
+fn is_before(text: &[u8], one: &WrittenEntry, next: &WrittenEntry) -> bool {
+    let key = |entry: &WrittenEntry| &text[entry.begin + 1..entry.key_end - 1];
     let (one, next) = (key(one), key(next));
     one < next && !one.contains(&b'\\') && !next.contains(&b'\\')
 }
@@ -230,13 +230,13 @@ macro_rules! plain {
 impl<'w> Serializer for &'w mut Writer {
     type Ok = ();
     type Error = Error;
-    type SerializeSeq = Open<'w>;
-    type SerializeTuple = Open<'w>;
-    type SerializeTupleStruct = Open<'w>;
-    type SerializeTupleVariant = Open<'w>;
-    type SerializeMap = Open<'w>;
-    type SerializeStruct = Open<'w>;
-    type SerializeStructVariant = Open<'w>;
+    type SerializeSeq = OpenWriter<'w>;
+    type SerializeTuple = OpenWriter<'w>;
+    type SerializeTupleStruct = OpenWriter<'w>;
+    type SerializeTupleVariant = OpenWriter<'w>;
+    type SerializeMap = OpenWriter<'w>;
+    type SerializeStruct = OpenWriter<'w>;
+    type SerializeStructVariant = OpenWriter<'w>;
 
     plain! {
         serialize_bool: bool, serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64,
@@ -280,13 +280,13 @@ impl<'w> Serializer for &'w mut Writer {
         object.value(value)?;
         object.close_object()
     }
-    fn serialize_seq(self, _: Option<usize>) -> Result<Open<'w>, Error> {
+    fn serialize_seq(self, _: Option<usize>) -> Result<OpenWriter<'w>, Error> {
         Ok(self.open(b'['))
     }
-    fn serialize_tuple(self, _: usize) -> Result<Open<'w>, Error> {
+    fn serialize_tuple(self, _: usize) -> Result<OpenWriter<'w>, Error> {
         Ok(self.open(b'['))
     }
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Open<'w>, Error> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<OpenWriter<'w>, Error> {
         Ok(self.open(b'['))
     }
     fn serialize_tuple_variant(
@@ -295,13 +295,13 @@ impl<'w> Serializer for &'w mut Writer {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Open<'w>, Error> {
+    ) -> Result<OpenWriter<'w>, Error> {
         self.variant(variant, b'[')
     }
-    fn serialize_map(self, _: Option<usize>) -> Result<Open<'w>, Error> {
+    fn serialize_map(self, _: Option<usize>) -> Result<OpenWriter<'w>, Error> {
         Ok(self.open(b'{'))
     }
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Open<'w>, Error> {
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<OpenWriter<'w>, Error> {
         Ok(self.open(b'{'))
     }
     fn serialize_struct_variant(
@@ -310,14 +310,14 @@ impl<'w> Serializer for &'w mut Writer {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Open<'w>, Error> {
+    ) -> Result<OpenWriter<'w>, Error> {
         self.variant(variant, b'{')
     }
 }
 
 macro_rules! list {
     ($($part:ident, $method:ident);*) => {
-        $(impl $part for Open<'_> {
+        $(impl $part for OpenWriter<'_> {
             type Ok = ();
             type Error = Error;
             fn $method<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), Error> {
@@ -340,7 +340,7 @@ list! {
 
 macro_rules! object {
     ($($part:ident);*) => {
-        $(impl $part for Open<'_> {
+        $(impl $part for OpenWriter<'_> {
             type Ok = ();
             type Error = Error;
             fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
@@ -356,7 +356,7 @@ macro_rules! object {
 
 object! { SerializeStruct; SerializeStructVariant }
 
-impl SerializeMap for Open<'_> {
+impl SerializeMap for OpenWriter<'_> {
     type Ok = ();
     type Error = Error;
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {

@@ -30,13 +30,13 @@ shape! {
         /// Opens a share flow with this text.
         share: Option<At<String>>,
         /// Opens a URL.
-        open: Option<Open>,
+        open: Option<OpenAction>,
     }
 }
 
 shape! {
     /// A URL to open.
-    pub struct Open as "a type and its content" {
+    pub struct OpenAction as "a type and its content" {
         /// `url`, the only type of the contract.
         r#type: At<String>,
         /// The URL.

@@ -11,7 +11,7 @@ use super::message::Message;
 use super::notification::Notification;
 use crate::codes;
 use crate::finding::Finding;
-use crate::node::{At, Decode, Entry, Name, Node, Reader, Tree, owner_of, shape};
+use crate::node::{At, Decode, MapEntry, Name, Node, Reader, Tree, owner_of, shape};
 
 shape! {
     /// A whole push: who gets it, on what, and what it says.
@@ -49,7 +49,7 @@ impl Decode for TriggeredPush {
             return At::decode(node, reader).map(Self);
         };
         let at = owner_of(node);
-        let audience = Entry { key: At::new("audience".to_owned(), at), value: Node::filled(at, "triggered") };
+        let audience = MapEntry { key: At::new("audience".to_owned(), at), value: Node::filled(at, "triggered") };
         let entries = std::iter::once(audience).chain(entries.iter().cloned()).collect();
         At::decode(&Node { span: node.span, tree: Tree::Map(entries) }, reader).map(Self)
     }

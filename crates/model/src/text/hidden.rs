@@ -24,13 +24,15 @@ pub fn marked(text: &str) -> impl Iterator<Item = (usize, char, bool)> {
         let next = || text[at + c.len_utf8()..].chars().next();
         let kind = kind(c);
         let shown = match kind {
-            Kind::Seen => true,
-            Kind::Mark => marks < MARKS && before.is_some_and(|before| before.is_alphanumeric() || !before.is_ascii()),
-            Kind::Joiner => before.is_some_and(|before| joins(before, c, next())),
-            Kind::Selector => before.is_some_and(|before| selects(before, c, next())),
-            Kind::Hidden => at < flag,
+            CharKind::Seen => true,
+            CharKind::Mark => {
+                marks < MARKS && before.is_some_and(|before| before.is_alphanumeric() || !before.is_ascii())
+            }
+            CharKind::Joiner => before.is_some_and(|before| joins(before, c, next())),
+            CharKind::Selector => before.is_some_and(|before| selects(before, c, next())),
+            CharKind::Hidden => at < flag,
         };
-        marks = if kind == Kind::Mark { marks + 1 } else { 0 };
+        marks = if kind == CharKind::Mark { marks + 1 } else { 0 };
         before = Some(c).filter(|_| shown);
         (at, c, !shown)
     })
@@ -49,7 +51,7 @@ pub fn is_printable(text: &str) -> bool {
 
 /// Whether a character is seen as one with that before it: a mark upon a letter, joined emoji, their colour of skin.
 pub fn goes_on(before: char, c: char) -> bool {
-    let part = |c: char| !c.is_ascii() && matches!(kind(c), Kind::Mark | Kind::Joiner | Kind::Selector);
+    let part = |c: char| !c.is_ascii() && matches!(kind(c), CharKind::Mark | CharKind::Joiner | CharKind::Selector);
     let is_tag = matches!(c, '\u{e0020}'..='\u{e007f}');
     part(c) || is_tag || before == '\u{200d}' || (is_picture(before) && matches!(c, '\u{1f3fb}'..='\u{1f3ff}'))
 }
@@ -77,7 +79,7 @@ pub fn escape(c: char) -> String {
 const MARKS: usize = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum CharKind {
     Seen,
     /// It is drawn upon the letter before it.
     Mark,
@@ -87,12 +89,12 @@ enum Kind {
     Hidden,
 }
 
-fn kind(c: char) -> Kind {
+fn kind(c: char) -> CharKind {
     match c {
-        '\u{200c}' | '\u{200d}' => Kind::Joiner,
-        '\u{fe0e}' | '\u{fe0f}' | '\u{180b}'..='\u{180d}' | '\u{180f}' => Kind::Selector,
+        '\u{200c}' | '\u{200d}' => CharKind::Joiner,
+        '\u{fe0e}' | '\u{fe0f}' | '\u{180b}'..='\u{180d}' | '\u{180f}' => CharKind::Selector,
         // Spaces of all widths: they are seen as what they are.
-        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => Kind::Seen,
+        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => CharKind::Seen,
         // Format characters that are drawn: signs of Arabic, Syriac and Kaithi that stand over numbers.
         '\u{600}'..='\u{605}'
         | '\u{6dd}'
@@ -101,22 +103,22 @@ fn kind(c: char) -> Kind {
         | '\u{891}'
         | '\u{8e2}'
         | '\u{110bd}'
-        | '\u{110cd}' => Kind::Seen,
+        | '\u{110cd}' => CharKind::Seen,
         // Letters, marks and symbols that are drawn as nothing.
         '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}' | '\u{2800}' | '\u{3164}' => {
-            Kind::Hidden
+            CharKind::Hidden
         }
-        '\u{fe00}'..='\u{fe0d}' | '\u{ffa0}' | '\u{fffc}' => Kind::Hidden,
+        '\u{fe00}'..='\u{fe0d}' | '\u{ffa0}' | '\u{fffc}' => CharKind::Hidden,
         // Private use, and planes in which nothing is drawn.
-        '\u{e000}'..='\u{f8ff}' | '\u{40000}'.. => Kind::Hidden,
+        '\u{e000}'..='\u{f8ff}' | '\u{40000}'.. => CharKind::Hidden,
         // The standard library escapes what is a control, unassigned, private or a separator, and marks.
-        c if c.escape_debug().len() == 1 => Kind::Seen,
+        c if c.escape_debug().len() == 1 => CharKind::Seen,
         c => {
             let mut bytes = [b'a'; 5];
             let length = c.encode_utf8(&mut bytes[1..]).len();
             // Behind a letter it leaves marks alone, and escapes the rest all the same.
             let behind = str::from_utf8(&bytes[..=length]).unwrap_or_default();
-            if behind.escape_debug().count() == 2 { Kind::Mark } else { Kind::Hidden }
+            if behind.escape_debug().count() == 2 { CharKind::Mark } else { CharKind::Hidden }
         }
     }
 }
@@ -133,7 +135,7 @@ fn joins(before: char, joiner: char, next: Option<char>) -> bool {
     let zero_width_joiner = joiner == '\u{200d}';
     let emoji = zero_width_joiner && (is_picture(before) || before == '\u{fe0f}') && next.is_some_and(is_picture);
     // At the end of a word a joiner chooses the form of the consonant whose vowel was taken away.
-    let half = zero_width_joiner && has_joined_letters(before) && kind(before) == Kind::Mark;
+    let half = zero_width_joiner && has_joined_letters(before) && kind(before) == CharKind::Mark;
     emoji || half || (has_joined_letters(before) && next.is_some_and(has_joined_letters))
 }
 
@@ -163,7 +165,7 @@ fn has_joined_letters(c: char) -> bool {
         | '\u{1cd0}'..='\u{1cff}' | '\u{a8e0}'..='\u{a8ff}' | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aa7f}'
         | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{10d00}'..='\u{10d3f}' | '\u{11000}'..='\u{11fff}'
         | '\u{1e900}'..='\u{1e95f}');
-    scripts && (c.is_alphabetic() || kind(c) == Kind::Mark)
+    scripts && (c.is_alphabetic() || kind(c) == CharKind::Mark)
 }
 
 #[cfg(test)]

@@ -8,11 +8,11 @@ use pushplan_model::nouns::vocabulary;
 use pushplan_model::text;
 use serde_json::{Map, Value, json};
 
-use super::language::{self, Device};
+use super::language::{self, WrittenDevice};
 use super::{Against, Tags};
 
 /// The form of a device that is there when a case begins.
-pub fn whole(device: &At<Device>, against: &Against, reader: &mut Reader) -> Option<Value> {
+pub fn whole(device: &At<WrittenDevice>, against: &Against, reader: &mut Reader) -> Option<Value> {
     let Some(kind) = &device.device_type else {
         let finding = Finding::new(&codes::YM203, device.span, missing("device_type")).label("needs `device_type`");
         reader.report(finding.help("add `device_type`: ios, android, amazon, web or open::<platform>"));
@@ -24,7 +24,7 @@ pub fn whole(device: &At<Device>, against: &Against, reader: &mut Reader) -> Opt
 }
 
 /// The form of what changes of one.
-pub fn change(device: &At<Device>, against: &Against, reader: &mut Reader) -> Option<Value> {
+pub fn change(device: &At<WrittenDevice>, against: &Against, reader: &mut Reader) -> Option<Value> {
     let fixed = [
         ("device_type", device.device_type.as_ref().map(|kind| kind.span)),
         ("channel", device.channel.as_ref().map(|id| id.span)),
@@ -39,7 +39,7 @@ pub fn change(device: &At<Device>, against: &Against, reader: &mut Reader) -> Op
     form.filter(|_| given.is_empty()).map(Value::Object)
 }
 
-fn fields(device: &Device, against: &Against, reader: &mut Reader) -> Option<Map<String, Value>> {
+fn fields(device: &WrittenDevice, against: &Against, reader: &mut Reader) -> Option<Map<String, Value>> {
     let before = reader.findings.len();
     let mut form = Map::new();
     let mut put = |name: &str, value: Value| {
@@ -66,7 +66,7 @@ fn fields(device: &Device, against: &Against, reader: &mut Reader) -> Option<Map
     if let Some(tags) = &device.tags {
         put("tags", json!(self::tags(tags, against, reader).unwrap_or_default()));
     }
-    let Device { country, language, timezone, app_version, sdk_version, os_version, model, .. } = device;
+    let WrittenDevice { country, language, timezone, app_version, sdk_version, os_version, model, .. } = device;
     if let Some(code) = country.as_ref().filter(|code| vocabulary::country(code).is_none()) {
         let finding = Finding::new(&codes::AU107, code.span, format!("`{code}` is not a country code"));
         reader.report(near(finding.label("expected ISO 3166-1, such as US"), code, vocabulary::COUNTRIES));

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 shape! {
     /// Device tests: what devices do, which segments they are in then, and what they receive. `pushplan test` runs them.
-    pub struct File as "a file of device tests: `cases`, by their names" {
+    pub struct CaseFile as "a file of device tests: `cases`, by their names" {
         /// What is tried, by its name.
         cases: BTreeMap<At<String>, At<Case>>,
     }
@@ -28,9 +28,9 @@ shape! {
         /// The IANA name of the zone of all times in the case. UTC where it is left out.
         time_zone: Option<At<Zone>>,
         /// The device as it is when the case begins.
-        device: At<Device>,
+        device: At<WrittenDevice>,
         /// What happens, in order.
-        steps: Option<Vec<At<Step>>>,
+        steps: Option<Vec<At<WrittenStep>>>,
         /// What is expected after all steps.
         expect: Option<At<Expect>>,
     }
@@ -38,7 +38,7 @@ shape! {
 
 shape! {
     /// A device. What is left out is not known, or is as with most devices: the app is there, and shows notifications.
-    pub struct Device as "a device such as {device_type: ios, country: US, tags: {loyalty: [gold]}}" {
+    pub struct WrittenDevice as "a device such as {device_type: ios, country: US, tags: {loyalty: [gold]}}" {
         /// What kind of device it is. It is needed.
         device_type: Option<At<DeviceType>>,
         /// Its channel id. Any, where it is left out.
@@ -82,7 +82,7 @@ shape! {
 
 shape! {
     /// A step. First time passes, then something happens, then something is expected; each can be left out.
-    pub struct Step as "a step such as {after: 1h, add_tags: vip} or {expect: {in: buyers}}" {
+    pub struct WrittenStep as "a step such as {after: 1h, add_tags: vip} or {expect: {in: buyers}}" {
         /// How long after the step before.
         after: Option<At<Delay>>,
         /// When, as 2026-11-27T09:00 in the case's `time_zone`.
@@ -94,7 +94,7 @@ shape! {
         /// The device loses tags.
         remove_tags: Option<At<Tags>>,
         /// The device changes: what is given here is so from now on.
-        change: Option<At<Device>>,
+        change: Option<At<WrittenDevice>>,
         /// A notification is tapped: the newest from this address.
         tap: Option<At<Tap>>,
         /// The device is seen at a location, by its id.
@@ -114,13 +114,13 @@ shape! {
         /// Segments that it is not in.
         not_in: Option<Many<At<String>>>,
         /// All that it has received since messages were last looked at; `[]` for nothing.
-        receives: Option<Many<At<Message>>>,
+        receives: Option<Many<At<WrittenMessage>>>,
     }
 }
 
 shape! {
     /// A message that is received. What is left out can be anything.
-    pub struct Message as "a message such as {from: pipelines/welcome, after: 1h, alert: Hello}" {
+    pub struct WrittenMessage as "a message such as {from: pipelines/welcome, after: 1h, alert: Hello}" {
         /// The address of what sends it, such as pipelines/welcome.
         from: Option<At<String>>,
         /// When, as 2026-11-27T09:00 in the case's `time_zone`. If that is later, the clock moves on to it.

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 pub use language::Wording;
 pub use names::Names;
-pub use verdict::{Failed, Got, Place, Ran, Wanted, What, Why};
+pub use verdict::{CaseLine, ExpectedAlert, Failed, Got, Mismatch, Ran, Why};
 
 use pushplan_io::files;
 use pushplan_model::address::Address;
@@ -26,7 +26,7 @@ use pushplan_model::finding::{Finding, Findings, Signs};
 use pushplan_model::node::Reader;
 use pushplan_model::source::{Source, Sources};
 
-use crate::manifest::{self, Desired, From, Input, Manifests, schema};
+use crate::manifest::{self, Desired, Input, InputSource, Manifests, schema};
 
 /// What files of device tests are called.
 pub const FILES: &str = "*.test.yaml";
@@ -44,7 +44,7 @@ pub struct Suite {
 #[derive(Clone, Debug)]
 pub struct Case {
     pub name: String,
-    pub place: Place,
+    pub place: CaseLine,
     pub zone: TimeZone,
     /// What the clock shows when it begins.
     pub start: Timestamp,
@@ -54,13 +54,13 @@ pub struct Case {
     pub channel: Option<String>,
     /// Whether the app has been opened before.
     pub opened: bool,
-    pub steps: Vec<Step>,
+    pub steps: Vec<CaseStep>,
 }
 
 /// Something that happens at a time, and what is expected then.
 #[derive(Clone, Debug)]
-pub struct Step {
-    pub place: Place,
+pub struct CaseStep {
+    pub place: CaseLine,
     pub at: Timestamp,
     pub event: Option<Event>,
     pub expect: Option<Expect>,
@@ -91,14 +91,14 @@ pub struct Expect {
     /// The clock moves on to this first: to the latest time that a message is expected at.
     pub until: Timestamp,
     pub members: Vec<Member>,
-    pub receives: Option<Vec<Message>>,
-    pub place: Place,
+    pub receives: Option<Vec<ExpectedMessage>>,
+    pub place: CaseLine,
 }
 
 /// Whether the device is expected in a segment.
 #[derive(Clone, Debug)]
 pub struct Member {
-    pub place: Place,
+    pub place: CaseLine,
     /// The segment's key.
     pub segment: String,
     pub expected: bool,
@@ -106,8 +106,8 @@ pub struct Member {
 
 /// A message that is expected.
 #[derive(Clone, Debug)]
-pub struct Message {
-    pub place: Place,
+pub struct ExpectedMessage {
+    pub place: CaseLine,
     pub from: Option<Address>,
     pub at: Option<Timestamp>,
     /// The texts that it may have; any where there are none.
@@ -133,7 +133,7 @@ pub fn read(places: &[PathBuf], against: Against, name: &dyn Fn(&str) -> String)
         let id = sources.add(Source::new(shown.as_str(), ""));
         findings.push(manifest::cannot_read(id, &shown, &file.why));
     }
-    let input = |path: PathBuf| Input { name: name(&manifest::shown(root, &path)), from: From::File(path) };
+    let input = |path: PathBuf| Input { name: name(&manifest::shown(root, &path)), from: InputSource::File(path) };
     let parsed = manifest::trees(paths.into_iter().map(input).collect(), &mut sources, &mut findings);
     let mut cases = Vec::new();
     for mut document in parsed.documents {
@@ -157,7 +157,7 @@ pub fn read(places: &[PathBuf], against: Against, name: &dyn Fn(&str) -> String)
 
 /// The schema of a file of device tests.
 pub fn schema() -> Value {
-    let mut schema = schema::of::<language::File>();
+    let mut schema = schema::of::<language::CaseFile>();
     schema["title"] = "pushplan device tests".into();
     schema["$comment"] = "Written by `pushplan schema`".into();
     schema

@@ -8,8 +8,8 @@ use pushplan_model::kinds::{Resource, Segment};
 use pushplan_model::node::{At, Decode, Node, Reader};
 use pushplan_model::source::{Source, Sources};
 
-use super::language::{Case, Expect, File, Step};
-use crate::manifest::{self, From, Input, Manifests};
+use super::language::{Case, CaseFile, Expect, WrittenStep};
+use crate::manifest::{self, Input, InputSource, Manifests};
 
 /// What stands in files of device tests.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub struct Names {
 pub fn names(manifests: &Manifests, target: Option<&str>) -> Names {
     let root = &manifests.project.root;
     let (paths, unreadable) = files::cases(root, std::slice::from_ref(root));
-    let input = |path: PathBuf| Input { name: manifest::shown(root, &path), from: From::File(path) };
+    let input = |path: PathBuf| Input { name: manifest::shown(root, &path), from: InputSource::File(path) };
     let mut read = of(paths.into_iter().map(input).collect(), manifests, target);
     for file in unreadable {
         let shown = manifest::shown(root, &file.path);
@@ -62,7 +62,7 @@ pub fn written(
     target: Option<&str>,
     sources: &Sources,
     mut findings: Findings,
-) -> (Option<File>, Findings) {
+) -> (Option<CaseFile>, Findings) {
     if document.is_null() || document.is_unread() {
         return (None, findings);
     }
@@ -70,13 +70,13 @@ pub fn written(
         manifests.fill(document, sources, target, &mut findings);
     }
     let mut reader = Reader::new(findings);
-    let file = File::decode(document, &mut reader);
+    let file = CaseFile::decode(document, &mut reader);
     (file, reader.findings)
 }
 
 fn in_case(case: &Case, names: &mut Vec<(Option<&'static str>, At<String>)>) {
     let steps = case.steps.as_deref().unwrap_or_default();
-    for Step { tap, expect, .. } in steps.iter().map(|step| &step.value) {
+    for WrittenStep { tap, expect, .. } in steps.iter().map(|step| &step.value) {
         names.extend(tap.iter().map(|tap| (None, tap.from.clone())));
         expect.iter().for_each(|expect| in_expect(expect, names));
     }

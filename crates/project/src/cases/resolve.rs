@@ -15,7 +15,7 @@ use pushplan_model::text;
 use serde_json::{Value, json};
 
 use super::language::{self, Time};
-use super::{Against, Case, Event, Expect, Member, Message, Place, Step, Wording, alert, device};
+use super::{Against, Case, CaseLine, CaseStep, Event, Expect, ExpectedMessage, Member, Wording, alert, device};
 
 /// When a case begins that does not say so, by the clocks of its zone. A fixed day: it runs alike on every other.
 const START: &str = "2026-01-01T09:00";
@@ -38,8 +38,8 @@ pub fn case(
     let kind = written.device.device_type.as_ref().map(ToString::to_string).unwrap_or_default();
     let start = start?;
     let mut reading =
-        Reading { against, sources, reader, zone, kind, start, clock: start, since: start, last: name.span };
-    let mut steps: Vec<Step> = Vec::new();
+        CaseReader { against, sources, reader, zone, kind, start, clock: start, since: start, last: name.span };
+    let mut steps: Vec<CaseStep> = Vec::new();
     let all = written.steps.as_deref().unwrap_or_default();
     if let Some(beyond) = all.get(MOST_STEPS) {
         let message = format!("a case has at most {MOST_STEPS} steps, and this one has {}", all.len());
@@ -51,7 +51,7 @@ pub fn case(
     if let Some(expect) = &written.expect {
         let place = reading.place(expect.span);
         let at = reading.clock;
-        steps.extend(reading.expect(expect).map(|expect| Step { place, at, event: None, expect: Some(expect) }));
+        steps.extend(reading.expect(expect).map(|expect| CaseStep { place, at, event: None, expect: Some(expect) }));
     }
     let (zone, place) =
         (reading.zone.as_ref().map_or(TimeZone::UTC, |zone| zone.value.clone()), reading.place(name.span));
@@ -84,7 +84,7 @@ fn moment(time: &At<Time>, zone: Option<&At<TimeZone>>, reader: &mut Reader) -> 
 }
 
 /// What is known while the steps of a case are read, one after the other.
-struct Reading<'r> {
+struct CaseReader<'r> {
     against: &'r Against<'r>,
     sources: &'r Sources,
     reader: &'r mut Reader,
@@ -100,14 +100,14 @@ struct Reading<'r> {
     last: Span,
 }
 
-impl Reading<'_> {
-    fn place(&self, span: Span) -> Place {
+impl CaseReader<'_> {
+    fn place(&self, span: Span) -> CaseLine {
         match span.file() {
             Some(file) => {
                 let source = self.sources.get(file);
-                Place { file: source.path.to_string(), line: source.position(span.range().start).line }
+                CaseLine { file: source.path.to_string(), line: source.position(span.range().start).line }
             }
-            None => Place { file: String::new(), line: 0 },
+            None => CaseLine { file: String::new(), line: 0 },
         }
     }
 
@@ -128,7 +128,7 @@ impl Reading<'_> {
     }
 
     /// When a step happens. Time that goes back is reported.
-    fn time(&mut self, step: &language::Step) -> Option<Timestamp> {
+    fn time(&mut self, step: &language::WrittenStep) -> Option<Timestamp> {
         match (&step.after, &step.at) {
             (Some(after), Some(at)) => {
                 let finding = Finding::new(&codes::YM201, at.span, "`at` cannot stand beside `after`");
@@ -162,7 +162,7 @@ impl Reading<'_> {
         zone.to_datetime(at).strftime("%Y-%m-%dT%H:%M").to_string()
     }
 
-    fn step(&mut self, step: &At<language::Step>) -> Option<Step> {
+    fn step(&mut self, step: &At<language::WrittenStep>) -> Option<CaseStep> {
         let at = self.time(step);
         self.clock = at.unwrap_or(self.clock);
         let event = self.event(step);
@@ -172,13 +172,23 @@ impl Reading<'_> {
         let at = self.clock;
         let expect = step.expect.as_ref().map(|expect| self.expect(expect));
         let place = self.place(step.span);
-        Some(Step { place, at, event: event?, expect: expect.flatten() })
+        Some(CaseStep { place, at, event: event?, expect: expect.flatten() })
     }
 
     /// What happens in a step. The outer `None` says that a problem was reported.
-    fn event(&mut self, step: &At<language::Step>) -> Option<Option<Event>> {
-        let language::Step { after: _, at: _, open, add_tags, remove_tags, change, tap, seen_at, uninstall, expect: _ } =
-            &step.value;
+    fn event(&mut self, step: &At<language::WrittenStep>) -> Option<Option<Event>> {
+        let language::WrittenStep {
+            after: _,
+            at: _,
+            open,
+            add_tags,
+            remove_tags,
+            change,
+            tap,
+            seen_at,
+            uninstall,
+            expect: _,
+        } = &step.value;
         let given = [
             ("open", open.as_ref().map(|it| it.span)),
             ("add_tags", add_tags.as_ref().map(|it| it.span)),
@@ -243,7 +253,7 @@ impl Reading<'_> {
             return None;
         }
         let messages = receives.as_ref().map(|all| {
-            let read: Vec<Message> = all.iter().filter_map(|message| self.message(message)).collect();
+            let read: Vec<ExpectedMessage> = all.iter().filter_map(|message| self.message(message)).collect();
             read
         });
         let times = messages.iter().flatten().filter_map(|message| message.at);
@@ -254,7 +264,7 @@ impl Reading<'_> {
         Some(Expect { until, members, receives: messages, place })
     }
 
-    fn message(&mut self, written: &At<language::Message>) -> Option<Message> {
+    fn message(&mut self, written: &At<language::WrittenMessage>) -> Option<ExpectedMessage> {
         let from = match &written.from {
             Some(from) => Some(self.sender(from)?),
             None => None,
@@ -285,12 +295,12 @@ impl Reading<'_> {
             self.by_chance(from, written, &alert);
         }
         let place = self.place(written.span);
-        Some(Message { place, from, at, alert, message })
+        Some(ExpectedMessage { place, from, at, alert, message })
     }
 
     /// Which variant of an experiment a device gets is not for a case to say: one that takes some of them alone would pass
     /// by chance.
-    fn by_chance(&mut self, from: &Address, written: &At<language::Message>, expected: &[Wording]) {
+    fn by_chance(&mut self, from: &Address, written: &At<language::WrittenMessage>, expected: &[Wording]) {
         let declared = self.against.desired.resources.get(from);
         let Some(experiment) = declared.and_then(|declared| of_kind::<Experiment>(&*declared.spec)) else { return };
         let Some(first) = written.alert.iter().flatten().next() else { return };

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 pub struct Ran {
     pub name: String,
     /// Where it stands: `tests/sale.test.yaml:3`.
-    pub place: Place,
+    pub place: CaseLine,
     /// The zone of its times.
     pub zone: TimeZone,
     /// How many expectations were looked at.
@@ -19,7 +19,7 @@ pub struct Ran {
 
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct CaseLine {
     pub file: String,
     pub line: usize,
 }
@@ -28,10 +28,10 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub struct Failed {
     /// The line of the expectation.
-    pub place: Place,
+    pub place: CaseLine,
     /// What the clock of the case showed.
     pub at: Timestamp,
-    pub what: What,
+    pub what: Mismatch,
     /// What it comes from, in sentences.
     pub notes: Vec<String>,
     /// The conditions that decided, where somebody is in an audience or not.
@@ -40,13 +40,13 @@ pub struct Failed {
 
 /// How it was otherwise than expected.
 #[derive(Clone, Debug)]
-pub enum What {
+pub enum Mismatch {
     /// The device is in a segment or not, and should not be or should.
     Member { segment: String, expected: bool },
     /// A message was expected and did not come.
-    Missing { expected: Wanted },
+    Missing { expected: ExpectedAlert },
     /// One came from where it should, and is otherwise.
-    Different { expected: Wanted, got: Got },
+    Different { expected: ExpectedAlert, got: Got },
     /// One came and was not expected.
     Unexpected { got: Got },
     /// A step cannot be carried out.
@@ -55,7 +55,7 @@ pub enum What {
 
 /// A message as it was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ExpectedAlert {
     pub from: Option<String>,
     pub at: Option<Timestamp>,
     /// The texts that it may have: quoted, or `something with "..."`.
@@ -83,7 +83,7 @@ pub struct Why {
     /// What the device has instead, or by what it has it.
     pub because: Option<String>,
     /// Where the condition is declared.
-    pub place: Option<Place>,
+    pub place: Option<CaseLine>,
     /// Whether the whole would be otherwise if this alone, or this with others like it, were.
     pub decided: bool,
     pub conditions: Vec<Why>,

@@ -10,15 +10,15 @@ use pushplan_model::nouns::clock::authored;
 use pushplan_model::nouns::schedule::{Schedule, When};
 use pushplan_model::source::Span;
 
-use super::{Check, One, Run, Subject};
+use super::{Check, CheckScope, Dissected, Subject};
 
 /// As many variants as the service takes.
 const MOST_VARIANTS: usize = *kinds::VARIANT_COUNT.end();
 
 /// Two variants that say the same at the same time have nothing to tell apart.
-pub const SAME_VARIANTS: Check = Check { codes: &[&codes::EX101], run: Run::Each(same_variants) };
+pub const SAME_VARIANTS: Check = Check { codes: &[&codes::EX101], run: CheckScope::Each(same_variants) };
 
-fn same_variants(_: &Subject, one: &One, findings: &mut Findings) {
+fn same_variants(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(experiment) = of_kind::<Experiment>(&*one.declared.spec) else { return };
     let mut firsts: HashMap<String, usize> = HashMap::new();
     for (number, variant) in experiment.variants.iter().enumerate() {
@@ -42,9 +42,9 @@ fn same_variants(_: &Subject, one: &One, findings: &mut Findings) {
 }
 
 /// A variant without a time does not wait for the others.
-pub const UNSCHEDULED: Check = Check { codes: &[&codes::EX102], run: Run::Each(unscheduled) };
+pub const UNSCHEDULED: Check = Check { codes: &[&codes::EX102], run: CheckScope::Each(unscheduled) };
 
-fn unscheduled(_: &Subject, one: &One, findings: &mut Findings) {
+fn unscheduled(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(experiment) = of_kind::<Experiment>(&*one.declared.spec) else { return };
     let other = experiment.variants.iter().find_map(|variant| variant.schedule.as_ref());
     for (number, variant) in experiment.variants.iter().enumerate().filter(|(_, variant)| variant.schedule.is_none()) {
@@ -74,9 +74,9 @@ fn written(schedule: &Schedule) -> String {
 }
 
 /// One variant is no comparison, and the service names them by the letters of the alphabet.
-pub const VARIANT_COUNT: Check = Check { codes: &[&codes::EX103], run: Run::Each(variant_count) };
+pub const VARIANT_COUNT: Check = Check { codes: &[&codes::EX103], run: CheckScope::Each(variant_count) };
 
-fn variant_count(_: &Subject, one: &One, findings: &mut Findings) {
+fn variant_count(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(experiment) = of_kind::<Experiment>(&*one.declared.spec) else { return };
     let variants = &experiment.variants;
     let (at, label, help) = match &variants[..] {

@@ -10,9 +10,9 @@ use pushplan_model::kinds;
 use pushplan_model::node::{At, Name};
 use pushplan_model::text;
 
-use super::{Check, Run, Subject};
+use super::{Check, CheckScope, Subject};
 
-pub const TWICE: Check = Check { codes: &[&codes::RF105], run: Run::All(twice) };
+pub const TWICE: Check = Check { codes: &[&codes::RF105], run: CheckScope::All(twice) };
 
 fn twice(subject: &Subject, findings: &mut Findings) {
     let resources = subject.desired.resources.iter();
@@ -37,7 +37,7 @@ fn twice(subject: &Subject, findings: &mut Findings) {
     }
 }
 
-pub const HELD_TWICE: Check = Check { codes: &[&codes::RF105], run: Run::All(held_twice) };
+pub const HELD_TWICE: Check = Check { codes: &[&codes::RF105], run: CheckScope::All(held_twice) };
 
 /// What only one can have, in two hands or twice in one.
 fn held_twice(subject: &Subject, findings: &mut Findings) {

@@ -10,7 +10,7 @@ use pushplan_model::node::Shared;
 use pushplan_model::nouns::field_path::pointer;
 use pushplan_model::text;
 
-use super::{Check, One, Run, Subject};
+use super::{Check, CheckScope, Dissected, Subject};
 use crate::manifest::Desired;
 use crate::manifest::fields::Book;
 
@@ -18,9 +18,9 @@ use crate::manifest::fields::Book;
 static BOOK: LazyLock<Book> = LazyLock::new(Book::default);
 
 /// A path in `lifecycle.ignore` that names no field would silently leave nothing to the dashboard.
-pub const IGNORED: Check = Check { codes: &[&codes::RF114], run: Run::Each(ignored) };
+pub const IGNORED: Check = Check { codes: &[&codes::RF114], run: CheckScope::Each(ignored) };
 
-fn ignored(_: &Subject, one: &One, findings: &mut Findings) {
+fn ignored(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(paths) = &one.declared.lifecycle.ignore else { return };
     let units = one.declared.spec.units(&one.address.key);
     for path in paths {
@@ -46,7 +46,7 @@ fn ignored(_: &Subject, one: &One, findings: &mut Findings) {
 }
 
 /// One key cannot be both an old one and one in use, nor the old one of two.
-pub const RENAMED: Check = Check { codes: &[&codes::RF115], run: Run::All(renamed) };
+pub const RENAMED: Check = Check { codes: &[&codes::RF115], run: CheckScope::All(renamed) };
 
 fn renamed(subject: &Subject, findings: &mut Findings) {
     let Desired { resources, broken, .. } = subject.desired;
@@ -71,7 +71,7 @@ fn renamed(subject: &Subject, findings: &mut Findings) {
     }
 }
 
-fn kind_noun(one: &One) -> String {
+fn kind_noun(one: &Dissected) -> String {
     let noun = pushplan_model::kinds::of(one.address).noun;
     format!("the {noun} `{}`", one.address.key)
 }

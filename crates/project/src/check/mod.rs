@@ -38,7 +38,7 @@ pub struct Subject<'d> {
 
 /// One resource with its parts taken out.
 #[derive(Debug)]
-pub struct One<'d> {
+pub struct Dissected<'d> {
     pub address: &'d Address,
     pub declared: &'d Declared,
     pub parts: Parts<'d>,
@@ -49,7 +49,7 @@ pub struct One<'d> {
 pub struct Check {
     /// What it can report.
     pub codes: &'static [&'static Code],
-    pub run: Run,
+    pub run: CheckScope,
 }
 
 impl Check {
@@ -61,8 +61,8 @@ impl Check {
 
 /// Whether a check looks at each resource by itself or at all of them together.
 #[derive(Debug)]
-pub enum Run {
-    Each(fn(&Subject, &One, &mut Findings)),
+pub enum CheckScope {
+    Each(fn(&Subject, &Dissected, &mut Findings)),
     All(fn(&Subject, &mut Findings)),
 }
 
@@ -134,10 +134,10 @@ pub fn check(subject: &Subject) -> Vec<Finding> {
 fn each(subject: &Subject, address: &Address, declared: &Declared) -> Vec<Finding> {
     let mut parts = Parts::new(&declared.key);
     declared.spec.parts(&mut parts);
-    let one = One { address, declared, parts };
+    let one = Dissected { address, declared, parts };
     let mut findings = Findings::about(address);
     for check in CHECKS {
-        if let Run::Each(run) = check.run {
+        if let CheckScope::Each(run) = check.run {
             let before = findings.len();
             run(subject, &one, &mut findings);
             debug_assert!(check.reports_only_its_codes(findings.since(before)));
@@ -149,7 +149,7 @@ fn each(subject: &Subject, address: &Address, declared: &Declared) -> Vec<Findin
 /// What a check finds in all of them together.
 fn all(subject: &Subject, check: &Check) -> Vec<Finding> {
     let mut findings = Findings::default();
-    if let Run::All(run) = check.run {
+    if let CheckScope::All(run) = check.run {
         run(subject, &mut findings);
         debug_assert!(check.reports_only_its_codes(findings.since(0)));
     }

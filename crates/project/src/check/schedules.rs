@@ -17,27 +17,27 @@ use pushplan_model::nouns::zone;
 use pushplan_model::source::Span;
 use pushplan_model::text;
 
-use super::{Check, One, Run, Subject};
+use super::{Check, CheckScope, Dissected, Subject};
 use crate::manifest::QuietHours;
 use crate::timing::{self, Country, Upcoming, Where, collisions, has_passed, places};
 
-pub const PAST: Check = Check { codes: &[&codes::SC101], run: Run::Each(past) };
+pub const PAST: Check = Check { codes: &[&codes::SC101], run: CheckScope::Each(past) };
 
-pub const SECONDS: Check = Check { codes: &[&codes::SC105], run: Run::Each(seconds) };
+pub const SECONDS: Check = Check { codes: &[&codes::SC105], run: CheckScope::Each(seconds) };
 
-pub const QUIET: Check = Check { codes: &[&codes::SC104], run: Run::Each(quiet) };
+pub const QUIET: Check = Check { codes: &[&codes::SC104], run: CheckScope::Each(quiet) };
 
-pub const TWICE: Check = Check { codes: &[&codes::SC107], run: Run::Each(twice) };
+pub const TWICE: Check = Check { codes: &[&codes::SC107], run: CheckScope::Each(twice) };
 
-pub const CLOCKS: Check = Check { codes: &[&codes::SC109], run: Run::Each(clocks) };
+pub const CLOCKS: Check = Check { codes: &[&codes::SC109], run: CheckScope::Each(clocks) };
 
 /// Messages that one person would get shortly after each other.
-pub const NEAR: Check = Check { codes: &[&codes::SC108], run: Run::All(near) };
+pub const NEAR: Check = Check { codes: &[&codes::SC108], run: CheckScope::All(near) };
 
 /// How many zones a message names.
 const NAMED: usize = 3;
 
-fn past(subject: &Subject, one: &One, findings: &mut Findings) {
+fn past(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for Sending { schedule, .. } in &one.parts.sendings {
         if !has_passed(schedule.when, subject.now) {
             continue;
@@ -57,7 +57,7 @@ fn past(subject: &Subject, one: &One, findings: &mut Findings) {
 }
 
 /// Seconds where the target has only the contract's form, which ends with the minute.
-fn seconds(subject: &Subject, one: &One, findings: &mut Findings) {
+fn seconds(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     let is_documented = subject.target.is_some_and(|target| match &target.api {
         Some(level) => level.value == Level::Documented,
         None => target.base_url.is_some(),
@@ -77,7 +77,7 @@ fn seconds(subject: &Subject, one: &One, findings: &mut Findings) {
 }
 
 /// A list of times with the same moment in it twice. Variants of an experiment share theirs.
-fn twice(_: &Subject, one: &One, findings: &mut Findings) {
+fn twice(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(push) = of_kind::<ScheduledPush>(&*one.declared.spec) else { return };
     let mut firsts: BTreeMap<When, &Schedule> = BTreeMap::new();
     for schedule in &push.schedule {
@@ -131,7 +131,7 @@ fn segment<'d>(subject: &Subject<'d>, reference: &SegmentRef) -> Option<&'d Sele
     }
 }
 
-fn quiet(subject: &Subject, one: &One, findings: &mut Findings) {
+fn quiet(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(hours) = subject.target.and_then(|target| target.quiet_hours.as_ref()) else { return };
     for Sending { schedule, audience, .. } in &one.parts.sendings {
         if has_passed(schedule.when, subject.now) {
@@ -155,7 +155,7 @@ fn quiet(subject: &Subject, one: &One, findings: &mut Findings) {
 }
 
 /// A time by each device's own clock that is skipped, or comes twice, where the audience says that its people are.
-fn clocks(subject: &Subject, one: &One, findings: &mut Findings) {
+fn clocks(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for Sending { schedule, audience, .. } in &one.parts.sendings {
         let When::EachZone(time) = schedule.when else { continue };
         if has_passed(schedule.when, subject.now) {
@@ -194,21 +194,21 @@ fn clocks(subject: &Subject, one: &One, findings: &mut Findings) {
 
 /// A time zone that an audience names, or that most people of its country live in, and the first tag that does.
 #[derive(Debug)]
-struct Place {
+struct AudienceZone {
     zone: TimeZone,
     tag: Option<Span>,
 }
 
 /// The zones that an audience is in, by their names: those that it names, and the schedule's own where it may be there too.
-fn zones(schedule: &Schedule, audience: Where) -> BTreeMap<String, Place> {
+fn zones(schedule: &Schedule, audience: Where) -> BTreeMap<String, AudienceZone> {
     let Where { named, elsewhere, without } = audience;
     let own = name(&schedule.zone);
     let with_own = elsewhere && !without.contains_key(own.as_str()) && !named.contains(own.as_str());
     let named = named.iter().filter_map(|(name, seen)| {
         let zone = zone::get(name)?;
-        Some((name.to_string(), Place { zone, tag: Some(seen.at) }))
+        Some((name.to_string(), AudienceZone { zone, tag: Some(seen.at) }))
     });
-    let own = with_own.then(|| (own.clone(), Place { zone: schedule.zone.clone(), tag: None }));
+    let own = with_own.then(|| (own.clone(), AudienceZone { zone: schedule.zone.clone(), tag: None }));
     named.chain(own).collect()
 }
 
@@ -227,10 +227,10 @@ fn by_own_clock(schedule: &Schedule, time: DateTime, hours: &QuietHours) -> Opti
 fn in_zones(
     schedule: &Schedule,
     instant: Timestamp,
-    zones: &BTreeMap<String, Place>,
+    zones: &BTreeMap<String, AudienceZone>,
     hours: &QuietHours,
 ) -> Option<Finding> {
-    let disturbed: Vec<(&String, &Place, DateTime)> = zones
+    let disturbed: Vec<(&String, &AudienceZone, DateTime)> = zones
         .iter()
         .map(|(name, place)| (name, place, schedule.clock_in(&place.zone)))
         .filter(|(_, _, there)| hours.quiet().contains(there.time()))
@@ -266,7 +266,7 @@ fn propose(finding: Finding, schedule: &Schedule, free: DateTime) -> Finding {
 }
 
 /// The first moment from `instant` on, within two days, at which none of the zones has quiet hours.
-fn free_in_all(instant: Timestamp, zones: &BTreeMap<String, Place>, hours: &QuietHours) -> Option<Timestamp> {
+fn free_in_all(instant: Timestamp, zones: &BTreeMap<String, AudienceZone>, hours: &QuietHours) -> Option<Timestamp> {
     let latest = instant.checked_add(48.hours()).ok()?;
     let mut at = instant;
     while at <= latest {

@@ -14,7 +14,7 @@ use pushplan_model::text;
 
 use super::fix::safe_edits;
 use super::sound::promising;
-use super::{Check, Run, Subject};
+use super::{Check, CheckScope, Subject};
 use crate::manifest::{Desired, Project, no_code, not_free};
 
 /// What is left of the findings, in the order of files and places.
@@ -118,7 +118,7 @@ fn promise(findings: &mut [Finding], sources: &Sources) {
 }
 
 /// Codes by the resource that names them.
-type Settings = BTreeMap<Address, Vec<At<String>>>;
+type CodesByResource = BTreeMap<Address, Vec<At<String>>>;
 
 /// Every finding once, in the order in which they were found.
 struct Cases<'p> {
@@ -134,7 +134,7 @@ impl Cases<'_> {
     /// Adds what was found for a target, which has a number. None: it was found before there were any.
     fn add(&mut self, mut finding: Finding, target: Option<(usize, &Desired)>) {
         finding.narrow(&mut self.signs);
-        let names = |by: fn(&Desired) -> &Settings| {
+        let names = |by: fn(&Desired) -> &CodesByResource| {
             let codes =
                 target.zip(finding.address.as_ref()).and_then(|((_, desired), address)| by(desired).get(address));
             let is_it = |code: &At<String>| code.eq_ignore_ascii_case(finding.code.name);
@@ -174,7 +174,7 @@ impl Cases<'_> {
 }
 
 /// A code in `lifecycle.allow` or `warn` that does not exist, or cannot be turned off, would silently do nothing.
-pub const ALLOWED_CODES: Check = Check { codes: &[&codes::YM206], run: Run::All(allowed_codes) };
+pub const ALLOWED_CODES: Check = Check { codes: &[&codes::YM206], run: CheckScope::All(allowed_codes) };
 
 fn allowed_codes(subject: &Subject, findings: &mut Findings) {
     let Desired { allowed, warned, .. } = subject.desired;

@@ -32,7 +32,7 @@ const MOST: usize = 4 * 1024 * 1024;
 
 /// What is left after so many tries is kept as it is.
 fn sound_within<'f>(text: &str, edits: &[Edit<'f>], tries: usize) -> Vec<Edit<'f>> {
-    let before = Reading::of(text);
+    let before = TextReading::of(text);
     let mut kept: Vec<Edit> = Vec::new();
     let mut groups = vec![edits.iter().filter(|edit| before.is_single(edit)).cloned().collect::<Vec<_>>()];
     let mut tried = 0;
@@ -58,14 +58,14 @@ fn sound_within<'f>(text: &str, edits: &[Edit<'f>], tries: usize) -> Vec<Edit<'f
 }
 
 /// What a text says, as far as it can be read.
-struct Reading {
+struct TextReading {
     parsed: Parsed,
     scalars: Places,
     comments: Vec<String>,
     problems: usize,
 }
 
-impl Reading {
+impl TextReading {
     fn of(text: &str) -> Self {
         let mut findings = Findings::default();
         let parsed = parse(FileId::ONLY, &Source::new("text", text), &mut findings);

@@ -11,7 +11,7 @@ use pushplan_model::nouns::vocabulary::{self, Group, is_reserved};
 use pushplan_model::source::Span;
 use pushplan_model::text;
 
-use super::{Check, One, Run, Subject};
+use super::{Check, CheckScope, Dissected, Subject};
 use crate::manifest::Declared;
 
 /// The longest tag and the longest named user id, in characters.
@@ -52,7 +52,7 @@ fn grouped<'d>(
 }
 
 /// A tag that its group does not know is a slip of the pen: nobody carries it.
-pub const VOCABULARY: Check = Check { codes: &[&codes::TG101], run: Run::All(vocabulary_check) };
+pub const VOCABULARY: Check = Check { codes: &[&codes::TG101], run: CheckScope::All(vocabulary_check) };
 
 /// The tags that a group declares.
 struct Words<'d> {
@@ -124,9 +124,9 @@ fn outside(tag: &At<String>, group: &str, words: &Words, suggestions: &mut usize
 }
 
 /// The service fills its own groups by itself; nobody else can.
-pub const RESERVED_GROUP: Check = Check { codes: &[&codes::TG102], run: Run::Each(reserved_group) };
+pub const RESERVED_GROUP: Check = Check { codes: &[&codes::TG102], run: CheckScope::Each(reserved_group) };
 
-fn reserved_group(_: &Subject, one: &One, findings: &mut Findings) {
+fn reserved_group(_: &Subject, one: &Dissected, findings: &mut Findings) {
     if of_kind::<TagGroup>(&*one.declared.spec).is_none() || !is_reserved(&one.address.key) {
         return;
     }
@@ -146,9 +146,9 @@ fn reserved_group(_: &Subject, one: &One, findings: &mut Findings) {
 }
 
 /// A tag that is empty or too long is refused by the service.
-pub const TAG_LENGTH: Check = Check { codes: &[&codes::TG103], run: Run::Each(tag_length) };
+pub const TAG_LENGTH: Check = Check { codes: &[&codes::TG103], run: CheckScope::Each(tag_length) };
 
-fn tag_length(_: &Subject, one: &One, findings: &mut Findings) {
+fn tag_length(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let mut look = |tag: &At<String>| {
         let Some(count) = wrong_length(tag) else { return };
         let finding = match count {
@@ -200,9 +200,9 @@ fn wrong_length(text: &str) -> Option<usize> {
 }
 
 /// More tags than a request can give.
-pub const MEMBER_TAGS: Check = Check { codes: &[&codes::TG104], run: Run::Each(member_tags) };
+pub const MEMBER_TAGS: Check = Check { codes: &[&codes::TG104], run: CheckScope::Each(member_tags) };
 
-fn member_tags(_: &Subject, one: &One, findings: &mut Findings) {
+fn member_tags(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let members = of_kind::<TagGroup>(&*one.declared.spec).and_then(|group| group.members.as_ref());
     for (member, tags) in members.iter().flat_map(|members| members.all()) {
         let message = |count| format!("{count} tags of the group `{}` for `{member}`", one.address.key);
@@ -217,9 +217,9 @@ fn member_tags(_: &Subject, one: &One, findings: &mut Findings) {
 }
 
 /// An id that the service refuses.
-pub const USER_ID: Check = Check { codes: &[&codes::TG105], run: Run::Each(user_id) };
+pub const USER_ID: Check = Check { codes: &[&codes::TG105], run: CheckScope::Each(user_id) };
 
-fn user_id(_: &Subject, one: &One, findings: &mut Findings) {
+fn user_id(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let mut look = |id: &At<String>| findings.extend(wrong_id(id));
     let spec = &*one.declared.spec;
     of_kind::<NamedUser>(spec).iter().filter_map(|user| user.named_user_id.as_ref()).for_each(&mut look);
@@ -253,9 +253,9 @@ fn wrong_id(id: &At<String>) -> Option<Finding> {
 }
 
 /// More channels than a named user can have.
-pub const USER_CHANNELS: Check = Check { codes: &[&codes::TG106], run: Run::Each(user_channels) };
+pub const USER_CHANNELS: Check = Check { codes: &[&codes::TG106], run: CheckScope::Each(user_channels) };
 
-fn user_channels(_: &Subject, one: &One, findings: &mut Findings) {
+fn user_channels(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(user) = of_kind::<NamedUser>(&*one.declared.spec) else { return };
     let places = user.channels.iter().map(|channel| channel.channel_id.span);
     let finding = too_many(&codes::TG106, places, MOST_CHANNELS, |count| format!("a named user with {count} channels"));
@@ -267,9 +267,9 @@ fn user_channels(_: &Subject, one: &One, findings: &mut Findings) {
 }
 
 /// More tags than a channel can have.
-pub const CHANNEL_TAGS: Check = Check { codes: &[&codes::TG107], run: Run::Each(channel_tags) };
+pub const CHANNEL_TAGS: Check = Check { codes: &[&codes::TG107], run: CheckScope::Each(channel_tags) };
 
-fn channel_tags(_: &Subject, one: &One, findings: &mut Findings) {
+fn channel_tags(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(channel) = of_kind::<OpenChannel>(&*one.declared.spec) else { return };
     let places = channel.tags.iter().flatten().map(|tag| tag.span);
     let finding =

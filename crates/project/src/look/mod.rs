@@ -12,7 +12,7 @@ pub use clusters::{characters, clusters, cut, width, wrap};
 pub use direction::is_rtl;
 pub use screen::{Fit, Screen, fits, screens};
 
-use pushplan_model::kinds::{Parts, Said, Sample, Template, Variable};
+use pushplan_model::kinds::{Parts, ReadableText, Sample, Template, Variable};
 use pushplan_model::node::At;
 use pushplan_model::nouns::many::Set;
 use pushplan_model::nouns::message::Message;
@@ -25,7 +25,7 @@ use crate::manifest::Desired;
 
 /// A message as people will see it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct Appearance {
     /// Which of several it is: `variant 1`, or the name of the sample whose values it has.
     pub label: Option<String>,
     /// The title, which browsers alone show.
@@ -50,7 +50,7 @@ pub struct Seen {
     pub unfilled: Vec<String>,
 }
 
-impl Seen {
+impl Appearance {
     /// How much of the text a screen shows: `all 84 characters`.
     pub fn how_much(&self, fit: &Fit) -> String {
         match (fit.whole, self.characters) {
@@ -114,7 +114,7 @@ pub fn filled(text: &str, variables: Option<&[Variable]>, values: &Values) -> St
 /// Something that is said, and the values that are given for its variables.
 #[derive(Clone, Debug)]
 pub struct Spoken<'d> {
-    pub said: Said<'d>,
+    pub said: ReadableText<'d>,
     pub values: Values,
 }
 
@@ -134,7 +134,7 @@ pub fn as_written<'d>(parts: &Parts<'d>, desired: &'d Desired) -> Vec<Spoken<'d>
             template.push.message.as_ref().is_none_or(|from| from.span != message.span)
         });
         Some(Spoken {
-            said: Said {
+            said: ReadableText {
                 notification: Some(&template.push.notification),
                 message: message.or(template.push.message.as_ref()),
                 variables: Some(template.variables.as_deref().unwrap_or(&[])),
@@ -148,7 +148,7 @@ pub fn as_written<'d>(parts: &Parts<'d>, desired: &'d Desired) -> Vec<Spoken<'d>
 }
 
 /// The messages of a resource as people see them. `sample` names values for what is left open: those that are given stay.
-pub fn all(spoken: &[Spoken], each: &str, sample: Option<(&str, &Values)>) -> Vec<Seen> {
+pub fn all(spoken: &[Spoken], each: &str, sample: Option<(&str, &Values)>) -> Vec<Appearance> {
     let several = spoken.len() > 1;
     let shown = |(at, Spoken { said, values }): (usize, &Spoken)| {
         let part = several.then(|| format!("{each} {}", at + 1));
@@ -161,13 +161,13 @@ pub fn all(spoken: &[Spoken], each: &str, sample: Option<(&str, &Values)>) -> Ve
         for (key, value) in sample.iter().flat_map(|(_, given)| given.iter()) {
             values.entry(key.clone()).or_insert_with(|| value.clone());
         }
-        Seen { label, ..seen(said, &values) }
+        Appearance { label, ..seen(said, &values) }
     };
     spoken.iter().enumerate().map(shown).collect()
 }
 
 /// What is said with these values, and with defaults for what they leave out: the notification and the message.
-pub fn said_with(said: &Said, values: &Values) -> (Option<Notification>, Option<Message>) {
+pub fn said_with(said: &ReadableText, values: &Values) -> (Option<Notification>, Option<Message>) {
     let fill = |text: &str| filled(text, said.variables, values);
     let notification = said.notification.map(|notification| {
         let mut notification = notification.value.clone();
@@ -183,13 +183,13 @@ pub fn said_with(said: &Said, values: &Values) -> (Option<Notification>, Option<
 }
 
 /// The text of a message alone.
-pub fn text(said: &Said, values: &Values) -> String {
+pub fn text(said: &ReadableText, values: &Values) -> String {
     let alert = said.notification.and_then(|notification| notification.alert.as_ref());
     alert.map(|alert| filled(alert, said.variables, values)).unwrap_or_default()
 }
 
 /// A message as people see it with these values.
-pub fn seen(said: &Said, values: &Values) -> Seen {
+pub fn seen(said: &ReadableText, values: &Values) -> Appearance {
     let (notification, message) = said_with(said, values);
     let shown = notification.as_ref();
     let text = shown.and_then(|shown| shown.alert.as_ref()).map_or(String::new(), |alert| alert.value.clone());
@@ -202,7 +202,7 @@ pub fn seen(said: &Said, values: &Values) -> Seen {
             unfilled.push(key);
         }
     }
-    Seen {
+    Appearance {
         label: None,
         title: shown.and_then(|shown| shown.web.as_ref()?.title.as_ref()).map(|title| title.value.clone()),
         characters: characters(text.trim_end()),
@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     /// What a resource of a kind says, with these values.
-    fn shown(kind: &str, spec: &Value, values: &[(&str, &str)]) -> Vec<Seen> {
+    fn shown(kind: &str, spec: &Value, values: &[(&str, &str)]) -> Vec<Appearance> {
         let spec: Box<dyn Spec> = kinds::kind(kind).expect("a kind").api.read(spec).expect("a resource");
         let key = At::new("key".to_owned(), Span::NONE);
         let mut parts = Parts::new(&key);

@@ -4,7 +4,7 @@
 //! what looks like a time within a field that is passed through stays as it is.
 
 use pushplan_model::kinds::Kind;
-use pushplan_model::node::{At, Entry, Node, Plain, Reader, Scalar, Style, Tree};
+use pushplan_model::node::{At, MapEntry, Node, Plain, Reader, Scalar, Style, Tree};
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::vocabulary::{self, Group, Values};
 use pushplan_model::source::Span;
@@ -62,8 +62,8 @@ fn text(text: impl Into<String>) -> Node {
     made(Tree::Scalar(Scalar { text: text.into(), style: Style::Quoted }))
 }
 
-fn entry(key: &str, value: Node) -> Entry {
-    Entry { key: At::new(key.to_owned(), Span::NONE), value }
+fn entry(key: &str, value: Node) -> MapEntry {
+    MapEntry { key: At::new(key.to_owned(), Span::NONE), value }
 }
 
 fn text_of(node: &Node) -> Option<&str> {
@@ -76,7 +76,7 @@ fn text_of(node: &Node) -> Option<&str> {
 /// Lists of which one may stand alone.
 fn alone(kind: &Kind, node: &mut Node) {
     let Tree::Map(entries) = &mut node.tree else { return };
-    for Entry { value, .. } in entries.iter_mut().filter(|entry| kind.one_or_many.contains(&entry.key.as_str())) {
+    for MapEntry { value, .. } in entries.iter_mut().filter(|entry| kind.one_or_many.contains(&entry.key.as_str())) {
         if let Tree::List(items) = &mut value.tree
             && items.len() == 1
         {
@@ -95,7 +95,7 @@ fn times_in(node: &mut Node) {
         Tree::Scalar(_) => {}
         Tree::List(items) => items.iter_mut().for_each(times_in),
         Tree::Map(entries) => {
-            for Entry { key, value } in entries.iter_mut().filter(|entry| *entry.key != "push") {
+            for MapEntry { key, value } in entries.iter_mut().filter(|entry| *entry.key != "push") {
                 match (key.as_str(), &mut value.tree) {
                     ("scheduled_time" | "local_scheduled_time", Tree::Scalar(scalar)) => {
                         // The contract's form is a date, a T and four digits.
@@ -177,14 +177,14 @@ fn property(group: &Group, tag: &str) -> Node {
 fn any_of(items: &[Node], leaf: fn(&Node) -> Node) -> Option<Node> {
     const NOT_LISTED: [&str; 5] = ["AND", "OR", "NOT", "location", "attribute"];
     let all: Vec<Node> = items.iter().map(leaf).collect();
-    let parts: Vec<(&Entry, &[Entry])> =
+    let parts: Vec<(&MapEntry, &[MapEntry])> =
         all.iter().map(|node| node.entries()?.split_first()).collect::<Option<Vec<_>>>()?;
     let [(first, beside), (_, _), ..] = parts[..] else { return None };
-    let texts = |entries: &[Entry]| -> Vec<Option<String>> {
+    let texts = |entries: &[MapEntry]| -> Vec<Option<String>> {
         entries.iter().map(|entry| Some(format!("{} {}", entry.key, text_of(&entry.value)?))).collect()
     };
     let beside_it = texts(beside);
-    let alike = |(head, others): &(&Entry, &[Entry])| head.key == first.key && texts(others) == beside_it;
+    let alike = |(head, others): &(&MapEntry, &[MapEntry])| head.key == first.key && texts(others) == beside_it;
     if NOT_LISTED.contains(&first.key.as_str()) || beside_it.contains(&None) || !parts.iter().all(alike) {
         return None;
     }
@@ -194,7 +194,7 @@ fn any_of(items: &[Node], leaf: fn(&Node) -> Node) -> Option<Node> {
 }
 
 /// Where an entry stands: the number of each entry or item on the way to it.
-type Place = Vec<usize>;
+type EntryPath = Vec<usize>;
 
 /// The node without what only repeats something else, as far as that can be told by its looks.
 fn shorter(node: &Node, key: &str) -> Node {
@@ -203,7 +203,7 @@ fn shorter(node: &Node, key: &str) -> Node {
 
 /// Entries that may say nothing of their own: the resource's key as its name, a name that is the first thing said beside it,
 /// the audience of what is triggered, an empty list.
-fn repeated(node: &Node, key: &str) -> Vec<Place> {
+fn repeated(node: &Node, key: &str) -> Vec<EntryPath> {
     let mut found = Vec::new();
     let Some(entries) = node.entries() else { return found };
     for (n, entry) in entries.iter().enumerate() {
@@ -216,8 +216,8 @@ fn repeated(node: &Node, key: &str) -> Vec<Place> {
     found
 }
 
-fn repeated_below(node: &Node, place: &mut Place, found: &mut Vec<Place>) {
-    let below = |n: usize, node: &Node, place: &mut Place, found: &mut Vec<Place>| {
+fn repeated_below(node: &Node, place: &mut EntryPath, found: &mut Vec<EntryPath>) {
+    let below = |n: usize, node: &Node, place: &mut EntryPath, found: &mut Vec<EntryPath>| {
         place.push(n);
         repeated_below(node, place, found);
         place.pop();

@@ -6,7 +6,7 @@ use std::path::Path;
 use pushplan_io::files::{self, Refused};
 use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
-use pushplan_model::node::{Entry, Node, Scalar, Style, Tree};
+use pushplan_model::node::{MapEntry, Node, Scalar, Style, Tree};
 use pushplan_model::source::Span;
 
 use super::project::Project;
@@ -56,7 +56,7 @@ impl Bodies<'_> {
         }
     }
 
-    fn entry(&mut self, entry: &mut Entry) -> bool {
+    fn entry(&mut self, entry: &mut MapEntry) -> bool {
         if let ("body", Some([file])) = (entry.key.as_str(), entry.value.entries())
             && *file.key == "file"
             && let Tree::Scalar(name) = &file.value.tree

@@ -6,7 +6,7 @@ use pushplan_model::address::{is_key, is_own, to_key};
 use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::kinds::{self, KINDS, Kind};
-use pushplan_model::node::{At, Entry, Node, Tree, owner_of};
+use pushplan_model::node::{At, MapEntry, Node, Tree, owner_of};
 use pushplan_model::source::Span;
 use pushplan_model::text;
 
@@ -77,7 +77,7 @@ pub struct Collected {
 pub fn collect(documents: Vec<Node>, project: &Project, findings: &mut Findings) -> Collected {
     let mut collected = Collected::default();
     for document in documents {
-        for Entry { key, value } in sections(document, findings) {
+        for MapEntry { key, value } in sections(document, findings) {
             match key.as_str() {
                 DEFAULTS => defaults(value, &mut collected.defaults, findings),
                 OVERLAYS => overlays(value, &mut collected.overlays, project, findings),
@@ -92,7 +92,7 @@ pub fn collect(documents: Vec<Node>, project: &Project, findings: &mut Findings)
 pub fn listed(documents: Vec<Node>, findings: &mut Findings) -> Option<Vec<Declaration>> {
     let mut all = Vec::new();
     for document in documents {
-        for Entry { key, value } in sections(document, findings) {
+        for MapEntry { key, value } in sections(document, findings) {
             if LAYERS.contains(&key.as_str()) {
                 return None;
             }
@@ -102,12 +102,12 @@ pub fn listed(documents: Vec<Node>, findings: &mut Findings) -> Option<Vec<Decla
     Some(all)
 }
 
-fn sections(document: Node, findings: &mut Findings) -> Vec<Entry> {
+fn sections(document: Node, findings: &mut Findings) -> Vec<MapEntry> {
     map(document, "a manifest: maps by kind, such as `segments:`", findings).unwrap_or_default()
 }
 
 /// The entries of a map. Nothing at all is an empty map; anything else is reported.
-fn map(node: Node, expected: &str, findings: &mut Findings) -> Option<Vec<Entry>> {
+fn map(node: Node, expected: &str, findings: &mut Findings) -> Option<Vec<MapEntry>> {
     if node.is_null() || node.is_unread() {
         return Some(Vec::new());
     }
@@ -127,7 +127,7 @@ fn map(node: Node, expected: &str, findings: &mut Findings) -> Option<Vec<Entry>
 /// The resources of one kind: `segments: {...}`.
 fn section(key: &At<String>, value: Node, add: &mut dyn FnMut(Declaration, &mut Findings), findings: &mut Findings) {
     let Some(kind) = known_kind(key, findings) else { return };
-    for Entry { key, value } in
+    for MapEntry { key, value } in
         map(value, &format!("a map of {}s by their keys", kind.noun), findings).unwrap_or_default()
     {
         if is_own(&key) {
@@ -186,7 +186,7 @@ fn wrong_key(kind: &Kind, key: &At<String>) -> Finding {
 
 /// `defaults: {scheduled_pushes: {...}}`, from any file. A value given twice has no order to decide by.
 fn defaults(value: Node, into: &mut BTreeMap<&'static str, Node>, findings: &mut Findings) {
-    for Entry { key, value } in map(value, "defaults by kind", findings).unwrap_or_default() {
+    for MapEntry { key, value } in map(value, "defaults by kind", findings).unwrap_or_default() {
         let Some(kind) = known_kind(&key, findings) else { continue };
         let joined = match into.get(kind.key) {
             None => value,
@@ -221,7 +221,7 @@ fn clash(first: &Node, second: &Node) -> Option<(Span, Span)> {
 
 /// `overlays: {production: {segments: {...}}}`.
 fn overlays(value: Node, into: &mut BTreeMap<String, Layer>, project: &Project, findings: &mut Findings) {
-    for Entry { key: target, value } in map(value, "overlays by target", findings).unwrap_or_default() {
+    for MapEntry { key: target, value } in map(value, "overlays by target", findings).unwrap_or_default() {
         if is_own(&target) {
             continue;
         }
@@ -230,7 +230,7 @@ fn overlays(value: Node, into: &mut BTreeMap<String, Layer>, project: &Project, 
             continue;
         }
         let layer = into.entry(target.value).or_default();
-        for Entry { key, value } in map(value, "maps by kind, as in a manifest", findings).unwrap_or_default() {
+        for MapEntry { key, value } in map(value, "maps by kind, as in a manifest", findings).unwrap_or_default() {
             section(&key, value, &mut |it, findings| layer.add(it, findings), findings);
         }
     }

@@ -4,7 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use pushplan_io::files::{self, DEPTH_LIMIT, HOLDS_CASES, Refused, Unreadable};
-use pushplan_io::git::{Commit, Entry};
+use pushplan_io::git::{Commit, TreeEntry};
 
 /// Every manifest at or beneath the given places, by path, each once; and what could not be read.
 pub fn manifests(commit: &Commit, root: &Path, places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Unreadable>) {
@@ -14,9 +14,9 @@ pub fn manifests(commit: &Commit, root: &Path, places: &[PathBuf]) -> (Vec<PathB
         let mut cannot = |path: PathBuf, why: &str| unreadable.push(Unreadable { path, why: why.to_owned() });
         // What is named outright is read whatever it is called.
         match commit.entries().get(&name) {
-            Some(Entry::Link) => cannot(place.clone(), "it is a symbolic link, which is not followed"),
-            Some(Entry::File(_)) if files::is_cases(place) => cannot(place.clone(), HOLDS_CASES),
-            Some(Entry::File(_)) => found.push(place.clone()),
+            Some(TreeEntry::Link) => cannot(place.clone(), "it is a symbolic link, which is not followed"),
+            Some(TreeEntry::File(_)) if files::is_cases(place) => cannot(place.clone(), HOLDS_CASES),
+            Some(TreeEntry::File(_)) => found.push(place.clone()),
             None if !commit.has_folder(&name) => cannot(place.clone(), "no such file or directory"),
             None => {
                 for (name, entry) in beneath_folder(commit, &name) {
@@ -26,8 +26,8 @@ pub fn manifests(commit: &Commit, root: &Path, places: &[PathBuf]) -> (Vec<PathB
                         _ if Path::new(name).components().count() > DEPTH_LIMIT => {
                             cannot(path, "its folders are nested too deeply");
                         }
-                        Entry::Link => cannot(path, "it is a symbolic link, which is not followed"),
-                        Entry::File(_) => found.push(path),
+                        TreeEntry::Link => cannot(path, "it is a symbolic link, which is not followed"),
+                        TreeEntry::File(_) => found.push(path),
                     }
                 }
             }
@@ -39,7 +39,7 @@ pub fn manifests(commit: &Commit, root: &Path, places: &[PathBuf]) -> (Vec<PathB
 }
 
 /// All that lies beneath a folder and is not hidden in it.
-fn beneath_folder<'c>(commit: &'c Commit, folder: &str) -> impl Iterator<Item = (&'c str, &'c Entry)> {
+fn beneath_folder<'c>(commit: &'c Commit, folder: &str) -> impl Iterator<Item = (&'c str, &'c TreeEntry)> {
     let start = if folder.is_empty() { String::new() } else { format!("{folder}/") };
     let inside = commit.entries().range(start.clone()..).take_while({
         let start = start.clone();
@@ -61,8 +61,8 @@ pub fn beneath(commit: &Commit, root: &Path, name: &str) -> Result<PathBuf, Refu
         path.push(part);
         let name = files::plain(&path.to_string_lossy());
         match commit.entries().get(&name) {
-            Some(Entry::Link) => return Err(Refused::Link(root.join(path))),
-            Some(Entry::File(_)) => {}
+            Some(TreeEntry::Link) => return Err(Refused::Link(root.join(path))),
+            Some(TreeEntry::File(_)) => {}
             None if commit.has_folder(&name) => {}
             None => return Err(Refused::Unreadable("no such file or directory".to_owned())),
         }

@@ -21,7 +21,7 @@ use super::collect::Declaration;
 use super::growth::{self, Growth};
 use super::layers::{Stack, Stacks};
 use super::meant::Meant;
-use super::once::Early;
+use super::single::EarlyResource;
 use super::variables::{self, Filling, Variables};
 use super::{Lifecycle, Manifests, several};
 use resolving::Resolving;
@@ -127,22 +127,28 @@ impl Manifests {
     }
 
     /// The same of resources that were typed already, as far as that could be done.
-    pub(super) fn resolve_early(&self, declared: Vec<Vec<Early>>, target: Option<&str>) -> (Desired, Vec<Finding>) {
+    pub(super) fn resolve_early(
+        &self,
+        declared: Vec<Vec<EarlyResource>>,
+        target: Option<&str>,
+    ) -> (Desired, Vec<Finding>) {
         let (growth, values) = (Growth::default(), self.values(target));
         let mut resolving = Resolving::new(self, self.filling(target, &values, &growth));
         let all = || declared.iter().flatten();
-        let asks = all().find(|it| matches!(it, Early::Tree(own) if self.asks(own))).or(all().next());
+        let asks = all().find(|it| matches!(it, EarlyResource::Tree(own) if self.asks(own))).or(all().next());
         let asks = asks.map_or(Span::NONE, |it| it.key().span);
         let mut rest = declared.into_iter().flatten();
         loop {
-            let some: Vec<Early> = rest.by_ref().take(TOGETHER).collect();
+            let some: Vec<EarlyResource> = rest.by_ref().take(TOGETHER).collect();
             if some.is_empty() {
                 break;
             }
-            let has_trees = some.iter().any(|it| matches!(it, Early::Tree(_)));
+            let has_trees = some.iter().any(|it| matches!(it, EarlyResource::Tree(_)));
             let typed: Vec<Typed> = cores::each_if(has_trees, some, |it| match it {
-                Early::Typed(_, typed) => *typed,
-                Early::Tree(own) => resolving.typed(&Stack { own: &own, over: Vec::new(), is_only_there: false }),
+                EarlyResource::Typed(_, typed) => *typed,
+                EarlyResource::Tree(own) => {
+                    resolving.typed(&Stack { own: &own, over: Vec::new(), is_only_there: false })
+                }
             });
             resolving.take(typed);
             if resolving.stops_at(rest.by_ref().map(|it| (it.kind().key, it.key().clone()))) {

@@ -14,7 +14,7 @@ const TOLD: usize = 8;
 
 /// A place in a schema that a path leads to.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SchemaField {
     pub path: String,
     /// What it is, a paragraph each: of the field first, then of its type.
     pub about: Vec<String>,
@@ -47,13 +47,14 @@ impl Default for Book {
 
 impl Book {
     /// The place that a path such as `pipelines.outcome.delay` leads to. Lists take no part in a path; keys of maps may.
-    pub fn find(&self, path: &str) -> Option<Place> {
+    pub fn find(&self, path: &str) -> Option<SchemaField> {
         self.roots.iter().find_map(|root| Tree { root, path }.find(path))
     }
 
     /// The project file as a whole.
-    pub fn project_file(&self) -> Place {
-        Tree { root: &self.roots[1], path: "" }.place(PROJECT_FILE, Step { schema: &self.roots[1], required: false })
+    pub fn project_file(&self) -> SchemaField {
+        Tree { root: &self.roots[1], path: "" }
+            .place(PROJECT_FILE, SchemaStep { schema: &self.roots[1], required: false })
     }
 
     /// Every path, kinds first, without what defaults and overlays repeat.
@@ -85,7 +86,7 @@ impl Book {
 
 /// One property on the way of a path.
 #[derive(Clone, Copy)]
-struct Step<'s> {
+struct SchemaStep<'s> {
     schema: &'s Value,
     required: bool,
 }
@@ -98,8 +99,8 @@ struct Tree<'s> {
 }
 
 impl<'s> Tree<'s> {
-    fn find(self, path: &str) -> Option<Place> {
-        let mut at = Step { schema: self.root, required: false };
+    fn find(self, path: &str) -> Option<SchemaField> {
+        let mut at = SchemaStep { schema: self.root, required: false };
         let mut words = path.split('.').peekable();
         while let Some(word) = words.next() {
             at = match self.step(at.schema, word) {
@@ -111,7 +112,7 @@ impl<'s> Tree<'s> {
         Some(self.place(path, at))
     }
 
-    fn place(self, path: &str, at: Step<'s>) -> Place {
+    fn place(self, path: &str, at: SchemaStep<'s>) -> SchemaField {
         let mut about = Vec::new();
         self.about(at.schema, &mut about);
         let fields = self.fields(at.schema).into_iter().map(|(name, step)| {
@@ -121,10 +122,10 @@ impl<'s> Tree<'s> {
         });
         let mut fields: Vec<Field> = fields.collect();
         fields.sort_by_key(|field| !field.required);
-        Place { path: path.to_owned(), about, what: self.what(at.schema), required: at.required, fields }
+        SchemaField { path: path.to_owned(), about, what: self.what(at.schema), required: at.required, fields }
     }
 
-    fn step(self, schema: &'s Value, name: &str) -> Option<Step<'s>> {
+    fn step(self, schema: &'s Value, name: &str) -> Option<SchemaStep<'s>> {
         self.fields(schema).into_iter().find(|(field, _)| field == name).map(|(_, step)| step)
     }
 
@@ -173,18 +174,18 @@ impl<'s> Tree<'s> {
     }
 
     /// The fields at this place, each once. One is required where every form requires it.
-    fn fields(self, schema: &'s Value) -> Vec<(String, Step<'s>)> {
+    fn fields(self, schema: &'s Value) -> Vec<(String, SchemaStep<'s>)> {
         let mut maps = Vec::new();
         self.maps(schema, &mut BTreeSet::new(), &mut maps);
         let requires = |map: &Value, name: &str| {
             map["required"].as_array().is_some_and(|required| required.iter().any(|one| one == name))
         };
-        let mut fields: Vec<(String, Step)> = Vec::new();
+        let mut fields: Vec<(String, SchemaStep)> = Vec::new();
         for map in &maps {
             for (name, schema) in map["properties"].as_object().into_iter().flatten() {
                 if !fields.iter().any(|(known, _)| known == name) {
                     let required = maps.iter().all(|map| requires(map, name));
-                    fields.push((name.clone(), Step { schema, required }));
+                    fields.push((name.clone(), SchemaStep { schema, required }));
                 }
             }
         }

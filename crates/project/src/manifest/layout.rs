@@ -48,7 +48,7 @@ pub enum Kept {
 
 /// The text of a manifest in canonical layout: the same values, the same comments, the same result when it is done again.
 pub fn layout(file: FileId, source: &Source) -> Result<String, Kept> {
-    let mut page = Page::read(file, source).map_err(Kept::Wrong)?;
+    let mut page = LaidOut::read(file, source).map_err(Kept::Wrong)?;
     if source.text.chars().all(|c| c.is_whitespace() || c == '\u{feff}') {
         return Ok(String::new());
     }
@@ -57,19 +57,20 @@ pub fn layout(file: FileId, source: &Source) -> Result<String, Kept> {
         if text == page.source.text {
             return Ok(text);
         }
-        page = Page::read(file, &Source::new(source.path.clone(), text)).map_err(|_| Kept::Unsure("it would break"))?;
+        page =
+            LaidOut::read(file, &Source::new(source.path.clone(), text)).map_err(|_| Kept::Unsure("it would break"))?;
     }
     Err(Kept::Unsure("its layout does not come to rest"))
 }
 
 /// A text and what it holds.
-struct Page {
+struct LaidOut {
     source: Source,
     documents: Vec<Node>,
     comments: Vec<Range<usize>>,
 }
 
-impl Page {
+impl LaidOut {
     /// A page, or what is wrong with it. Anything wrong counts: what was not read cannot be compared.
     fn read(file: FileId, source: &Source) -> Result<Self, Vec<Finding>> {
         let mut findings = Findings::default();
@@ -99,7 +100,7 @@ impl Page {
 }
 
 /// One pass over a page. What it makes says the same, or it is refused.
-fn pass(page: &Page) -> Result<String, Kept> {
+fn pass(page: &LaidOut) -> Result<String, Kept> {
     let text = &page.source.text;
     let mut blocks = Vec::new();
     page.documents.iter().for_each(|node| block_texts(node, text, &mut blocks));
@@ -109,7 +110,7 @@ fn pass(page: &Page) -> Result<String, Kept> {
     let made = pretty_yaml::format_text(text, &options()).map_err(|_| Kept::Unsure("its layout is not understood"))?;
     let mut sources = Sources::default();
     let id = sources.add(Source::new(page.source.path.clone(), hang(made)));
-    let made = Page::read(id, sources.get(id)).map_err(|_| Kept::Unsure("it would break"))?;
+    let made = LaidOut::read(id, sources.get(id)).map_err(|_| Kept::Unsure("it would break"))?;
     let documents = page.documents.iter().zip(&made.documents);
     if page.documents.len() != made.documents.len() || !documents.into_iter().all(|(a, b)| same(a, b)) {
         return Err(Kept::Unsure("its values would change"));
@@ -151,7 +152,7 @@ fn hang(mut text: String) -> String {
 
 /// The text of `made` with every comment that has a line of its own as deep as what it stood under in `page`. The layout
 /// engine loses that for a comment behind the last field of a map: a field that was commented out would change its owner.
-fn align(page: &Page, made: &Page) -> String {
+fn align(page: &LaidOut, made: &LaidOut) -> String {
     let (mut before, mut after) = (Vec::new(), Vec::new());
     page.documents.iter().for_each(|node| starts(node, page, &mut before));
     made.documents.iter().for_each(|node| starts(node, made, &mut after));
@@ -183,7 +184,7 @@ struct Start {
 }
 
 /// The beginnings of all fields and items that stand in lines of their own, in the order of the tree.
-fn starts(node: &Node, page: &Page, into: &mut Vec<Start>) {
+fn starts(node: &Node, page: &LaidOut, into: &mut Vec<Start>) {
     let first = node.span.range().start;
     if page.source.text[first..].starts_with(['{', '[']) {
         return;

@@ -3,13 +3,13 @@
 use pushplan_model::source::{FileId, Source, Span};
 
 /// One line of a file.
-pub struct Line<'s> {
+pub struct SourceLine<'s> {
     pub file: FileId,
     pub start: usize,
     pub text: &'s str,
 }
 
-impl<'s> Line<'s> {
+impl<'s> SourceLine<'s> {
     pub fn of(file: FileId, source: &'s Source, number: usize) -> Self {
         let range = source.line_range(number, number);
         Self { file, start: range.start, text: &source.text[range] }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pushplan_model::node::{At, Entry, Node, Tree};
+use pushplan_model::node::{At, MapEntry, Node, Tree};
 
 /// The tree `over` laid on `under`: maps are joined key by key, everything else is replaced. A key whose value is null in
 /// `over` is taken away.
@@ -28,7 +28,7 @@ pub fn lay_and_tell(under: &Node, over: &Node, taken: &mut Vec<At<String>>) -> N
             }
             Some(other) => {
                 let value = lay_and_tell(&entry.value, &other.value, taken);
-                entries.push(Entry { key: other.key.clone(), value });
+                entries.push(MapEntry { key: other.key.clone(), value });
             }
         }
     }
@@ -40,19 +40,19 @@ pub fn lay_and_tell(under: &Node, over: &Node, taken: &mut Vec<At<String>>) -> N
 
 /// Entries by their keys. Small maps are searched, large ones get an index.
 pub enum Index<'n> {
-    Few(&'n [Entry]),
-    Many(HashMap<&'n str, &'n Entry>),
+    Few(&'n [MapEntry]),
+    Many(HashMap<&'n str, &'n MapEntry>),
 }
 
 impl<'n> Index<'n> {
-    pub fn of(entries: &'n [Entry]) -> Self {
+    pub fn of(entries: &'n [MapEntry]) -> Self {
         match entries.len() {
             ..32 => Self::Few(entries),
             _ => Self::Many(entries.iter().map(|entry| (entry.key.as_str(), entry)).collect()),
         }
     }
 
-    pub fn get(&self, key: &str) -> Option<&'n Entry> {
+    pub fn get(&self, key: &str) -> Option<&'n MapEntry> {
         match self {
             Self::Few(entries) => entries.iter().find(|entry| *entry.key == key),
             Self::Many(index) => index.get(key).copied(),

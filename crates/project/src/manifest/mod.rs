@@ -3,7 +3,6 @@
 //! [`read`] does all that is the same for every target and keeps the trees; [`Manifests::resolve`] makes of them what one
 //! target gets, the [`Desired`] state.
 
-mod alike;
 pub mod author;
 mod bodies;
 mod collect;
@@ -12,19 +11,20 @@ mod desired;
 pub mod edit;
 pub mod fields;
 mod growth;
+mod inputs;
+mod key_index;
 mod layers;
 pub mod layout;
 mod lifecycle;
 mod line;
 mod meant;
 mod merge;
-mod once;
 mod parse;
 mod project;
 pub mod schema;
-mod seen;
 mod several;
 mod signs;
+mod single;
 mod slips;
 mod split;
 mod syntax;
@@ -37,13 +37,13 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use alike::Alike;
 pub use collect::{Declaration, TOP_LEVEL};
 pub use desired::{Conditions, Declared, Desired, Reach};
+pub use inputs::TargetInputs;
 pub use lifecycle::Lifecycle;
-pub use once::{Held, Once, read_as, read_once};
 pub use parse::{FILE_LIMIT, Parsed, parse, to_text};
 pub use project::{PROJECT_FILE, Project, ProjectFile, QuietHours, Target, no_code, not_free};
+pub use single::{ManifestsHandle, SingleTarget, read_as, read_once};
 
 use pushplan_io::files;
 use pushplan_io::git::Commit;
@@ -86,11 +86,11 @@ pub struct Manifests {
 #[derive(Debug)]
 pub struct Input {
     pub name: String,
-    pub from: From,
+    pub from: InputSource,
 }
 
 #[derive(Debug)]
-pub enum From {
+pub enum InputSource {
     File(PathBuf),
     Bytes(Vec<u8>),
 }
@@ -191,7 +191,7 @@ fn read_whole<M>(
     let mut findings = Findings::default();
     let own = given.iter().position(|input| input.name == PROJECT_FILE).map(|at| given.remove(at).from);
     let bytes = match (own, &commit) {
-        (Some(From::Bytes(bytes)), _) => Ok(bytes),
+        (Some(InputSource::Bytes(bytes)), _) => Ok(bytes),
         (_, Some(commit)) => commit.read(PROJECT_FILE, PROJECT_FILE_LIMIT),
         (_, None) => files::read_unlinked(&root.join(PROJECT_FILE), PROJECT_FILE_LIMIT),
     };
@@ -243,8 +243,8 @@ fn gather<M>(
     for path in paths {
         let name = shown(root, &path);
         match project.commit.as_ref().map(|commit| commit.read(&name, FILE_LIMIT)) {
-            None => inputs.push(Input { name, from: From::File(path) }),
-            Some(Ok(bytes)) => inputs.push(Input { name, from: From::Bytes(bytes) }),
+            None => inputs.push(Input { name, from: InputSource::File(path) }),
+            Some(Ok(bytes)) => inputs.push(Input { name, from: InputSource::Bytes(bytes) }),
             Some(Err(why)) => unreadable.push(files::Unreadable { path, why }),
         }
     }
@@ -302,8 +302,8 @@ impl Texts {
 
 fn texts(inputs: Vec<Input>, sources: &mut Sources, findings: &mut Findings) -> Texts {
     let texts = cores::each_of(inputs, |Input { name, from }| match from {
-        From::Bytes(bytes) => (name, Ok(to_text(bytes))),
-        From::File(path) => (name, files::read(&path, FILE_LIMIT).map(to_text)),
+        InputSource::Bytes(bytes) => (name, Ok(to_text(bytes))),
+        InputSource::File(path) => (name, files::read(&path, FILE_LIMIT).map(to_text)),
     });
     let mut read = Texts { ids: Vec::with_capacity(texts.len()), complete: true, project_file: None };
     for (name, text) in texts {

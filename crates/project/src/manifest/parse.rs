@@ -11,10 +11,10 @@ use std::ops::Range;
 use granit_parser::{Event, Parser, ScalarStyle};
 use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
-use pushplan_model::node::{At, Entry, Node, Scalar, Style, Tree};
+use pushplan_model::node::{At, MapEntry, Node, Scalar, Style, Tree};
 use pushplan_model::source::{FileId, Source, Span};
 
-use super::seen::Seen;
+use super::key_index::KeyIndex;
 use super::signs::{self, Role};
 use super::{merge, slips, split, syntax};
 use anchors::Anchored;
@@ -74,7 +74,7 @@ pub fn to_text(mut bytes: Vec<u8>) -> (String, Option<&'static str>) {
 /// A part of a file that is a map of its own.
 #[derive(Debug)]
 pub struct Piece {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<MapEntry>,
     pub span: Span,
     pub values: usize,
     pub has_variables: bool,
@@ -182,13 +182,13 @@ fn run(file: FileId, source: &Source, within: Range<usize>) -> (Builder<'_>, boo
 }
 
 /// A collection that is not yet closed.
-struct Open {
+struct OpenCollection {
     span: Span,
     anchor: usize,
     tree: Tree,
     /// The key whose value comes next.
     key: Option<At<String>>,
-    seen: Seen,
+    seen: KeyIndex,
     /// What it weighs so far.
     weight: usize,
     /// The entry cannot be kept: its key was reported.
@@ -200,7 +200,7 @@ struct Open {
 struct Builder<'t> {
     file: FileId,
     text: &'t str,
-    stack: Vec<Open>,
+    stack: Vec<OpenCollection>,
     anchors: HashMap<usize, Anchored>,
     /// Whether there was any anchor.
     anchored: bool,
@@ -287,8 +287,8 @@ impl Builder<'_> {
     /// Looks for what is not what it seems in a scalar without quotes, and says what it may then be.
     fn look(&mut self, value: &str, span: Span) -> Style {
         let role = match self.stack.last() {
-            Some(Open { tree: Tree::Map(_), key: None, .. }) => Role::Key,
-            Some(Open { tree: Tree::Map(_), key: Some(_), .. }) => {
+            Some(OpenCollection { tree: Tree::Map(_), key: None, .. }) => Role::Key,
+            Some(OpenCollection { tree: Tree::Map(_), key: Some(_), .. }) => {
                 let before = self.text.get(..span.range().start).unwrap_or("").trim_end_matches([' ', '\t']);
                 if before.ends_with(['\n', '\r']) { Role::Free } else { Role::Value }
             }
@@ -312,12 +312,12 @@ impl Builder<'_> {
         if anchor != 0 {
             self.anchors.insert(anchor, Anchored::Open);
         }
-        self.stack.push(Open {
+        self.stack.push(OpenCollection {
             span,
             anchor,
             tree,
             key: None,
-            seen: Seen::default(),
+            seen: KeyIndex::default(),
             weight: NODE_WEIGHT,
             skip: false,
             dropped: false,
@@ -358,13 +358,13 @@ impl Builder<'_> {
     }
 
     /// Reports `<<` and does what its author meant by it, so that nothing seems to be missing.
-    fn without_merge_key(&mut self, span: Span, mut entries: Vec<Entry>) -> Node {
+    fn without_merge_key(&mut self, span: Span, mut entries: Vec<MapEntry>) -> Node {
         // In quotes, it is a text like any other.
-        let is_merge = |entry: &Entry| *entry.key == "<<" && self.text.get(entry.key.span.range()) == Some("<<");
+        let is_merge = |entry: &MapEntry| *entry.key == "<<" && self.text.get(entry.key.span.range()) == Some("<<");
         let Some(at) = entries.iter().position(is_merge) else {
             return Node { span, tree: Tree::Map(entries) };
         };
-        let Entry { key, value } = entries.remove(at);
+        let MapEntry { key, value } = entries.remove(at);
         self.findings.push(
             Finding::new(&codes::YM201, key.span, "merge keys (`<<`) are not part of YAML 1.2")
                 .label("not known here")
@@ -404,7 +404,7 @@ impl Builder<'_> {
                 Some(_) if std::mem::take(&mut open.skip) => {}
                 Some(key) => {
                     self.has_bodies |= *key == "body" && matches!(node.tree, Tree::Map(_));
-                    entries.push(Entry { key, value: node });
+                    entries.push(MapEntry { key, value: node });
                 }
                 None => {
                     let (key, problem) = key_of(node, open.span, self.text, entries, &mut open.seen);
@@ -462,7 +462,13 @@ impl Builder<'_> {
 }
 
 /// A node as a key, and what is wrong with it.
-fn key_of(node: Node, map: Span, text: &str, entries: &[Entry], seen: &mut Seen) -> (At<String>, Option<Finding>) {
+fn key_of(
+    node: Node,
+    map: Span,
+    text: &str,
+    entries: &[MapEntry],
+    seen: &mut KeyIndex,
+) -> (At<String>, Option<Finding>) {
     let Tree::Scalar(scalar) = node.tree else {
         let problem = match text.get(map.range().start..).filter(|written| written.starts_with("{{")) {
             Some(written) => slips::unquoted(written, map),

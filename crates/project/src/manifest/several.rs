@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use pushplan_model::kinds::Kind;
-use pushplan_model::node::{At, Entry, Node, Tree};
+use pushplan_model::node::{At, MapEntry, Node, Tree};
 
 use super::growth::{Growth, weight};
 use super::merge;
@@ -20,7 +20,7 @@ pub fn lay(kind: &Kind, under: &Node, over: &Node, growth: &Growth, taken: &mut 
             entries
                 .iter_mut()
                 .filter(|entry| *entry.key == **key)
-                .for_each(|Entry { value, .. }| *value = laid.clone());
+                .for_each(|MapEntry { value, .. }| *value = laid.clone());
         }
     }
     merge::lay_and_tell(under, &over, taken)

@@ -9,7 +9,7 @@ use pushplan_model::node::yaml_text;
 use pushplan_model::source::{FileId, Span};
 use pushplan_model::text;
 
-use super::line::Line;
+use super::line::SourceLine;
 
 /// The quotes that may close what each of these opens, and whether people write them in place of straight quotes. Angled
 /// ones are more often part of the text.
@@ -67,7 +67,7 @@ pub fn in_scalar(file: FileId, text: &str, scalar: Range<usize>, role: Role) -> 
 }
 
 /// A sign that a line begins or goes on behind its key with, for lines that cannot be read.
-pub fn in_line(line: &Line, reached: usize) -> Option<Finding> {
+pub fn in_line(line: &SourceLine, reached: usize) -> Option<Finding> {
     if line.text.is_ascii() || line.text.len() > FAR {
         return None;
     }

@@ -10,7 +10,7 @@ use pushplan_model::source::{FileId, Source, Span};
 use pushplan_model::text;
 
 use super::fields::Book;
-use super::line::{Line, balanced, closing};
+use super::line::{SourceLine, balanced, closing};
 
 /// Whether a word is the name of a field, of any kind.
 pub fn is_field(word: &str) -> bool {
@@ -39,7 +39,7 @@ pub fn conflict(file: FileId, source: &Source) -> Option<Finding> {
 }
 
 /// The line that git leaves between two changes, where the others were taken away.
-pub fn half_conflict(line: &Line) -> Option<Finding> {
+pub fn half_conflict(line: &SourceLine) -> Option<Finding> {
     (line.text.trim_end() == "=======").then(|| in_conflict(line.span(0..7)))
 }
 
@@ -60,14 +60,14 @@ pub fn glued_dash(at: Span) -> Finding {
 }
 
 /// The dash that a line begins with, with a letter right behind it.
-pub fn dash(line: &Line) -> Option<Span> {
+pub fn dash(line: &SourceLine) -> Option<Span> {
     let at = line.indent();
     let behind = line.text[at..].strip_prefix('-')?;
     behind.starts_with(|c: char| c.is_ascii_alphabetic()).then(|| line.span(at..at + 1))
 }
 
 /// `display_name:A` or `display_name A`.
-pub fn colon(line: &Line) -> Option<Finding> {
+pub fn colon(line: &SourceLine) -> Option<Finding> {
     let mut from = line.indent();
     while let Some(rest) = line.text[from..].strip_prefix("- ") {
         from = line.text.len() - rest.trim_start().len();
@@ -115,7 +115,7 @@ pub fn second_key(at: Span, value: &str) -> Option<Finding> {
 }
 
 /// What stands behind a bracket or a quote that is closed, if it is no part of a text: a comma, or more brackets.
-pub fn behind(line: &Line, from: usize, value: &str) -> Option<Finding> {
+pub fn behind(line: &SourceLine, from: usize, value: &str) -> Option<Finding> {
     let end = if value.starts_with(['"', '\'']) { closing(value) } else { balanced(value) }?;
     let rest = value[end..].trim();
     let start = from + value[..end].len() + (value[end..].len() - value[end..].trim_start().len());
@@ -150,7 +150,7 @@ pub fn is_prose(value: &str) -> bool {
 }
 
 /// A `#` in brackets, behind which the closing bracket is part of a comment.
-pub fn comment(line: &Line, open: usize) -> Option<Finding> {
+pub fn comment(line: &SourceLine, open: usize) -> Option<Finding> {
     let (mut at, mut before, mut word) = (open + 1, ' ', open + 1);
     while let Some(c) = line.text[at..].chars().next() {
         let mut next = at + c.len_utf8();
@@ -232,7 +232,7 @@ mod tests {
         ] {
             let mut sources = Sources::default();
             let file = sources.add(Source::new("m.yaml", line));
-            let finding = comment(&Line::of(file, sources.get(file), 1), 3).expect(line);
+            let finding = comment(&SourceLine::of(file, sources.get(file), 1), 3).expect(line);
             assert_eq!(sources.text(finding.at), "#");
             assert_eq!(finding.fix.as_ref().map(|fix| fix.text.as_str()), edit, "{line}");
         }

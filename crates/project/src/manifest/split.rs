@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use pushplan_model::cores;
-use pushplan_model::node::{At, Entry, Node, Tree};
+use pushplan_model::node::{At, MapEntry, Node, Tree};
 use pushplan_model::source::{FileId, Source, Span};
 
 use super::parse::{Parsed, Piece, VALUE_LIMIT, piece};
@@ -61,10 +61,10 @@ fn pieces<R: Send>(
 
 fn joined(file: FileId, source: &Source, sections: Vec<Section>, pieces: Vec<Piece>) -> Option<Parsed> {
     let (mut has_variables, mut has_bodies, mut values) = (false, false, 0);
-    let mut entries: Vec<Entry> = Vec::with_capacity(sections.len());
+    let mut entries: Vec<MapEntry> = Vec::with_capacity(sections.len());
     let mut pieces = pieces.into_iter();
     for Section { key, parts } in sections {
-        let mut own: Vec<Entry> = Vec::new();
+        let mut own: Vec<MapEntry> = Vec::new();
         let mut span: Option<Span> = None;
         for piece in pieces.by_ref().take(parts.len()) {
             has_variables |= piece.has_variables;
@@ -79,7 +79,7 @@ fn joined(file: FileId, source: &Source, sections: Vec<Section>, pieces: Vec<Pie
         }
         let name = source.text.get(key.clone())?.to_owned();
         let value = Node { span: span?, tree: Tree::Map(own) };
-        entries.push(Entry { key: At::new(name, Span::new(file, key)), value });
+        entries.push(MapEntry { key: At::new(name, Span::new(file, key)), value });
     }
     let mut keys = HashSet::new();
     let is_whole = entries.iter().all(|entry| keys.insert(entry.key.as_str()));

@@ -9,7 +9,7 @@ use pushplan_model::finding::Finding;
 use pushplan_model::source::{FileId, Source, Span};
 use pushplan_model::text;
 
-use super::line::{Line, balanced, closing, wrong_escape};
+use super::line::{SourceLine, balanced, closing, wrong_escape};
 use super::parse::DEPTH_LIMIT;
 use super::{signs, slips};
 
@@ -19,9 +19,9 @@ pub fn problem(error: &ScanError, file: FileId, source: &Source) -> Finding {
     let start = error.marker().byte_offset().unwrap_or(0).min(text.len());
     let end = text[start..].chars().next().filter(|c| !"\r\n".contains(*c)).map_or(start, |c| start + c.len_utf8());
     let number = source.position(start).line;
-    let line = Line::of(file, source, number);
-    let above = (1..number).rev().map(|number| Line::of(file, source, number)).find(|line| !line.is_blank());
-    let place = Place { at: Span::new(file, start..end), start, line, above, source };
+    let line = SourceLine::of(file, source, number);
+    let above = (1..number).rev().map(|number| SourceLine::of(file, source, number)).find(|line| !line.is_blank());
+    let place = StoppedAt { at: Span::new(file, start..end), start, line, above, source };
     slips::half_conflict(&place.line)
         .or_else(|| place.limit(error))
         .or_else(|| place.signs())
@@ -33,16 +33,16 @@ pub fn problem(error: &ScanError, file: FileId, source: &Source) -> Finding {
 }
 
 /// Where the parser stopped, and the lines around.
-struct Place<'s> {
+struct StoppedAt<'s> {
     at: Span,
     start: usize,
-    line: Line<'s>,
+    line: SourceLine<'s>,
     /// The nearest line above that is not blank.
-    above: Option<Line<'s>>,
+    above: Option<SourceLine<'s>>,
     source: &'s Source,
 }
 
-impl Place<'_> {
+impl StoppedAt<'_> {
     fn limit(&self, error: &ScanError) -> Option<Finding> {
         match error.kind() {
             ErrorKind::RecursionLimitExceeded => Some(
@@ -81,7 +81,7 @@ impl Place<'_> {
         std::iter::once(&self.line).chain(above).find_map(|line| self.quotes_in(line, error))
     }
 
-    fn quotes_in(&self, line: &Line, error: &ScanError) -> Option<Finding> {
+    fn quotes_in(&self, line: &SourceLine, error: &ScanError) -> Option<Finding> {
         if let (Some(quote), _) = line.left_open() {
             return Some(
                 Finding::new(&codes::YM101, line.span(quote..quote + 1), "the quote that opens here is not closed")
@@ -167,7 +167,7 @@ impl Place<'_> {
     }
 
     /// The bracket that is not closed, or what took its closing bracket away.
-    fn unclosed(&self, line: &Line, open: usize) -> Option<Finding> {
+    fn unclosed(&self, line: &SourceLine, open: usize) -> Option<Finding> {
         let bracket = line.text.get(open..=open)?;
         slips::comment(line, open).or_else(|| {
             let finding =
@@ -267,7 +267,7 @@ impl Place<'_> {
 
 /// An unquoted `{{NAME}}` with text behind it. On a line of its own the whole text gets quotes; between other brackets
 /// nobody can tell where the text ends.
-fn placeholder(line: &Line, from: usize, value: &str) -> Option<Finding> {
+fn placeholder(line: &SourceLine, from: usize, value: &str) -> Option<Finding> {
     if value.starts_with("{{") {
         let at = line.span(from..from + value.len());
         let mut finding = needs_quotes(&codes::YM109, at, value, "a text that begins with `{{`");

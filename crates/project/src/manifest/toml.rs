@@ -2,7 +2,7 @@
 
 use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
-use pushplan_model::node::{At, Entry, Node, Scalar, Style, Tree};
+use pushplan_model::node::{At, MapEntry, Node, Scalar, Style, Tree};
 use pushplan_model::source::{FileId, Source, Span};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -31,7 +31,7 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Node {
 }
 
 fn map(file: FileId, table: &DeTable) -> Tree {
-    let entries = table.iter().map(|(key, value)| Entry {
+    let entries = table.iter().map(|(key, value)| MapEntry {
         key: At::new(key.get_ref().to_string(), Span::new(file, key.span())),
         value: node(file, value),
     });

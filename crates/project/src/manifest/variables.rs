@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
-use pushplan_model::node::{Entry, Node, Style, Tree};
+use pushplan_model::node::{MapEntry, Node, Style, Tree};
 use pushplan_model::source::{Sources, Span};
 use pushplan_model::text;
 
@@ -19,7 +19,7 @@ pub fn has_variables(node: &Node) -> bool {
         Tree::Scalar(scalar) => scalar.text.contains("${"),
         Tree::List(items) => items.iter().any(has_variables),
         Tree::Map(entries) => {
-            let holds = |entry: &Entry| entry.key.contains("${") || has_variables(&entry.value);
+            let holds = |entry: &MapEntry| entry.key.contains("${") || has_variables(&entry.value);
             entries.iter().any(|entry| !entry.is_own() && holds(entry))
         }
     }
@@ -34,7 +34,7 @@ pub fn fill(node: &mut Node, with: &Filling, findings: &mut Findings) {
     match &mut node.tree {
         Tree::List(items) => items.iter_mut().for_each(|item| fill(item, with, findings)),
         Tree::Map(entries) => {
-            for Entry { key, value } in entries.iter_mut().filter(|entry| !entry.is_own()) {
+            for MapEntry { key, value } in entries.iter_mut().filter(|entry| !entry.is_own()) {
                 if !key.replace(ESCAPED, "").contains(BEGIN) {
                     key.value = key.replace(ESCAPED, BEGIN);
                 } else {

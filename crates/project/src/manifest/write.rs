@@ -4,7 +4,7 @@ mod scalar;
 
 pub use scalar::{block, can_be_single, key, line, quoted};
 
-use pushplan_model::node::{Entry, Node, Plain, Scalar, Style, Tree};
+use pushplan_model::node::{MapEntry, Node, Plain, Scalar, Style, Tree};
 
 /// Spaces for each level.
 const INDENT: usize = 2;
@@ -61,8 +61,8 @@ pub fn resource(name: &str, node: &Node, indent: usize, out: &mut String) {
 }
 
 /// The entries of a map, each on a line of its own that is indented by so much.
-pub fn map(entries: &[Entry], indent: usize, out: &mut String) {
-    for Entry { key, value } in entries {
+pub fn map(entries: &[MapEntry], indent: usize, out: &mut String) {
+    for MapEntry { key, value } in entries {
         let key = self::key(key);
         out.push_str(&format!("{:indent$}{key}:", ""));
         out.push_str(&behind(value, indent, indent + key.len() + 2));
@@ -124,7 +124,7 @@ fn on_line(node: &Node, column: usize, item: bool) -> Option<String> {
         // `- country: US` needs no braces.
         Tree::Map(entries) if item && entries.len() == 1 => return None,
         Tree::Map(entries) => {
-            let fits = |entry: &Entry| match &entry.value.tree {
+            let fits = |entry: &MapEntry| match &entry.value.tree {
                 Tree::Scalar(scalar) => !is_block(scalar) && (item || is_word(&entry.value)),
                 Tree::List(items) => items.iter().all(is_word),
                 Tree::Map(inner) => item && inner.iter().all(|entry| is_word(&entry.value)),

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 use pushplan_model::address::Address;
 use pushplan_model::audience;
-use pushplan_model::kinds::{Parts, Pipeline, Said, Segment, Sending};
+use pushplan_model::kinds::{Parts, Pipeline, ReadableText, Segment, Sending};
 use pushplan_model::nouns::audience::SegmentRef;
 use pushplan_model::nouns::quiet::Quiet;
 use pushplan_model::nouns::schedule::When;
@@ -21,7 +21,7 @@ use crate::manifest::{Declared, Desired};
 
 /// What is asked of a calendar.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct CalendarRequest {
     pub now: Timestamp,
     /// The zone of its days and times; where none is named, the one that most are written in.
     pub zone: Option<TimeZone>,
@@ -41,7 +41,7 @@ pub struct Calendar {
     pub zone: TimeZone,
     pub quiet: Option<Quiet>,
     /// In the order of time.
-    pub sends: Vec<Entry>,
+    pub sends: Vec<CalendarEntry>,
     /// What is sent whenever something happens.
     pub standing: Vec<Standing>,
     /// How many have passed and are not shown.
@@ -54,7 +54,7 @@ pub struct Calendar {
 
 /// A message at a time.
 #[derive(Debug)]
-pub struct Entry {
+pub struct CalendarEntry {
     pub address: Address,
     /// Where it is declared.
     pub at: Span,
@@ -102,7 +102,7 @@ pub struct Standing {
 }
 
 /// How the calendar of a target is made.
-pub fn calendar(desired: &Desired, asked: &Asked) -> Calendar {
+pub fn calendar(desired: &Desired, asked: &CalendarRequest) -> Calendar {
     let all = sendings(desired);
     let zone = asked.zone.clone().unwrap_or_else(|| written_zone(&all));
     let (from, to) = period(asked, &zone);
@@ -133,7 +133,7 @@ pub fn calendar(desired: &Desired, asked: &Asked) -> Calendar {
         }
         let written = serde_json::to_string(&audience.value).unwrap_or_default();
         let reached = known.entry(written).or_insert_with(|| places(audience, segment, Country::All));
-        sends.push(Entry {
+        sends.push(CalendarEntry {
             address: one.address.clone(),
             at: one.declared.key.span,
             variant,
@@ -162,27 +162,32 @@ pub fn calendar(desired: &Desired, asked: &Asked) -> Calendar {
 }
 
 /// One time of a resource.
-struct One<'d> {
+struct Occurrence<'d> {
     address: &'d Address,
     declared: &'d Declared,
     number: Option<usize>,
     sending: Sending<'d>,
 }
 
-fn sendings(desired: &Desired) -> Vec<One<'_>> {
+fn sendings(desired: &Desired) -> Vec<Occurrence<'_>> {
     let mut all = Vec::new();
     for (address, declared) in &desired.resources {
         let mut parts = Parts::new(&declared.key);
         declared.spec.parts(&mut parts);
         let several = parts.sendings.iter().filter(|sending| sending.variant.is_none()).count() > 1;
         let numbered = parts.sendings.into_iter().enumerate();
-        all.extend(numbered.map(|(at, sending)| One { address, declared, number: several.then_some(at + 1), sending }));
+        all.extend(numbered.map(|(at, sending)| Occurrence {
+            address,
+            declared,
+            number: several.then_some(at + 1),
+            sending,
+        }));
     }
     all
 }
 
 /// The zone that most times are written in; among equals the first by name.
-fn written_zone(all: &[One]) -> TimeZone {
+fn written_zone(all: &[Occurrence]) -> TimeZone {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for name in all.iter().filter_map(|one| one.sending.schedule.zone.iana_name()).filter(|name| *name != "UTC") {
         *counts.entry(name).or_default() += 1;
@@ -192,7 +197,7 @@ fn written_zone(all: &[One]) -> TimeZone {
 }
 
 /// From when to when, without the end. It has a beginning only where one is asked for: else it begins now.
-fn period(asked: &Asked, zone: &TimeZone) -> (Option<Timestamp>, Timestamp) {
+fn period(asked: &CalendarRequest, zone: &TimeZone) -> (Option<Timestamp>, Timestamp) {
     let start = |day: Date| zone.to_timestamp(day.to_datetime(jiff::civil::Time::midnight()));
     let from = asked.from.and_then(|day| start(day).ok());
     let first = asked.from.unwrap_or_else(|| zone.to_datetime(asked.now).date());
@@ -211,25 +216,25 @@ fn shown(when: When, zone: &TimeZone) -> DateTime {
     }
 }
 
-fn message(said: &Said) -> Option<String> {
+fn message(said: &ReadableText) -> Option<String> {
     let alert = said.notification.and_then(|notification| notification.alert.as_ref());
     let title = || said.message.map(|message| &message.title);
     alert.or_else(title).map(|text| text.value.clone())
 }
 
-fn devices(said: &Said) -> Vec<String> {
+fn devices(said: &ReadableText) -> Vec<String> {
     said.devices
         .map(|devices| devices.named().iter().map(|device| device.value.to_string()).collect())
         .unwrap_or_default()
 }
 
 /// Puts messages in the order of time, and tells where each has gone.
-fn in_order(sends: &mut Vec<Entry>, zone: &TimeZone) -> Vec<usize> {
-    let moment = |entry: &Entry| match entry.times.when {
+fn in_order(sends: &mut Vec<CalendarEntry>, zone: &TimeZone) -> Vec<usize> {
+    let moment = |entry: &CalendarEntry| match entry.times.when {
         When::At(instant) => instant,
         When::EachZone(time) => zone.to_timestamp(time).unwrap_or(Timestamp::MAX),
     };
-    let mut sorted: Vec<(usize, Entry)> = std::mem::take(sends).into_iter().enumerate().collect();
+    let mut sorted: Vec<(usize, CalendarEntry)> = std::mem::take(sends).into_iter().enumerate().collect();
     // Those of one moment stand in the order of their addresses, in which they were found.
     sorted.sort_by_key(|(place, entry)| (entry.shown.date(), moment(entry), *place));
     let mut order = vec![0; sorted.len()];
@@ -241,7 +246,7 @@ fn in_order(sends: &mut Vec<Entry>, zone: &TimeZone) -> Vec<usize> {
 }
 
 /// Collisions in which something that is shown takes part, each noted at what it is about.
-fn within(found: Collisions, numbers: &[Option<usize>], sends: &mut [Entry]) -> Collisions {
+fn within(found: Collisions, numbers: &[Option<usize>], sends: &mut [CalendarEntry]) -> Collisions {
     let mut kept = Vec::new();
     for collision in found.found {
         let place = kept.len();

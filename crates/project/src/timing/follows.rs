@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan_model::address::Address;
-use pushplan_model::kinds::{Outcome, Pipeline, Said};
+use pushplan_model::kinds::{Pipeline, PipelineOutcome, ReadableText};
 use pushplan_model::nouns::device::DeviceTypes;
 use pushplan_model::nouns::schedule::When;
 
@@ -61,7 +61,7 @@ impl<'d> Fired<'d> {
     }
 
     /// What a tap on a message sets off that goes out at a time.
-    pub fn by(&self, said: &Said, when: When) -> Vec<Follow> {
+    pub fn by(&self, said: &ReadableText, when: When) -> Vec<Follow> {
         let actions = said.notification.iter().flat_map(|notification| notification.all_actions());
         let tags = actions.flat_map(|actions| {
             let added = actions.add_tag.iter().flatten().map(|tag| (false, tag.as_str()));
@@ -90,7 +90,7 @@ impl<'d> Fired<'d> {
 
 impl Fires<'_> {
     /// Whether a kind of device that gets the first message gets this one.
-    fn reaches(&self, said: &Said) -> bool {
+    fn reaches(&self, said: &ReadableText) -> bool {
         let first = said.devices.map(|devices| devices.named()).unwrap_or_default();
         let all = self.devices.named().is_empty() || first.is_empty();
         all || first.iter().any(|device| self.devices.includes(device))
@@ -105,6 +105,6 @@ impl Fires<'_> {
     }
 }
 
-pub fn delay(outcome: &Outcome) -> i64 {
+pub fn delay(outcome: &PipelineOutcome) -> i64 {
     outcome.delay.as_ref().map_or(0, |delay| delay.0.max(0))
 }

@@ -15,7 +15,7 @@ use jiff::tz::{Offset, TimeZone, offset};
 use jiff::{SignedDuration, Timestamp};
 
 pub use collisions::{Collision, Collisions, Party, Upcoming, collisions};
-pub use places::{Country, Named, Seen, Where, places};
+pub use places::{Country, Named, Where, ZoneName, places};
 
 use pushplan_model::nouns::quiet::Quiet;
 use pushplan_model::nouns::schedule::When;
@@ -167,7 +167,7 @@ mod tests {
     }
 
     fn within(names: &[&str]) -> Where {
-        let seen = Seen { at: Span::NONE, of_country: None };
+        let seen = ZoneName { at: Span::NONE, of_country: None };
         Where { named: names.iter().map(|name| ((*name).to_owned().into(), seen)).collect(), ..Where::default() }
     }
 

@@ -14,10 +14,10 @@ const DEPTH: usize = 32;
 
 /// Zones by their IANA names, each with the first place that names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Named(Vec<(Cow<'static, str>, Seen)>);
+pub struct Named(Vec<(Cow<'static, str>, ZoneName)>);
 
 impl Named {
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Cow<'static, str>, Seen)> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Cow<'static, str>, ZoneName)> {
         self.0.iter().map(|(name, seen)| (name, *seen))
     }
 
@@ -31,8 +31,8 @@ impl Named {
 }
 
 /// Of what names the same zone, the first counts.
-impl FromIterator<(Cow<'static, str>, Seen)> for Named {
-    fn from_iter<I: IntoIterator<Item = (Cow<'static, str>, Seen)>>(all: I) -> Self {
+impl FromIterator<(Cow<'static, str>, ZoneName)> for Named {
+    fn from_iter<I: IntoIterator<Item = (Cow<'static, str>, ZoneName)>>(all: I) -> Self {
         let mut all: Vec<_> = all.into_iter().collect();
         all.sort_by(|(one, _), (other, _)| one.cmp(other));
         all.dedup_by(|(later, _), (first, _)| later == first);
@@ -41,11 +41,11 @@ impl FromIterator<(Cow<'static, str>, Seen)> for Named {
 }
 
 /// Zones that are left out, each with the first place that says so.
-type Left = BTreeMap<Cow<'static, str>, Seen>;
+type Left = BTreeMap<Cow<'static, str>, ZoneName>;
 
 /// How a zone is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct ZoneName {
     /// The tag that names it, or its country.
     pub at: Span,
     /// How many zones of its country more people live in; `None` for one that a tag names. A country is what people have set,
@@ -125,13 +125,13 @@ impl Where {
             (true, _) => return other.settled(),
             _ => {}
         }
-        let by_country = |seen: &Seen| seen.of_country.is_some();
-        let allows = |whole: &Self, tag: &str, seen: Seen| {
+        let by_country = |seen: &ZoneName| seen.of_country.is_some();
+        let allows = |whole: &Self, tag: &str, seen: ZoneName| {
             whole.named.contains(tag)
                 || whole.elsewhere && !whole.without.contains_key(tag)
                 || !by_country(&seen) && whole.named.0.iter().any(|(_, seen)| by_country(seen))
         };
-        let allowed = |of: &Self, whole: &Self| -> Vec<(Cow<'static, str>, Seen)> {
+        let allowed = |of: &Self, whole: &Self| -> Vec<(Cow<'static, str>, ZoneName)> {
             of.named.0.iter().filter(|(tag, seen)| allows(whole, tag, *seen)).cloned().collect()
         };
         // A tag comes first.
@@ -181,7 +181,7 @@ impl<'s, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'s, F> {
             Selector::Not(member) => self.of(member, !negated, depth),
             Selector::Tag(Tag { tag, group: Some(id) }) => match group(id).map(|group| group.values) {
                 Some(Values::TimeZone) => {
-                    let seen = Seen { at: tag.span, of_country: None };
+                    let seen = ZoneName { at: tag.span, of_country: None };
                     let zone = [(Cow::Owned(iana(tag).to_owned()), seen)];
                     match negated {
                         true => Where { without: zone.into(), ..Where::anywhere() },
@@ -201,7 +201,7 @@ impl<'s, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'s, F> {
     }
 
     fn country(&self, code: &str, at: Span) -> Where {
-        let seen = |rank| Seen { at, of_country: Some(rank) };
+        let seen = |rank| ZoneName { at, of_country: Some(rank) };
         let named = match self.country {
             Country::Main => zones_of(code).take(1).map(|zone| (zone.into(), seen(0))).collect(),
             Country::All => {
@@ -237,7 +237,7 @@ mod tests {
 
     use super::*;
 
-    const TAG: Seen = Seen { at: Span::NONE, of_country: None };
+    const TAG: ZoneName = ZoneName { at: Span::NONE, of_country: None };
 
     fn names(selector: &serde_json::Value, country: Country) -> (Vec<String>, bool) {
         let read = Selector::decode(&Node::from_json_value(selector), &mut Reader::default()).expect("a selector");

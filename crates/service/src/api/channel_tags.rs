@@ -67,14 +67,14 @@ type Listed = Option<Vec<(String, Vec<String>)>>;
 
 /// What is to become of tags.
 #[derive(Debug)]
-enum Change {
+enum TagChange {
     /// Each of the two alters only the tags that it names.
     Alter { add: Tags, remove: Tags },
     /// Replaces all tags of the groups that it names, and of no other.
     Set(Tags),
 }
 
-impl Change {
+impl TagChange {
     /// `add`, `remove`, both, or `set` alone.
     fn of(add: Listed, remove: Listed, set: Listed) -> Result<Self, Refusal> {
         match (add, remove, set) {
@@ -132,7 +132,7 @@ fn plain_many(sent: Option<BTreeMap<At<String>, Many<At<String>>>>) -> Listed {
 
 pub fn of_channels(app: &mut App, call: &Call) -> Answered {
     let sent: SentChannelTags = call.request.read()?;
-    let change = Change::of(plain(sent.add), plain(sent.remove), plain(sent.set))?;
+    let change = TagChange::of(plain(sent.add), plain(sent.remove), plain(sent.set))?;
     let SentChannels { ios_channel, android_channel, amazon_channel, channel } = &sent.audience;
     let lists = [(ios_channel, Some("ios")), (android_channel, Some("android")), (amazon_channel, Some("amazon"))];
     let mut numbers = Vec::new();
@@ -157,7 +157,7 @@ pub fn of_channels(app: &mut App, call: &Call) -> Answered {
 
 pub fn of_named_users(app: &mut App, call: &Call) -> Answered {
     let sent: SentUserTags = call.request.read()?;
-    let change = Change::of(plain_many(sent.add), plain_many(sent.remove), plain_many(sent.set))?;
+    let change = TagChange::of(plain_many(sent.add), plain_many(sent.remove), plain_many(sent.set))?;
     let users = &sent.audience.named_user_id;
     if users.is_empty() {
         return Err(Refusal::invalid("the audience names no named user"));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Answered, Refusal};
-use crate::places::{self, Area, Kind, Place};
+use crate::places::{self, Area, Place, PlaceKind};
 use crate::request::Call;
 use crate::request::Request;
 use crate::state::App;
@@ -38,9 +38,9 @@ pub fn by_place(_: &App, call: &Call) -> Answered {
     Ok(features(&found))
 }
 
-fn kind(request: &Request) -> Result<Option<Kind>, Refusal> {
+fn kind(request: &Request) -> Result<Option<PlaceKind>, Refusal> {
     let Some(word) = request.query("type") else { return Ok(None) };
-    match Kind::parse(word) {
+    match PlaceKind::parse(word) {
         Some(kind) => Ok(Some(kind)),
         None => Err(Refusal::invalid("`type` is `city` or `province`")),
     }

@@ -20,4 +20,4 @@ use crate::request::Call;
 use crate::state::App;
 
 /// A change that a request asks for.
-pub type Change = Box<dyn FnOnce(&mut App, &Call) -> Answered + Send>;
+pub type StateChange = Box<dyn FnOnce(&mut App, &Call) -> Answered + Send>;

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::paging;
 use super::push::possible;
 use crate::answer::{Answer, Answered, Refusal, new_id};
-use crate::api::Change;
+use crate::api::StateChange;
 use crate::request::Call;
 use crate::request::Request;
 use crate::state::{App, Segment};
@@ -44,7 +44,7 @@ struct Created<'a> {
     segment_id: &'a str,
 }
 
-pub fn create(request: &Request) -> Result<Change, Refusal> {
+pub fn create(request: &Request) -> Result<StateChange, Refusal> {
     let (display_name, criteria, understood) = read(request)?;
     let id = new_id();
     let url = format!("{}/api/segments/{id}", request.origin);
@@ -81,7 +81,7 @@ pub fn get(app: &App, call: &Call) -> Answered {
     Ok(Answer::text(200, segment.shown()))
 }
 
-pub fn update(request: &Request) -> Result<Change, Refusal> {
+pub fn update(request: &Request) -> Result<StateChange, Refusal> {
     let (display_name, criteria, understood) = read(request)?;
     Ok(Box::new(move |app, call| {
         let id = call.request.param(0);

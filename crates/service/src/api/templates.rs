@@ -38,7 +38,7 @@ shape! {
 
 shape! {
     /// What is to be changed in a template. What is left out stays.
-    pub struct Change as "what is to be changed in a template" {
+    pub struct TemplateChange as "what is to be changed in a template" {
         /// The name that people see.
         name: Option<At<String>>,
         /// What it is for.
@@ -118,12 +118,12 @@ pub fn get(app: &App, call: &Call) -> Answered {
 
 pub fn update(app: &mut App, call: &Call) -> Answered {
     let body = call.request.json()?;
-    let change: Change = body.read(&body.node)?;
+    let change: TemplateChange = body.read(&body.node)?;
     if call.level < Level::Extended && body.node.get("variables").is_some() {
         return Err(Refusal::unknown_key("variables"));
     }
     check(change.variables.as_deref(), change.push.as_ref())?;
-    let Change { name, description, variables, push } = change;
+    let TemplateChange { name, description, variables, push } = change;
     let changed = app.templates.change(&mut app.journal, call.request.param(0), |template| {
         if let Some(name) = name {
             template.name = name.value;

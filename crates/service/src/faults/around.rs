@@ -32,7 +32,7 @@ pub async fn around<F: Future<Output = Response>>(
     process: impl FnOnce(Request) -> F,
 ) -> Result<hyper::Response<Body>, Broken> {
     let Some(faults) = faults else { return whole(process(request).await) };
-    let asked = Asked::of(&request);
+    let asked = RequestFacts::of(&request);
     let strike = faults.strike(request.method().as_str(), request.uri().path());
     let Some(Strike { fault, dice }) = strike else {
         let response = process(request).await;
@@ -74,14 +74,14 @@ pub async fn around<F: Future<Output = Response>>(
 }
 
 /// What is remembered of a request while it is processed.
-struct Asked {
+struct RequestFacts {
     who: String,
     host: String,
     /// Path and query.
     target: String,
 }
 
-impl Asked {
+impl RequestFacts {
     fn of(request: &Request) -> Self {
         let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("").to_owned();
         let target = request.uri().path_and_query().map_or("/", |target| target.as_str()).to_owned();
@@ -146,7 +146,7 @@ async fn garble(response: Response, mut dice: Dice) -> Response {
 
 impl Faults {
     /// Keeps what a later page may have to repeat.
-    async fn remember(&self, asked: &Asked, response: &Response) {
+    async fn remember(&self, asked: &RequestFacts, response: &Response) {
         let Some(pages) = &self.pages else { return };
         if let Ok(page) = serde_json::from_slice::<Value>(&bytes(response.body().clone()).await) {
             pages.lock().unwrap_or_else(PoisonError::into_inner).remember(&asked.who, &page);
@@ -154,7 +154,7 @@ impl Faults {
     }
 
     /// A page of a listing made wrong; any other answer is left as it is.
-    async fn change_page(&self, fault: &Fault, asked: &Asked, response: Response) -> Response {
+    async fn change_page(&self, fault: &Fault, asked: &RequestFacts, response: Response) -> Response {
         let (parts, body) = response.into_parts();
         let body = bytes(body).await;
         let page = serde_json::from_slice::<Value>(&body).ok().filter(|_| parts.status.is_success());

@@ -38,18 +38,18 @@ impl Reset {
 
 /// A connection that ends with a reset where that is asked for, and otherwise as usual.
 #[derive(Debug)]
-pub struct Line {
+pub struct FaultyStream {
     stream: TcpStream,
     reset: Reset,
 }
 
-impl Line {
+impl FaultyStream {
     pub fn new(stream: TcpStream, reset: Reset) -> Self {
         Self { stream, reset }
     }
 }
 
-impl Drop for Line {
+impl Drop for FaultyStream {
     fn drop(&mut self) {
         if self.reset.0.load(Ordering::Relaxed) {
             // Where this does not work, the connection is closed: as near as it gets.
@@ -58,13 +58,13 @@ impl Drop for Line {
     }
 }
 
-impl AsyncRead for Line {
+impl AsyncRead for FaultyStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(cx, into)
     }
 }
 
-impl AsyncWrite for Line {
+impl AsyncWrite for FaultyStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 pub use around::around;
 pub use history::History;
-pub use line::{Body, Broken, Line, Reset};
+pub use line::{Body, Broken, FaultyStream, Reset};
 pub use rules::read;
 
 use pages::Pages;

@@ -34,16 +34,16 @@ const METHODS: &[&str] = &["GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPT
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct FaultFile {
     #[serde(default)]
     seed: u64,
     #[serde(default)]
-    fault: Vec<Spanned<Entry>>,
+    fault: Vec<Spanned<FaultTable>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct FaultTable {
     kind: Option<Spanned<String>>,
     method: Option<Spanned<String>>,
     path: Option<Spanned<String>>,
@@ -59,16 +59,16 @@ struct Entry {
 
 /// What a file of faults says; the first thing wrong in it with its place.
 pub fn read(source: &Source) -> Result<Rules, String> {
-    let file: File = read_toml(source)?;
+    let file: FaultFile = read_toml(source)?;
     let rules = file.fault.iter().map(|entry| rule(source, entry));
     Ok(Rules { seed: file.seed, rules: rules.collect::<Result<_, _>>()? })
 }
 
-fn rule(source: &Source, entry: &Spanned<Entry>) -> Result<Rule, String> {
+fn rule(source: &Source, entry: &Spanned<FaultTable>) -> Result<Rule, String> {
     let place = entry.span();
     let entry = entry.get_ref();
     match &entry.kind {
-        Some(kind) => Reading { source, entry, kind }.rule(),
+        Some(kind) => RuleReader { source, entry, kind }.rule(),
         None => Err(at(source, place, &format!("missing field `kind`, which is {}", text::any_of(&kinds())))),
     }
 }
@@ -78,13 +78,13 @@ fn kinds() -> Vec<String> {
     KINDS.iter().map(|(kind, _)| format!("\"{kind}\"")).collect()
 }
 
-struct Reading<'f> {
+struct RuleReader<'f> {
     source: &'f Source,
-    entry: &'f Entry,
+    entry: &'f FaultTable,
     kind: &'f Spanned<String>,
 }
 
-impl Reading<'_> {
+impl RuleReader<'_> {
     fn wrong<T, R>(&self, value: &Spanned<T>, why: impl AsRef<str>) -> Result<R, String> {
         Err(at(self.source, value.span(), why.as_ref()))
     }
@@ -103,7 +103,7 @@ impl Reading<'_> {
 
     /// Keys that a kind does not know would have no effect: that is an error.
     fn only_known_keys(&self) -> Result<(), String> {
-        let Entry { when, status, retry_after, ms, writes, .. } = self.entry;
+        let FaultTable { when, status, retry_after, ms, writes, .. } = self.entry;
         let name = self.kind.get_ref().as_str();
         let Some((_, known)) = KINDS.iter().find(|(kind, _)| *kind == name) else {
             let given = format!("\"{name}\"");

@@ -43,7 +43,7 @@ shape! {
 
 shape! {
     /// A device was somewhere.
-    pub struct Seen as "{location: ...}" {
+    pub struct Sighting as "{location: ...}" {
         /// The id of the location.
         location: At<String>,
         /// When; now, where it is left out.
@@ -128,7 +128,7 @@ pub fn delete(app: &mut App, call: &Call) -> Answered {
 /// The device was at a place. The latest time counts, in whatever order they are told.
 pub fn seen(app: &mut App, call: &Call) -> Answered {
     let number = installed(app, call)?;
-    let seen: Seen = call.request.read()?;
+    let seen: Sighting = call.request.read()?;
     let at = match &seen.at {
         None => call.now,
         Some(text) => form::time(text).map_err(Refusal::invalid)?,

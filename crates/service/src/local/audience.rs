@@ -19,7 +19,7 @@ const NAMED: usize = 100;
 
 shape! {
     /// An audience that is asked about.
-    pub struct Asked as "{audience: ...}" {
+    pub struct AudienceQuery as "{audience: ...}" {
         /// Who is meant.
         audience: At<Selector>,
         /// On which kinds of device; on all, where it is left out.
@@ -39,7 +39,7 @@ shape! {
 
 /// How many devices an audience has, and which.
 pub fn count(app: &App, call: &Call) -> Answered {
-    let Asked { audience, device_types } = call.request.read()?;
+    let AudienceQuery { audience, device_types } = call.request.read()?;
     let is_wanted = |kind: &str| match &device_types {
         None => true,
         Some(types) => DeviceType::parse(kind).is_some_and(|kind| types.includes(&kind)),

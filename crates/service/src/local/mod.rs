@@ -37,7 +37,7 @@ pub struct Route {
     pub path: &'static str,
     /// What may stand in the query, beside the application.
     query: &'static [&'static str],
-    run: Run,
+    run: LocalHandler,
 }
 
 impl Route {
@@ -48,7 +48,7 @@ impl Route {
 
 /// What a request is about: one application, or the whole service.
 #[derive(Clone, Copy)]
-enum Run {
+enum LocalHandler {
     Read(fn(&App, &Call) -> Answered),
     Write(fn(&mut App, &Call) -> Answered),
     Service(fn(&Engine, &Request) -> Answered),
@@ -65,20 +65,20 @@ impl fmt::Debug for Route {
 }
 
 const fn read(path: &'static str, run: fn(&App, &Call) -> Answered) -> Route {
-    Route { method: "GET", path, query: &[], run: Run::Read(run) }
+    Route { method: "GET", path, query: &[], run: LocalHandler::Read(run) }
 }
 
 const fn write(method: &'static str, path: &'static str, run: fn(&mut App, &Call) -> Answered) -> Route {
-    Route { method, path, query: &[], run: Run::Write(run) }
+    Route { method, path, query: &[], run: LocalHandler::Write(run) }
 }
 
 const fn service(method: &'static str, path: &'static str, run: fn(&Engine, &Request) -> Answered) -> Route {
-    Route { method, path, query: &[], run: Run::Service(run) }
+    Route { method, path, query: &[], run: LocalHandler::Service(run) }
 }
 
 /// A body that is sent to be looked at and changes nothing.
 const fn ask(path: &'static str, run: fn(&App, &Call) -> Answered) -> Route {
-    Route { method: "POST", path, query: &[], run: Run::Read(run) }
+    Route { method: "POST", path, query: &[], run: LocalHandler::Read(run) }
 }
 
 /// Every route of the control API.
@@ -100,7 +100,7 @@ pub static ROUTES: &[Route] = &[
     service("GET", "/local/requests", looking::requests).asking(&["since", "method"]),
     service("DELETE", "/local/requests", looking::forget_requests),
     service("GET", "/local/clock", clock::get),
-    Route { method: "POST", path: "/local/clock", query: &[], run: Run::Later(clock::set) },
+    Route { method: "POST", path: "/local/clock", query: &[], run: LocalHandler::Later(clock::set) },
     read("/local/sent", looking::sent),
     read("/local/due", looking::due),
     read("/local/experiments", looking::experiments),
@@ -181,7 +181,7 @@ pub async fn answer(engine: &Engine, caller: Option<&str>, mut request: Request)
     };
     let level = engine.settings.api;
     match route.run {
-        Run::Read(run) => {
+        LocalHandler::Read(run) => {
             let look = || {
                 engine.read(|state, now| match state.app(one_of(engine, about)?) {
                     Some(app) => run(app, &Call { request, now, level }),
@@ -190,7 +190,7 @@ pub async fn answer(engine: &Engine, caller: Option<&str>, mut request: Request)
             };
             engine.show(look).await
         }
-        Run::Write(run) => {
+        LocalHandler::Write(run) => {
             engine
                 .write(|state, now| match state.app_mut(one_of(engine, about)?) {
                     Some(app) => run(app, &Call { request, now, level }),
@@ -198,8 +198,8 @@ pub async fn answer(engine: &Engine, caller: Option<&str>, mut request: Request)
                 })
                 .await
         }
-        Run::Service(run) => engine.show(|| run(engine, request)).await,
-        Run::Later(run) => run(engine, request).await,
+        LocalHandler::Service(run) => engine.show(|| run(engine, request)).await,
+        LocalHandler::Later(run) => run(engine, request).await,
     }
 }
 

@@ -14,13 +14,13 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
 /// What a place is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum PlaceKind {
     City,
     /// A state, a province or another part of a country.
     Province,
 }
 
-impl Kind {
+impl PlaceKind {
     pub fn parse(word: &str) -> Option<Self> {
         [Self::City, Self::Province].into_iter().find(|kind| kind.word().eq_ignore_ascii_case(word))
     }
@@ -81,7 +81,7 @@ impl Area {
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: PlaceKind,
     /// The state or province of a city, where it has one; empty for a province.
     pub state: &'static str,
     /// ISO 3166-1 alpha-2.
@@ -118,11 +118,11 @@ const fn city(
     bounds: [f64; 4],
     centroid: [f64; 2],
 ) -> Place {
-    Place { name, kind: Kind::City, state, country, bounds: area(bounds), centroid }
+    Place { name, kind: PlaceKind::City, state, country, bounds: area(bounds), centroid }
 }
 
 const fn province(name: &'static str, country: &'static str, bounds: [f64; 4], centroid: [f64; 2]) -> Place {
-    Place { name, kind: Kind::Province, state: "", country, bounds: area(bounds), centroid }
+    Place { name, kind: PlaceKind::Province, state: "", country, bounds: area(bounds), centroid }
 }
 
 /// Every place.
@@ -146,7 +146,7 @@ pub fn by_id(id: &str) -> Option<&'static Place> {
 
 /// Places of that name, then those whose names begin with it, then those that have it somewhere. Case and accents do not
 /// count.
-pub fn named(name: &str, kind: Option<Kind>) -> Vec<&'static Place> {
+pub fn named(name: &str, kind: Option<PlaceKind>) -> Vec<&'static Place> {
     let wanted = plain(name);
     let rank = |place: &Place| {
         let name = plain(place.name);
@@ -165,16 +165,16 @@ pub fn named(name: &str, kind: Option<Kind>) -> Vec<&'static Place> {
 }
 
 /// Places that a point lies in, the smallest first.
-pub fn containing(latitude: f64, longitude: f64, kind: Option<Kind>) -> Vec<&'static Place> {
+pub fn containing(latitude: f64, longitude: f64, kind: Option<PlaceKind>) -> Vec<&'static Place> {
     smallest_first(kind, |place| place.bounds.contains(latitude, longitude))
 }
 
 /// Places that share a point with a box, the smallest first.
-pub fn touching(area: &Area, kind: Option<Kind>) -> Vec<&'static Place> {
+pub fn touching(area: &Area, kind: Option<PlaceKind>) -> Vec<&'static Place> {
     smallest_first(kind, |place| place.bounds.touches(area))
 }
 
-fn smallest_first(kind: Option<Kind>, is_it: impl Fn(&Place) -> bool) -> Vec<&'static Place> {
+fn smallest_first(kind: Option<PlaceKind>, is_it: impl Fn(&Place) -> bool) -> Vec<&'static Place> {
     let of_kind = all().filter(|place| kind.is_none_or(|kind| kind == place.kind));
     let mut found: Vec<&Place> = of_kind.filter(|place| is_it(place)).collect();
     found.sort_by(|a, b| a.bounds.size().total_cmp(&b.bounds.size()).then_with(|| a.kind.cmp(&b.kind)));

@@ -15,13 +15,13 @@ fn the_table_is_large_enough_and_has_every_state() {
     let count = |kind, country: &str| {
         all().filter(|place| place.kind == kind && (country.is_empty() || place.country == country)).count()
     };
-    assert!(count(Kind::City, "") >= 120);
-    assert!(count(Kind::Province, "") >= 80);
+    assert!(count(PlaceKind::City, "") >= 120);
+    assert!(count(PlaceKind::Province, "") >= 80);
     // The fifty states and the capital's district.
-    assert_eq!(count(Kind::Province, "US"), 51);
-    assert_eq!(count(Kind::Province, "CA"), 13);
-    assert_eq!(count(Kind::Province, "DE"), 16);
-    assert_eq!(count(Kind::Province, "AU"), 8);
+    assert_eq!(count(PlaceKind::Province, "US"), 51);
+    assert_eq!(count(PlaceKind::Province, "CA"), 13);
+    assert_eq!(count(PlaceKind::Province, "DE"), 16);
+    assert_eq!(count(PlaceKind::Province, "AU"), 8);
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn every_boundary_is_a_box_on_earth_around_its_middle() {
         assert!(area.south < area.north && area.west < area.east, "{name}");
         assert!(area.south >= -90.0 && area.north <= 90.0 && area.west >= -180.0 && area.east <= 180.0, "{name}");
         assert!(area.contains(place.centroid[0], place.centroid[1]), "{name}");
-        if place.kind == Kind::City {
+        if place.kind == PlaceKind::City {
             assert!(area.north - area.south < 2.0 && area.east - area.west < 2.0, "{name} is too large for a city");
         }
     }
@@ -40,9 +40,9 @@ fn every_boundary_is_a_box_on_earth_around_its_middle() {
 #[test]
 fn a_city_lies_in_its_state() {
     let mut checked = 0;
-    for place in all().filter(|place| place.kind == Kind::City) {
+    for place in all().filter(|place| place.kind == PlaceKind::City) {
         let is_its = |state: &&Place| {
-            state.kind == Kind::Province && state.name == place.state && state.country == place.country
+            state.kind == PlaceKind::Province && state.name == place.state && state.country == place.country
         };
         if let Some(state) = all().find(is_its) {
             assert!(state.bounds.contains(place.centroid[0], place.centroid[1]), "{}", full_name(place));
@@ -72,8 +72,8 @@ fn every_place_has_an_id_of_its_own_and_is_found_by_it() {
 fn ids_never_change() {
     // Segments keep these ids: another way of making them would lose the places of stored segments.
     let id = |name: &str, kind| named(name, Some(kind))[0].id();
-    assert_eq!(id("San Francisco", Kind::City), "YJlvnBdW7Y7kEoLOmYlGdQ");
-    assert_eq!(id("California", Kind::Province), "Gz6Ql0YBGQ4ITIO1HJF51g");
+    assert_eq!(id("San Francisco", PlaceKind::City), "YJlvnBdW7Y7kEoLOmYlGdQ");
+    assert_eq!(id("California", PlaceKind::Province), "Gz6Ql0YBGQ4ITIO1HJF51g");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_name_comes_before_its_beginning_and_that_before_its_middle() {
 #[test]
 fn accents_do_not_count() {
     for name in ["sao paulo", "São Paulo", "SÃO PAULO"] {
-        assert_eq!(names(&named(name, Some(Kind::City))), ["São Paulo"], "{name}");
+        assert_eq!(names(&named(name, Some(PlaceKind::City))), ["São Paulo"], "{name}");
     }
     // Whatever letter the table uses, it can be found without it.
     for place in all() {
@@ -108,7 +108,7 @@ fn accents_do_not_count() {
 #[test]
 fn a_point_lies_in_its_city_and_then_in_its_state() {
     assert_eq!(names(&containing(37.7749, -122.4194, None)), ["San Francisco", "California"]);
-    assert_eq!(names(&containing(37.7749, -122.4194, Some(Kind::Province))), ["California"]);
+    assert_eq!(names(&containing(37.7749, -122.4194, Some(PlaceKind::Province))), ["California"]);
 }
 
 #[test]
@@ -121,9 +121,9 @@ fn latitude_and_longitude_are_not_the_same() {
 fn a_box_touches_whatever_it_shares_a_point_with() {
     let bay = Area::of_corners([37.9, -122.0], [37.6, -122.6]);
     assert_eq!(bay, Area::of_corners([37.6, -122.6], [37.9, -122.0]));
-    assert_eq!(names(&touching(&bay, Some(Kind::City))), ["San Francisco", "Oakland"]);
+    assert_eq!(names(&touching(&bay, Some(PlaceKind::City))), ["San Francisco", "Oakland"]);
     let edge = all().find(|place| place.name == "San Francisco").expect("a city").bounds;
     let beside = Area { south: edge.north, north: edge.north + 0.01, west: edge.west - 1.0, east: edge.west };
-    assert!(names(&touching(&beside, Some(Kind::City))).contains(&"San Francisco"));
+    assert!(names(&touching(&beside, Some(PlaceKind::City))).contains(&"San Francisco"));
     assert!(touching(&Area { south: -60.0, north: -50.0, west: -30.0, east: -20.0 }, None).is_empty());
 }

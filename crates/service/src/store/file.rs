@@ -14,7 +14,7 @@ use super::{Kept, Row};
 const SPARE: usize = 100_000;
 
 #[derive(Debug)]
-pub struct File {
+pub struct StoreFile {
     connection: Connection,
     /// How many rows held when that was last looked at, and how many were written since.
     held: usize,
@@ -28,7 +28,7 @@ struct Read {
     outdated: Vec<i64>,
 }
 
-impl File {
+impl StoreFile {
     /// Opens a file, and gives back all that it holds.
     pub fn open(path: &Path) -> Result<(Self, Vec<Kept>), String> {
         Self::prepare(path).map_err(|error| cannot_open(path, &error))
@@ -183,7 +183,7 @@ mod tests {
         rows.iter().map(|kept| (kept.key.as_str(), kept.value.as_str())).collect()
     }
 
-    fn length(file: &File) -> u32 {
+    fn length(file: &StoreFile) -> u32 {
         file.connection.query_row("SELECT count(*) FROM log", [], |row| row.get(0)).expect("a number")
     }
 
@@ -191,7 +191,7 @@ mod tests {
     fn the_last_row_of_a_key_holds_and_the_others_do_not_pile_up() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
-        let (mut file, kept) = File::open(&path).expect("a file");
+        let (mut file, kept) = StoreFile::open(&path).expect("a file");
         assert!(kept.is_empty());
         file.spare = 10;
         file.append([row("x", Some("gone")), row("y", Some("stays"))].iter()).expect("written");
@@ -201,7 +201,7 @@ mod tests {
         }
         assert_eq!(held(&file.rows().expect("rows")), [("y", "stays"), ("z", "99")]);
         drop(file);
-        let (_, kept) = File::open(&path).expect("a file");
+        let (_, kept) = StoreFile::open(&path).expect("a file");
         assert_eq!(held(&kept), [("y", "stays"), ("z", "99")]);
     }
 
@@ -219,7 +219,7 @@ mod tests {
             .expect("rows");
         drop(earlier);
         for _ in 0..2 {
-            let (_, kept) = File::open(&path).expect("a file");
+            let (_, kept) = StoreFile::open(&path).expect("a file");
             assert_eq!(held(&kept), [("x", "kept")]);
         }
     }
@@ -239,13 +239,13 @@ mod tests {
             let path = folder.path().join(format!("{number}.db"));
             Connection::open(&path).expect("a file").execute_batch(sql).expect("another program");
             let before = std::fs::read(&path).expect("a file");
-            let why = File::open(&path).expect_err(sql);
+            let why = StoreFile::open(&path).expect_err(sql);
             assert!(why.contains("is no file of this service; give the name of a new one"), "{why}");
             assert!(std::fs::read(&path).expect("a file") == before, "{sql}");
         }
         let path = folder.path().join("own.db");
         for _ in 0..2 {
-            File::open(&path).expect("a file of this service");
+            StoreFile::open(&path).expect("a file of this service");
         }
     }
 }

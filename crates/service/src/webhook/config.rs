@@ -12,14 +12,14 @@ use crate::config::{at, read as read_toml};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct WebhookFile {
     #[serde(default)]
-    webhook: Vec<Entry>,
+    webhook: Vec<WebhookTable>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct WebhookTable {
     url: Spanned<String>,
     /// All applications where it is left out.
     app: Option<Spanned<String>>,
@@ -37,7 +37,7 @@ struct Entry {
 
 /// The connections that a file names, for a service that offers the given applications.
 pub fn read(source: &Source, apps: &[&str]) -> Result<Vec<Webhook>, String> {
-    let file: File = read_toml(source)?;
+    let file: WebhookFile = read_toml(source)?;
     let mut webhooks = Vec::new();
     for entry in file.webhook {
         webhooks.extend(understand(source, &entry, apps)?);
@@ -46,8 +46,8 @@ pub fn read(source: &Source, apps: &[&str]) -> Result<Vec<Webhook>, String> {
 }
 
 /// One connection for each application that the entry is about.
-fn understand(source: &Source, entry: &Entry, apps: &[&str]) -> Result<Vec<Webhook>, String> {
-    let Entry { url, app, types, headers, auth, authorization, ca } = entry;
+fn understand(source: &Source, entry: &WebhookTable, apps: &[&str]) -> Result<Vec<Webhook>, String> {
+    let WebhookTable { url, app, types, headers, auth, authorization, ca } = entry;
     let wrong = |value: &Spanned<String>, why: String| at(source, value.span(), &why);
     check_url(url.get_ref()).map_err(|why| wrong(url, why))?;
     for kind in types {

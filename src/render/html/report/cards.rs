@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{Report, facts, message, top, who, zones};
+use super::{PageReport, facts, message, top, who, zones};
 use crate::render::layout::Row;
 use crate::render::one_line;
 use crate::render::plan::{self, Block, Risk, rows};
@@ -14,7 +14,7 @@ const NAME: usize = 120;
 /// How much of a file's path is shown.
 const PLACE: usize = 300;
 
-impl Report<'_> {
+impl PageReport<'_> {
     /// What happens to a resource. What was `drifted` is shown as somebody changed it, not as it is put back.
     pub(super) fn card(&self, number: usize, block: &Block, who: &[Who], drifted: bool) -> Markup {
         if drifted {

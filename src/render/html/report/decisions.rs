@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{Report, facts};
+use super::{PageReport, facts};
 use crate::guard::Refused;
 use crate::plan::Action;
 use crate::render::one_line;
@@ -24,7 +24,7 @@ const RISKS: [(Risk, &str, &str); 5] = [
     (Risk::ByHand, "By hand", "asks"),
 ];
 
-impl Report<'_> {
+impl PageReport<'_> {
     /// Whether anything is to be decided.
     pub(super) fn decides(&self) -> bool {
         !self.view.blocks.is_empty() || !self.view.drift.is_empty()

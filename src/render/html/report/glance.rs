@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{Report, facts, message, top, who};
+use super::{PageReport, facts, message, top, who};
 use crate::audience::Relation;
 use crate::render::one_line;
 use crate::render::plan::{Block, rows};
@@ -12,7 +12,7 @@ use crate::timing::words::length;
 /// How much of a text stands in a cell.
 const CELL: usize = 160;
 
-impl Report<'_> {
+impl PageReport<'_> {
     pub(super) fn glance(&self) -> Markup {
         let shown = (1..).zip(self.all()).take(self.cards.len());
         html! {

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::look::Seen;
+use crate::look::Appearance;
 use crate::nouns::device::DeviceType;
 use crate::plan::{Action, Change};
 use crate::render::html::phone::{inbox, phone};
@@ -21,7 +21,7 @@ const CELL: usize = 180;
 const APP: &str = "Your app";
 
 /// The messages of a change as they will be, or as they were where it goes.
-fn messages(review: &Review, change: &Change) -> Vec<Seen> {
+fn messages(review: &Review, change: &Change) -> Vec<Appearance> {
     let side = if change.action == Action::Delete { Side::Before } else { Side::After };
     let found = review.messages(change, side);
     let found = if found.is_empty() { review.messages(change, Side::Before) } else { found };
@@ -29,13 +29,14 @@ fn messages(review: &Review, change: &Change) -> Vec<Seen> {
 }
 
 /// The same with long texts cut: whoever wants to read them all opens the file.
-fn bounded(mut seen: Seen) -> Seen {
+fn bounded(mut seen: Appearance) -> Appearance {
     let cut = |text: &mut String| {
         if text.chars().nth(TEXT).is_some() {
             *text = text.chars().take(TEXT).chain(['…']).collect();
         }
     };
-    let Seen { label, title, text, fits, buttons, presses, tap, message, unfilled, characters: _, rtl: _ } = &mut seen;
+    let Appearance { label, title, text, fits, buttons, presses, tap, message, unfilled, characters: _, rtl: _ } =
+        &mut seen;
     fits.iter_mut().for_each(|fit| cut(&mut fit.shown));
     message.iter_mut().for_each(|message| [&mut message.title, &mut message.text].into_iter().for_each(cut));
     let lists = buttons.iter_mut().chain(presses).chain(unfilled);
@@ -70,10 +71,10 @@ pub fn message(review: &Review, change: &Change) -> Markup {
 
 /// One message. Those behind the first have fewer screens, and what they do alike is told once: they are there for their
 /// texts.
-fn one(seen: &Seen, first: Option<&Seen>, app: &str) -> Markup {
+fn one(seen: &Appearance, first: Option<&Appearance>, app: &str) -> Markup {
     let phones =
         seen.fits.iter().filter(|fit| first.is_none() || fit.device != DeviceType::Web || seen.fits.len() == 1);
-    let acts = |seen: &Seen| (seen.tap.clone(), seen.presses.clone());
+    let acts = |seen: &Appearance| (seen.tap.clone(), seen.presses.clone());
     let is_told = first.is_some_and(|first| acts(first) == acts(seen));
     html! {
         @if let Some(label) = &seen.label { h5 dir="auto" { (one_line(label)) } }

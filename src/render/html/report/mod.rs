@@ -22,7 +22,7 @@ use crate::address::Address;
 use crate::digest::Digest;
 use crate::plan::Plan;
 use crate::render::one_line;
-use crate::render::plan::{Ahead, Block, View};
+use crate::render::plan::{Block, NextSteps, PlanView};
 use crate::review::Who;
 
 const CSS: &str = include_str!("report.css");
@@ -35,16 +35,16 @@ const CARD_BYTES: usize = 3_500_000;
 const LARGEST: usize = 250_000;
 
 /// The report of a plan.
-pub fn html(plan: &Plan, ahead: &Ahead) -> String {
-    let report = Report::of(plan, ahead);
+pub fn html(plan: &Plan, ahead: &NextSteps) -> String {
+    let report = PageReport::of(plan, ahead);
     let body = report.body();
     page(&format!("Plan for {}", plan.target), &[phone::CSS, CSS].concat(), &body)
 }
 
 /// All that the parts of the page are made from.
-struct Report<'p> {
-    view: View<'p>,
-    ahead: &'p Ahead,
+struct PageReport<'p> {
+    view: PlanView<'p>,
+    ahead: &'p NextSteps,
     digest: Digest,
     /// The number of each resource's card; those without one are told in a line.
     numbers: BTreeMap<Address, usize>,
@@ -54,9 +54,9 @@ struct Report<'p> {
     drawn: graph::Drawn,
 }
 
-impl<'p> Report<'p> {
-    fn of(plan: &'p Plan, ahead: &'p Ahead) -> Self {
-        let view = View::of(plan, &ahead.again);
+impl<'p> PageReport<'p> {
+    fn of(plan: &'p Plan, ahead: &'p NextSteps) -> Self {
+        let view = PlanView::of(plan, &ahead.again);
         view.ask_ahead();
         let mut report = Self {
             ahead,

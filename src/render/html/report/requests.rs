@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::Report;
+use super::PageReport;
 use crate::address::Address;
 use crate::ledger::Verb;
 use crate::plan::Step;
@@ -16,7 +16,7 @@ const SHOWN: usize = 500;
 /// How much of a path is shown.
 const PATH: usize = 300;
 
-impl Report<'_> {
+impl PageReport<'_> {
     pub(super) fn has_requests(&self) -> bool {
         self.view.plan.steps.iter().any(|step| step.request.is_some())
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::{Report, facts, top};
+use super::{PageReport, facts, top};
 use crate::plan::Action;
 use crate::render::one_line;
 use crate::render::plan::text::held_lines;
@@ -18,7 +18,7 @@ const NAMED: usize = 200;
 /// How much of a name is shown.
 const NAME: usize = 60;
 
-impl Report<'_> {
+impl PageReport<'_> {
     /// What was changed on the service alone.
     pub(super) fn drift(&self, cards: &[Markup]) -> Markup {
         html! {

@@ -2,13 +2,13 @@
 
 use maud::{Markup, html};
 
-use super::Report;
+use super::PageReport;
 use crate::plan::{Action, Aim};
 use crate::render::one_line;
 use crate::render::plan::words::moment;
 use crate::text::count;
 
-impl Report<'_> {
+impl PageReport<'_> {
     pub(super) fn top(&self) -> Markup {
         let plan = self.view.plan;
         html! {

@@ -6,17 +6,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Shown;
+use super::ShownDrift;
 use crate::drift;
 use crate::plan::{self, Action};
-use crate::render::plan::View;
+use crate::render::plan::PlanView;
 use crate::render::plan::facts::{Audience, Time};
 use crate::render::plan::json::Field;
 use crate::review::fields::Difference;
 
 /// What `pushplan drift --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Document<'d> {
+pub struct DriftDocument<'d> {
     /// The version of this form. It grows when a field changes its meaning or goes away.
     pub format_version: u32,
     pub target: String,
@@ -28,9 +28,9 @@ pub struct Document<'d> {
     pub last_apply: Option<String>,
     /// Whether somebody changed, removed or added something.
     pub drifted: bool,
-    pub counts: Counts,
+    pub counts: DriftCounts,
     /// What was changed or removed of ours, in the order of addresses.
-    pub changes: Vec<Change<'d>>,
+    pub changes: Vec<DriftChange<'d>>,
     /// What somebody made, the newest first.
     pub added: Vec<Added>,
     /// How many things of others there are whose age the service does not tell, by kind.
@@ -43,7 +43,7 @@ pub struct Document<'d> {
 
 /// How much of each there is.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Counts {
+pub struct DriftCounts {
     pub changed: usize,
     pub removed: usize,
     pub added: usize,
@@ -58,12 +58,12 @@ pub struct Counts {
 
 /// What was done to one of ours.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Change<'d> {
+pub struct DriftChange<'d> {
     /// Such as segments/lapsed-buyers.
     pub address: String,
     /// The resource that it is a part of; the same as its address where it is a whole one.
     pub resource: String,
-    pub what: What,
+    pub what: DriftKind,
     /// The name that the service knew it by.
     pub name: String,
     pub id: Option<String>,
@@ -97,7 +97,7 @@ pub struct Change<'d> {
 /// What was done.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum What {
+pub enum DriftKind {
     Changed,
     Removed,
 }
@@ -114,14 +114,14 @@ pub struct Added {
 }
 
 /// The whole of it as one object.
-pub fn json(shown: &Shown) -> String {
-    let mut text = serde_json::to_string_pretty(&Document::new(shown)).expect("it has text keys only");
+pub fn json(shown: &ShownDrift) -> String {
+    let mut text = serde_json::to_string_pretty(&DriftDocument::new(shown)).expect("it has text keys only");
     text.push('\n');
     text
 }
 
-impl<'d> Document<'d> {
-    pub fn new(shown: &Shown<'d>) -> Self {
+impl<'d> DriftDocument<'d> {
+    pub fn new(shown: &ShownDrift<'d>) -> Self {
         let (drift, plan, view) = (shown.drift, shown.plan, shown.view());
         let done = |change: &&plan::Change| matches!(change.action, Action::Update | Action::Delete);
         Self {
@@ -131,7 +131,7 @@ impl<'d> Document<'d> {
             looked: plan.made.to_string(),
             last_apply: drift.since.map(|at| at.to_string()),
             drifted: !drift.is_none(),
-            counts: Counts {
+            counts: DriftCounts {
                 changed: drift.changed(),
                 removed: drift.removed(),
                 added: drift.added.len(),
@@ -140,7 +140,7 @@ impl<'d> Document<'d> {
                 untold: drift.untold,
                 undated: drift.undated.values().sum(),
             },
-            changes: plan.changes.iter().filter(done).map(|change| Change::new(shown, &view, change)).collect(),
+            changes: plan.changes.iter().filter(done).map(|change| DriftChange::new(shown, &view, change)).collect(),
             added: drift.added.iter().map(Added::new).collect(),
             undated: drift.undated.clone(),
             in_doubt: drift.in_doubt.iter().map(ToString::to_string).collect(),
@@ -149,8 +149,8 @@ impl<'d> Document<'d> {
     }
 }
 
-impl<'d> Change<'d> {
-    fn new(shown: &Shown, view: &View, change: &'d plan::Change) -> Self {
+impl<'d> DriftChange<'d> {
+    fn new(shown: &ShownDrift, view: &PlanView, change: &'d plan::Change) -> Self {
         let removed = change.action == Action::Delete;
         let live = change.desired.as_deref();
         let found = Difference::between(change.live.as_deref(), live);
@@ -158,7 +158,7 @@ impl<'d> Change<'d> {
         let (times, times_gone) = Time::all(view, change);
         Self {
             address: change.address.to_string(),
-            what: if removed { What::Removed } else { What::Changed },
+            what: if removed { DriftKind::Removed } else { DriftKind::Changed },
             name: change.name.clone(),
             id: change.id.clone(),
             file: change.place.as_ref().map(|place| place.file.to_string()),

@@ -1,10 +1,10 @@
 //! For an issue or a pull request: within the size of a comment, cut between blocks alone.
 
-use super::{Shown, added};
+use super::{ShownDrift, added};
 use crate::render::escape::markdown;
 use crate::render::layout::Words;
 use crate::render::plan::markdown::{Bounds, LIMIT, facts, named};
-use crate::render::plan::{Block, View, text, words};
+use crate::render::plan::{Block, PlanView, text, words};
 use crate::text::{count, short};
 
 /// How many bytes the head and what is told of the rest may have.
@@ -23,7 +23,7 @@ const NAMED: usize = 50;
 const LINE: usize = 300;
 
 /// What somebody did, in at most [`LIMIT`] bytes.
-pub fn markdown(shown: &Shown) -> String {
+pub fn markdown(shown: &ShownDrift) -> String {
     let target = markdown::text(&short(&shown.plan.target, super::NAME));
     let marker = format!("<!-- pushplan drift target={} -->\n", named(&shown.plan.target));
     let asides: String =
@@ -58,7 +58,7 @@ pub fn markdown(shown: &Shown) -> String {
 }
 
 /// What was done to one of ours, folded up to the line that says what.
-fn details(shown: &Shown, view: &View, block: &Block) -> String {
+fn details(shown: &ShownDrift, view: &PlanView, block: &Block) -> String {
     let name = text::name(block).map(|name| format!(" “{}”", short(name, text::NAME))).unwrap_or_default();
     let line = format!("{}{name} — {}", short(&block.address.to_string(), 160), what(block));
     let head = format!("<details><summary>{} {}</summary>\n\n", block.action.symbol(), markdown::text(&line));
@@ -97,7 +97,7 @@ fn on_lines(left: &[&Block], most: usize) -> String {
 }
 
 /// What somebody made.
-fn made(shown: &Shown) -> String {
+fn made(shown: &ShownDrift) -> String {
     let all = &shown.drift.added;
     if all.is_empty() {
         return String::new();

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 pub use markdown::markdown;
 pub use text::text;
 
-use super::{Block, View, content, when, who, words};
+use super::{Block, PlanView, content, when, who, words};
 use crate::drift::{Added, Drift};
 use crate::kinds::{self, Create};
 use crate::plan::{Action, Change, Plan};
-use crate::render::Again;
+use crate::render::Repetition;
 use crate::render::layout::{Row, Words};
 use crate::text::{count, quoted, short};
 
@@ -23,23 +23,23 @@ const NAME: usize = 80;
 
 /// What is shown: what was found, and the same as a plan whose changes are what somebody did.
 #[derive(Debug)]
-pub struct Shown<'d> {
+pub struct ShownDrift<'d> {
     pub drift: &'d Drift,
     pub plan: &'d Plan,
-    pub again: &'d Again,
+    pub again: &'d Repetition,
     /// Why what `lifecycle.ignore` leaves to the dashboard is not known, where it is not.
     pub unread: bool,
     /// Whether the files are known to declare something: what they do not have is then deleted.
     pub declares: bool,
 }
 
-impl<'d> Shown<'d> {
-    fn view(&self) -> View<'d> {
-        View::of_drift(self.plan, self.again)
+impl<'d> ShownDrift<'d> {
+    fn view(&self) -> PlanView<'d> {
+        PlanView::of_drift(self.plan, self.again)
     }
 
     /// What was done to one of ours: fields by their whole paths, by which they can be left to the dashboard.
-    fn rows(&self, view: &View, block: &Block) -> Vec<Row> {
+    fn rows(&self, view: &PlanView, block: &Block) -> Vec<Row> {
         let mut rows = Vec::new();
         if let Some(change) = block.whole {
             let is_about = |row: &Row| [who::WHO, who::EFFECT].contains(&row.label.as_str());

@@ -1,6 +1,6 @@
 //! For a person at a terminal.
 
-use super::{Shown, added};
+use super::{ShownDrift, added};
 use crate::render::layout::{self, Paint, Style, Words};
 use crate::render::plan::text::{NAME, name};
 use crate::render::plan::{rows, words};
@@ -10,7 +10,7 @@ use crate::text::{quoted, short};
 const NAMED: usize = 50;
 
 /// What somebody did, what is to be known beside, and what to do about it.
-pub fn text(shown: &Shown, style: Style) -> String {
+pub fn text(shown: &ShownDrift, style: Style) -> String {
     let mut out = String::new();
     if shown.drift.is_none() {
         layout::paragraph(&mut out, &Words::new(&shown.nothing()), 0, style);
@@ -23,7 +23,7 @@ pub fn text(shown: &Shown, style: Style) -> String {
     out
 }
 
-fn done(out: &mut String, shown: &Shown, style: Style) {
+fn done(out: &mut String, shown: &ShownDrift, style: Style) {
     let view = shown.view();
     let since = shown.drift.since.map(|at| format!(" ({})", words::moment(at))).unwrap_or_default();
     let target = short(&shown.plan.target, super::NAME);

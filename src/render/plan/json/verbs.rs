@@ -46,7 +46,7 @@ pub enum Risk {
 /// Which side moved since the last apply.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Side {
+pub enum MovedSide {
     Git,
     Service,
     Both,
@@ -86,7 +86,7 @@ impl From<plan::Risk> for Risk {
     }
 }
 
-impl From<Moved> for Side {
+impl From<Moved> for MovedSide {
     fn from(moved: Moved) -> Self {
         match moved {
             Moved::Git => Self::Git,

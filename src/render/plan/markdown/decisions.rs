@@ -7,7 +7,7 @@ use crate::plan::Change;
 use crate::render::escape::markdown;
 use crate::render::plan::decisions::{RISKS, called, why};
 use crate::render::plan::text::{NAME, name};
-use crate::render::plan::{Ahead, Block, Risk, View};
+use crate::render::plan::{Block, NextSteps, PlanView, Risk};
 use crate::text::short;
 
 /// How many of one risk are told here; all of them stand further down.
@@ -21,7 +21,7 @@ const LARGEST: usize = 1_800;
 
 /// The decisions, in at most so many bytes, and how many of those had no room that stand nowhere else. Nothing where there are
 /// none.
-pub fn decisions(view: &View, ahead: &Ahead, most: usize) -> Cut {
+pub fn decisions(view: &PlanView, ahead: &NextSteps, most: usize) -> Cut {
     const OPEN: &str = "> [!CAUTION]\n";
     // What is left out has a line at the end.
     let most = most.saturating_sub(OPEN.len() + 400);
@@ -68,7 +68,7 @@ fn refusal(Refused { message, help, .. }: &Refused) -> String {
     })
 }
 
-fn decision(view: &View, block: &Block, word: &str) -> String {
+fn decision(view: &PlanView, block: &Block, word: &str) -> String {
     let word = if block.risk == Risk::Sends { when(block) } else { word };
     let why = why(view, block);
     bounded(|characters| {

@@ -7,7 +7,7 @@ use crate::plan::{Action, Moved};
 use crate::render::escape::markdown;
 use crate::render::layout::{Row, Words};
 use crate::render::plan::text::{NAME, name, place};
-use crate::render::plan::{Block, Risk, View, content, rows, when, who, words};
+use crate::render::plan::{Block, PlanView, Risk, content, rows, when, who, words};
 use crate::text::short;
 
 /// How many characters the folded line says of what happens.
@@ -24,7 +24,7 @@ const BOUNDS: [Bounds; 3] = [
 ];
 
 /// A change with all that is to be said of it, and whether some of that is left out because it is too long.
-pub fn details(view: &View, block: &Block, drifted: bool) -> (String, bool) {
+pub fn details(view: &PlanView, block: &Block, drifted: bool) -> (String, bool) {
     let mut said = rows::of_words(view, block);
     if drifted && block.changes().all(|change| change.moved == Some(Moved::Service)) {
         // The heading says it already.
@@ -49,7 +49,7 @@ pub fn details(view: &View, block: &Block, drifted: bool) -> (String, bool) {
 }
 
 /// The folded line: what happens, to what, and what that does.
-fn head(view: &View, block: &Block, drifted: bool) -> String {
+fn head(view: &PlanView, block: &Block, drifted: bool) -> String {
     let name = name(block).map(|name| format!(" “{}”", short(name, NAME))).unwrap_or_default();
     let gist = gist(view, block, drifted);
     let gist = if gist.is_empty() { gist } else { format!(" — {}", short(&gist, GIST)) };
@@ -63,7 +63,7 @@ fn sign(action: Action) -> String {
 }
 
 /// What a change does, in a few words.
-fn gist(view: &View, block: &Block, drifted: bool) -> String {
+fn gist(view: &PlanView, block: &Block, drifted: bool) -> String {
     let Some(change) = block.whole else { return of_parts(block) };
     if drifted {
         return if change.moved == Some(Moved::Removed) { "removed" } else { "edited" }.to_owned() + " on the service";

@@ -12,13 +12,13 @@ const COLUMNS: usize = 100;
 
 /// What becomes of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum LineSide {
     Comes,
     Goes,
     Stays,
 }
 
-impl Side {
+impl LineSide {
     fn sign(self) -> char {
         match self {
             Self::Comes => '+',
@@ -64,7 +64,7 @@ pub fn lines(differences: &[Row], rest: &[Row]) -> usize {
 
 /// Rows as a block of differences. Nothing where there are none.
 pub fn block(rows: &[Row], bounds: Bounds) -> String {
-    let mut lines: Vec<(Side, usize, String)> = Vec::new();
+    let mut lines: Vec<(LineSide, usize, String)> = Vec::new();
     for row in rows {
         of_row(row, &mut lines);
     }
@@ -88,8 +88,8 @@ pub fn block(rows: &[Row], bounds: Bounds) -> String {
     markdown::block("diff", &out)
 }
 
-fn of_row(row: &Row, lines: &mut Vec<(Side, usize, String)>) {
-    let (own, label) = own_side(row).unwrap_or((Side::Stays, row.label.trim()));
+fn of_row(row: &Row, lines: &mut Vec<(LineSide, usize, String)>) {
+    let (own, label) = own_side(row).unwrap_or((LineSide::Stays, row.label.trim()));
     let labelled = |text: String| match (label.is_empty(), text.is_empty()) {
         (true, _) => text,
         (false, true) => label.to_owned(),
@@ -100,12 +100,12 @@ fn of_row(row: &Row, lines: &mut Vec<(Side, usize, String)>) {
         [one] if one.pieces().0.is_none() => {
             let sides = sides(one.pieces().1);
             // What comes or goes as a whole may say nothing else.
-            let side = |side| if side == Side::Stays { own } else { side };
+            let side = |side| if side == LineSide::Stays { own } else { side };
             lines.extend(sides.into_iter().map(|(of, text)| (side(of), 0, labelled(text))));
         }
         [first, ..] => {
             if !label.is_empty() {
-                lines.push((Side::Stays, 0, format!("{label}:")));
+                lines.push((LineSide::Stays, 0, format!("{label}:")));
             }
             let signed = first.pieces().0.is_some();
             row.lines.iter().for_each(|words| lines.extend(beneath(words, signed)));
@@ -114,16 +114,16 @@ fn of_row(row: &Row, lines: &mut Vec<(Side, usize, String)>) {
 }
 
 /// What a label says of itself, as that of a part does: `+ ios_channels/c-1`.
-fn own_side(row: &Row) -> Option<(Side, &str)> {
+fn own_side(row: &Row) -> Option<(LineSide, &str)> {
     let label = row.label.trim();
     let of = |action: Action| label.strip_prefix(action.symbol()).and_then(|rest| rest.strip_prefix(' '));
-    let own = [(Action::Create, Side::Comes), (Action::Delete, Side::Goes), (Action::Update, Side::Stays)];
+    let own = [(Action::Create, LineSide::Comes), (Action::Delete, LineSide::Goes), (Action::Update, LineSide::Stays)];
     // A field may be called anything, and has no colour.
     own.into_iter().filter(|_| row.paint != Paint::Faint).find_map(|(action, side)| Some((side, of(action)?)))
 }
 
 /// A line beneath a label. Where lines are `signed`, their signs tell the side and then how far they are indented.
-fn beneath(words: &Words, signed: bool) -> Vec<(Side, usize, String)> {
+fn beneath(words: &Words, signed: bool) -> Vec<(LineSide, usize, String)> {
     const INDENT: usize = 2;
     let (sign, rest) = words.pieces();
     let Some(sign) = sign else {
@@ -137,11 +137,11 @@ fn beneath(words: &Words, signed: bool) -> Vec<(Side, usize, String)> {
         other => (0, other),
     };
     let gap = if blank || before.is_empty() { "" } else { " " };
-    vec![(Side::of(sign.paint), INDENT + indent, format!("{before}{gap}{text}"))]
+    vec![(LineSide::of(sign.paint), INDENT + indent, format!("{before}{gap}{text}"))]
 }
 
 /// A text as it was and as it will be, each on its line; on one line where nothing of it changes.
-fn sides(pieces: &[Piece]) -> Vec<(Side, String)> {
+fn sides(pieces: &[Piece]) -> Vec<(LineSide, String)> {
     let has = |paint| pieces.iter().any(|piece| piece.paint == paint);
     let edited = pieces.iter().any(|piece| match piece.paint {
         Paint::New => piece.text.starts_with("{+"),
@@ -153,12 +153,12 @@ fn sides(pieces: &[Piece]) -> Vec<(Side, String)> {
         kept.map(|piece| piece.text.as_str()).collect()
     };
     match (has(Paint::Old), has(Paint::New)) {
-        (true, true) => vec![(Side::Goes, without(Paint::New)), (Side::Comes, without(Paint::Old))],
+        (true, true) => vec![(LineSide::Goes, without(Paint::New)), (LineSide::Comes, without(Paint::Old))],
         (true, false) | (false, true) if edited => {
-            vec![(Side::Goes, without(Paint::New)), (Side::Comes, without(Paint::Old))]
+            vec![(LineSide::Goes, without(Paint::New)), (LineSide::Comes, without(Paint::Old))]
         }
         (old, new) => {
-            let side = if new { Side::Comes } else { Side::of(if old { Paint::Old } else { Paint::Plain }) };
+            let side = if new { LineSide::Comes } else { LineSide::of(if old { Paint::Old } else { Paint::Plain }) };
             vec![(side, pieces.iter().map(|piece| piece.text.as_str()).collect())]
         }
     }

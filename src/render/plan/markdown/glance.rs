@@ -5,7 +5,7 @@ use crate::audience::Relation;
 use crate::plan::{Action, Change};
 use crate::render::escape::markdown;
 use crate::render::one_line;
-use crate::render::plan::{Block, View, when};
+use crate::render::plan::{Block, PlanView, when};
 use crate::review::Side;
 use crate::text::{count, short};
 
@@ -17,7 +17,7 @@ const NAMED: usize = 3;
 const LARGEST: usize = 2_000;
 
 /// A row for each resource that messages people, or whose message, audience or time changes; in at most so many bytes.
-pub fn glance(view: &View, most: usize) -> Cut {
+pub fn glance(view: &PlanView, most: usize) -> Cut {
     const HEAD: &str = "| What | Message | Who | When |\n|---|---|---|---|\n";
     let most = most.saturating_sub(HEAD.len() + 120);
     let (mut out, mut left) = (String::new(), 0);
@@ -48,7 +48,7 @@ fn is_told(block: &Block) -> bool {
     block.changes().any(|change| !change.sends.is_empty()) || block.whole.is_some_and(is_told)
 }
 
-fn row(view: &View, block: &Block) -> Option<String> {
+fn row(view: &PlanView, block: &Block) -> Option<String> {
     if !is_told(block) {
         return None;
     }
@@ -75,14 +75,14 @@ fn row(view: &View, block: &Block) -> Option<String> {
 }
 
 /// The first message, as it will be or as it was where it goes.
-fn message(view: &View, change: &Change) -> Option<String> {
+fn message(view: &PlanView, change: &Change) -> Option<String> {
     let (first, more) = says(view, change)?;
     let more = if more > 0 { format!(" (and {})", count(more, "other")) } else { String::new() };
     Some(format!("{first}{more}"))
 }
 
 /// The first message of a change, on one line, and how many others there are.
-pub fn says(view: &View, change: &Change) -> Option<(String, usize)> {
+pub fn says(view: &PlanView, change: &Change) -> Option<(String, usize)> {
     let all = view.review.messages(change, Side::After);
     let all = if all.is_empty() { view.review.messages(change, Side::Before) } else { all };
     let first = all.iter().find(|seen| !seen.text.trim().is_empty())?;
@@ -90,7 +90,7 @@ pub fn says(view: &View, change: &Change) -> Option<(String, usize)> {
     Some((short(&one_line(first.text.trim()), CELL - 40), more))
 }
 
-fn who(view: &View, block: &Block) -> Option<String> {
+fn who(view: &PlanView, block: &Block) -> Option<String> {
     let got: Vec<&str> =
         block.changes().flat_map(|change| &change.sends).map(|send| send.to.as_str()).take(NAMED).collect();
     let all = block.changes().map(|change| change.sends.len()).sum::<usize>();
@@ -107,7 +107,7 @@ fn who(view: &View, block: &Block) -> Option<String> {
     Some(format!("{}{effect}{more}", short(&first.words, CELL - 40)))
 }
 
-fn when(view: &View, block: &Block) -> Option<String> {
+fn when(view: &PlanView, block: &Block) -> Option<String> {
     if block.changes().any(|change| !change.sends.is_empty()) {
         return Some(decisions::when(block).trim_start_matches("Sends ").to_owned());
     }

@@ -15,7 +15,7 @@ pub(super) use rest::named;
 
 use super::decisions::is_grave;
 use super::text::{ignored, nothing};
-use super::{Ahead, Block, View, words};
+use super::{Block, NextSteps, PlanView, words};
 use crate::plan::Plan;
 use crate::render::escape::markdown;
 use crate::text::{count, short};
@@ -49,24 +49,24 @@ struct Cut {
 
 /// A plan on a page, and whether some of it had no room.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct MarkdownPage {
     pub text: String,
     pub truncated: bool,
 }
 
 /// The plan as Markdown, in at most [`LIMIT`] bytes. The same plan gives the same bytes.
-pub fn markdown(plan: &Plan, ahead: &Ahead) -> String {
-    let view = View::of(plan, &ahead.again);
-    let Page { text, truncated } = page_of(&view, ahead, LIMIT - rest::marker(&view, true).len());
+pub fn markdown(plan: &Plan, ahead: &NextSteps) -> String {
+    let view = PlanView::of(plan, &ahead.again);
+    let MarkdownPage { text, truncated } = page_of(&view, ahead, LIMIT - rest::marker(&view, true).len());
     format!("{}{text}", rest::marker(&view, truncated))
 }
 
 /// The same in at most so many bytes, without what programs find it by.
-pub fn page(plan: &Plan, ahead: &Ahead, most: usize) -> Page {
-    page_of(&View::of(plan, &ahead.again), ahead, most)
+pub fn page(plan: &Plan, ahead: &NextSteps, most: usize) -> MarkdownPage {
+    page_of(&PlanView::of(plan, &ahead.again), ahead, most)
 }
 
-fn page_of(view: &View, ahead: &Ahead, most: usize) -> Page {
+fn page_of(view: &PlanView, ahead: &NextSteps, most: usize) -> MarkdownPage {
     if view.blocks.is_empty() && view.drift.is_empty() {
         let said = [Some(nothing(view)), ignored(view)].into_iter().flatten().collect::<Vec<_>>().join(" ");
         let said = markdown::text(&short(&said, 600));
@@ -74,7 +74,10 @@ fn page_of(view: &View, ahead: &Ahead, most: usize) -> Page {
             (rest::compared_with(view.plan), rest::past(view, most.saturating_sub(said.len()).min(PAST)));
         let past = if past.text.is_empty() { past.text } else { format!("\n{}", past.text) };
         let older = rest::older(view.plan);
-        return Page { text: format!("{older}{compared}{said}\n{past}{}", rest::unmanaged(view)), truncated: false };
+        return MarkdownPage {
+            text: format!("{older}{compared}{said}\n{past}{}", rest::unmanaged(view)),
+            truncated: false,
+        };
     }
     let (heading, footer) = (rest::heading(view), rest::footer(view, ahead));
     let mut room = Room { left: most };
@@ -99,11 +102,11 @@ fn page_of(view: &View, ahead: &Ahead, most: usize) -> Page {
     room.left = room.left.saturating_sub(changes.len() + drift.len());
     let whole = room.part(&mut truncated, most, &|most| whole::whole(view, most));
     let text = [heading, decisions, glance, changes, near, drift, past, left_out, whole, requests, footer].concat();
-    Page { text, truncated }
+    MarkdownPage { text, truncated }
 }
 
 /// Every change by itself, with why a reader should look at it: in full, and on one line.
-pub(in crate::render) fn blocks(view: &View) -> Vec<(super::Risk, String, String)> {
+pub(in crate::render) fn blocks(view: &PlanView) -> Vec<(super::Risk, String, String)> {
     let shown =
         |block: &Block, drifted: bool| (block.risk, details::details(view, block, drifted).0, details::line(block));
     let drift = view.drift.iter().map(|block| shown(block, true));
@@ -135,7 +138,7 @@ impl Room {
 
 /// How a change is told.
 #[derive(Debug)]
-enum Told {
+enum ShownChange {
     Whole(String),
     Line(String),
     Counted,
@@ -144,51 +147,51 @@ enum Told {
 /// All changes, and then all that is put back, in the order of their risks.
 #[derive(Debug)]
 struct Changes {
-    told: Vec<Told>,
+    told: Vec<ShownChange>,
     truncated: bool,
 }
 
 impl Changes {
-    fn of(view: &View, mut room: Room) -> Self {
+    fn of(view: &PlanView, mut room: Room) -> Self {
         let all: Vec<&Block> = view.blocks.iter().chain(&view.drift).collect();
-        let mut told: Vec<Told> = all.iter().map(|_| Told::Counted).collect();
+        let mut told: Vec<ShownChange> = all.iter().map(|_| ShownChange::Counted).collect();
         // What sends or deletes has its line before anything has more.
         for (block, told) in all.iter().zip(&mut told).filter(|(block, _)| is_grave(block)) {
             let line = details::line(block);
             if !room.take(line.len()) {
                 break;
             }
-            *told = Told::Line(line);
+            *told = ShownChange::Line(line);
         }
         let mut truncated = false;
         let mut shown = 0;
         for (number, block) in all.iter().enumerate() {
             let (whole, is_cut) = details::details(view, block, number >= view.blocks.len());
-            let reserved = if let Told::Line(line) = &told[number] { line.len() } else { 0 };
+            let reserved = if let ShownChange::Line(line) = &told[number] { line.len() } else { 0 };
             if whole.len() > room.left + reserved {
                 break;
             }
             room.left = room.left + reserved - whole.len();
             truncated |= is_cut;
-            told[number] = Told::Whole(whole);
+            told[number] = ShownChange::Whole(whole);
             shown += 1;
         }
         truncated |= shown < all.len();
         for (block, told) in all.iter().zip(&mut told).skip(shown) {
-            if !matches!(told, Told::Counted) {
+            if !matches!(told, ShownChange::Counted) {
                 continue;
             }
             let line = details::line(block);
             if !room.take(line.len()) {
                 break;
             }
-            *told = Told::Line(line);
+            *told = ShownChange::Line(line);
         }
         Self { told, truncated }
     }
 
     /// What happens, and what is put back.
-    fn text(&self, view: &View) -> (String, String) {
+    fn text(&self, view: &PlanView) -> (String, String) {
         let (changes, drift) = self.told.split_at(view.blocks.len());
         let happens = section("### Changes\n\n", changes, &view.blocks, view);
         if drift.is_empty() {
@@ -204,20 +207,26 @@ impl Changes {
 }
 
 /// Changes under a heading: those in full, those on a line, and how many there are beside.
-fn section(head: &str, told: &[Told], blocks: &[Block], view: &View) -> String {
+fn section(head: &str, told: &[ShownChange], blocks: &[Block], view: &PlanView) -> String {
     if told.is_empty() {
         return String::new();
     }
     let mut out = head.to_owned();
     for told in told {
-        if let Told::Whole(text) = told {
+        if let ShownChange::Whole(text) = told {
             out.push_str(text);
         }
     }
-    let lines: Vec<&str> =
-        told.iter().filter_map(|told| if let Told::Line(text) = told { Some(text.as_str()) } else { None }).collect();
-    let counted: Vec<&Block> =
-        blocks.iter().zip(told).filter(|(_, told)| matches!(told, Told::Counted)).map(|(block, _)| block).collect();
+    let lines: Vec<&str> = told
+        .iter()
+        .filter_map(|told| if let ShownChange::Line(text) = told { Some(text.as_str()) } else { None })
+        .collect();
+    let counted: Vec<&Block> = blocks
+        .iter()
+        .zip(told)
+        .filter(|(_, told)| matches!(told, ShownChange::Counted))
+        .map(|(block, _)| block)
+        .collect();
     if !lines.is_empty() {
         out.push_str(&format!("{} more, on a line each:\n\n{}\n", lines.len(), lines.concat()));
     }

@@ -9,7 +9,7 @@ use crate::render::layout::Words;
 use crate::render::plan::text::{
     FOR_READING, NAMED, changing, held_lines, ignored, next, pressing, staying, undeclared,
 };
-use crate::render::plan::{Ahead, View, past, unmanaged, words};
+use crate::render::plan::{NextSteps, PlanView, past, unmanaged, words};
 use crate::text::{count, short};
 use crate::timing::Collision;
 use crate::timing::words::collision;
@@ -20,7 +20,7 @@ const NAME: usize = 80;
 const LINE: usize = 300;
 
 /// How programs find the comment again, and see whether it is of the same plan.
-pub fn marker(view: &View, truncated: bool) -> String {
+pub fn marker(view: &PlanView, truncated: bool) -> String {
     let truncated = if truncated { " truncated" } else { "" };
     format!("<!-- pushplan target={} digest={}{truncated} -->\n", named(&view.plan.target), view.digest())
 }
@@ -39,7 +39,7 @@ pub fn named(target: &str) -> String {
 }
 
 /// For what, and how much of each.
-pub fn heading(view: &View) -> String {
+pub fn heading(view: &PlanView) -> String {
     let target = markdown::text(&short(&view.plan.target, NAME));
     let pressing: String = pressing(view).iter().map(|(words, _)| format!(" **{words}**")).collect();
     let (changing, staying) = (changing(view), staying(view).join(", "));
@@ -64,7 +64,7 @@ pub fn compared_with(plan: &Plan) -> String {
 }
 
 /// Messages that one person would get shortly after each other.
-pub fn near(view: &View, most: usize) -> Cut {
+pub fn near(view: &PlanView, most: usize) -> Cut {
     let all = &view.collisions().all;
     let mut found = all.found.iter().filter(|one| one.news).peekable();
     if found.peek().is_none() && all.uncompared == 0 {
@@ -84,7 +84,7 @@ pub fn near(view: &View, most: usize) -> Cut {
 }
 
 /// What has had its time.
-pub fn past(view: &View, most: usize) -> Cut {
+pub fn past(view: &PlanView, most: usize) -> Cut {
     if view.past.is_empty() {
         return Cut::default();
     }
@@ -102,7 +102,7 @@ pub fn past(view: &View, most: usize) -> Cut {
 }
 
 /// What this plan is not about.
-pub fn left_out(view: &View, most: usize) -> Cut {
+pub fn left_out(view: &PlanView, most: usize) -> Cut {
     let left = &view.plan.left_out;
     if left.is_empty() {
         return held(view, most);
@@ -123,7 +123,7 @@ pub fn left_out(view: &View, most: usize) -> Cut {
 }
 
 /// What is not promoted.
-fn held(view: &View, most: usize) -> Cut {
+fn held(view: &PlanView, most: usize) -> Cut {
     let lines = held_lines(view.plan);
     if lines.is_empty() {
         return Cut::default();
@@ -133,7 +133,7 @@ fn held(view: &View, most: usize) -> Cut {
 }
 
 /// The requests in the order in which they are sent.
-pub fn requests(view: &View, most: usize) -> Cut {
+pub fn requests(view: &PlanView, most: usize) -> Cut {
     let sent: Vec<&Step> = view.plan.steps.iter().filter(|step| step.request.is_some()).collect();
     if sent.is_empty() {
         return Cut::default();
@@ -172,12 +172,12 @@ pub fn requests(view: &View, most: usize) -> Cut {
 }
 
 /// What else the service has.
-pub fn unmanaged(view: &View) -> String {
+pub fn unmanaged(view: &PlanView) -> String {
     unmanaged::words(view).map(|words| format!("\n{}\n", facts::inline(&words, 4 * LINE))).unwrap_or_default()
 }
 
 /// Where it comes from, and what to do next.
-pub fn footer(view: &View, ahead: &Ahead) -> String {
+pub fn footer(view: &PlanView, ahead: &NextSteps) -> String {
     let plan = view.plan;
     let code = |text: &str| markdown::code(&short(text, NAME));
     let saved = ahead.saved.as_ref().map(|file| format!(", saved in {}", code(file))).unwrap_or_default();

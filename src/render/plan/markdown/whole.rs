@@ -12,7 +12,7 @@ use crate::render::one_line;
 use crate::render::plan::content::{FIELDS, is_told};
 use crate::render::plan::rows::PARTS;
 use crate::render::plan::text::NAME;
-use crate::render::plan::{Block, View};
+use crate::render::plan::{Block, PlanView};
 use crate::review::fields::{Difference, Field};
 use crate::review::{after, before};
 use crate::text::{count, short};
@@ -33,7 +33,7 @@ const PLACE: usize = 160;
 
 /// Every new value of which only a part is shown where it belongs, in at most so many bytes, and whether one had no room. What
 /// comes behind that one is not looked at.
-pub fn whole(view: &View, most: usize) -> Cut {
+pub fn whole(view: &PlanView, most: usize) -> Cut {
     const HEAD: &str = "### In full\n\nWhat is shown above in part, as it will be:\n\n";
     let (mut text, mut left) = (String::new(), 0);
     let of_block = |block| -> Vec<String> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use pushplan::apply::{Effect, Event, OnError, Protections, Run, Settings};
+use pushplan::apply::{ApplySettings, Effect, Event, OnError, Protections, Run};
 use pushplan::digest::Digest;
 use pushplan::guard::{Guard, Limits, guards};
 use pushplan::ledger::{
@@ -318,8 +318,8 @@ impl World {
         planner::plan(&Aligned::new(units, ledger), live, &rules, now).expect("everything is chosen")
     }
 
-    fn settings(&self, name: &str, skew: i64) -> Settings {
-        let mut settings = Settings::new(format!("run of {name}"), name);
+    fn settings(&self, name: &str, skew: i64) -> ApplySettings {
+        let mut settings = ApplySettings::new(format!("run of {name}"), name);
         settings.concurrency = self.setup.concurrency;
         settings.on_error = OnError::Continue;
         settings.protections = Protections {

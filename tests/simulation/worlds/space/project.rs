@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pushplan::address::Address;
 use pushplan::compare::Unit;
-use pushplan::plan::Aside;
+use pushplan::plan::Annotation;
 use serde_json::{Value, json};
 
 use super::time;
@@ -78,7 +78,7 @@ fn unit(spec: Value) -> Unit {
         ignore: Vec::new(),
         record: false,
         renamed_from: None,
-        aside: Aside::default(),
+        aside: Annotation::default(),
     }
 }
 

@@ -96,7 +96,7 @@ fn what_cannot_be_looked_at_is_deleted_a_second_time() {
 
 #[test]
 fn without_the_protection_one_answer_is_enough() {
-    let adjust = |settings: &mut Settings| settings.protections.confirm_deletion = false;
+    let adjust = |settings: &mut ApplySettings| settings.protections.confirm_deletion = false;
     let mut story = Story::with(vec![template(0, Verb::Delete, "t1")], &owning("templates/t", "t1"), adjust);
     story.answer(404, json!({}));
     assert_eq!(story.fates(), ["Done"]);
@@ -115,7 +115,7 @@ fn an_answer_that_denies_itself_is_not_known() {
         story.wait(1);
         assert_eq!(asked(&story), "POST /api/templates/t1");
     }
-    let adjust = |settings: &mut Settings| settings.protections.doubt_answers = false;
+    let adjust = |settings: &mut ApplySettings| settings.protections.doubt_answers = false;
     let mut story = Story::with(vec![segment(0, "s")], &Ledger::default(), adjust);
     story.answer(408, json!({}));
     assert_eq!(story.fates(), ["Failed"]);

@@ -47,9 +47,9 @@ struct Took {
 }
 
 impl Slow {
-    fn apply(&self, steps: Vec<Step>, adjust: impl Fn(&mut Settings)) -> Took {
+    fn apply(&self, steps: Vec<Step>, adjust: impl Fn(&mut ApplySettings)) -> Took {
         let start = Duration::from_secs(1000);
-        let mut settings = Settings { lease: Lease::of("ada"), ..Settings::new("run-1", "ada") };
+        let mut settings = ApplySettings { lease: Lease::of("ada"), ..ApplySettings::new("run-1", "ada") };
         adjust(&mut settings);
         let mut now = Now { wall: noon(), boot: start };
         let (mut run, mut effects) = Run::start(plan(steps), &Ledger::default(), settings, now);
@@ -128,7 +128,8 @@ fn a_store_that_is_as_fast_as_the_service_is_not_asked_for_every_answer() {
 #[test]
 fn an_outcome_is_written_soon_though_no_other_follows() {
     let mut now = Now { wall: noon(), boot: Duration::from_secs(1000) };
-    let (mut run, effects) = Run::start(plan(segments(200)), &Ledger::default(), Settings::new("run-1", "ada"), now);
+    let (mut run, effects) =
+        Run::start(plan(segments(200)), &Ledger::default(), ApplySettings::new("run-1", "ada"), now);
     let mut todo = VecDeque::from(effects);
     let (mut sent, mut answered, mut waits) = (Vec::new(), false, None);
     while let Some(effect) = todo.pop_front() {
@@ -198,7 +199,7 @@ fn what_nobody_can_look_up_is_not_intended_ahead() {
         Plan { level, ..plan(steps) }
     };
     let now = Now { wall: noon(), boot: Duration::from_secs(1000) };
-    let settings = Settings { concurrency: 4, ..Settings::new("run-1", "ada") };
+    let settings = ApplySettings { concurrency: 4, ..ApplySettings::new("run-1", "ada") };
     let (mut run, effects) = Run::start(plan_of(Level::Documented), &Ledger::default(), settings, now);
     let (mut todo, mut sent, mut made) = (VecDeque::from(effects), VecDeque::new(), 0);
     let mut waiting: Vec<Address> = Vec::new();

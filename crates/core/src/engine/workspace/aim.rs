@@ -12,9 +12,9 @@ use super::Workspace;
 use crate::compare::Unit;
 use crate::engine::Session;
 use crate::engine::target::{self, Opened};
-use crate::plan::{Aim, Held};
+use crate::plan::{Aim, NotPromoted};
 use crate::planner::Aligned;
-use crate::promote::{Promoted, Side, promote};
+use crate::promote::{Promoted, PromotionSide, promote};
 
 impl Workspace {
     /// What is to be there.
@@ -24,7 +24,7 @@ impl Workspace {
         ledger: &Ledger,
         opened: &Opened,
         session: &Session,
-    ) -> Result<(Cow<'_, BTreeMap<Address, Unit>>, Vec<Held>), Failure> {
+    ) -> Result<(Cow<'_, BTreeMap<Address, Unit>>, Vec<NotPromoted>), Failure> {
         let units = match aim {
             Aim::Manifests => Cow::Borrowed(&self.units),
             Aim::Nothing => Cow::Owned(BTreeMap::new()),
@@ -54,7 +54,10 @@ impl Workspace {
         let (there, here) = (Aligned::new(&other.units, &applied), Aligned::new(&self.units, ledger));
         let values = |target: &str| project.target(target).map(Target::values).unwrap_or_default();
         let (theirs, ours) = (values(from), values(&self.target));
-        let (from, to) = (Side::new(&there.units, &there.ledger, &theirs), Side::new(&here.units, &here.ledger, &ours));
+        let (from, to) = (
+            PromotionSide::new(&there.units, &there.ledger, &theirs),
+            PromotionSide::new(&here.units, &here.ledger, &ours),
+        );
         Ok(promote(from, to))
     }
 }

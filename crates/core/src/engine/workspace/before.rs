@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use pushplan_io::failure::{Exit, Failure};
 use pushplan_ledger::undo::{Left, Taken, Undone, undone};
-use pushplan_ledger::{Entry, Ledger, Open, Owned, Verb, history};
+use pushplan_ledger::{Entry, Ledger, Owned, Unconfirmed, Verb, history};
 use pushplan_model::address::Address;
 use pushplan_model::text::one_line;
 use pushplan_model::text::{all_of, shell_word};
@@ -34,7 +34,7 @@ impl Workspace {
             Failure::usage(format!("the history has no number {number}")).help("`pushplan history` lists what there is")
         })?;
         let of_deed: BTreeSet<&Address> = deed.changes.iter().map(|changed| &changed.address).collect();
-        let is_made = |(_, open): &(&Address, &Open)| open.intent.verb == Verb::Create;
+        let is_made = |(_, open): &(&Address, &Unconfirmed)| open.intent.verb == Verb::Create;
         if let Some((address, _)) = ledger.open.iter().filter(is_made).find(|(address, _)| !of_deed.contains(address)) {
             return Err(self.in_doubt(number, address));
         }

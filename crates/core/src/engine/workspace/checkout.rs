@@ -20,7 +20,7 @@ enum Here {
 /// A question to git that is asked while files are read. The commit is read before the files: if both change meanwhile, the files
 /// are newer than the commit, never older.
 #[derive(Clone, Debug)]
-pub struct Asked(Arc<Asking>);
+pub struct CheckoutQuery(Arc<Asking>);
 
 #[derive(Debug)]
 struct Asking {
@@ -30,29 +30,30 @@ struct Asking {
 }
 
 /// The question of the current reader: several targets of one project share it.
-static LAST: Mutex<Option<Asked>> = Mutex::new(None);
+static LAST: Mutex<Option<CheckoutQuery>> = Mutex::new(None);
 
 /// Asks git about the project in a folder. To be called before its files are read.
 pub fn ask(root: &Path) {
     let folder = root.to_owned();
     let thread = thread::Builder::new().spawn(move || here(&folder)).ok();
-    let asked = Asked(Arc::new(Asking { root: root.to_owned(), answer: OnceLock::new(), thread: Mutex::new(thread) }));
+    let asked =
+        CheckoutQuery(Arc::new(Asking { root: root.to_owned(), answer: OnceLock::new(), thread: Mutex::new(thread) }));
     *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(asked);
 }
 
 /// The question that was asked before the files of a folder were read.
-pub fn asked(root: &Path) -> Asked {
+pub fn asked(root: &Path) -> CheckoutQuery {
     let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner).clone();
     match last().filter(|asked| asked.0.root == root) {
         Some(asked) => asked,
         None => {
             let unasked = Asking { root: root.to_owned(), answer: OnceLock::new(), thread: Mutex::default() };
-            Asked(Arc::new(unasked))
+            CheckoutQuery(Arc::new(unasked))
         }
     }
 }
 
-impl Asked {
+impl CheckoutQuery {
     fn answer(&self) -> &Here {
         let Asking { root, answer, thread } = &*self.0;
         answer.get_or_init(|| {

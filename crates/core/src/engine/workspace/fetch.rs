@@ -13,7 +13,7 @@ use crate::compare::Unit;
 use crate::engine::Session;
 use crate::engine::target::Opened;
 use crate::fetch::{fetch_from, read_listed};
-use crate::live::{Early, Live, Look, Proof};
+use crate::live::{Live, Look, PrefetchedLists, Proof};
 use crate::plan::{Plan, Step};
 
 /// No kind is read in full.
@@ -58,14 +58,14 @@ impl Workspace {
         let desired = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
         let origin = opened.origin().to_string();
         let look = Look { all_kinds, contents, ..self.look(opened, &origin, &desired, ledger) };
-        fetch_from(Early::default(), &opened.reading(), look, &|words| self.note(words, session)).await
+        fetch_from(PrefetchedLists::default(), &opened.reading(), look, &|words| self.note(words, session)).await
     }
 
     /// What a plan needs, where some lists are known. `recovers`: no apply is running, so resources in an unknown state are
     /// decided here.
     pub(super) async fn fetch_to_plan(
         &self,
-        early: Early,
+        early: PrefetchedLists,
         opened: &Opened,
         (units, ledger): (&BTreeMap<Address, Unit>, &Ledger),
         recovers: bool,

@@ -16,27 +16,27 @@ use super::{same_app, settle_of};
 use crate::engine::target::{self, Opened};
 use crate::engine::{Location, actor, ledger};
 use crate::fetch::{list, seek};
-use crate::live::{Early, People};
+use crate::live::{People, PrefetchedLists};
 
 /// A look that is under way.
 #[derive(Debug)]
-pub struct Scout(JoinHandle<Option<Glimpse>>);
+pub struct Prefetch(JoinHandle<Option<Prefetched>>);
 
 /// What was seen.
 #[derive(Debug)]
-pub struct Glimpse {
+pub struct Prefetched {
     pub opened: Opened,
-    pub head: Head,
+    pub head: HeadStart,
 }
 
 /// What a plan need not ask for again. The ledger was read before the lists: they show at least what it speaks of.
 #[derive(Debug, Default)]
-pub struct Head {
+pub struct HeadStart {
     pub remembered: Option<(Ledger, Position)>,
-    pub early: Early,
+    pub early: PrefetchedLists,
 }
 
-impl Scout {
+impl Prefetch {
     /// Begins to look, where the service runs already.
     pub fn start(location: &Location, runtime: &Handle) -> Option<Self> {
         let (root, name) = (location.root().ok()?, location.target.clone());
@@ -65,15 +65,15 @@ impl Scout {
             let lists_later = KINDS.iter().any(|kind| pruned.contains(kind.key) && !kind.api.census().is_empty());
             let ledger = Arc::new(ledger);
             let people = if lists_later { People::default() } else { seek(&reading, &ledger, level).await };
-            let early = Early { people, ..listing.join_next().await?.ok()? };
+            let early = PrefetchedLists { people, ..listing.join_next().await?.ok()? };
             let remembered = Some((Arc::into_inner(ledger)?, log.known()));
-            Some(Glimpse { opened, head: Head { remembered, early } })
+            Some(Prefetched { opened, head: HeadStart { remembered, early } })
         };
         Some(Self(runtime.spawn(look)))
     }
 
     /// What was seen of a target.
-    pub async fn glimpse(self, target: &str) -> Option<Glimpse> {
+    pub async fn glimpse(self, target: &str) -> Option<Prefetched> {
         self.0.await.ok().flatten().filter(|seen| seen.opened.name == target)
     }
 }

@@ -12,7 +12,7 @@ use pushplan_model::text::one_line;
 use pushplan_model::text::{self, shell_word};
 use pushplan_project::manifest::PROJECT_FILE;
 
-use super::{Head, Workspace};
+use super::{HeadStart, Workspace};
 use crate::engine::target::Opened;
 use crate::engine::{Session, actor, ledger, turn};
 
@@ -30,13 +30,13 @@ impl Workspace {
     /// before that would prove nothing. A run that goes on meanwhile writes down what became of what it sent; it is waited for so
     /// long, and then the ledger is as it is.
     pub async fn settled(&self, opened: &Opened, patience: Duration, session: &Session) -> Result<Remembered, Failure> {
-        self.settled_from(&mut Head::default(), opened, patience, session).await
+        self.settled_from(&mut HeadStart::default(), opened, patience, session).await
     }
 
     /// The same with a head start, which is lost where something is waited for.
     pub(super) async fn settled_from(
         &self,
-        head: &mut Head,
+        head: &mut HeadStart,
         opened: &Opened,
         patience: Duration,
         session: &Session,
@@ -86,7 +86,7 @@ impl Workspace {
                 return Ok(Remembered { ledger, position, at_work });
             }
             let wait = if at_work.is_some() { patience.saturating_sub(began.elapsed()) } else { wait };
-            *head = Head::default();
+            *head = HeadStart::default();
             tokio::time::sleep(wait.min(turn::LOOK_AGAIN)).await;
         }
     }

@@ -8,7 +8,7 @@ use pushplan_model::nouns::level::Level;
 
 use super::{PlanRequest, Remembered, Workspace};
 use crate::engine::target::Opened;
-use crate::plan::{Basis, Held, Place, Told};
+use crate::plan::{Annotations, Basis, DeclaredAt, NotPromoted};
 use crate::planner::{NoMatch, Rules};
 
 impl Workspace {
@@ -18,7 +18,7 @@ impl Workspace {
         wish: &PlanRequest,
         opened: &Opened,
         remembered: &Remembered,
-        held: Vec<Held>,
+        held: Vec<NotPromoted>,
     ) -> Rules<'_> {
         let rules = Rules {
             origin: opened.place.clone(),
@@ -29,7 +29,7 @@ impl Workspace {
             ..self.rules_offline(wish)
         };
         let (last_apply, at_work) = (remembered.ledger.applied, remembered.at_work.clone());
-        Rules { told: Told { last_apply, at_work, held, ..rules.told }, ..rules }
+        Rules { told: Annotations { last_apply, at_work, held, ..rules.told }, ..rules }
     }
 
     /// The rules that hold whatever the plan is compared with.
@@ -65,18 +65,18 @@ impl Workspace {
     }
 
     /// Places of resources that are applied in parts.
-    pub fn composites(&self) -> &BTreeMap<Address, Place> {
+    pub fn composites(&self) -> &BTreeMap<Address, DeclaredAt> {
         &self.composites
     }
 
     /// What the readers of every plan of this target should know.
-    pub fn told(&self) -> Told {
+    pub fn told(&self) -> Annotations {
         let named = self.manifests.project.file.project.as_ref().and_then(|about| about.name.as_ref());
-        Told {
+        Annotations {
             project: named.map(|name| name.value.clone()),
             quiet: self.quiet,
             apart_seconds: self.apart.map(|apart| apart.as_secs()),
-            ..Told::default()
+            ..Annotations::default()
         }
     }
 }

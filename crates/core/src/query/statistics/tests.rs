@@ -17,7 +17,7 @@ fn a_moment_is_a_day_or_a_time_in_utc() {
 fn paths_are_as_the_contract_has_them() {
     let (from, to) = (Moment::parse("2026-11-01").expect("a day"), Moment::parse("2026-11-02T09:00").expect("a time"));
     assert_eq!(
-        by_period(Report::TimeInApp, from, to, Precision::Hourly),
+        by_period(Statistic::TimeInApp, from, to, Precision::Hourly),
         "/api/reports/timeinapp/?start=2026-11-01&end=2026-11-02%2009%3A00&precision=HOURLY"
     );
     assert_eq!(of_pushes(from, to), "/api/reports/responses/list?start=2026-11-01&end=2026-11-02%2009%3A00");
@@ -29,19 +29,19 @@ fn paths_are_as_the_contract_has_them() {
 fn pages_become_one_report_with_totals() {
     let first = json!({"sends": [{"date": "2026-11-01 00:00:00", "android": 2, "ios": 1, "web": null}]});
     let second = json!({"sends": [{"date": "2026-11-02", "android": 0, "ios": 5.0, "amazon": 1}]});
-    let made = periods(Report::Sends, &[first, second]).expect("a report");
+    let made = periods(Statistic::Sends, &[first, second]).expect("a report");
     assert_eq!(made.columns, ["ios", "android", "amazon"]);
     assert_eq!(made.total, 9);
     assert_eq!(made.totals["ios"], 6);
     assert_eq!(made.rows[1].date, "2026-11-02 00:00:00");
-    assert_eq!(periods(Report::Sends, &[json!({"sends": []})]).expect("a report"), Periods::default());
+    assert_eq!(periods(Statistic::Sends, &[json!({"sends": []})]).expect("a report"), Periods::default());
 }
 
 #[test]
 fn the_total_of_responses_is_of_the_direct_ones() {
     let body = json!({"responses": [
         {"date": "2026-11-01 00:00:00", "ios": {"direct": 1, "influenced": 10}, "android": {"direct": 2, "influenced": 20}}]});
-    let made = periods(Report::Responses, &[body]).expect("a report");
+    let made = periods(Statistic::Responses, &[body]).expect("a report");
     assert_eq!(made.columns, ["ios_direct", "ios_influenced", "android_direct", "android_influenced"]);
     assert_eq!(made.rows[0].total, 3);
 }
@@ -49,16 +49,16 @@ fn the_total_of_responses_is_of_the_direct_ones() {
 #[test]
 fn what_is_no_report_is_told() {
     for body in [json!(null), json!({}), json!({"sends": 7}), json!({"opens": []})] {
-        assert!(periods(Report::Sends, std::slice::from_ref(&body)).is_err(), "{body}");
+        assert!(periods(Statistic::Sends, std::slice::from_ref(&body)).is_err(), "{body}");
     }
     for item in
         [json!({"ios": 1}), json!({"date": "::error::", "ios": 1}), json!({"date": "2026-11-01", "ios": -1}), json!(7)]
     {
         let body = json!({"sends": [item]});
-        assert!(periods(Report::Sends, std::slice::from_ref(&body)).is_err(), "{body}");
+        assert!(periods(Statistic::Sends, std::slice::from_ref(&body)).is_err(), "{body}");
     }
     let most = json!({"sends": [{"date": "2026-11-01", "ios": u64::MAX, "android": u64::MAX}]});
-    assert_eq!(periods(Report::Sends, &[most]).expect("a report").total, u64::MAX);
+    assert_eq!(periods(Statistic::Sends, &[most]).expect("a report").total, u64::MAX);
 }
 
 #[test]

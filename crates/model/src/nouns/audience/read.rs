@@ -3,7 +3,7 @@
 use super::{Attribute, ChannelKey, Location, Months, SegmentRef, Selector, Tag};
 use crate::codes;
 use crate::finding::Finding;
-use crate::node::{At, Decode, Entry, Fields, Name, Node, Plain, Reader, Tree, yaml_text};
+use crate::node::{At, Decode, Fields, MapEntry, Name, Node, Plain, Reader, Tree, yaml_text};
 use crate::nouns::vocabulary::{self, GROUPS, Group, Values};
 use crate::source::Span;
 use crate::text;
@@ -82,10 +82,10 @@ fn word(node: &Node, reader: &mut Reader) -> Option<Selector> {
 }
 
 /// The one entry that says what kind of condition a map is. None, or several, are reported.
-fn head<'n>(node: &Node, entries: &'n [Entry], reader: &mut Reader) -> Option<&'n Entry> {
+fn head<'n>(node: &Node, entries: &'n [MapEntry], reader: &mut Reader) -> Option<&'n MapEntry> {
     let wire = reader.is_wire();
     let mut heads = entries.iter().filter(|entry| companions(&entry.key, wire).is_some());
-    let is_own = |entry: &Entry| !wire && entry.key.starts_with("x-");
+    let is_own = |entry: &MapEntry| !wire && entry.key.starts_with("x-");
     let known =
         || HEADS.iter().map(|(key, _)| *key).chain(GROUPS.iter().filter(|_| !wire).map(|group| group.shorthand));
     match (heads.next(), heads.next()) {
@@ -166,7 +166,7 @@ fn operator(key: &str) -> Option<&'static str> {
     ["and", "or", "not"].into_iter().find(|operator| operator.eq_ignore_ascii_case(key))
 }
 
-fn condition(head: &Entry, fields: &Fields, reader: &mut Reader) -> Option<Selector> {
+fn condition(head: &MapEntry, fields: &Fields, reader: &mut Reader) -> Option<Selector> {
     let texts = |reader: &mut Reader, one: &dyn Fn(At<String>) -> Selector| {
         any_of(head, reader, |node, reader| At::<Name>::decode(node, reader).map(|name| one(name.into())))
     };
@@ -199,7 +199,7 @@ fn condition(head: &Entry, fields: &Fields, reader: &mut Reader) -> Option<Selec
 }
 
 /// The members of a compound: a list, or the only member without one.
-fn members(head: &Entry, reader: &mut Reader) -> Option<Vec<At<Selector>>> {
+fn members(head: &MapEntry, reader: &mut Reader) -> Option<Vec<At<Selector>>> {
     match &head.value.tree {
         Tree::List(_) => reader.value(head),
         _ => reader.value(head).map(|member| vec![member]),
@@ -208,7 +208,7 @@ fn members(head: &Entry, reader: &mut Reader) -> Option<Vec<At<Selector>>> {
 
 /// A value or a list of values, of which any may match.
 fn any_of(
-    head: &Entry,
+    head: &MapEntry,
     reader: &mut Reader,
     mut one: impl FnMut(&Node, &mut Reader) -> Option<Selector>,
 ) -> Option<Selector> {
@@ -223,7 +223,7 @@ fn any_of(
     Some(if read.len() == 1 { read.remove(0).value } else { Selector::Or(read) })
 }
 
-fn tag(head: &Entry, fields: &Fields, reader: &mut Reader) -> Option<Selector> {
+fn tag(head: &MapEntry, fields: &Fields, reader: &mut Reader) -> Option<Selector> {
     let group: Option<Option<At<String>>> = fields.take("group", reader);
     let flag = group.iter().flatten().find_map(|id| vocabulary::group(id)).filter(|group| group.values == Values::Flag);
     let tag = any_of(head, reader, |node, reader| {

@@ -11,14 +11,14 @@ use pushplan_model::nouns::vocabulary::{self, Group, Values};
 use pushplan_model::source::Span;
 use pushplan_model::text;
 
-use super::super::{One, Subject};
+use super::super::{Dissected, Subject};
 use super::extremes::in_part;
 use crate::manifest::Desired;
 
 /// How many conditions the service takes in one audience.
 const MOST: usize = 1_000;
 
-pub fn compounds(_: &Subject, one: &One, findings: &mut Findings) {
+pub fn compounds(_: &Subject, one: &Dissected, findings: &mut Findings) {
     for audience in &one.parts.audiences {
         let mut conditions = 0;
         audience.selector.walk(&mut |selector| {
@@ -84,7 +84,7 @@ fn too_many(selector: &At<Selector>) -> Finding {
 }
 
 /// An `and` that asks for two values of which a device has one. Only what stands side by side is compared.
-pub fn exclusive(subject: &Subject, one: &One, findings: &mut Findings) {
+pub fn exclusive(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for audience in &one.parts.audiences {
         audience.selector.walk(&mut |selector| {
             let Selector::And(members) = &selector.value else { return };
@@ -119,7 +119,7 @@ fn two_values(group: &Group, first: &At<String>, second: &At<String>) -> Finding
 }
 
 /// Location tags together with an SDK that does not report them.
-pub fn location(subject: &Subject, one: &One, findings: &mut Findings) {
+pub fn location(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for audience in &one.parts.audiences {
         audience.selector.walk(&mut |selector| {
             let Selector::And(members) = &selector.value else { return };

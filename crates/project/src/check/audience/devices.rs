@@ -12,7 +12,7 @@ use pushplan_model::nouns::vocabulary::{self, Platform};
 use pushplan_model::source::Span;
 use pushplan_model::text;
 
-use super::super::{One, Subject};
+use super::super::{Dissected, Subject};
 use super::possible::can_match;
 use super::{Reached, reach};
 
@@ -26,7 +26,7 @@ struct Unmet {
     needs: String,
 }
 
-pub fn devices(subject: &Subject, one: &One, findings: &mut Findings) {
+pub fn devices(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for audience in &one.parts.audiences {
         let Audience { selector, devices: Some(devices), .. } = audience else { continue };
         if devices.value == DeviceTypes::All {

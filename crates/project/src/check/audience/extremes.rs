@@ -12,7 +12,7 @@ use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{SegmentRef, Selector, Tag};
 use pushplan_model::nouns::vocabulary::{self, Values};
 
-use super::super::{One, Subject};
+use super::super::{Dissected, Subject};
 use crate::manifest::Desired;
 
 /// How many segments are followed for one audience. What is in others is taken for anything.
@@ -36,7 +36,7 @@ const TOLD: &[&Code] = &[
     &codes::AU119,
 ];
 
-pub fn extremes(subject: &Subject, one: &One, findings: &mut Findings) {
+pub fn extremes(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for audience in &one.parts.audiences {
         let selector = audience.selector;
         let told = |finding: &Finding| TOLD.contains(&finding.code) && selector.span.contains(finding.at);
@@ -211,12 +211,12 @@ mod tests {
     use pushplan_model::source::Sources;
 
     use super::*;
-    use crate::manifest::{self, From, Input, Project};
+    use crate::manifest::{self, Input, InputSource, Project};
 
     /// What a manifest with one segment declares.
     fn declared(criteria: &str) -> Desired {
         let text = format!("segments:\n  one:\n    display_name: One\n    criteria: {criteria}\n");
-        let input = Input { name: "one.yaml".into(), from: From::Bytes(text.into_bytes()) };
+        let input = Input { name: "one.yaml".into(), from: InputSource::Bytes(text.into_bytes()) };
         let read = manifest::read(Project::bare(Path::new(".")), vec![input], Sources::default(), Findings::default());
         read.resolve(None).0
     }

@@ -16,7 +16,7 @@ use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{SegmentRef, Selector};
 use pushplan_model::source::Span;
 
-use super::{Check, Run};
+use super::{Check, CheckScope};
 use crate::manifest::Desired;
 
 pub const TAGS: Check = Check {
@@ -31,22 +31,22 @@ pub const TAGS: Check = Check {
         &codes::AU108,
         &codes::AU110,
     ],
-    run: Run::Each(tags::tags),
+    run: CheckScope::Each(tags::tags),
 };
 
-pub const DEVICES: Check = Check { codes: &[&codes::AU111, &codes::AU112], run: Run::Each(devices::devices) };
+pub const DEVICES: Check = Check { codes: &[&codes::AU111, &codes::AU112], run: CheckScope::Each(devices::devices) };
 
 pub const COMPOUNDS: Check = Check {
     codes: &[&codes::AU113, &codes::AU115, &codes::AU117, &codes::AU118],
-    run: Run::Each(compounds::compounds),
+    run: CheckScope::Each(compounds::compounds),
 };
 
-pub const LOCATION: Check = Check { codes: &[&codes::AU114], run: Run::Each(compounds::location) };
+pub const LOCATION: Check = Check { codes: &[&codes::AU114], run: CheckScope::Each(compounds::location) };
 
-pub const EXCLUSIVE: Check = Check { codes: &[&codes::AU119], run: Run::Each(compounds::exclusive) };
+pub const EXCLUSIVE: Check = Check { codes: &[&codes::AU119], run: CheckScope::Each(compounds::exclusive) };
 
 /// After those above: what they tell is not told again.
-pub const EXTREMES: Check = Check { codes: &[&codes::AU119, &codes::AU120], run: Run::Each(extremes::extremes) };
+pub const EXTREMES: Check = Check { codes: &[&codes::AU119, &codes::AU120], run: CheckScope::Each(extremes::extremes) };
 
 /// A selector that an audience comes down to.
 #[derive(Clone, Copy, Debug)]

@@ -10,13 +10,13 @@ use pushplan_model::nouns::vocabulary::{
 };
 use pushplan_model::text;
 
-use super::super::{One, Subject};
+use super::super::{Dissected, Subject};
 use super::{locales, zones};
 
 /// Why it matters, for all of them.
 pub(super) const SILENT: &str = "the service accepts this and says nothing; no device has the tag";
 
-pub fn tags(subject: &Subject, one: &One, findings: &mut Findings) {
+pub fn tags(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for audience in &one.parts.audiences {
         audience.selector.walk(&mut |selector| {
             if let Selector::Tag(Tag { tag, group: Some(id) }) = &selector.value

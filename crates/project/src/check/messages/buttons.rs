@@ -5,12 +5,12 @@ use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::nouns::notification::{INTERACTIVE_TYPES, Interactive};
 use pushplan_model::text;
 
-use super::super::{Check, One, Run, Subject};
+use super::super::{Check, CheckScope, Dissected, Subject};
 use super::own;
 
-pub const BUTTONS: Check = Check { codes: &[&codes::MS109], run: Run::Each(buttons) };
+pub const BUTTONS: Check = Check { codes: &[&codes::MS109], run: CheckScope::Each(buttons) };
 
-fn buttons(subject: &Subject, one: &One, findings: &mut Findings) {
+fn buttons(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for said in own(subject, one) {
         if let Some(interactive) = said.notification.and_then(|notification| notification.interactive.as_ref()) {
             look(interactive, findings);

@@ -7,14 +7,15 @@ use pushplan_model::nouns::device::DeviceType;
 use pushplan_model::nouns::notification::Web;
 use pushplan_model::source::Span;
 
-use super::super::{Check, One, Run, Subject};
+use super::super::{Check, CheckScope, Dissected, Subject};
 use super::own;
 
-pub const MESSAGE_CENTER: Check = Check { codes: &[&codes::MS104, &codes::MS105], run: Run::Each(message_center) };
-pub const WEB: Check = Check { codes: &[&codes::MS111], run: Run::Each(web) };
+pub const MESSAGE_CENTER: Check =
+    Check { codes: &[&codes::MS104, &codes::MS105], run: CheckScope::Each(message_center) };
+pub const WEB: Check = Check { codes: &[&codes::MS111], run: CheckScope::Each(web) };
 
 /// A message from a template counts as well: which devices get it is said by the push alone.
-fn message_center(_: &Subject, one: &One, findings: &mut Findings) {
+fn message_center(_: &Subject, one: &Dissected, findings: &mut Findings) {
     for said in one.parts.said.iter().filter(|said| said.message.is_some()) {
         for device in said.devices.iter().flat_map(|devices| devices.named()) {
             let finding = match &device.value {
@@ -41,7 +42,7 @@ fn message_center(_: &Subject, one: &One, findings: &mut Findings) {
     }
 }
 
-fn web(subject: &Subject, one: &One, findings: &mut Findings) {
+fn web(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for said in own(subject, one) {
         let (Some(web), Some(devices)) = (said.notification.and_then(|shown| shown.web.as_ref()), said.devices) else {
             continue;

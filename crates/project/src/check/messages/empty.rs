@@ -2,16 +2,16 @@
 
 use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
-use pushplan_model::kinds::Said;
+use pushplan_model::kinds::ReadableText;
 use pushplan_model::node::At;
 use pushplan_model::nouns::notification::Notification;
 
-use super::super::{Check, One, Run, Subject};
+use super::super::{Check, CheckScope, Dissected, Subject};
 use super::own;
 
-pub const EMPTY: Check = Check { codes: &[&codes::MS116], run: Run::Each(empty) };
+pub const EMPTY: Check = Check { codes: &[&codes::MS116], run: CheckScope::Each(empty) };
 
-fn empty(subject: &Subject, one: &One, findings: &mut Findings) {
+fn empty(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for said in own(subject, one) {
         let web = said.notification.and_then(|shown| shown.web.as_ref()?.title.as_ref());
         let texts = [
@@ -37,7 +37,7 @@ fn nothing(text: &At<String>, what: &str) -> Finding {
 }
 
 /// A push whose notification has no text, and that brings nothing else to read.
-fn silent(said: &Said) -> Option<Finding> {
+fn silent(said: &ReadableText) -> Option<Finding> {
     let notification = said.notification.filter(|_| said.message.is_none())?;
     let Notification { alert, actions: _, interactive: _, web, rest } = &notification.value;
     let titled = web.as_ref().is_some_and(|web| web.title.is_some());

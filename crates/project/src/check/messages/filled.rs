@@ -9,17 +9,18 @@ use pushplan_model::node::At;
 use pushplan_model::nouns::push::{Push, TemplateName};
 use pushplan_model::text;
 
-use super::super::{Check, One, Run, Subject};
+use super::super::{Check, CheckScope, Dissected, Subject};
 use super::{shown, urls};
 use crate::look::{screens, with_defaults};
 
-pub const VALUES: Check = Check { codes: &[&codes::MS103, &codes::MS114], run: Run::Each(values) };
-pub const RESULT: Check = Check { codes: &[&codes::MS106, &codes::MS107, &codes::MS110], run: Run::Each(result) };
+pub const VALUES: Check = Check { codes: &[&codes::MS103, &codes::MS114], run: CheckScope::Each(values) };
+pub const RESULT: Check =
+    Check { codes: &[&codes::MS106, &codes::MS107, &codes::MS110], run: CheckScope::Each(result) };
 
 /// The most variables of a template that a message lists.
 const LISTED: usize = 20;
 
-fn values(subject: &Subject, one: &One, findings: &mut Findings) {
+fn values(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for push in &one.parts.pushes {
         let Some(name) = &push.template else {
             findings.extend(without_template(push));
@@ -82,7 +83,7 @@ fn superfluous(push: &Push, name: &At<TemplateName>, variables: &[Variable], fin
 }
 
 /// What the template alone does right and the values make wrong. The push is told, since it gives them.
-fn result(subject: &Subject, one: &One, findings: &mut Findings) {
+fn result(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for push in one.parts.pushes.iter().filter(|push| !push.substitutions.is_empty()) {
         let Some(name) = &push.template else { continue };
         let (Some(template), Some(filled)) = (subject.desired.get::<Template>(&name.0), &push.notification) else {

@@ -7,10 +7,10 @@ use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::node::At;
 use pushplan_model::text::{self, is_hidden};
 
-use super::super::{Check, One, Run, Subject};
+use super::super::{Check, CheckScope, Dissected, Subject};
 use super::{message_texts, own};
 
-pub const CONTROLS: Check = Check { codes: &[&codes::MS108], run: Run::Each(controls) };
+pub const CONTROLS: Check = Check { codes: &[&codes::MS108], run: CheckScope::Each(controls) };
 
 /// The names of the characters, as Unicode has them.
 const NAMES: &[(char, &str)] = &[
@@ -38,7 +38,7 @@ const NAMES: &[(char, &str)] = &[
     ('\u{feff}', "zero width no-break space"),
 ];
 
-fn controls(subject: &Subject, one: &One, findings: &mut Findings) {
+fn controls(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for said in own(subject, one) {
         let shown = said.notification.into_iter().flat_map(|notification| notification.texts());
         let defaults = said.variables.into_iter().flatten().filter_map(|variable| variable.default_value.as_ref());

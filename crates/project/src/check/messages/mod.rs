@@ -22,14 +22,14 @@ pub use shown::LENGTH;
 pub use size::SIZE;
 pub use urls::URLS;
 
-use pushplan_model::kinds::{Said, Template};
+use pushplan_model::kinds::{ReadableText, Template};
 use pushplan_model::node::At;
 
-use super::{One, Subject};
+use super::{Dissected, Subject};
 
 /// What a resource says in its own words. What a push has from a template is looked at there; a message that stands beside
 /// the template's name is the push's own.
-fn own<'d>(subject: &'d Subject, one: &One<'d>) -> Vec<Said<'d>> {
+fn own<'d>(subject: &'d Subject, one: &Dissected<'d>) -> Vec<ReadableText<'d>> {
     let own = one.parts.said.iter().filter(|said| !said.borrowed).copied();
     let beside = one.parts.pushes.iter().filter_map(|push| {
         let template = subject.desired.get::<Template>(&push.template.as_ref()?.0);
@@ -39,7 +39,7 @@ fn own<'d>(subject: &'d Subject, one: &One<'d>) -> Vec<Said<'d>> {
             return None;
         }
         let devices = Some(&push.device_types);
-        Some(Said {
+        Some(ReadableText {
             notification: None,
             message: Some(message),
             devices,
@@ -53,11 +53,11 @@ fn own<'d>(subject: &'d Subject, one: &One<'d>) -> Vec<Said<'d>> {
 }
 
 /// Every text of a notification and a message that can hold a placeholder.
-fn fillable<'d>(said: &Said<'d>) -> impl Iterator<Item = &'d At<String>> + use<'d> {
+fn fillable<'d>(said: &ReadableText<'d>) -> impl Iterator<Item = &'d At<String>> + use<'d> {
     said.notification.into_iter().flat_map(|notification| notification.fillable()).chain(message_texts(said))
 }
 
 /// Title and body of a message.
-fn message_texts<'d>(said: &Said<'d>) -> impl Iterator<Item = &'d At<String>> + use<'d> {
+fn message_texts<'d>(said: &ReadableText<'d>) -> impl Iterator<Item = &'d At<String>> + use<'d> {
     said.message.into_iter().flat_map(|message| [&message.title, &message.body])
 }

@@ -10,20 +10,20 @@ use pushplan_model::nouns::placeholder::{placeholders, unclosed};
 use pushplan_model::text;
 use serde_json::Value;
 
-use super::super::{Check, One, Run, Subject};
+use super::super::{Check, CheckScope, Dissected, Subject};
 use super::{fillable, own};
 
-pub const DECLARED: Check = Check { codes: &[&codes::MS101], run: Run::Each(declared) };
-pub const USED: Check = Check { codes: &[&codes::MS102], run: Run::Each(used) };
-pub const KEYS: Check = Check { codes: &[&codes::MS112], run: Run::Each(keys) };
-pub const TWICE: Check = Check { codes: &[&codes::MS115], run: Run::Each(twice) };
+pub const DECLARED: Check = Check { codes: &[&codes::MS101], run: CheckScope::Each(declared) };
+pub const USED: Check = Check { codes: &[&codes::MS102], run: CheckScope::Each(used) };
+pub const KEYS: Check = Check { codes: &[&codes::MS112], run: CheckScope::Each(keys) };
+pub const TWICE: Check = Check { codes: &[&codes::MS115], run: CheckScope::Each(twice) };
 
 /// What a placeholder begins with.
 const OPENING: &str = "{{";
 /// The longest key of a variable that the service takes.
 const KEY_LIMIT: usize = 32;
 
-fn declared(subject: &Subject, one: &One, findings: &mut Findings) {
+fn declared(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for said in own(subject, one) {
         let known = said.variables.unwrap_or(&[]).iter().map(|variable| variable.key.as_str()).collect();
         for text in fillable(&said) {
@@ -117,7 +117,7 @@ fn unknown(text: &At<String>, written: &str, key: &str, variables: Option<&[Vari
     }
 }
 
-fn used(_: &Subject, one: &One, findings: &mut Findings) {
+fn used(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let variables = variables(one);
     if variables.is_empty() {
         return;
@@ -146,7 +146,7 @@ fn placeholder_keys(value: &Value, keys: &mut HashSet<String>) {
     }
 }
 
-fn keys(_: &Subject, one: &One, findings: &mut Findings) {
+fn keys(_: &Subject, one: &Dissected, findings: &mut Findings) {
     for key in variables(one).iter().map(|variable| &variable.key).filter(|key| !is_key(key)) {
         let shown = text::short(key, 40);
         let finding = Finding::new(&codes::MS112, key.span, format!("`{shown}` cannot be the key of a variable"))
@@ -169,7 +169,7 @@ fn to_key(text: &str) -> Option<String> {
     (is_key(&near) && near.contains(|c: char| c != '_')).then_some(near)
 }
 
-fn twice(_: &Subject, one: &One, findings: &mut Findings) {
+fn twice(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let mut first: HashMap<&str, &At<String>> = HashMap::new();
     for key in variables(one).iter().map(|variable| &variable.key) {
         if let Some(first) = first.get(key.as_str()) {
@@ -187,6 +187,6 @@ fn twice(_: &Subject, one: &One, findings: &mut Findings) {
 }
 
 /// The variables that a resource declares.
-fn variables<'d>(one: &One<'d>) -> &'d [Variable] {
+fn variables<'d>(one: &Dissected<'d>) -> &'d [Variable] {
     one.parts.said.iter().find_map(|said| said.variables).unwrap_or(&[])
 }

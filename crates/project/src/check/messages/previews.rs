@@ -8,17 +8,17 @@ use pushplan_model::kinds::{Sample, Variable};
 use pushplan_model::node::At;
 use pushplan_model::text;
 
-use super::super::{Check, One, Run, Subject};
+use super::super::{Check, CheckScope, Dissected, Subject};
 use super::shown;
 use crate::look::{self, filled, screens, with_defaults};
 
 pub const PREVIEWS: Check =
-    Check { codes: &[&codes::MS106, &codes::MS107, &codes::MS117, &codes::YM106], run: Run::Each(previews) };
+    Check { codes: &[&codes::MS106, &codes::MS107, &codes::MS117, &codes::YM106], run: CheckScope::Each(previews) };
 
 /// As many samples as a plan shows; nobody looks at more.
 const MOST: usize = 50;
 
-fn previews(_: &Subject, one: &One, findings: &mut Findings) {
+fn previews(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let variables = one.parts.said.iter().find_map(|said| said.variables).unwrap_or(&[]);
     if let Some((name, _)) = one.parts.previews.get(MOST) {
         findings.push(
@@ -58,7 +58,7 @@ fn superfluous(name: &At<String>, sample: &Sample, variables: &[Variable], findi
 }
 
 /// What the defaults do right and the sample makes too long.
-fn length(one: &One, name: &At<String>, sample: &Sample, findings: &mut Findings) {
+fn length(one: &Dissected, name: &At<String>, sample: &Sample, findings: &mut Findings) {
     let values = look::values(sample);
     for said in &one.parts.said {
         let Some(alert) = said.notification.and_then(|notification| notification.alert.as_ref()) else { continue };

@@ -6,13 +6,13 @@ use pushplan_model::nouns::device::DeviceType;
 use pushplan_model::source::Span;
 use pushplan_model::text;
 
-use super::super::{Check, One, Run, Subject};
+use super::super::{Check, CheckScope, Dissected, Subject};
 use super::own;
 use crate::look::{Screen, screens, width, with_defaults};
 
-pub const LENGTH: Check = Check { codes: &[&codes::MS106, &codes::MS107], run: Run::Each(length) };
+pub const LENGTH: Check = Check { codes: &[&codes::MS106, &codes::MS107], run: CheckScope::Each(length) };
 
-fn length(subject: &Subject, one: &One, findings: &mut Findings) {
+fn length(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for said in own(subject, one) {
         let Some(alert) = said.notification.and_then(|notification| notification.alert.as_ref()) else { continue };
         let shown = with_defaults(alert, said.variables);

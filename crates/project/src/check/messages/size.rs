@@ -7,16 +7,16 @@ use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::text;
 use serde::Serialize;
 
-use super::super::{Check, One, Run, Subject};
+use super::super::{Check, CheckScope, Dissected, Subject};
 use super::{fillable, own};
 
-pub const SIZE: Check = Check { codes: &[&codes::MS113], run: Run::Each(size) };
+pub const SIZE: Check = Check { codes: &[&codes::MS113], run: CheckScope::Each(size) };
 
 /// The largest body of a request.
 const LIMIT: usize = 5 * 1024 * 1024;
 
 /// All that a resource says goes to the service in one request: the variants of an experiment together.
-fn size(subject: &Subject, one: &One, findings: &mut Findings) {
+fn size(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     let own = own(subject, one);
     let size: usize = own.iter().map(|said| length(&said.notification) + length(&said.message)).sum();
     if size <= LIMIT {

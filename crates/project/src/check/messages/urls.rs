@@ -3,24 +3,24 @@
 use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::node::At;
-use pushplan_model::nouns::notification::{Notification, Open};
+use pushplan_model::nouns::notification::{Notification, OpenAction};
 use pushplan_model::nouns::placeholder::{fill, placeholders};
 use pushplan_model::source::Span;
 use pushplan_model::text;
 
-use super::super::{Check, One, Run, Subject};
+use super::super::{Check, CheckScope, Dissected, Subject};
 use super::own;
 use crate::look::with_defaults;
 
-pub const URLS: Check = Check { codes: &[&codes::MS110], run: Run::Each(urls) };
+pub const URLS: Check = Check { codes: &[&codes::MS110], run: CheckScope::Each(urls) };
 
 /// The only type of `open` in the contract.
 const URL: &str = "url";
 
-fn urls(subject: &Subject, one: &One, findings: &mut Findings) {
+fn urls(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for said in own(subject, one) {
         let Some(notification) = said.notification else { continue };
-        for Open { r#type, .. } in opens(notification).filter(|open| *open.r#type != URL) {
+        for OpenAction { r#type, .. } in opens(notification).filter(|open| *open.r#type != URL) {
             findings.push(
                 Finding::new(&codes::MS110, r#type.span, format!("`open` cannot open a `{}`", text::short(r#type, 40)))
                     .label("expected url")
@@ -37,7 +37,7 @@ fn urls(subject: &Subject, one: &One, findings: &mut Findings) {
     }
 }
 
-fn opens(notification: &Notification) -> impl Iterator<Item = &Open> {
+fn opens(notification: &Notification) -> impl Iterator<Item = &OpenAction> {
     notification.all_actions().filter_map(|actions| actions.open.as_ref())
 }
 

@@ -10,9 +10,9 @@ use pushplan_model::source::Span;
 use pushplan_model::text;
 
 use super::super::circles::Circle;
-use super::super::{Check, Run, Subject};
+use super::super::{Check, CheckScope, Subject};
 
-pub const CIRCLES: Check = Check { codes: &[&codes::RF110], run: Run::All(circles) };
+pub const CIRCLES: Check = Check { codes: &[&codes::RF110], run: CheckScope::All(circles) };
 
 /// How many segments of a circle are named.
 const NAMED_LIMIT: usize = 8;

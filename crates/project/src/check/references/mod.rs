@@ -16,10 +16,10 @@ use pushplan_model::nouns::audience::Selector;
 use pushplan_model::nouns::vocabulary::{self, GROUPS};
 use pushplan_model::text;
 
-use super::{Check, Run, Subject};
+use super::{Check, CheckScope, Subject};
 use crate::manifest::{Declared, Desired};
 
-pub const NAMES: Check = Check { codes: &[&codes::RF101, &codes::RF102, &codes::RF103], run: Run::All(names) };
+pub const NAMES: Check = Check { codes: &[&codes::RF101, &codes::RF102, &codes::RF103], run: CheckScope::All(names) };
 
 /// A name that leads nowhere.
 enum Unknown {

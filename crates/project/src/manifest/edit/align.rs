@@ -7,7 +7,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// One step from the old items to the new ones, in the order of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum AlignStep {
     Keep,
     /// The old item becomes the new one.
     Change {
@@ -30,7 +30,7 @@ pub enum Step {
     },
 }
 
-impl Step {
+impl AlignStep {
     /// The number of the item that goes from its place.
     pub fn removed(&self) -> Option<usize> {
         match self {
@@ -54,7 +54,7 @@ fn identity(item: &Value) -> Option<&str> {
 
 /// The steps from one list to another whose order counts. What is equal keeps its lines, and what is known by the same name is
 /// changed where it stands. `is_bare` says of an old item that no remark is about it alone, so that another may take its place.
-pub fn align(old: &[Value], new: &[Value], is_bare: &dyn Fn(usize) -> bool) -> Vec<Step> {
+pub fn align(old: &[Value], new: &[Value], is_bare: &dyn Fn(usize) -> bool) -> Vec<AlignStep> {
     let tokens = |values: &[Value]| -> Vec<String> {
         let token = |value: &Value| identity(value).map_or_else(|| value.to_string(), |name| format!("={name}"));
         values.iter().map(token).collect()
@@ -95,7 +95,7 @@ fn gap(
     olds: Range<usize>,
     news: Range<usize>,
     is_bare: &dyn Fn(usize) -> bool,
-    steps: &mut Vec<Step>,
+    steps: &mut Vec<AlignStep>,
 ) {
     let (is_single, same_count) = (olds.len() == 1 && news.len() == 1, olds.len() == news.len());
     let (from_old, from_new) = (olds.start, news.start);
@@ -114,16 +114,16 @@ fn gap(
         match (next..news.end).find(|is| takes_place(was, *is)) {
             Some(is) => {
                 let same = old[was] == new[is];
-                steps.push(if same { Step::Keep } else { Step::Change { old: was, new: is } });
+                steps.push(if same { AlignStep::Keep } else { AlignStep::Change { old: was, new: is } });
                 pairs.push((was, is));
                 next = is + 1;
             }
-            None => steps.push(Step::Remove { old: was }),
+            None => steps.push(AlignStep::Remove { old: was }),
         }
     }
     for is in news.filter(|is| pairs.iter().all(|(_, paired)| paired != is)) {
         let behind = pairs.iter().find(|(_, paired)| *paired > is).map_or(end, |(was, _)| *was);
-        steps.push(Step::Add { after: behind.checked_sub(1), new: is });
+        steps.push(AlignStep::Add { after: behind.checked_sub(1), new: is });
     }
 }
 
@@ -151,14 +151,14 @@ pub fn is_alike(old: &Value, new: &Value) -> bool {
 }
 
 /// The same steps, where what goes here and comes there is moved with all that is written about it.
-fn moved(old: &[Value], new: &[Value], mut steps: Vec<Step>) -> Vec<Step> {
+fn moved(old: &[Value], new: &[Value], mut steps: Vec<AlignStep>) -> Vec<AlignStep> {
     for at in 0..steps.len() {
-        let Step::Add { after, new: is } = steps[at] else { continue };
-        let equal = |step: &Step| matches!(step, Step::Remove { old: was } if old[*was] == new[is]);
+        let AlignStep::Add { after, new: is } = steps[at] else { continue };
+        let equal = |step: &AlignStep| matches!(step, AlignStep::Remove { old: was } if old[*was] == new[is]);
         if let Some(from) = steps.iter().position(equal) {
             let Some(was) = steps[from].removed() else { continue };
-            steps[at] = Step::Move { old: was, new: is, after };
-            steps[from] = Step::Keep;
+            steps[at] = AlignStep::Move { old: was, new: is, after };
+            steps[from] = AlignStep::Keep;
         }
     }
     steps
@@ -166,7 +166,7 @@ fn moved(old: &[Value], new: &[Value], mut steps: Vec<Step>) -> Vec<Step> {
 
 /// The same where the order says nothing: what stays keeps its place, and what is new stands at the end or takes the place of what
 /// goes.
-pub fn align_set(old: &[Value], new: &[Value], is_bare: &dyn Fn(usize) -> bool) -> Vec<Step> {
+pub fn align_set(old: &[Value], new: &[Value], is_bare: &dyn Fn(usize) -> bool) -> Vec<AlignStep> {
     // What is written twice stays so.
     let mut gone: Vec<usize> = (0..old.len()).filter(|n| !new.contains(&old[*n])).collect();
     let mut come: Vec<usize> = (0..new.len()).filter(|n| !old.contains(&new[*n])).collect();
@@ -181,11 +181,11 @@ pub fn align_set(old: &[Value], new: &[Value], is_bare: &dyn Fn(usize) -> bool) 
         let like = |is: &&usize| (named(is), shared(&old[*was], &new[**is]), usize::MAX - **is);
         let Some(is) = come.iter().filter(fits).max_by_key(like).copied() else { return true };
         come.retain(|other| *other != is);
-        steps.push(Step::Change { old: *was, new: is });
+        steps.push(AlignStep::Change { old: *was, new: is });
         false
     });
-    steps.extend(gone.into_iter().map(|old| Step::Remove { old }));
-    steps.extend(come.into_iter().map(|new| Step::Add { after: old.len().checked_sub(1), new }));
+    steps.extend(gone.into_iter().map(|old| AlignStep::Remove { old }));
+    steps.extend(come.into_iter().map(|new| AlignStep::Add { after: old.len().checked_sub(1), new }));
     steps
 }
 

@@ -1,6 +1,6 @@
 //! Who is meant: conditions are compared member by member, so that one that differs is one line.
 
-use pushplan_model::node::{Entry, Node, Scalar, Style, Tree};
+use pushplan_model::node::{MapEntry, Node, Scalar, Style, Tree};
 use pushplan_model::source::Span;
 use serde_json::Value;
 
@@ -78,7 +78,7 @@ impl Walk<'_> {
         self.like(at, &new, true)
     }
 
-    fn beneath<'n>(&self, at: Spot<'n>, entry: &'n Entry) -> Spot<'n> {
+    fn beneath<'n>(&self, at: Spot<'n>, entry: &'n MapEntry) -> Spot<'n> {
         let find = |node: &'n Node| node.entries()?.iter().find(|own| own.key == entry.key);
         let own = at.own.and_then(find);
         let flow = at.flow || at.own.is_some_and(|own| self.page(own).is_flow(own));
@@ -106,7 +106,7 @@ impl Walk<'_> {
                 self.rename(at, was, is)
             }
             (Tree::Map(_), Tree::Map(entries)) if !whole || begin_alike(at.node, new) => {
-                let own = |entry: &&Entry| !entry.is_own();
+                let own = |entry: &&MapEntry| !entry.is_own();
                 let all = at.node.entries().unwrap_or_default().iter().filter(own).map(|entry| entry.key.as_str());
                 let going = Going {
                     keys: all.filter(|key| new.get(key).is_none()).collect(),
@@ -143,7 +143,7 @@ impl Walk<'_> {
 }
 
 /// The entry that says what a condition is.
-fn head(node: &Node) -> Option<&Entry> {
+fn head(node: &Node) -> Option<&MapEntry> {
     node.entries()?
         .iter()
         .find(|entry| !entry.is_own() && !matches!(entry.key.as_str(), "group" | "operator" | "value"))
@@ -151,9 +151,9 @@ fn head(node: &Node) -> Option<&Entry> {
 
 /// The word that a condition begins with and the one of another, where that is all that differs between them.
 fn other_word<'n>(old: &'n Node, new: &'n Node) -> Option<(&'n str, &'n str)> {
-    let said: Vec<&Entry> = old.entries()?.iter().filter(|entry| !entry.is_own()).collect();
+    let said: Vec<&MapEntry> = old.entries()?.iter().filter(|entry| !entry.is_own()).collect();
     let (was, is) = (head(old)?, head(new)?);
-    let like = |(one, other): (&&Entry, &Entry)| {
+    let like = |(one, other): (&&MapEntry, &MapEntry)| {
         (one.key == other.key || std::ptr::eq(*one, was)) && one.value.to_json() == other.value.to_json()
     };
     let rest = new.entries()?;

@@ -2,11 +2,11 @@
 
 use pushplan_model::node::{Node, Tree};
 
-use super::page::{Change, Page};
+use super::page::{EditedPage, TextChange};
 
-impl Page<'_> {
+impl EditedPage<'_> {
     /// Takes an entry out of a map; `goes`: which entries go in the same run.
-    pub fn no_entry(&self, map: &Node, number: usize, goes: &dyn Fn(usize) -> bool) -> Option<Change> {
+    pub fn no_entry(&self, map: &Node, number: usize, goes: &dyn Fn(usize) -> bool) -> Option<TextChange> {
         let entries = map.entries()?;
         let entry = entries.get(number)?;
         let start = entry.key.span.range().start;
@@ -27,7 +27,7 @@ impl Page<'_> {
     }
 
     /// Takes an item out of a list; `goes`: which items go in the same run.
-    pub fn no_item(&self, list: &Node, number: usize, goes: &dyn Fn(usize) -> bool) -> Option<Change> {
+    pub fn no_item(&self, list: &Node, number: usize, goes: &dyn Fn(usize) -> bool) -> Option<TextChange> {
         let Tree::List(items) = &list.tree else { return None };
         if self.is_flow(list) {
             let place = |n: usize| (items[n].span.range().start, items[n].span.range().end);
@@ -41,7 +41,7 @@ impl Page<'_> {
     }
 
     /// Takes an item of a block to another place as it is written, with the remarks about it: behind another, or before all.
-    pub fn moved_item(&self, list: &Node, number: usize, after: Option<usize>) -> Option<[Change; 2]> {
+    pub fn moved_item(&self, list: &Node, number: usize, after: Option<usize>) -> Option<[TextChange; 2]> {
         let Tree::List(items) = &list.tree else { return None };
         let item = items.get(number)?;
         let dash = self.dash_above(item).filter(|dash| self.begins_a_line(*dash))?;
@@ -114,7 +114,7 @@ impl Page<'_> {
         count: usize,
         goes: &dyn Fn(usize) -> bool,
         place: impl Fn(usize) -> (usize, usize),
-    ) -> Change {
+    ) -> TextChange {
         let (start, end) = place(number);
         let begins = self.begins_a_line(start);
         let from = if begins { self.remarks_above(self.line_start(start), self.column(start)) } else { start };

@@ -4,7 +4,7 @@ use pushplan_model::node::{Node, Tree};
 use pushplan_model::source::Span;
 use serde_json::Value;
 
-use super::align::{Step, align, align_set, is_same_set};
+use super::align::{AlignStep, align, align_set, is_same_set};
 use super::walk::{Holder, Refusal, Spot, Walk, read_of, written};
 
 impl Walk<'_> {
@@ -53,51 +53,53 @@ impl Walk<'_> {
         &mut self,
         at: Spot,
         own: &Node,
-        steps: Vec<Step>,
+        steps: Vec<AlignStep>,
         mut change: impl FnMut(&mut Self, Spot, usize, usize) -> Result<(), Refusal>,
         made: impl Fn(usize) -> Node,
     ) -> Result<(), Refusal> {
         let (Tree::List(nodes), Tree::List(owns)) = (&at.node.tree, &own.tree) else { return Ok(()) };
         let page = self.page(own);
         let flow = at.flow || page.is_flow(own);
-        let going: Vec<usize> = steps.iter().filter_map(Step::removed).collect();
+        let going: Vec<usize> = steps.iter().filter_map(AlignStep::removed).collect();
         let goes = |n: usize| going.contains(&n);
         let all_go = going.len() == owns.len();
-        let comes = |step: &Step| matches!(step, Step::Add { .. } | Step::Move { .. });
+        let comes = |step: &AlignStep| matches!(step, AlignStep::Add { .. } | AlignStep::Move { .. });
         if all_go && !steps.iter().any(comes) {
             return Err(vec![(own.span, "nothing would be left of this")]);
         }
         let start = own.span.range().start;
         let alias = owns.iter().find(|item| item.span.file() != own.span.file() || item.span.range().start < start);
-        let moves = |step: &Step| matches!(step, Step::Remove { .. } | Step::Add { .. } | Step::Move { .. });
+        let moves = |step: &AlignStep| {
+            matches!(step, AlignStep::Remove { .. } | AlignStep::Add { .. } | AlignStep::Move { .. })
+        };
         if let Some(alias) = alias.filter(|_| steps.iter().any(moves)) {
             return Err(self.anchored(at, alias.span));
         }
         if all_go && page.is_flow(own) {
             let new = steps.iter().filter_map(|step| match step {
-                Step::Add { new, .. } | Step::Move { new, .. } => Some(made(*new)),
+                AlignStep::Add { new, .. } | AlignStep::Move { new, .. } => Some(made(*new)),
                 _ => None,
             });
             return self.replace(at, &Node { span: Span::NONE, tree: Tree::List(new.collect()) });
         }
         for step in steps {
             match step {
-                Step::Keep => {}
-                Step::Change { old, new } => {
+                AlignStep::Keep => {}
+                AlignStep::Change { old, new } => {
                     let spot =
                         Spot { node: &nodes[old], own: owns.get(old), holder: Holder::Item, flow, used: at.used };
                     change(self, spot, old, new)?;
                 }
-                Step::Remove { old } => self.edit(own, page.no_item(own, old, &goes))?,
-                Step::Move { old, new, after } if page.is_flow(own) => {
+                AlignStep::Remove { old } => self.edit(own, page.no_item(own, old, &goes))?,
+                AlignStep::Move { old, new, after } if page.is_flow(own) => {
                     self.edit(own, page.no_item(own, old, &goes))?;
                     self.edit(own, page.new_item(own, after, &made(new)))?;
                 }
-                Step::Move { old, after, .. } => match page.moved_item(own, old, after) {
+                AlignStep::Move { old, after, .. } => match page.moved_item(own, old, after) {
                     Some(changes) => changes.into_iter().try_for_each(|change| self.edit(own, Some(change)))?,
                     None => self.edit(own, None)?,
                 },
-                Step::Add { after, new } => self.edit(own, page.new_item(own, after, &made(new)))?,
+                AlignStep::Add { after, new } => self.edit(own, page.new_item(own, after, &made(new)))?,
             }
         }
         Ok(())

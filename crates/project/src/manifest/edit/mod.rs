@@ -75,13 +75,13 @@ pub struct Unplaced {
 /// The other sides of a field that was changed in git and on the service. `None`: it is not there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clash {
-    pub git: Side,
-    pub applied: Side,
+    pub git: EditSide,
+    pub applied: EditSide,
 }
 
 /// A value, and how a manifest says it where that is more than one word.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Side {
+pub struct EditSide {
     pub value: Option<Value>,
     pub words: Option<String>,
 }
@@ -127,7 +127,7 @@ pub(super) struct Subject<'m> {
 
 impl<'m> Editor<'m> {
     pub fn new(manifests: &'m Manifests, target: Option<&'m str>) -> Self {
-        let mut seen = Seen::default();
+        let mut seen = Occurrences::default();
         let collected = &manifests.collected;
         let layers = std::iter::once(&collected.base).chain(collected.overlays.values());
         for declaration in layers.flat_map(|layer| &layer.resources) {
@@ -226,12 +226,12 @@ fn holds(node: &Node, span: Span) -> bool {
 
 /// How often each place occurs, and where each file is named.
 #[derive(Default)]
-struct Seen {
+struct Occurrences {
     places: HashMap<Span, usize>,
     files: HashMap<String, Vec<Span>>,
 }
 
-impl Seen {
+impl Occurrences {
     fn node(&mut self, node: &Node) {
         if !node.span.range().is_empty() {
             *self.places.entry(node.span).or_default() += 1;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use pushplan_model::kinds::{Resource, Template};
-use pushplan_model::node::{Entry, Node, Tree};
+use pushplan_model::node::{MapEntry, Node, Tree};
 use pushplan_model::source::{FileId, Span};
 
 use super::super::{PROJECT_FILE, layout};
@@ -21,7 +21,7 @@ impl Walk<'_> {
     }
 
     /// The nearest key above the value of an entry that stands in the resource itself.
-    pub fn used(&self, at: Spot, entry: &Entry) -> Option<Span> {
+    pub fn used(&self, at: Spot, entry: &MapEntry) -> Option<Span> {
         let is_here = self.subject.own.node.span.contains(entry.key.span);
         if is_here { Some(entry.key.span) } else { at.used }
     }

@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-use pushplan_model::node::{Entry, Node, Plain, Scalar, Style, Tree};
+use pushplan_model::node::{MapEntry, Node, Plain, Scalar, Style, Tree};
 
 use super::super::write;
 
 /// A text and the nodes that were read from it.
 #[derive(Clone, Copy, Debug)]
-pub struct Page<'t> {
+pub struct EditedPage<'t> {
     pub text: &'t str,
 }
 
 /// A stretch of a text and what stands there afterwards.
-pub type Change = (Range<usize>, String);
+pub type TextChange = (Range<usize>, String);
 
 /// A value in the place of another, before anybody looks for the remarks that stood in it.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub struct Rewritten {
 }
 
 impl Rewritten {
-    pub fn all((range, text): Change) -> Self {
+    pub fn all((range, text): TextChange) -> Self {
         Self { range, text, kept: None }
     }
 }
@@ -36,7 +36,7 @@ struct Block<'t> {
     at: usize,
 }
 
-impl<'t> Page<'t> {
+impl<'t> EditedPage<'t> {
     pub fn line_start(&self, at: usize) -> usize {
         self.text[..at].rfind('\n').map_or(0, |end| end + 1)
     }
@@ -112,7 +112,7 @@ impl<'t> Page<'t> {
         }
     }
 
-    pub fn entry_end(&self, entry: &Entry) -> usize {
+    pub fn entry_end(&self, entry: &MapEntry) -> usize {
         let key = entry.key.span.range().end;
         let colon = self.text[key..].find(':').map_or(key, |at| key + at + 1);
         // What an alias stands for is written further up.
@@ -125,7 +125,7 @@ impl<'t> Page<'t> {
     }
 
     /// Another scalar in the place of one, written in the same way where that is possible.
-    pub fn scalar(&self, node: &Node, new: &Scalar, flow: bool) -> Change {
+    pub fn scalar(&self, node: &Node, new: &Scalar, flow: bool) -> TextChange {
         let range = node.span.range();
         if new.style == Style::Plain && new.plain() != Some(Plain::Text) {
             return match self.block(node) {
@@ -147,7 +147,7 @@ impl<'t> Page<'t> {
         (range, text)
     }
 
-    fn block_text(&self, node: &Node, block: &Block, new: &str) -> Change {
+    fn block_text(&self, node: &Node, block: &Block, new: &str) -> TextChange {
         let start = node.span.range().start;
         let (end, indent) = (self.end(node), self.column(start));
         let folded = block.sign.starts_with('>') && is_foldable(new);
@@ -168,7 +168,7 @@ impl<'t> Page<'t> {
     }
 
     /// Another value behind a key.
-    pub fn value(&self, entry: &Entry, new: &Node, flow: bool) -> Option<Rewritten> {
+    pub fn value(&self, entry: &MapEntry, new: &Node, flow: bool) -> Option<Rewritten> {
         let (old, end) = (entry.value.span.range(), self.end(&entry.value));
         if flow {
             return Some(Rewritten::all((old, write::flow(new))));
@@ -196,7 +196,7 @@ impl<'t> Page<'t> {
     }
 
     /// Another item of a list.
-    pub fn item(&self, item: &Node, new: &Node, flow: bool) -> Option<Change> {
+    pub fn item(&self, item: &Node, new: &Node, flow: bool) -> Option<TextChange> {
         if flow {
             return Some((item.span.range(), write::flow(new)));
         }
@@ -206,7 +206,7 @@ impl<'t> Page<'t> {
     }
 
     /// Another item where a remark stands behind the dash, and the item below it.
-    fn item_below(&self, item: &Node, new: &Node) -> Option<Change> {
+    fn item_below(&self, item: &Node, new: &Node) -> Option<TextChange> {
         let start = item.span.range().start;
         let column = self.column(start);
         if self.dash_above(item).is_none() || !self.begins_a_line(start) {
@@ -244,12 +244,12 @@ impl<'t> Page<'t> {
     }
 
     /// A line behind the one in which something ends.
-    pub fn line_behind(&self, end: usize, written: &str) -> Change {
+    pub fn line_behind(&self, end: usize, written: &str) -> TextChange {
         self.line_at(self.next_line(end), written)
     }
 
     /// A line where another begins, or at the end of the text.
-    pub fn line_at(&self, at: usize, written: &str) -> Change {
+    pub fn line_at(&self, at: usize, written: &str) -> TextChange {
         match self.text[..at].ends_with('\n') {
             true => (at..at, written.to_owned()),
             false => (at..at, format!("\n{}", written.strip_suffix('\n').unwrap_or(written))),
@@ -257,7 +257,7 @@ impl<'t> Page<'t> {
     }
 
     /// A new entry of a map, behind the entry of that number or before all.
-    pub fn new_entry(&self, map: &Node, after: Option<usize>, new: &Entry) -> Option<Change> {
+    pub fn new_entry(&self, map: &Node, after: Option<usize>, new: &MapEntry) -> Option<TextChange> {
         let entries = map.entries()?;
         if self.is_flow(map) {
             let written = format!("{}: {}", write::key(&new.key), write::flow(&new.value));
@@ -290,14 +290,14 @@ impl<'t> Page<'t> {
     }
 
     /// The sign of an empty map behind a key whose lines are all taken out.
-    pub fn emptied(&self, key: Range<usize>) -> Option<Change> {
+    pub fn emptied(&self, key: Range<usize>) -> Option<TextChange> {
         let colon = key.end + self.text[key.end..].find(':')? + 1;
         let behind = self.text[colon..self.line_end(colon)].trim_start();
         // An anchor or a tag belongs to what is taken out.
         (behind.is_empty() || behind.starts_with('#')).then(|| (colon..colon, " {}".to_owned()))
     }
 
-    pub fn new_item(&self, list: &Node, after: Option<usize>, new: &Node) -> Option<Change> {
+    pub fn new_item(&self, list: &Node, after: Option<usize>, new: &Node) -> Option<TextChange> {
         let Tree::List(items) = &list.tree else { return None };
         if self.is_flow(list) {
             let written = write::flow(new);

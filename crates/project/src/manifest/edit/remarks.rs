@@ -7,7 +7,7 @@ use pushplan_model::source::FileId;
 
 use super::super::layout;
 use super::Editor;
-use super::page::{Change, Page, Rewritten};
+use super::page::{EditedPage, Rewritten, TextChange};
 
 impl Editor<'_> {
     /// Where remarks stand in a file, as far as some may be in a stretch of it or behind it.
@@ -23,10 +23,10 @@ impl Editor<'_> {
     }
 }
 
-impl Page<'_> {
+impl EditedPage<'_> {
     /// A value in the place of another, and the remarks that stood in it: in lines of their own above it, in their order.
     /// `from`: where the thing begins that has the value, such as its key.
-    pub fn with_remarks(&self, from: usize, new: Rewritten, remarks: &[Range<usize>]) -> Vec<Change> {
+    pub fn with_remarks(&self, from: usize, new: Rewritten, remarks: &[Range<usize>]) -> Vec<TextChange> {
         let Rewritten { mut range, text, kept } = new;
         let behind = range.end..self.line_end(range.end);
         let is_behind = |remark: &Range<usize>| {

@@ -3,7 +3,7 @@
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use pushplan_io::files;
-use pushplan_model::node::{Entry, Node, Plain, Scalar, Style, Tree};
+use pushplan_model::node::{MapEntry, Node, Plain, Scalar, Style, Tree};
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::schedule;
 use pushplan_model::source::Span;
@@ -108,13 +108,13 @@ pub(super) fn scalar_of(old: &Node, new: &Value) -> Scalar {
 }
 
 /// The only entry of a map, if it is this text.
-pub(super) fn only_text<'n>(entries: &'n [Entry], text: &str) -> Option<&'n Entry> {
+pub(super) fn only_text<'n>(entries: &'n [MapEntry], text: &str) -> Option<&'n MapEntry> {
     let mut own = entries.iter().filter(|entry| !entry.is_own());
     let only = own.next().filter(|_| own.next().is_none())?;
     matches!(&only.value.tree, Tree::Scalar(scalar) if scalar.text == text).then_some(only)
 }
 
-pub(super) fn names_file(entries: &[Entry]) -> bool {
+pub(super) fn names_file(entries: &[MapEntry]) -> bool {
     matches!(entries, [file] if *file.key == "file")
 }
 

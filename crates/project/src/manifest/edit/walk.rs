@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pushplan_model::node::{At, Entry, Node, Scalar, Tree};
+use pushplan_model::node::{At, MapEntry, Node, Scalar, Tree};
 use pushplan_model::source::Span;
 use serde_json::{Map, Value};
 
 use super::super::{author, write};
 use super::leaves::differing;
-use super::page::{Change, Page, Rewritten};
+use super::page::{EditedPage, Rewritten, TextChange};
 use super::special::{has_variable, holds_variable, names_file, only_text, scalar_of};
 use super::{Edit, Editor, Placed, Subject, Unplaced};
 
@@ -39,7 +39,7 @@ pub(super) struct Spot<'n> {
 #[derive(Clone, Copy)]
 pub(super) enum Holder<'n> {
     Resource,
-    Entry(&'n Entry),
+    Entry(&'n MapEntry),
     Item,
 }
 
@@ -120,9 +120,9 @@ impl<'w> Walk<'w> {
     }
 
     /// Whether a map between brackets has no entry that stays, and gets some.
-    fn starts_anew(&self, at: Spot, entries: &[Entry], authored: Option<&Node>) -> bool {
+    fn starts_anew(&self, at: Spot, entries: &[MapEntry], authored: Option<&Node>) -> bool {
         let names = authored.and_then(Node::entries).unwrap_or_default();
-        let stays = |entry: &Entry| entry.is_own() || names.iter().any(|new| *new.key == *entry.key);
+        let stays = |entry: &MapEntry| entry.is_own() || names.iter().any(|new| *new.key == *entry.key);
         let flow = at.own.is_some_and(|own| self.page(own).is_flow(own));
         flow && !names.is_empty() && !entries.iter().any(stays)
     }
@@ -232,18 +232,18 @@ impl<'w> Walk<'w> {
     }
 
     /// The value of an entry.
-    pub fn below<'n>(&self, at: Spot<'n>, entry: &'n Entry) -> Spot<'n> {
+    pub fn below<'n>(&self, at: Spot<'n>, entry: &'n MapEntry) -> Spot<'n> {
         let own = at.own.and_then(|own| entry_of(own, &entry.key));
         let flow = at.flow || at.own.is_some_and(|own| self.page(own).is_flow(own));
         let holder = own.map_or(Holder::Entry(entry), Holder::Entry);
         Spot { node: &entry.value, own: own.map(|own| &own.value), holder, flow, used: self.used(at, entry) }
     }
 
-    pub fn page(&self, node: &Node) -> Page<'w> {
-        Page { text: node.span.file().map_or("", |file| self.editor.text(file)) }
+    pub fn page(&self, node: &Node) -> EditedPage<'w> {
+        EditedPage { text: node.span.file().map_or("", |file| self.editor.text(file)) }
     }
 
-    pub fn edit(&mut self, node: &Node, change: Option<Change>) -> Result<(), Refusal> {
+    pub fn edit(&mut self, node: &Node, change: Option<TextChange>) -> Result<(), Refusal> {
         let (Some(file), Some((range, text))) = (node.span.file(), change) else {
             return Err(vec![(node.span, "written in a way that cannot be edited")]);
         };
@@ -288,7 +288,7 @@ impl<'w> Walk<'w> {
             return self.scalar(at, scalar);
         }
         let page = self.page(own);
-        let resource = Entry { key: self.subject.own.key.clone(), value: own.clone() };
+        let resource = MapEntry { key: self.subject.own.key.clone(), value: own.clone() };
         let (change, from) = match at.holder {
             Holder::Entry(entry) => (page.value(entry, new, at.flow), entry.key.span),
             Holder::Resource => (page.value(&resource, new, at.flow), resource.key.span),
@@ -311,7 +311,7 @@ impl<'w> Walk<'w> {
         }
         let entries = own.entries().unwrap_or_default();
         let after = before.iter().rev().find_map(|name| entries.iter().position(|entry| *entry.key == *name));
-        let new = Entry { key: At::new(key.to_owned(), Span::NONE), value: new };
+        let new = MapEntry { key: At::new(key.to_owned(), Span::NONE), value: new };
         let change = self.page(own).new_entry(own, after, &new);
         self.edit(own, change)
     }
@@ -366,7 +366,7 @@ fn renamed<'k>(
     (claimed == 1).then_some((only.0.as_str(), key))
 }
 
-pub(super) fn entry_of<'n>(node: &'n Node, key: &str) -> Option<&'n Entry> {
+pub(super) fn entry_of<'n>(node: &'n Node, key: &str) -> Option<&'n MapEntry> {
     node.entries()?.iter().find(|entry| *entry.key == key)
 }
 

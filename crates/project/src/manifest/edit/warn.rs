@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use pushplan_model::address::Address;
 use pushplan_model::kinds;
-use pushplan_model::node::{At, Entry, Node, Scalar, Style, Tree};
+use pushplan_model::node::{At, MapEntry, Node, Scalar, Style, Tree};
 use pushplan_model::source::Span;
 
-use super::page::Page;
+use super::page::EditedPage;
 use super::walk::entry_of;
 use super::{Edit, Editor};
 
@@ -18,7 +18,7 @@ impl Editor<'_> {
         let kind = kinds::of(address);
         let node = &self.manifests.stack(self.target, kind, &address.key)?.own.node;
         let file = node.span.file()?;
-        let page = Page { text: self.text(file) };
+        let page = EditedPage { text: self.text(file) };
         let last = |node: &Node| node.entries().and_then(|entries| entries.len().checked_sub(1));
         let is_shared = |node: &Node| self.shared.contains(&node.span);
         let lifecycle = entry_of(node, "lifecycle").map(|entry| &entry.value);
@@ -53,6 +53,6 @@ fn list(codes: &BTreeSet<&str>) -> Node {
     Node { span: Span::NONE, tree: Tree::List(codes.iter().map(|code| plain(code)).collect()) }
 }
 
-fn entry(key: &str, value: Node) -> Entry {
-    Entry { key: At::new(key.to_owned(), Span::NONE), value }
+fn entry(key: &str, value: Node) -> MapEntry {
+    MapEntry { key: At::new(key.to_owned(), Span::NONE), value }
 }

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use pushplan_model::address::Address;
 use pushplan_model::kinds;
-use pushplan_model::node::{At, Entry, Node, Scalar, Style, Tree};
+use pushplan_model::node::{At, MapEntry, Node, Scalar, Style, Tree};
 use pushplan_model::source::Span;
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ impl Editor<'_> {
             time.text = local;
             let tree = Tree::Scalar(Scalar { text: name, style: Style::Quoted });
             let zone = Node { span: Span::NONE, tree };
-            entries.push(Entry { key: At::new("time_zone".to_owned(), Span::NONE), value: zone });
+            entries.push(MapEntry { key: At::new("time_zone".to_owned(), Span::NONE), value: zone });
         }
         shown(&node)
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pushplan_model::finding::Findings;
-use pushplan_model::node::{At, Decode, Entry, Node, Reader, Tree};
+use pushplan_model::node::{At, Decode, MapEntry, Node, Reader, Tree};
 
 use super::groups::{self, Group, Members};
 use super::matrix::{Made, Matrix};
@@ -36,7 +36,7 @@ pub fn expand(file: &mut Node, findings: &mut Findings) -> Expanded {
     for Made { name, table } in made {
         targets.insert(name, Layers { made: Some(table), own: None });
     }
-    for Entry { key, value } in entries(file, "targets").cloned() {
+    for MapEntry { key, value } in entries(file, "targets").cloned() {
         // The place of a target is where it has a table, if it has one.
         let made = targets.remove(&key).and_then(|layers| layers.made);
         targets.insert(key, Layers { made, own: Some(value) });
@@ -53,7 +53,7 @@ pub fn expand(file: &mut Node, findings: &mut Findings) -> Expanded {
         let groups = members.get(&key.value).into_iter().flatten().filter_map(|group| tables.get(group));
         let layers = made.into_iter().chain(groups.map(groups::settings)).chain(own);
         let laid = layers.reduce(|under, over| merge::lay(&under, &over));
-        Entry { value: laid.unwrap_or(Node { span: key.span, tree: Tree::Map(Vec::new()) }), key }
+        MapEntry { value: laid.unwrap_or(Node { span: key.span, tree: Tree::Map(Vec::new()) }), key }
     });
     let whole = Node { span: file.span, tree: Tree::Map(whole.collect()) };
     if let Tree::Map(entries) = &mut file.tree {
@@ -61,7 +61,7 @@ pub fn expand(file: &mut Node, findings: &mut Findings) -> Expanded {
             Some(entry) if entry.value.entries().is_some() => entry.value = whole,
             // What stands there in the place of tables is reported.
             Some(_) => {}
-            None => entries.push(Entry { key: At::new("targets".to_owned(), file.span), value: whole }),
+            None => entries.push(MapEntry { key: At::new("targets".to_owned(), file.span), value: whole }),
         }
     }
     Expanded { members, is_unmade }
@@ -72,12 +72,12 @@ struct Layers {
     own: Option<Node>,
 }
 
-fn entry<'n>(node: &'n Node, key: &str) -> Option<&'n Entry> {
+fn entry<'n>(node: &'n Node, key: &str) -> Option<&'n MapEntry> {
     node.entries().into_iter().flatten().find(|entry| *entry.key == key)
 }
 
 /// The tables of a part of the file.
-fn entries<'n>(file: &'n Node, key: &str) -> impl Iterator<Item = &'n Entry> {
+fn entries<'n>(file: &'n Node, key: &str) -> impl Iterator<Item = &'n MapEntry> {
     let tables = entry(file, key).and_then(|entry| entry.value.entries());
     tables.into_iter().flatten().filter(|entry| !entry.is_own())
 }

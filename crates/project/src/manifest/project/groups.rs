@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pushplan_model::address::is_key;
 use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
-use pushplan_model::node::{At, Decode, Entry, Fields, Node, Reader, Tree};
+use pushplan_model::node::{At, Decode, Fields, MapEntry, Node, Reader, Tree};
 use pushplan_model::nouns::many::Many;
 use pushplan_model::text;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -68,7 +68,7 @@ impl JsonSchema for Group {
 /// The settings in a group's table.
 pub fn settings(node: &Node) -> Node {
     let entries = node.entries().unwrap_or_default().iter();
-    let rest: Vec<Entry> = entries.filter(|entry| !OWN.contains(&entry.key.as_str())).cloned().collect();
+    let rest: Vec<MapEntry> = entries.filter(|entry| !OWN.contains(&entry.key.as_str())).cloned().collect();
     Node { span: node.span, tree: Tree::Map(rest) }
 }
 

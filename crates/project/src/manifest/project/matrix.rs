@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pushplan_model::address::is_key;
 use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
-use pushplan_model::node::{At, Decode, Entry, Fields, Node, Reader, Style, Tree};
+use pushplan_model::node::{At, Decode, Fields, MapEntry, Node, Reader, Style, Tree};
 use pushplan_model::nouns::many::Many;
 use pushplan_model::source::Span;
 use pushplan_model::text;
@@ -45,7 +45,7 @@ impl Decode for Matrix {
         let (name, exclude) = (fields.take("name", reader), fields.take::<Option<Vec<Chosen>>>("exclude", reader));
         let mut axes = BTreeMap::new();
         let mut whole = true;
-        let is_axis = |entry: &&Entry| !entry.is_own() && !OWN.contains(&entry.key.as_str());
+        let is_axis = |entry: &&MapEntry| !entry.is_own() && !OWN.contains(&entry.key.as_str());
         for entry in node.entries().unwrap_or_default().iter().filter(is_axis) {
             match reader.value(entry) {
                 Some(values) => drop(axes.insert(entry.key.clone(), values)),
@@ -263,9 +263,9 @@ fn words(combination: &Combination) -> String {
 fn table(combination: &Combination, target: Option<&Node>, at: Span, findings: &mut Findings) -> Node {
     let variables = combination
         .iter()
-        .map(|(axis, value)| Entry { key: (*axis).clone(), value: Node::filled(value.span, value.0.clone()) });
+        .map(|(axis, value)| MapEntry { key: (*axis).clone(), value: Node::filled(value.span, value.0.clone()) });
     let variables = Node { span: at, tree: Tree::Map(variables.collect()) };
-    let own = Entry { key: At::new("variables".to_owned(), at), value: variables };
+    let own = MapEntry { key: At::new("variables".to_owned(), at), value: variables };
     let own = Node { span: at, tree: Tree::Map(vec![own]) };
     let Some(target) = target else { return own };
     let mut filled = target.clone();

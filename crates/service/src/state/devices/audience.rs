@@ -47,11 +47,11 @@ impl<'a> Members<'a> {
         // Each segment is answered once, those within others first: however they nest, the work is that of their sizes.
         let mut within = Vec::with_capacity(nested.criteria.len());
         for criteria in &nested.criteria {
-            let holds = Held { members: self, nested, within: &within, number, device }.by(criteria);
+            let holds = DeviceMatch { members: self, nested, within: &within, number, device }.by(criteria);
             within.push(holds);
         }
         // Most often a tag decides, and the device itself is not looked at.
-        Held { members: self, nested, within: &within, number, device }.by(selector) && device.installed
+        DeviceMatch { members: self, nested, within: &within, number, device }.by(selector) && device.installed
     }
 
     /// Calls back with every device that can match, and perhaps some that do not. One can come more than once.
@@ -133,7 +133,7 @@ impl<'a> Members<'a> {
 }
 
 /// One device, held against selectors.
-struct Held<'h, 'a> {
+struct DeviceMatch<'h, 'a> {
     members: &'h Members<'a>,
     nested: &'h Nested<'a>,
     /// Whether it is in each of the nested segments, as far as they have been answered.
@@ -142,7 +142,7 @@ struct Held<'h, 'a> {
     device: &'h Device,
 }
 
-impl Held<'_, '_> {
+impl DeviceMatch<'_, '_> {
     fn by(&self, selector: &Selector) -> bool {
         let Self { members, nested, within, number, device } = self;
         match selector {

@@ -8,15 +8,15 @@ const SWEEPS: usize = 12;
 /// Places of nodes and the ways of arrows. A place is a column, and a height in rows.
 #[derive(Debug, PartialEq)]
 pub struct Layout {
-    pub nodes: Vec<Place>,
+    pub nodes: Vec<NodePosition>,
     /// For each arrow the places that it passes, with its ends.
-    pub ways: Vec<Vec<Place>>,
+    pub ways: Vec<Vec<NodePosition>>,
     pub columns: usize,
     pub rows: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct NodePosition {
     pub column: usize,
     pub row: f64,
 }
@@ -28,7 +28,7 @@ pub fn layout(number: usize, edges: &[(usize, usize)]) -> Layout {
     let ways: Vec<Vec<usize>> = edges.iter().map(|(from, to)| knots.way(*from, *to)).collect();
     knots.sort();
     let rows = knots.settle();
-    let place = |knot: &usize| Place { column: knots.column[*knot], row: rows[*knot] };
+    let place = |knot: &usize| NodePosition { column: knots.column[*knot], row: rows[*knot] };
     Layout {
         nodes: (0..number).map(|node| place(&node)).collect(),
         ways: ways.iter().map(|way| way.iter().map(place).collect()).collect(),

@@ -7,15 +7,15 @@ use std::fmt::Write;
 
 use maud::{Markup, html};
 
-use super::{Report, top};
+use super::{PageReport, top};
 use crate::address::Address;
 use crate::kinds;
 use crate::plan::{Action, Reason};
 use crate::render::graph::Graph;
 use crate::render::one_line;
-use crate::render::plan::View;
+use crate::render::plan::PlanView;
 use crate::text::{count, short};
-use layout::{Layout, Place, layout};
+use layout::{Layout, NodePosition, layout};
 
 /// How many resources are drawn.
 const DRAWN: usize = 40;
@@ -39,7 +39,7 @@ pub struct Drawn {
 
 impl Drawn {
     /// What is drawn: what changes by its risk, each with those next to it, as far as there is room.
-    pub fn of(view: &View) -> Self {
+    pub fn of(view: &PlanView) -> Self {
         let graph = Graph::of_plan(view.plan);
         let mut near: BTreeMap<&Address, BTreeSet<&Address>> = BTreeMap::new();
         for (from, to) in graph.edges().iter().filter(|(from, to)| from != to) {
@@ -69,7 +69,7 @@ impl Drawn {
     }
 }
 
-impl Report<'_> {
+impl PageReport<'_> {
     pub(super) fn has_graph(&self) -> bool {
         !self.drawn.edges.is_empty()
     }
@@ -123,7 +123,7 @@ impl Report<'_> {
         }
     }
 
-    fn node(&self, address: &Address, action: Action, size: &Size, place: Place) -> Markup {
+    fn node(&self, address: &Address, action: Action, size: &Size, place: NodePosition) -> Markup {
         let (x, y) = (size.left(place), size.top(place));
         let shown = html! {
             title { (one_line(&address.to_string())) }
@@ -169,19 +169,19 @@ struct Size {
 }
 
 impl Size {
-    fn left(&self, place: Place) -> f64 {
+    fn left(&self, place: NodePosition) -> f64 {
         EDGE + self.wide[..place.column].iter().map(|wide| wide + GAP).sum::<f64>()
     }
 
-    fn right(&self, place: Place) -> f64 {
+    fn right(&self, place: NodePosition) -> f64 {
         self.left(place) + self.wide[place.column]
     }
 
-    fn top(&self, place: Place) -> f64 {
+    fn top(&self, place: NodePosition) -> f64 {
         (EDGE + place.row * ROW).round()
     }
 
-    fn middle(&self, place: Place) -> f64 {
+    fn middle(&self, place: NodePosition) -> f64 {
         self.top(place) + BOX / 2.0
     }
 
@@ -192,7 +192,7 @@ impl Size {
     }
 
     /// A soft line from the right side of one box to the left side of another, by way of the places between.
-    fn way(&self, way: &[Place]) -> String {
+    fn way(&self, way: &[NodePosition]) -> String {
         let mut path = String::new();
         let Some((first, rest)) = way.split_first() else { return path };
         let (mut x, mut y) = (self.right(*first), self.middle(*first));
@@ -212,7 +212,7 @@ impl Size {
     }
 
     /// The head of an arrow.
-    fn tip(&self, way: &[Place]) -> String {
+    fn tip(&self, way: &[NodePosition]) -> String {
         let Some(last) = way.last() else { return String::new() };
         let (x, y) = (self.left(*last), self.middle(*last));
         format!("M{} {} L{x} {y} L{} {} Z", x - TIP, y - 4.5, x - TIP, y + 4.5)

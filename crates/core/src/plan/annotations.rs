@@ -8,11 +8,11 @@ use pushplan_model::address::Address;
 use pushplan_model::nouns::quiet::Quiet;
 use serde::{Deserialize, Serialize};
 
-use super::Place;
+use super::DeclaredAt;
 
 /// Facts for readers alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct Annotations {
     /// What the project calls itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
@@ -51,13 +51,13 @@ pub struct Told {
     pub nothing_declared: Option<NothingDeclared>,
     /// What is not promoted, and stays as it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub held: Vec<Held>,
+    pub held: Vec<NotPromoted>,
     /// By address.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub of: BTreeMap<Address, Aside>,
+    pub of: BTreeMap<Address, Annotation>,
 }
 
-impl Told {
+impl Annotations {
     /// What readers have to know first: that the files do not contain what was applied last.
     pub fn older(&self) -> Option<String> {
         self.descent.as_ref().and_then(Descent::words)
@@ -85,7 +85,7 @@ pub struct NothingDeclared {
 
 /// Something that is not promoted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
+pub struct NotPromoted {
     pub address: Address,
     pub why: Why,
 }
@@ -162,7 +162,7 @@ impl Unmanaged {
 
 /// What is to be known of one address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Aside {
+pub struct Annotation {
     /// The time zone that its author wrote its times in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
@@ -174,7 +174,7 @@ pub struct Aside {
     pub last_used: Option<Timestamp>,
     /// Where it is declared, where what is applied of it are its parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<Place>,
+    pub place: Option<DeclaredAt>,
     /// Sample values for its variables, by the name of the sample.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub previews: BTreeMap<String, BTreeMap<String, String>>,

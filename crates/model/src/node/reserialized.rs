@@ -7,24 +7,24 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
 
 /// A text that is JSON, in the form that a serializer gives it.
-pub struct Again<'t>(pub &'t str);
+pub struct Reserialized<'t>(pub &'t str);
 
-impl Serialize for Again<'_> {
+impl Serialize for Reserialized<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Once::new(&mut serde_json::Deserializer::from_str(self.0)).serialize(serializer)
+        DeserializerCell::new(&mut serde_json::Deserializer::from_str(self.0)).serialize(serializer)
     }
 }
 
 /// What a deserializer holds. It can be written once.
-struct Once<D>(Cell<Option<D>>);
+struct DeserializerCell<D>(Cell<Option<D>>);
 
-impl<D> Once<D> {
+impl<D> DeserializerCell<D> {
     fn new(deserializer: D) -> Self {
         Self(Cell::new(Some(deserializer)))
     }
 }
 
-impl<'de, D: Deserializer<'de>> Serialize for Once<D> {
+impl<'de, D: Deserializer<'de>> Serialize for DeserializerCell<D> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let deserializer = self.0.take().ok_or_else(|| S::Error::custom("it was written already"))?;
         deserializer.deserialize_any(Onto(serializer)).map_err(S::Error::custom)
@@ -81,7 +81,7 @@ macro_rules! part {
             type Value = ();
 
             fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-                self.0.$write(&Once::new(deserializer)).map_err(D::Error::custom)
+                self.0.$write(&DeserializerCell::new(deserializer)).map_err(D::Error::custom)
             }
         }
     };

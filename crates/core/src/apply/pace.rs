@@ -18,7 +18,7 @@ const GROWTH: u32 = 16;
 
 /// What is measured of those who write and those who send, by the clock that counts.
 #[derive(Clone, Debug)]
-pub struct Ahead {
+pub struct Pace {
     steps: usize,
     /// More could have been intended.
     is_full: bool,
@@ -30,7 +30,7 @@ pub struct Ahead {
     late: bool,
 }
 
-impl Ahead {
+impl Pace {
     pub fn new() -> Self {
         Self { steps: LEAST, is_full: false, since: None, dry: None, late: false }
     }
@@ -90,12 +90,12 @@ mod tests {
 
     #[test]
     fn a_slow_store_gets_more_at_a_time_and_a_fast_one_few() {
-        let mut ahead = Ahead::new();
+        let mut ahead = Pace::new();
         ahead.begun(ms(2), 8);
         assert_eq!(ahead.steps(), 128);
         ahead.begun(ms(100), 8);
         assert_eq!(ahead.steps(), 1024);
-        let mut ahead = Ahead::new();
+        let mut ahead = Pace::new();
         ahead.durable(0, ms(0));
         ahead.full(true);
         ahead.senders(true, ms(50));
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn what_does_not_leave_in_time_makes_it_fewer() {
-        let mut ahead = Ahead::new();
+        let mut ahead = Pace::new();
         ahead.begun(ms(100), 8);
         (0..500).for_each(|_| ahead.late());
         assert_eq!(ahead.steps(), 512, "many that came too late together are one sign");
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn nothing_grows_while_there_is_nothing_more_to_intend() {
-        let mut ahead = Ahead::new();
+        let mut ahead = Pace::new();
         ahead.durable(0, ms(0));
         ahead.senders(true, ms(1));
         ahead.durable(0, ms(200));

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, hash_map};
 use std::hash::{BuildHasher, RandomState};
 
-use pushplan_model::node::Entry;
+use pushplan_model::node::MapEntry;
 use pushplan_model::source::Span;
 
 /// Maps with fewer entries are searched.
@@ -11,7 +11,7 @@ const FEW: usize = 16;
 
 /// The keys of a map by their hashes, once there are many of them.
 #[derive(Debug, Default)]
-pub struct Seen(Option<Box<Index>>);
+pub struct KeyIndex(Option<Box<Index>>);
 
 #[derive(Debug, Default)]
 struct Index {
@@ -20,9 +20,9 @@ struct Index {
     places: HashMap<u64, u32>,
 }
 
-impl Seen {
+impl KeyIndex {
     /// Where the key stood before in its map; where it did not, it stands next.
-    pub fn first(&mut self, key: &str, entries: &[Entry]) -> Option<Span> {
+    pub fn first(&mut self, key: &str, entries: &[MapEntry]) -> Option<Span> {
         if entries.len() < FEW {
             return search(key, entries);
         }
@@ -38,7 +38,7 @@ impl Seen {
 }
 
 impl Index {
-    fn insert(&mut self, key: &str, place: usize, entries: &[Entry]) -> Option<Span> {
+    fn insert(&mut self, key: &str, place: usize, entries: &[MapEntry]) -> Option<Span> {
         match self.places.entry(self.hasher.hash_one(key)) {
             hash_map::Entry::Vacant(free) => {
                 free.insert(place as u32);
@@ -53,6 +53,6 @@ impl Index {
     }
 }
 
-fn search(key: &str, entries: &[Entry]) -> Option<Span> {
+fn search(key: &str, entries: &[MapEntry]) -> Option<Span> {
     entries.iter().find(|entry| *entry.key == key).map(|entry| entry.key.span)
 }

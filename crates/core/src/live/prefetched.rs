@@ -14,7 +14,7 @@ use super::people::{Alone, Gain, is_looked_up, shown};
 
 /// What was had early.
 #[derive(Debug, Default)]
-pub struct Early {
+pub struct PrefetchedLists {
     /// What was listed of each kind. A kind whose list was not had to its end is left out, and is listed later.
     pub listed: BTreeMap<&'static str, BTreeMap<String, Found>>,
     pub people: People,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
-use pushplan_ledger::{Intent, Open, Owned, Verb};
+use pushplan_ledger::{Intent, Owned, Unconfirmed, Verb};
 use pushplan_model::address::Address;
 use pushplan_model::digest::Digest;
 use pushplan_model::kinds::{self, Found};
@@ -13,7 +13,7 @@ use super::renames::unnamed;
 use super::{Names, Situation};
 
 /// What every comparison needs, worked out once.
-pub(super) struct Known<'s> {
+pub(super) struct CompareIndex<'s> {
     situation: &'s Situation<'s>,
     pub names: Names<'s>,
     /// What is ours under any address, where that is ours to choose.
@@ -22,19 +22,19 @@ pub(super) struct Known<'s> {
     pub renewed: BTreeMap<Address, String>,
     others: OnceLock<Others<'s>>,
     sought: OnceLock<Sought<'s>>,
-    alike: OnceLock<Alike<'s>>,
+    alike: OnceLock<ByContent<'s>>,
 }
 
 /// What is not ours, by kind and name.
 type Others<'s> = HashMap<&'static str, HashMap<&'s str, Vec<&'s Found>>>;
 
 /// What is not ours, by kind and by what it says, whatever its name.
-type Alike<'s> = HashMap<&'static str, BTreeMap<Digest, Vec<&'s Found>>>;
+type ByContent<'s> = HashMap<&'static str, BTreeMap<Digest, Vec<&'s Found>>>;
 
 /// What was about to be made, and nobody knows whether it was, by kind and name.
 type Sought<'s> = HashMap<&'s str, HashMap<String, Vec<&'s Intent>>>;
 
-impl<'s> Known<'s> {
+impl<'s> CompareIndex<'s> {
     pub fn new(situation: &'s Situation<'s>) -> Self {
         Self {
             situation,
@@ -51,7 +51,7 @@ impl<'s> Known<'s> {
     /// to be made under that name is not among them.
     pub fn alike(&self, address: &Address, spec: &Shared) -> &[&'s Found] {
         let alike = self.alike.get_or_init(|| {
-            let (ids, mut alike) = (self.situation.ledger.ids(), Alike::new());
+            let (ids, mut alike) = (self.situation.ledger.ids(), ByContent::new());
             for (kind, found) in self.situation.live.listed().filter(|(kind, _)| kind.api.has_runs()) {
                 let is_known = ids.contains(&(kind.key, found.id.as_str()));
                 let Some(spec) = found.spec.as_ref().filter(|_| !is_known) else { continue };
@@ -70,7 +70,7 @@ impl<'s> Known<'s> {
     pub fn sought(&self, kind: &str, name: &str) -> &[&'s Intent] {
         let sought = self.sought.get_or_init(|| {
             let mut sought = Sought::new();
-            for (address, Open { intent, .. }) in &self.situation.ledger.open {
+            for (address, Unconfirmed { intent, .. }) in &self.situation.ledger.open {
                 if let (Verb::Create, Some(spec)) = (intent.verb, &intent.spec) {
                     let named = sought.entry(&address.kind).or_default();
                     named.entry(kinds::api(address).name(spec)).or_default().push(intent);

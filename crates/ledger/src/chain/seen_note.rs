@@ -13,14 +13,14 @@ use crate::store::{Start, Store, Stored, Unread};
 
 /// The newest record that was seen in one place, with its lineage: a file for each place, beneath `.pushplan/seen/<target>/`.
 #[derive(Debug)]
-pub struct Seen {
+pub struct SeenNote {
     folder: Folder,
     name: String,
     /// Whether it is only compared with, and nothing is noted.
     only_looks: bool,
 }
 
-impl Seen {
+impl SeenNote {
     /// `None` where the store remembers by itself what it has seen.
     pub fn of(store: &dyn Store, folder: Folder) -> Option<Self> {
         let name = || format!("{}.txt", Digest::of(store.shown().as_bytes()).short());
@@ -74,7 +74,7 @@ impl Inner {
     /// Records as they are there, or that later ones were seen before.
     pub(super) async fn read_seen(&self, start: Start) -> Result<Vec<Stored>, Unread> {
         // What was seen first: who appends meanwhile notes it last.
-        let seen = self.seen.as_ref().and_then(Seen::newest);
+        let seen = self.seen.as_ref().and_then(SeenNote::newest);
         let stored = self.store.read(start).await?;
         let Some((was, _)) = seen else { return Ok(stored) };
         let last = match (stored.last(), start) {
@@ -108,7 +108,7 @@ impl Inner {
 
     /// Whether this is the lineage of the ledger that was seen there before.
     pub(super) fn is_own(&self, lineage: &str) -> bool {
-        self.seen.as_ref().and_then(Seen::newest).is_some_and(|(_, known)| known == lineage)
+        self.seen.as_ref().and_then(SeenNote::newest).is_some_and(|(_, known)| known == lineage)
     }
 
     /// How to do without every record from one on, also where more was seen.

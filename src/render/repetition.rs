@@ -5,7 +5,7 @@ use crate::text::shell_word;
 
 /// How a command is said again: for the project, the target and the part that this one was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Again {
+pub struct Repetition {
     /// What goes on with the same plan, such as `apply` or `revert 3`.
     pub command: String,
     /// The options that name the project and the target, with a space before each; nothing where they were not given.
@@ -18,13 +18,13 @@ pub struct Again {
     is_whole: bool,
 }
 
-impl Default for Again {
+impl Default for Repetition {
     fn default() -> Self {
         Self::new("apply", None, None, &Choice::default())
     }
 }
 
-impl Again {
+impl Repetition {
     /// A command with those of these options that were given.
     pub fn new(command: &str, project: Option<&str>, target: Option<&str>, choice: &Choice) -> Self {
         let option = |name: &str, value: &str| format!(" {name} {}", shell_word(value));
@@ -83,11 +83,11 @@ mod tests {
     #[test]
     fn a_command_is_said_again_with_what_it_was_given() {
         let choice = Choice { only: vec!["segments/*".to_owned()], except: vec!["segments/a".to_owned()] };
-        let again = Again::new("apply", Some("my shop"), Some("prod"), &choice);
+        let again = Repetition::new("apply", Some("my shop"), Some("prod"), &choice);
         let place = "--project 'my shop' --target prod";
         assert_eq!(again.go_on(), format!("pushplan apply {place} --only 'segments/*' --except segments/a"));
         assert_eq!(again.plan(), format!("pushplan plan {place} --only 'segments/*' --except segments/a"));
         assert_eq!(again.other("history"), format!("pushplan history {place}"));
-        assert_eq!(Again::default().go_on(), "pushplan apply");
+        assert_eq!(Repetition::default().go_on(), "pushplan apply");
     }
 }

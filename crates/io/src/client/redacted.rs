@@ -20,12 +20,12 @@ const SHORTEST: usize = 6;
 ///
 /// They are found as they are, in base64, in hexadecimal digits, and each of these escaped as in a URL or in JSON, in capitals or not.
 #[derive(Clone, Debug, Default)]
-pub struct Struck {
+pub struct Redacted {
     /// All that is looked for, worked out once.
     forms: Arc<[Secret]>,
 }
 
-impl Struck {
+impl Redacted {
     pub fn new(secrets: impl IntoIterator<Item = Secret>) -> Self {
         let secrets = secrets.into_iter().filter(|secret| secret.reveal().len() >= SHORTEST);
         let forms: BTreeSet<String> = secrets.flat_map(|secret| forms(secret.reveal())).collect();
@@ -197,8 +197,8 @@ mod tests {
     const KEY: &str = "k/+?app\"key";
     const SECRET: &str = "q/+??>>\\\\hush%41:é=";
 
-    fn known() -> Struck {
-        Struck::of(&Credentials::new(KEY, SECRET))
+    fn known() -> Redacted {
+        Redacted::of(&Credentials::new(KEY, SECRET))
     }
 
     fn json_of(text: &str) -> String {
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_secret_is_struck_out_of_what_was_coded_together_with_it() {
-        let known = Struck::new([Secret::new("hush-hush-hush")]);
+        let known = Redacted::new([Secret::new("hush-hush-hush")]);
         for before in ["", "x", "xy", "user:"] {
             let coded = BASE64_STANDARD.encode(format!("{before}hush-hush-hush, and more"));
             let told = known.text(&coded);
@@ -252,10 +252,10 @@ mod tests {
             assert_eq!(known().text(text), text);
         }
         // What is so short may be anything.
-        let short = Struck::of(&Credentials::new("app", "seg"));
+        let short = Redacted::of(&Credentials::new("app", "seg"));
         assert_eq!(short.text("no segment of this app"), "no segment of this app");
         assert_eq!(short.text("not for app:seg or YXBwOnNlZw=="), "not for [hidden] or [hidden]");
-        assert_eq!(Struck::default().text("anything"), "anything");
+        assert_eq!(Redacted::default().text("anything"), "anything");
     }
 
     fn whole(status: u16, text: &str) -> Whole {
@@ -293,7 +293,7 @@ mod tests {
         let told = whole(400, &format!("{{\"error\": \"{every}\"}}"));
         assert_eq!(told.bytes, b"{\"error\":\"[hidden]\"}");
         let mut number = Answer::new(400, json!({"error": 12_345_678}));
-        Struck::new([Secret::new("12345678")]).answer(&mut number);
+        Redacted::new([Secret::new("12345678")]).answer(&mut number);
         assert_eq!(number.body, Some(json!({"error": "[hidden]"})));
     }
 }

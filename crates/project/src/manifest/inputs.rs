@@ -8,13 +8,13 @@ use super::{Manifests, Target};
 
 /// What decides what a target gets and how that is checked.
 #[derive(Debug)]
-pub struct Alike<'m> {
+pub struct TargetInputs<'m> {
     manifests: &'m Manifests,
     /// The variables that the manifests use; `None`: any may be used.
     used: Option<BTreeSet<String>>,
 }
 
-impl<'m> Alike<'m> {
+impl<'m> TargetInputs<'m> {
     pub fn new(manifests: &'m Manifests) -> Self {
         // A body in a file may use any of them, and it is read for a target alone.
         let used = (!manifests.has_bodies).then(|| {

@@ -20,7 +20,7 @@ pub(super) fn needed(look: &Look) -> BTreeSet<&'static str> {
 
 /// A list that can be done without.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Beside {
+pub(super) enum Dispensable {
     Kind(&'static Kind),
     People,
 }
@@ -39,17 +39,17 @@ impl Fetch<'_> {
     }
 
     /// The list that a request asks for, where it can be done without.
-    pub(super) fn beside(&self, number: usize) -> Option<Beside> {
+    pub(super) fn beside(&self, number: usize) -> Option<Dispensable> {
         match self.open.get(&number)? {
-            (For::Page(kind), _) if !self.needed.contains(kind.key) => Some(Beside::Kind(kind)),
-            (For::Census(_, kinds), _) if kinds.is_empty() => Some(Beside::People),
+            (For::Page(kind), _) if !self.needed.contains(kind.key) => Some(Dispensable::Kind(kind)),
+            (For::Census(_, kinds), _) if kinds.is_empty() => Some(Dispensable::People),
             _ => None,
         }
     }
 
     /// Goes on with what is known so far.
-    pub(super) fn do_without(&mut self, beside: Beside, why: String, now: Timestamp) -> Vec<Ask> {
-        if let Beside::Kind(kind) = beside {
+    pub(super) fn do_without(&mut self, beside: Dispensable, why: String, now: Timestamp) -> Vec<Ask> {
+        if let Dispensable::Kind(kind) = beside {
             self.live.whole.remove(kind.key);
             self.live.unlisted.entry(kind.key).or_insert(why);
         }

@@ -13,7 +13,7 @@ use pushplan_model::address::{Address, is_key, is_own};
 use pushplan_model::cores;
 use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::kinds::{self, Kind};
-use pushplan_model::node::{At, Entry};
+use pushplan_model::node::{At, MapEntry};
 use pushplan_model::source::{FileId, Source, Sources, Span};
 
 use super::collect::{Declaration, LAYERS, listed, twice};
@@ -23,20 +23,20 @@ use super::{Desired, Input, Manifests, Project, Texts, from_trees, read_whole, s
 
 /// Everything that was read, for one target.
 #[derive(Debug)]
-pub struct Once {
+pub struct SingleTarget {
     manifests: Manifests,
     /// What is declared, by files or their parts; `None` where its trees are with the manifests.
-    early: Option<Vec<Vec<Early>>>,
+    early: Option<Vec<Vec<EarlyResource>>>,
 }
 
 /// A resource as far as it was read.
 #[derive(Debug)]
-pub enum Early {
+pub enum EarlyResource {
     Typed(&'static Kind, Box<Typed>),
     Tree(Declaration),
 }
 
-impl Early {
+impl EarlyResource {
     pub fn kind(&self) -> &'static Kind {
         match self {
             Self::Typed(kind, _) | Self::Tree(Declaration { kind, .. }) => kind,
@@ -53,25 +53,30 @@ impl Early {
 
 /// Manifests as somebody needs them.
 #[derive(Debug)]
-pub enum Held {
-    Once(Once),
+pub enum ManifestsHandle {
+    Once(SingleTarget),
     Often(Manifests),
 }
 
 /// A project from its folder, for one target.
-pub fn read_once(root: &Path) -> Once {
-    read_whole(root, None, Vec::new(), &[], Once::read)
+pub fn read_once(root: &Path) -> SingleTarget {
+    read_whole(root, None, Vec::new(), &[], SingleTarget::read)
 }
 
 /// The same as [`super::read_project_with`], for one target alone where `once` says so.
-pub fn read_as(root: &Path, given: Vec<Input>, beside: &[PathBuf], once: impl FnOnce(&Project) -> bool) -> Held {
+pub fn read_as(
+    root: &Path,
+    given: Vec<Input>,
+    beside: &[PathBuf],
+    once: impl FnOnce(&Project) -> bool,
+) -> ManifestsHandle {
     read_whole(root, None, given, beside, |project, texts, sources, findings| match once(&project) {
-        true => Held::Once(Once::read(project, texts, sources, findings)),
-        false => Held::Often(from_trees(project, texts, sources, findings)),
+        true => ManifestsHandle::Once(SingleTarget::read(project, texts, sources, findings)),
+        false => ManifestsHandle::Often(from_trees(project, texts, sources, findings)),
     })
 }
 
-impl Once {
+impl SingleTarget {
     pub fn project(&self) -> &Project {
         &self.manifests.project
     }
@@ -130,7 +135,7 @@ impl Once {
 
 /// What one file says.
 struct Read {
-    declared: Vec<Vec<Early>>,
+    declared: Vec<Vec<EarlyResource>>,
     /// All that was found out about it; its trees are gone.
     parsed: Parsed,
     /// What is wrong with its text, and with what it declares.
@@ -153,7 +158,7 @@ fn read(file: FileId, source: &Source, problems: &AtomicUsize) -> Option<Read> {
 
 /// A part of a large file.
 struct Part {
-    declared: Vec<Early>,
+    declared: Vec<EarlyResource>,
     parsed: Parsed,
     values: usize,
 }
@@ -164,7 +169,7 @@ fn parts(file: FileId, source: &Source, problems: &AtomicUsize) -> Option<Read> 
         let kind = kinds::kind(key)?;
         let Piece { entries, values, has_variables, has_bodies, .. } = piece;
         let parsed = Parsed { complete: true, has_variables, has_bodies, ..Parsed::default() };
-        let own = |Entry { key, value }: Entry| {
+        let own = |MapEntry { key, value }: MapEntry| {
             let is_resource = is_key(&key) && !is_own(&key);
             let it = Declaration { kind, key, node: value };
             is_resource.then(|| early(it, !has_variables && !has_bodies, problems))
@@ -194,19 +199,19 @@ fn parts(file: FileId, source: &Source, problems: &AtomicUsize) -> Option<Read> 
 }
 
 /// Types a resource to which nothing is to be added, unless there are more problems already than are ever reported.
-fn early(it: Declaration, is_plain: bool, problems: &AtomicUsize) -> Early {
+fn early(it: Declaration, is_plain: bool, problems: &AtomicUsize) -> EarlyResource {
     if !is_plain || problems.load(Ordering::Relaxed) > PROBLEM_LIMIT {
-        return Early::Tree(it);
+        return EarlyResource::Tree(it);
     }
     let Declaration { kind, key, node } = it;
     let address = Address::new(kind.key, key.value.clone());
     let (spec, lifecycle, findings) = decoded(kind, &key, &node, Findings::about(&address));
     problems.fetch_add(findings.len(), Ordering::Relaxed);
-    Early::Typed(kind, Box::new(Typed { address, key, spec, lifecycle, taken: Vec::new(), findings }))
+    EarlyResource::Typed(kind, Box::new(Typed { address, key, spec, lifecycle, taken: Vec::new(), findings }))
 }
 
 /// Leaves out what is declared a second time, and says so.
-fn each_once(declared: &mut [Vec<Early>], findings: &mut Findings) {
+fn each_once(declared: &mut [Vec<EarlyResource>], findings: &mut Findings) {
     let mut first: HashMap<(&str, &str), Span> = HashMap::with_capacity(declared.len());
     let mut again = HashSet::new();
     for (number, it) in declared.iter().flatten().enumerate() {
@@ -228,20 +233,20 @@ fn each_once(declared: &mut [Vec<Early>], findings: &mut Findings) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::{self, From, texts};
+    use crate::manifest::{self, InputSource, texts};
 
     fn inputs(files: &[&str]) -> Vec<Input> {
         let input = |(number, text): (usize, &&str)| Input {
             name: format!("{number}.yaml"),
-            from: From::Bytes(text.as_bytes().to_vec()),
+            from: InputSource::Bytes(text.as_bytes().to_vec()),
         };
         files.iter().enumerate().map(input).collect()
     }
 
-    fn once(files: &[&str]) -> Once {
+    fn once(files: &[&str]) -> SingleTarget {
         let (mut sources, mut findings) = (Sources::default(), Findings::default());
         let texts = texts(inputs(files), &mut sources, &mut findings);
-        Once::read(Project::bare(Path::new(".")), texts, sources, findings)
+        SingleTarget::read(Project::bare(Path::new(".")), texts, sources, findings)
     }
 
     /// What is found, in words: what a target gets, what is wrong with it, and what is wrong with the files.
@@ -260,7 +265,7 @@ mod tests {
         let usual = words(&usual, &desired, &found);
         let once = once(files);
         let early = once.early.as_ref();
-        let is_early = early.is_some_and(|all| all.iter().flatten().all(|it| matches!(it, Early::Typed(..))));
+        let is_early = early.is_some_and(|all| all.iter().flatten().all(|it| matches!(it, EarlyResource::Typed(..))));
         let (manifests, desired, found) = once.resolve(None);
         ([words(&manifests, &desired, &found), usual], is_early)
     }
