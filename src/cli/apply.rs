@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use super::drifting::Drifting;
+use super::forms::among;
 use super::many::{self, Does, Places, PlansWanted, Which};
 use super::planning::Chosen;
 use super::review::{Approved, Became};
@@ -27,10 +28,14 @@ use crate::engine::workspace::{PlanRequest, Planned, Workspace};
 use crate::failure::{Exit, Failure};
 use crate::ledger::Chain;
 use crate::plan::Plan;
+use crate::render::Format;
 use crate::render::{self, Progress, Repetition, Showing};
 
 pub use before::Asking;
 pub(super) use ending::{exit, left_to_people};
+
+/// The formats that it prints.
+const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Jsonl];
 
 /// Make the service what the manifests say.
 #[derive(Debug, Args)]
@@ -125,7 +130,7 @@ pub struct How {
     pub on_error: WhenFailed,
 
     /// Form of the report: text for people; one JSON object; a line of JSON for each change
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Text)]
     pub format: Format,
 
     /// Exit with 0 if manual steps are left [default: 6]
@@ -140,13 +145,6 @@ pub struct How {
 pub enum WhenFailed {
     Stop,
     Continue,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    Text,
-    Json,
-    Jsonl,
 }
 
 impl Apply {
@@ -453,8 +451,8 @@ impl How {
         match self.format {
             Format::Text if io::stderr().is_terminal() => Showing::Bar,
             Format::Text => Showing::Lines,
-            Format::Json => Showing::Nothing,
             Format::Jsonl => Showing::JsonLines,
+            _ => Showing::Nothing,
         }
     }
 
@@ -462,9 +460,9 @@ impl How {
         let style = context.out.style();
         match self.format {
             Format::Text if plan.is_empty() && report.ending == Ending::Done => {}
-            Format::Text => context.out.print(&render::report::text(report, plan, again, style)),
             Format::Json => context.out.json(&render::report::json(report, plan, again)),
             Format::Jsonl => context.out.json(&render::report::last_line(report, plan, again)),
+            _ => context.out.print(&render::report::text(report, plan, again, style)),
         }
     }
 }

@@ -1,19 +1,24 @@
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use super::forms::among;
 use super::planning::TargetArgs;
 use super::{Context, Ended};
 use crate::failure::{Exit, Failure};
 use crate::nouns::zone::{Meant, meant};
 use crate::private;
+use crate::render::Format;
 use crate::render::Style;
 use crate::render::calendar::{self, CalendarView};
 use crate::timing;
 use crate::timing::calendar::{CalendarRequest, calendar};
+
+/// The formats that it prints.
+const FORMATS: &[Format] = &[Format::Text, Format::Markdown, Format::Ics, Format::Json];
 
 /// List what is sent and when; no service is asked.
 #[derive(Debug, Args)]
@@ -22,7 +27,7 @@ pub struct Calendar {
     place: TargetArgs,
 
     /// Form of the calendar: text for people, ics for calendars, JSON for programs
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Text)]
     format: Format,
 
     /// Time zone of days and times, such as Europe/Paris [default: the one that most times are written in]
@@ -48,18 +53,6 @@ pub struct Calendar {
     /// Time to take for now, such as 2026-11-15T12:00Z [default: now]
     #[arg(long, value_name = "TIME")]
     now: Option<Timestamp>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    // Day by day, for a terminal.
-    Text,
-    // A table.
-    Markdown,
-    // iCalendar, for calendars.
-    Ics,
-    // One JSON object; `schema/calendar.schema.json` describes it.
-    Json,
 }
 
 impl Calendar {
@@ -91,17 +84,15 @@ impl Calendar {
             None => context.out.style(),
         };
         let text = match self.format {
-            Format::Text => calendar::text(&view, style),
             Format::Markdown => calendar::markdown(&view),
             Format::Ics => calendar::ics(&view),
             Format::Json => calendar::json(&view),
+            _ => calendar::text(&view, style),
         };
         match &self.out {
             Some(path) => private::write(path, text.as_bytes())
                 .map_err(|error| Failure::new(format!("{} cannot be written: {error}", path.display())))?,
-            None if self.format == Format::Json => context.out.json(&text),
-            None if self.format != Format::Ics => context.out.print(&text),
-            None => context.out.exact(text.as_bytes()),
+            None => context.out.show(self.format, &text),
         }
         Ok(Exit::Done)
     }

@@ -11,12 +11,13 @@ use clap::Args;
 use jiff::SignedDuration;
 use tokio::task::JoinSet;
 
-use super::forms::Plain;
+use super::forms::{PLAIN, described};
 use super::{Context, Ended, many, runtime, turn};
 use crate::client::Keyring;
 use crate::engine::project;
 use crate::failure::Failure;
 use crate::manifest::{Manifests, Project, read_project};
+use crate::render::Format;
 use crate::render::doctor::{Check, Checkup, Discreet};
 
 /// Look at all that pushplan needs and tell what is wrong, in a form to paste into a report.
@@ -40,8 +41,8 @@ pub struct Doctor {
     within: SignedDuration,
 
     /// Form: text for people, json for programs
-    #[arg(long, value_enum, default_value_t = Plain::Text)]
-    format: Plain,
+    #[arg(long, value_parser = described(PLAIN), default_value_t = Format::Text)]
+    format: Format,
 }
 
 /// How many targets are looked at at a time.
@@ -101,8 +102,8 @@ impl Doctor {
         }
         let checkup = Checkup::new(checks, &discreet);
         match self.format {
-            Plain::Text => context.out.print(&checkup.text()),
-            Plain::Json => context.out.json(&checkup.json()),
+            Format::Json => context.out.json(&checkup.json()),
+            _ => context.out.print(&checkup.text()),
         }
         Ok(checkup.exit())
     }

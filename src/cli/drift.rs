@@ -1,8 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use super::forms::among;
 use super::many::{self, Places, Which};
 use super::planning::TargetArgs;
 use super::{Context, Ended, asking, runtime};
@@ -18,8 +19,12 @@ use crate::ledger::Ledger;
 use crate::live::{Look, Proof};
 use crate::plan::{About, Aim, Choice, Plan};
 use crate::planner;
+use crate::render::Format;
 use crate::render::plan::drift::{ShownDrift, json, markdown, text};
 use crate::text;
+
+/// The formats that it prints.
+const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Markdown];
 
 /// Show what somebody changed, removed or added on the service since the last apply.
 ///
@@ -43,20 +48,12 @@ pub struct Drift {
     except: Vec<String>,
 
     /// Form: text for people, Markdown for a pull request (at most 60,000 bytes), JSON for programs
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Text)]
     format: Format,
 
     /// Exit with 2 if somebody changed, removed or added something
     #[arg(long)]
     detailed_exitcode: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
-    Text,
-    // One JSON object; `schema/drift.schema.json` describes it.
-    Json,
-    Markdown,
 }
 
 impl Drift {
@@ -84,11 +81,12 @@ impl Drift {
         let declares = whole && site.declares();
         let shown = ShownDrift { drift: &drift, plan: &plan, again: &again, unread: !whole, declares };
         let out = &context.out;
-        match self.format {
-            Format::Text => out.print(&text(&shown, out.style())),
-            Format::Json => out.json(&json::json(&shown)),
-            Format::Markdown => out.print(&markdown(&shown)),
-        }
+        let text = match self.format {
+            Format::Json => json::json(&shown),
+            Format::Markdown => markdown(&shown),
+            _ => text(&shown, out.style()),
+        };
+        out.show(self.format, &text);
         Ok(if self.detailed_exitcode && !drift.is_none() { Exit::Changes } else { Exit::Done })
     }
 }

@@ -2,42 +2,29 @@
 
 use std::path::PathBuf;
 
-use clap::builder::EnumValueParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, ValueEnum, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
 
-/// The forms of what is only looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Plain {
-    /// For people at a terminal
-    Text,
-    /// For programs
-    Json,
+use crate::render::Format;
+
+/// Text for people and JSON for programs: the formats of most commands.
+pub const PLAIN: &[Format] = &[Format::Text, Format::Json];
+/// The formats of a plan.
+const OF_PLANS: &[Format] = &[Format::Text, Format::Json, Format::Markdown, Format::Html];
+
+/// Reads one of some formats.
+pub fn among(formats: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+    parser(formats.iter().map(|format| PossibleValue::new(format.name())).collect())
 }
 
-/// A form of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people at a terminal
-    Text,
-    /// For programs
-    Json,
-    /// For a pull request, at most 60,000 bytes
-    Markdown,
-    /// A page for a browser, in one file
-    Html,
+/// Reads one of some formats. The help says what each is for.
+pub fn described(formats: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+    parser(formats.iter().map(|format| PossibleValue::new(format.name()).help(format.about())).collect())
 }
 
-impl Format {
-    /// What the name of a file in this form ends with.
-    pub fn end(self) -> &'static str {
-        match self {
-            Self::Text => ".txt",
-            Self::Json => ".json",
-            Self::Markdown => ".md",
-            Self::Html => ".html",
-        }
-    }
+fn parser(values: Vec<PossibleValue>) -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(values).map(|name| Format::named(&name).unwrap_or(Format::Text))
 }
 
 /// What is asked for: a file to save the plan in, and forms to show it in, each in a file or on standard output.
@@ -70,7 +57,7 @@ impl Args for Forms {
                     .long(FORMAT)
                     .value_name("FORM")
                     .action(ArgAction::Append)
-                    .value_parser(EnumValueParser::<Format>::new())
+                    .value_parser(described(OF_PLANS))
                     .help("Form of the plan [default: text]; several may be asked for, all but one with --out")
                     .hide_possible_values(false),
             )

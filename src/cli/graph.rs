@@ -1,26 +1,25 @@
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jiff::Timestamp;
 
+use super::forms::among;
 use super::planning::TargetArgs;
 use super::{Context, Ended};
 use crate::failure::Exit;
+use crate::render::Format;
 use crate::render::graph;
+
+/// The formats that it prints.
+const FORMATS: &[Format] = &[Format::Dot, Format::Mermaid];
 
 /// Print what refers to what.
 #[derive(Debug, Args)]
 pub struct Graph {
     /// DOT for Graphviz, or Mermaid for Markdown
-    #[arg(long, value_enum, default_value_t = Format::Dot)]
+    #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Dot)]
     format: Format,
 
     #[command(flatten)]
     place: TargetArgs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Dot,
-    Mermaid,
 }
 
 impl Graph {
@@ -28,11 +27,8 @@ impl Graph {
         let site = self.place.read(context, Timestamp::now())?;
         let (desired, _) = site.manifests.resolve(Some(&site.target));
         let graph = graph::Graph::of_desired(&desired);
-        let text = match self.format {
-            Format::Dot => graph.dot(),
-            Format::Mermaid => graph.mermaid(),
-        };
-        context.out.exact(text.as_bytes());
+        let text = if self.format == Format::Mermaid { graph.mermaid() } else { graph.dot() };
+        context.out.show(self.format, &text);
         Ok(Exit::Done)
     }
 }

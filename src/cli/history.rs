@@ -1,6 +1,6 @@
 use clap::Args;
 
-use super::forms::Plain;
+use super::forms::{PLAIN, described};
 use super::planning::TargetArgs;
 use super::{Context, Ended, runtime};
 use crate::engine::ledger;
@@ -8,6 +8,7 @@ use crate::engine::workspace::unreadable;
 use crate::failure::{Exit, Failure};
 use crate::ledger::history::deeds;
 use crate::ledger::{Entry, Record};
+use crate::render::Format;
 use crate::render::{history, one_line};
 
 /// Show who applied what when.
@@ -21,8 +22,8 @@ pub struct History {
     place: TargetArgs,
 
     /// Form: text for people, json for programs
-    #[arg(long, value_enum, default_value_t = Plain::Text)]
-    format: Plain,
+    #[arg(long, value_parser = described(PLAIN), default_value_t = Format::Text)]
+    format: Format,
 }
 
 impl History {
@@ -41,10 +42,10 @@ impl History {
             },
         };
         match (self.format, deed) {
-            (Plain::Text, None) => out.print(&out.said(&history::list(&target, &deeds, style), None)),
-            (Plain::Text, Some(deed)) => out.print(&history::one(&target, deed, style)),
-            (Plain::Json, None) => out.json(&history::json::list(&target, &deeds, &kept)),
-            (Plain::Json, Some(deed)) => out.json(&history::json::one(&target, deed)),
+            (Format::Json, None) => out.json(&history::json::list(&target, &deeds, &kept)),
+            (Format::Json, Some(deed)) => out.json(&history::json::one(&target, deed)),
+            (_, None) => out.print(&out.said(&history::list(&target, &deeds, style), None)),
+            (_, Some(deed)) => out.print(&history::one(&target, deed, style)),
         }
         if let Some(Entry { record: Record::Moved { to }, at, actor, .. }) = all.last() {
             out.note(&one_line(&format!(

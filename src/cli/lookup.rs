@@ -2,7 +2,7 @@ mod things;
 
 use clap::{ArgGroup, Args, Subcommand};
 
-use super::forms::Plain;
+use super::forms::{PLAIN, described};
 use super::planning::TargetArgs;
 use super::{Context, Ended, asking};
 use crate::engine::target::Opened;
@@ -10,6 +10,7 @@ use crate::failure::{Exit, Failure};
 use crate::kinds::{Resource, Segment, Template};
 use crate::query::people::{Channel, NamedUser};
 use crate::query::place::{PlaceQuery, corners, places, point};
+use crate::render::Format;
 use crate::render::Style;
 use crate::render::lookup::{self, json, json::LookedUp};
 
@@ -72,8 +73,8 @@ struct LookupId {
 #[derive(Debug, Args)]
 struct How {
     /// Form: text for people, json for programs
-    #[arg(long, value_enum, default_value_t = Plain::Text)]
-    format: Plain,
+    #[arg(long, value_parser = described(PLAIN), default_value_t = Format::Text)]
+    format: Format,
 
     #[command(flatten)]
     place: TargetArgs,
@@ -99,8 +100,8 @@ impl Lookup {
             Ok((opened.name.clone(), found?))
         })?;
         match how.format {
-            Plain::Text => context.out.print(&text(&found, context.out.style())),
-            Plain::Json => context.out.json(&json::json(&target, found)),
+            Format::Json => context.out.json(&json::json(&target, found)),
+            _ => context.out.print(&text(&found, context.out.style())),
         }
         Ok(Exit::Done)
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use clap::Args;
 use jiff::Timestamp;
 
-use super::forms::{Format, Forms};
+use super::forms::Forms;
 use super::many::{self, Became, Does, Places, Which};
 use super::planning;
 use super::{Context, Ended, plan, runtime};
@@ -30,6 +30,7 @@ use crate::manifest::Manifests;
 use crate::nouns::level::Level;
 use crate::plan::{Annotations, Basis, Plan};
 use crate::planner::{self, Aligned, Rules};
+use crate::render::Format;
 use crate::render::one_line;
 use base::Base;
 

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value;
 use tokio::task::JoinSet;
 
-use super::forms::Plain;
+use super::forms::{PLAIN, described};
 use super::planning::TargetArgs;
 use super::{Context, Ended, asking, ledger, runtime};
 use crate::address::Address;
@@ -17,6 +17,7 @@ use crate::kinds;
 use crate::ledger::{Ledger, Log};
 use crate::live::Pages;
 use crate::reach::{self, Occasion, PushReport};
+use crate::render::Format;
 use crate::render::outcome::OutcomeView;
 use crate::text;
 
@@ -31,8 +32,8 @@ pub struct Outcome {
     addresses: Vec<String>,
 
     /// Form: text for people, json for programs
-    #[arg(long, value_enum, default_value_t = Plain::Text)]
-    format: Plain,
+    #[arg(long, value_parser = described(PLAIN), default_value_t = Format::Text)]
+    format: Format,
 
     #[command(flatten)]
     place: TargetArgs,
@@ -60,8 +61,8 @@ impl Outcome {
         let told = all.iter().zip(&reached).filter(|(one, _)| chosen.contains(&one.address)).collect();
         let view = OutcomeView { target: &target, now, told };
         match self.format {
-            Plain::Text => context.out.print(&context.out.said(&view.text(context.out.style()), None)),
-            Plain::Json => context.out.json(&view.json()),
+            Format::Json => context.out.json(&view.json()),
+            _ => context.out.print(&context.out.said(&view.text(context.out.style()), None)),
         }
         match view.nobody() {
             Some((message, help)) => Err(Failure::new(message).help(help)),

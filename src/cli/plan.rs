@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::apply::saved::SAVED;
 use super::drifting::Drifting;
-use super::forms::{Format, Forms};
+use super::forms::Forms;
 use super::many::{self, Does, Places, Which};
 use super::offline::Offline;
 use super::planning::{Chosen, TargetArgs};
@@ -21,6 +21,7 @@ use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, guards};
 use crate::plan::Plan as Planned;
 use crate::private;
+use crate::render::Format;
 use crate::render::plan::NextSteps;
 use crate::render::{self, Repetition, Style};
 use crate::text::shell_word;
@@ -167,7 +168,7 @@ pub fn present(
 /// Refuses folders, which are for several targets. Their files are named after them.
 fn is_for_files(forms: &Forms, target: &str) -> Result<(), Failure> {
     let name = if is_key(target) { target } else { "NAME" };
-    let shown = forms.shown.iter().filter_map(|(format, file)| Some((file.as_deref()?, format.end())));
+    let shown = forms.shown.iter().filter_map(|(format, file)| Some((file.as_deref()?, format.extension())));
     for (path, end) in forms.saved.as_deref().map(|path| (path, SAVED)).into_iter().chain(shown) {
         if path.is_dir() {
             let file = path.join(format!("{name}{end}"));
@@ -192,23 +193,25 @@ fn show(
     let Some(path) = file else {
         let out = &context.out;
         match format {
+            // It is shown while it is made.
             Format::Text => render::plan::text_to(plan, ahead, out.style(), &mut |part| out.print(part)),
-            Format::Json => out.json(&render::plan::json(plan, ahead)),
-            // A log reads Markdown as it reads any text.
-            Format::Markdown => out.print(&render::plan::markdown(plan, ahead)),
-            Format::Html => out.exact(render::html::report::html(plan, ahead).as_bytes()),
+            format => out.show(format, &rendered(plan, ahead, format)),
         }
         return Ok(());
     };
-    let text = match format {
-        Format::Text => render::plan::text(plan, ahead, Style::PLAIN),
+    write(path, &rendered(plan, ahead, format))?;
+    context.out.note(&format!("Wrote {}", path.display()));
+    Ok(())
+}
+
+/// A plan in a format, as a file has it.
+fn rendered(plan: &Planned, ahead: &NextSteps, format: Format) -> String {
+    match format {
         Format::Json => render::plan::json(plan, ahead),
         Format::Markdown => render::plan::markdown(plan, ahead),
         Format::Html => render::html::report::html(plan, ahead),
-    };
-    write(path, &text)?;
-    context.out.note(&format!("Wrote {}", path.display()));
-    Ok(())
+        _ => render::plan::text(plan, ahead, Style::PLAIN),
+    }
 }
 
 /// Writes a plan where only its owner can read it: it holds what will be sent, and to whom.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::forms::among;
 use super::message::{self, Source};
 use super::planning::TargetArgs;
 use super::{Context, Ended, ledger};
@@ -14,7 +15,11 @@ use crate::look::{self, Appearance, Spoken, Values};
 use crate::manifest::Desired;
 use crate::nouns::device::DeviceType;
 use crate::render;
+use crate::render::Format;
 use crate::text;
+
+/// The formats that it prints.
+const FORMATS: &[Format] = &[Format::Text, Format::Html];
 
 /// Show a message as people will see it; no service is asked.
 #[derive(Debug, Args)]
@@ -36,7 +41,7 @@ pub struct Preview {
     device: Option<PreviewDevice>,
 
     /// Form: text for a terminal, HTML for a browser
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Text)]
     format: Format,
 
     /// File to write it to
@@ -62,12 +67,6 @@ impl PreviewDevice {
             Self::Web => DeviceType::Web,
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Html,
 }
 
 impl Preview {
@@ -118,18 +117,14 @@ impl Preview {
     fn show(&self, preview: &render::preview::Preview, context: &Context) -> Ended {
         // A file is no terminal.
         let style = if self.out.is_some() { render::Style::PLAIN } else { context.out.style() };
-        let text = match self.format {
-            Format::Text => preview.text(style),
-            Format::Html => preview.html(),
-        };
-        match (&self.out, self.format) {
-            (Some(path), _) => {
+        let text = if self.format == Format::Html { preview.html() } else { preview.text(style) };
+        match &self.out {
+            Some(path) => {
                 fs::write(path, text)
                     .map_err(|error| Failure::new(format!("{} cannot be written: {error}", path.display())))?;
                 context.out.print(&format!("Wrote {}", render::one_line(&path.display().to_string())));
             }
-            (None, Format::Text) => context.out.print(&text),
-            (None, Format::Html) => context.out.exact(text.as_bytes()),
+            None => context.out.show(self.format, &text),
         }
         Ok(Exit::Done)
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use clap::Args;
 use jiff::Timestamp;
 
-use super::apply::{Format, Options};
-use super::forms::{self, Forms};
+use super::apply::Options;
+use super::forms::Forms;
 use super::many::{self, Does, Places, PlansWanted, TargetSelection, Which};
 use super::{Context, Ended, plan};
 use crate::engine::target;
@@ -13,6 +13,7 @@ use crate::engine::workspace::PlanRequest;
 use crate::failure::{Exit, Failure};
 use crate::manifest::Project;
 use crate::plan::Aim;
+use crate::render::Format;
 
 /// Make a target what another one has, and not what your files say by now.
 ///
@@ -45,7 +46,7 @@ impl Promote {
     pub fn run(&self, context: &Context) -> Ended {
         let wish = PlanRequest { aim: Aim::Promoted(self.from.clone()), ..self.wanted.wish() };
         let places = Places::new(self.project.clone(), self.to.clone());
-        let format = if self.wanted.how.format == Format::Text { forms::Format::Text } else { forms::Format::Json };
+        let format = if self.wanted.how.format == Format::Text { Format::Text } else { Format::Json };
         let forms = Forms::one(format, self.out.clone());
         let project = Project::open(&places.root()?);
         let is_known = project.target(&self.from).is_some() || project.target_names().is_empty();

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
-use super::apply::{self, AT_ONCE, How, WhenFailed};
+use super::apply::{AT_ONCE, How, WhenFailed};
+use super::forms::among;
 use super::many::Places;
 use super::signals::Stop;
 use super::turn::Turn;
@@ -21,12 +22,16 @@ use crate::failure::{Exit, Failure};
 use crate::manifest::Project;
 use crate::nouns::delay::Delay;
 use crate::reconcile::{Counts, Looked, News, Round, Schedule};
+use crate::render::Format;
 use crate::render::one_line;
 use crate::render::reconcile::{self as shown, json};
 use board::Board;
 use round::{Rounds, exit_of};
 use server::Server;
 use webhook::Webhook;
+
+/// The formats that it prints.
+const FORMATS: &[Format] = &[Format::Text, Format::Jsonl];
 
 /// Where the webhook is found if it is not on the command line.
 const WEBHOOK: &str = "PUSHPLAN_WEBHOOK";
@@ -86,7 +91,7 @@ pub struct Reconcile {
     seed: Option<u64>,
 
     /// Form: a line for each round and change, as text or as JSON
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Text)]
     format: Format,
 }
 
@@ -96,12 +101,6 @@ enum OnDrift {
     Fix,
     /// Change nothing
     Report,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Jsonl,
 }
 
 fn length(text: &str) -> Result<Duration, String> {
@@ -136,7 +135,7 @@ impl Reconcile {
             concurrency: self.concurrency,
             on_error: self.on_error,
             // The rounds tell what became of it.
-            format: apply::Format::Json,
+            format: Format::Json,
             allow_manual: self.allow_manual,
             turn: Turn::default(),
         };
@@ -192,8 +191,8 @@ impl Reconcile {
     /// Says something in the form that was asked for.
     fn say(&self, context: &Context, text: &str, line: impl Fn() -> String) {
         match self.format {
-            Format::Text => context.out.print(text),
             Format::Jsonl => context.out.json(&line()),
+            _ => context.out.print(text),
         }
     }
 
@@ -201,16 +200,16 @@ impl Reconcile {
     fn tell(&self, context: &Context, round: &Round, news: &News, next: Option<Duration>) {
         let news = news.pending();
         match self.format {
-            Format::Text => {
+            Format::Jsonl => {
+                context.out.json(&json::round(round, next));
+                news.iter().for_each(|told| context.out.json(&json::news(told, round.at)));
+            }
+            _ => {
                 context.out.print(&shown::round(round, next));
                 let reasons = shown::reasons(round);
                 reasons.iter().chain(&news.iter().flat_map(shown::news).collect::<Vec<_>>()).for_each(|line| {
                     context.out.print(line);
                 });
-            }
-            Format::Jsonl => {
-                context.out.json(&json::round(round, next));
-                news.iter().for_each(|told| context.out.json(&json::news(told, round.at)));
             }
         }
     }

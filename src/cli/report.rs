@@ -5,6 +5,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Unit};
 
+use super::forms::among;
 use super::planning::TargetArgs;
 use super::{Context, Ended, asking, ledger, outcome};
 use crate::address::Address;
@@ -14,7 +15,11 @@ use crate::failure::{Exit, Failure};
 use crate::ledger::{Ledger, Log};
 use crate::query::statistics::{self, Moment, Periods, Precision, Push, Statistic as Kind};
 use crate::reach;
+use crate::render::Format;
 use crate::render::statistics::{ByPeriod, ShownStatistics, StatisticsView, csv, json, text};
+
+/// The formats that it prints.
+const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Csv];
 
 /// The most periods of one report.
 const MOST: i64 = 100_000;
@@ -99,18 +104,11 @@ struct OfPush {
 #[derive(Debug, Args)]
 struct How {
     /// Form: text for people, json for programs, csv for spreadsheets
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Text)]
     format: Format,
 
     #[command(flatten)]
     place: TargetArgs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
-    Csv,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -157,11 +155,12 @@ impl Report {
             ReportAnswer::Push(push) => ShownStatistics::Push(push),
         };
         let view = StatisticsView { target: &target, shown };
-        match how.format {
-            Format::Text => context.out.print(&text(&view, context.out.style())),
-            Format::Json => context.out.json(&json(&view)),
-            Format::Csv => context.out.exact(csv(&view).as_bytes()),
-        }
+        let text = match how.format {
+            Format::Json => json(&view),
+            Format::Csv => csv(&view),
+            _ => text(&view, context.out.style()),
+        };
+        context.out.show(how.format, &text);
         Ok(Exit::Done)
     }
 }

@@ -3,13 +3,14 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::Timestamp;
 
-use super::apply::{Allowed, Format, How};
+use super::apply::{Allowed, How};
 use super::drifting::Drifting;
-use super::forms::{self, Forms};
+use super::forms::Forms;
 use super::planning::{Chosen, TargetArgs};
 use super::{Context, Ended, plan};
 use crate::engine::workspace::PlanRequest;
 use crate::plan::Aim;
+use crate::render::Format;
 
 /// Go back to what was there before a run of the history.
 ///
@@ -61,7 +62,7 @@ impl Revert {
         };
         let again = self.place.again(&format!("revert {}{}", self.number, self.drifting.again()), &wish.choice);
         if let Some(path) = &self.out {
-            let format = if self.how.format == Format::Text { forms::Format::Text } else { forms::Format::Json };
+            let format = if self.how.format == Format::Text { Format::Text } else { Format::Json };
             let forms = Forms::one(format, Some(path.clone()));
             return plan::make(&site, &wish, again, &forms, context).map(|_| crate::failure::Exit::Done);
         }

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jiff::Timestamp;
 use tokio::task::JoinSet;
 
+use super::forms::among;
 use super::planning::TargetArgs;
 use super::{Context, Ended, runtime, scope};
 use crate::cases::{self, Against, Case, FILES, Ran, Suite};
@@ -18,10 +19,14 @@ use crate::engine::project;
 use crate::failure::{Exit, Failure};
 use crate::files;
 use crate::render;
+use crate::render::Format;
 use crate::render::findings::{self, CheckReport, LocatedFinding};
 use crate::text;
 use play::{World, play};
 use stage::{Setting, Stage};
+
+/// The formats that it prints.
+const FORMATS: &[Format] = &[Format::Text, Format::Json];
 
 /// Run the project's device tests: on the built-in service, with a clock of its own, in memory.
 ///
@@ -41,14 +46,8 @@ pub struct Test {
     list: bool,
 
     /// Form of the result: text for people, or one JSON object
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Text)]
     format: Format,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
 }
 
 /// Which of the cases are asked for.
@@ -76,8 +75,8 @@ impl Test {
         let cases = asked.choose(suite.cases)?;
         if self.list {
             let listed = match self.format {
-                Format::Text => render::cases::list(&cases),
                 Format::Json => render::cases::json_list(&cases),
+                _ => render::cases::list(&cases),
             };
             context.out.print(&listed);
             return Ok(Exit::Done);
@@ -89,10 +88,11 @@ impl Test {
         let world = World { site, desired };
         let ran = runtime()?.block_on(run(world, cases))?;
         let style = context.out.style();
-        match self.format {
-            Format::Text => context.out.print(&render::cases::text(&ran, style)),
-            Format::Json => context.out.json(&render::cases::json(&ran)),
-        }
+        let text = match self.format {
+            Format::Json => render::cases::json(&ran),
+            _ => render::cases::text(&ran, style),
+        };
+        context.out.show(self.format, &text);
         let failed = ran.iter().any(|ran| !ran.failures.is_empty());
         Ok(if failed { Exit::Failed } else { Exit::Done })
     }
@@ -137,10 +137,11 @@ impl Test {
             fails_from: Severity::Error,
         };
         let style = context.out.style();
-        match self.format {
-            Format::Text => context.out.print(&findings::text(&report, style)),
-            Format::Json => context.out.json(&findings::json::json(&report)),
-        }
+        let text = match self.format {
+            Format::Json => findings::json::json(&report),
+            _ => findings::text(&report, style),
+        };
+        context.out.show(self.format, &text);
     }
 }
 

@@ -3,13 +3,14 @@ use std::io::{self, IsTerminal};
 use clap::Args;
 use jiff::Timestamp;
 
-use super::forms::Plain;
+use super::forms::{PLAIN, described};
 use super::planning::TargetArgs;
 use super::{Context, Ended, runtime};
 use crate::engine::turn;
 use crate::engine::workspace::{self, unreadable};
 use crate::failure::{Exit, Failure};
 use crate::ledger::{Ledger, Log, Running};
+use crate::render::Format;
 use crate::render::{lease, one_line};
 use crate::text::shell_word;
 
@@ -30,8 +31,8 @@ pub struct Unlock {
     yes: bool,
 
     /// Form: text for people, json for programs
-    #[arg(long, value_enum, default_value_t = Plain::Text)]
-    format: Plain,
+    #[arg(long, value_parser = described(PLAIN), default_value_t = Format::Text)]
+    format: Format,
 }
 
 impl Unlock {
@@ -46,11 +47,11 @@ impl Unlock {
             }
             let told = format!("The lease of {} since {:.0} is ended.", running.actor, running.since);
             match self.format {
-                Plain::Text => context.out.print(&format!(
+                Format::Json => context.out.json(&lease::unlocked(&target, running)),
+                _ => context.out.print(&format!(
                     "{}\nWhat it had sent may still take effect: the next plan waits for that where it has to.",
                     one_line(&told)
                 )),
-                Plain::Json => context.out.json(&lease::unlocked(&target, running)),
             }
             Ok(Exit::Done)
         })

@@ -1,7 +1,7 @@
 use clap::Args;
 use jiff::Timestamp;
 
-use super::forms::Plain;
+use super::forms::{PLAIN, described};
 use super::planning::TargetArgs;
 use super::{Context, Ended, runtime};
 use crate::compare;
@@ -11,6 +11,7 @@ use crate::failure::{Exit, Failure};
 use crate::kinds::{KINDS, Kind, kind};
 use crate::nouns::level::Level;
 use crate::plan::Choice;
+use crate::render::Format;
 use crate::render::unmanaged::{self as shown, Listing, Pattern, ShownThing};
 use crate::text;
 use crate::unmanaged::{Other, others, read_by_itself, unlistable, users};
@@ -23,8 +24,8 @@ pub struct Unmanaged {
     which: Vec<String>,
 
     /// Form of the list: text for people, JSON for programs
-    #[arg(long, value_enum, default_value_t = Plain::Text)]
-    format: Plain,
+    #[arg(long, value_parser = described(PLAIN), default_value_t = Format::Text)]
+    format: Format,
 
     #[command(flatten)]
     place: TargetArgs,
@@ -35,7 +36,7 @@ impl Unmanaged {
         for which in &self.which {
             asked(which)?;
         }
-        let site = self.place.read_for(context, Timestamp::now(), self.format == Plain::Json)?;
+        let site = self.place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
         runtime()?.block_on(async {
             let opened = site.open().await?;
             let ended = self.list(&site, &opened, context).await;
@@ -90,8 +91,8 @@ impl Unmanaged {
             unlistable: unlistable(opened.level).filter(is_about).collect(),
         };
         match self.format {
-            Plain::Text => context.out.print(&shown::text(&listing, context.out.style())),
-            Plain::Json => context.out.json(&shown::json(&listing)),
+            Format::Json => context.out.json(&shown::json(&listing)),
+            _ => context.out.print(&shown::text(&listing, context.out.style())),
         }
         Ok(Exit::Done)
     }

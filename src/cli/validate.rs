@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use super::fix::{self, Fixed};
+use super::forms::among;
 use super::scope::{self, Scope, Texts};
 use super::{Context, Ended, many};
 use crate::check::Verdict;
@@ -15,8 +16,13 @@ use crate::finding::Finding;
 use crate::manifest::{Manifests, ManifestsHandle, Project, SingleTarget};
 use crate::render::escape;
 use crate::render::findings::{self, CheckReport, LocatedFinding};
+use crate::render::{Format, Reader};
 use crate::source::FileId;
 use crate::text;
+
+/// The formats that it prints.
+const FORMATS: &[Format] =
+    &[Format::Text, Format::Json, Format::Jsonl, Format::Sarif, Format::Github, Format::CodeQuality, Format::Junit];
 
 /// Check manifests; no service is asked.
 #[derive(Debug, Args)]
@@ -35,7 +41,7 @@ pub struct Validate {
     all_targets: bool,
 
     /// Form of the findings: text for people, the others for programs
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Text)]
     format: Format,
 
     /// Severity from which on to exit with 3
@@ -53,24 +59,6 @@ pub struct Validate {
     /// Time to check schedules against, such as 2026-11-15T12:00Z [default: now]
     #[arg(long, value_name = "TIME")]
     now: Option<Timestamp>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    // Every finding with the lines it is about.
-    Text,
-    // One JSON object; `schema/findings.schema.json` describes it.
-    Json,
-    // A finding on each line, and a last line that counts them.
-    Jsonl,
-    // SARIF 2.1.0, for code hosts and editors.
-    Sarif,
-    // Commands that a GitHub workflow shows beside the changed lines, at most ten.
-    Github,
-    // The Code Quality report of GitLab.
-    CodeQuality,
-    // JUnit XML, for the test reports of CI systems.
-    Junit,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -264,27 +252,22 @@ impl Validate {
         let out = &context.out;
         let style = out.style();
         let text = match self.format {
-            Format::Text => findings::text(report, style),
             Format::Json => findings::json::json(report),
             Format::Jsonl => findings::json::lines(report),
             Format::Sarif => findings::sarif(report),
             Format::CodeQuality => findings::code_quality(report),
             Format::Github => findings::github(report),
             Format::Junit => findings::junit(report),
+            _ => findings::text(report, style),
         };
         if self.format != Format::Text {
             report.notes.iter().for_each(|note| out.note(note));
         }
-        let document = match self.format {
-            Format::Text if elsewhere => return out.note(&text),
-            Format::Text => return out.print(&text),
-            Format::Json | Format::Jsonl | Format::Sarif | Format::CodeQuality => escape::json::text(&text),
-            Format::Github | Format::Junit => text.into(),
-        };
-        if elsewhere {
-            out.exact_note(document.as_bytes());
-        } else {
-            out.exact(document.as_bytes());
+        match self.format.reader() {
+            _ if !elsewhere => out.show(self.format, &text),
+            Reader::Person => out.note(&text),
+            Reader::Json => out.exact_note(escape::json::text(&text).as_bytes()),
+            Reader::Bytes => out.exact_note(text.as_bytes()),
         }
         if self.format == Format::Github {
             findings::github_rest(report).iter().for_each(|line| out.note(line));

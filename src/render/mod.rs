@@ -10,6 +10,7 @@ pub mod escape;
 pub mod exchange;
 pub mod explain;
 pub mod findings;
+mod format;
 pub mod graph;
 pub mod help;
 pub mod history;
@@ -41,6 +42,7 @@ pub mod unmanaged;
 
 pub use crate::text::{line_breaks, one_line, visible};
 pub use commands::{CommandWords, Commands};
+pub use format::{Format, Reader};
 pub use layout::Style;
 pub use out::Out;
 pub use pretty::pretty;

@@ -7,6 +7,7 @@ use anstream::{AutoStream, ColorChoice};
 
 use super::commands::Commands;
 use super::escape::{json, stream};
+use super::format::{Format, Reader};
 use super::layout::Style;
 use crate::failure::Failure;
 use crate::guard::Refused;
@@ -126,6 +127,15 @@ impl Out {
     /// of it.
     pub fn json(&self, document: &str) {
         self.exact(json::text(document).as_bytes());
+    }
+
+    /// Writes a document to standard output as whoever reads its format needs it.
+    pub fn show(&self, format: Format, text: &str) {
+        match format.reader() {
+            Reader::Person => self.print(text),
+            Reader::Json => self.json(text),
+            Reader::Bytes => self.exact(text.as_bytes()),
+        }
     }
 
     /// Writes a text with its final line break to standard output.

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::confirm::Confirm;
 use super::{TargetArgs, unreadable};
-use crate::cli::forms::Plain;
+use crate::cli::forms::{PLAIN, described};
 use crate::cli::turn::Turn;
 use crate::cli::{Context, Ended, asking, runtime};
 use crate::engine::actor;
@@ -18,6 +18,7 @@ use crate::engine::workspace::append;
 use crate::failure::{Exit, Failure};
 use crate::ledger::{Chain, Entry, Ledger as State, Log, NotMoved, Record, checkpoint, place};
 use crate::manifest::Project;
+use crate::render::Format;
 use crate::render::ledger::{self as shown, LedgerView};
 use crate::text::{self, shell_word};
 
@@ -46,8 +47,8 @@ struct Status {
     place: TargetArgs,
 
     /// Form: text for people, json for programs
-    #[arg(long, value_enum, default_value_t = Plain::Text)]
-    format: Plain,
+    #[arg(long, value_parser = described(PLAIN), default_value_t = Format::Text)]
+    format: Format,
 }
 
 /// Read every record and see whether all of them are what was written
@@ -142,8 +143,8 @@ impl Status {
         let is_held = turn::holder(&facts.ledger, Timestamp::now()).is_some();
         let view = LedgerView { target: &target, place: &place, facts: &facts, kept: &kept, is_held };
         match self.format {
-            Plain::Text => context.out.print(&view.text()),
-            Plain::Json => context.out.json(&view.json()),
+            Format::Json => context.out.json(&view.json()),
+            _ => context.out.print(&view.text()),
         }
         Ok(Exit::Done)
     }

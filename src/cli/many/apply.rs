@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::plan::{make, several, told};
 use super::{Became, Does, PlansWanted, TargetSelection, tell_failed, worst};
-use crate::cli::apply::{Applied, Asking, Format, How, QUICKER, WhenFailed, left_to_people, saved};
+use crate::cli::apply::{Applied, Asking, How, QUICKER, WhenFailed, left_to_people, saved};
 use crate::cli::review;
 use crate::cli::{Context, Ended, runtime};
 use crate::engine::ledger;
@@ -18,6 +18,7 @@ use crate::engine::turn;
 use crate::engine::turn::Waiting;
 use crate::engine::workspace::{Planned, Workspace};
 use crate::failure::{Exit, Failure};
+use crate::render::Format;
 use crate::render::many::report::{self, Fate, TargetOutcome};
 use crate::render::many::text::before_apply;
 use crate::render::{self, Repetition};
@@ -281,9 +282,9 @@ impl ManyApply<'_> {
         };
         let Applied { report, plan, .. } = &*applied;
         match how.format {
-            Format::Text => context.out.print(&render::report::text(report, plan, again, context.out.style())),
             Format::Json => {}
             Format::Jsonl => context.out.json(&render::report::last_line(report, plan, again)),
+            _ => context.out.print(&render::report::text(report, plan, again, context.out.style())),
         }
         Reported::Applied(applied)
     }
@@ -345,11 +346,12 @@ fn show(ended: &[Dealt], how: &How, asking: &Asking, context: &Context) {
         },
     };
     let all: Vec<TargetOutcome> = ended.iter().map(one).collect();
-    match how.format {
-        Format::Text => context.out.print(&report::text(&all, &asking.again, context.out.style())),
-        Format::Json => context.out.json(&report::json(&all)),
-        Format::Jsonl => context.out.json(&report::lines(&all)),
-    }
+    let text = match how.format {
+        Format::Json => report::json(&all),
+        Format::Jsonl => report::lines(&all),
+        _ => report::text(&all, &asking.again, context.out.style()),
+    };
+    context.out.show(how.format, &text);
 }
 
 fn exit_of(ended: &[Dealt]) -> Exit {

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::{Became, TargetSelection, each, tell_failed, tell_pending, worst};
-use crate::cli::drift::{DriftFound, Format, look};
+use crate::cli::drift::{DriftFound, look};
 use crate::cli::{Context, Ended, asking, runtime};
 use crate::engine::target::Shared;
 use crate::engine::workspace::unreadable;
 use crate::failure::Exit;
 use crate::plan::Choice;
+use crate::render::Format;
 use crate::render::Repetition;
 use crate::render::many::drift::{self, DriftResult};
 use crate::render::plan::drift::ShownDrift;
@@ -39,11 +40,12 @@ pub fn run(asked: &TargetSelection, choice: &Choice, format: Format, detailed: b
     });
     let said: Vec<(&str, DriftResult)> = said.collect();
     let out = &context.out;
-    match format {
-        Format::Text => out.print(&drift::text(&said, out.style())),
-        Format::Json => out.json(&drift::json(&said)),
-        Format::Markdown => out.print(&drift::markdown(&said)),
-    }
+    let text = match format {
+        Format::Json => drift::json(&said),
+        Format::Markdown => drift::markdown(&said),
+        _ => drift::text(&said, out.style()),
+    };
+    out.show(format, &text);
     tell_failed(all.iter().filter_map(|one| Some((one.site.target.as_str(), one.ended.as_ref().err()?))), context);
     Ok(worst(all.iter().map(|one| match &one.ended {
         Err(failure) => failure.exit,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{Became, Does, PlansWanted, TargetSelection, each, tell_failed, tell_pending, worst};
 use crate::address::is_key;
 use crate::cli::apply::saved::{SAVED, names};
-use crate::cli::forms::{Format, Forms};
+use crate::cli::forms::Forms;
 use crate::cli::plan::write;
 use crate::cli::{Context, Ended, runtime};
 use crate::engine::lasting;
@@ -16,6 +16,7 @@ use crate::engine::workspace::{PlanRequest, Planned, Workspace, unreadable};
 use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, guards};
 use crate::plan::Plan;
+use crate::render::Format;
 use crate::render::many::{self, PlanResult, Several};
 use crate::render::plan::NextSteps;
 use crate::render::{self, Out, Repetition, Style, one_line};
@@ -124,7 +125,7 @@ pub fn present(
     for (format, file) in &forms.shown {
         match (format, file) {
             (Format::Html, Some(folder)) => {
-                let number = write_each(folder, Format::Html.end(), all, &aheads, render::html::report::html)?;
+                let number = write_each(folder, Format::Html.extension(), all, &aheads, render::html::report::html)?;
                 context.out.note(&format!("Wrote {} to {}", text::count(number, "page"), folder.display()));
             }
             _ => show(&several, *format, file.as_deref(), context)?,
@@ -150,15 +151,16 @@ fn show(several: &Several, format: Format, file: Option<&Path>, context: &Contex
     let text = match format {
         Format::Json => many::json::json(several),
         Format::Markdown => many::markdown::markdown(several),
-        Format::Text | Format::Html => many::text::text(several, style),
+        _ => many::text::text(several, style),
     };
-    match (file, format) {
-        (Some(path), _) => {
+    match file {
+        Some(path) => {
             write(path, &text)?;
             out.note(&format!("Wrote {}", path.display()));
         }
-        (None, Format::Json) => out.json(&text),
-        (None, _) => out.print(&text),
+        // A page has a folder, so that what goes to standard output is for people.
+        None if format == Format::Html => out.print(&text),
+        None => out.show(format, &text),
     }
     Ok(())
 }
