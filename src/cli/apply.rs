@@ -348,7 +348,7 @@ impl How {
             planned.digest =
                 render::plan::before_apply(plan, &asking.again, style, &mut |part| context.out.print(part));
         } else if asking.given.is_none() && saved.is_none() && io::stdin().is_terminal() {
-            // Actor is asked about it has seen it.
+            // A person who is asked about the plan has seen it.
             planned.digest = render::plan::before_apply(plan, &asking.again, style, &mut |part| context.out.note(part));
         }
         if !self.is_still_to_do(site, plan, wish, asking, context).await? {

@@ -29,7 +29,7 @@ pub struct Destroy {
 impl Destroy {
     pub fn run(&self, context: &Context) -> Ended {
         let site = self.place.read(context, Timestamp::now())?;
-        // Actor deletes everything means what others made of it as well.
+        // Deleting everything includes what other users changed.
         let on_drift = Some(OnDrift::Overwrite);
         let wish = PlanRequest { choice: self.chosen.choice(), aim: Aim::Nothing, on_drift, ..PlanRequest::default() };
         let question = format!("Delete all of this? Only the name of the target, `{}`, goes on:", site.target);

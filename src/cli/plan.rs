@@ -90,7 +90,7 @@ impl Plan {
         let site = place.read_to_plan(context, Timestamp::now(), programs)?;
         let again = place.again(command, &wish.choice);
         let plan = make_from(scout, &site, wish, again, &self.forms, context)?;
-        // Actor asked to stop there has a plan to look at, and none to go on with.
+        // With `on_drift = "stop"`, the plan is shown and cannot be applied.
         if guards(&plan, &site.limits()).iter().any(|refused| refused.guard == Guard::Drift) {
             return Ok(Exit::Refused);
         }

@@ -40,7 +40,7 @@ pub struct SendCommand {
     #[arg(value_name = "ADDRESS")]
     address: String,
 
-    /// Actor gets it: named_user:ID, ios_channel:ID, android_channel:ID, amazon_channel:ID, channel:ID or open_channel:ADDRESS
+    /// Who gets it: named_user:ID, ios_channel:ID, android_channel:ID, amazon_channel:ID, channel:ID or open_channel:ADDRESS
     #[arg(long, value_name = "RECIPIENT")]
     to: String,
 

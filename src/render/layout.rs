@@ -8,11 +8,12 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Effects};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 
 use super::escape::stream;
-use crate::text::one_line;
-use crate::text::{goes_on, is_printable};
+
+use crate::text::{is_printable, one_line};
 
 /// How the terminal shows it.
 #[derive(Clone, Copy, Debug)]
@@ -290,7 +291,7 @@ fn words(text: &str, width: usize) -> Vec<&str> {
         }
         // A path is best broken between its parts: then ids stay whole.
         let (mut start, mut column, mut slash) = (0, 0, 0);
-        for (at, cluster) in clusters(word) {
+        for (at, cluster) in word.grapheme_indices(true) {
             let wide = cluster.width();
             if column + wide > width && cluster != " " && at > start {
                 let end = if slash > start { slash } else { at };
@@ -305,29 +306,6 @@ fn words(text: &str, width: usize) -> Vec<&str> {
         found.push(&word[start..]);
     }
     found
-}
-
-/// What is seen as one character, with its place: letters with their marks, emoji that are joined, flags.
-fn clusters(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let is_flag = |c: char| matches!(c, '\u{1f1e6}'..='\u{1f1ff}');
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let mut chars = rest.char_indices();
-        let (_, first) = chars.next()?;
-        let mut before = first;
-        let mut flags = usize::from(is_flag(first));
-        let end = chars.find(|(_, c)| {
-            let second = is_flag(*c) && flags == 1 && is_flag(before);
-            let goes_on = c.width() == Some(0) || goes_on(before, *c) || second;
-            flags += usize::from(second);
-            before = *c;
-            !goes_on
-        });
-        let at = text.len() - rest.len();
-        let (cluster, after) = rest.split_at(end.map_or(rest.len(), |(end, _)| end));
-        rest = after;
-        Some((at, cluster))
-    })
 }
 
 /// A label and what stands beside it: one text per line, each of which may go on beneath itself.

@@ -118,7 +118,7 @@ impl Looked {
             let help = "use the credentials of that application, or give the other one a target of its own";
             checks.push(Check::trouble("ledger", &failure.exit(Exit::Refused).help(help)));
         }
-        // Actor it is, `ledger status` tells.
+        // `ledger status` shows who holds it.
         if let Some(run) = &ledger.run {
             checks.push(match turn::holder(ledger, Timestamp::now()) {
                 Some(run) => Check::fine(

@@ -55,7 +55,7 @@ impl Server {
 async fn serve(listener: TcpListener, board: Arc<Board>) {
     let places = Arc::new(Semaphore::new(PLACES));
     loop {
-        // Actor comes when all places are taken waits until one is free, which takes no longer than a connection may last.
+        // If all places are taken, a connection waits until one is free: at most as long as a connection may last.
         let Ok(place) = places.clone().acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
             // Out of file handles, most likely: those in use must first be closed.
