@@ -61,7 +61,7 @@ impl Failure {
         Self { exit: Exit::Usage, ..Self::new(message) }
     }
 
-    /// The same failure with another exit code.
+    /// Sets the exit code.
     pub fn exit(mut self, exit: Exit) -> Self {
         self.exit = exit;
         self

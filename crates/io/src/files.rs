@@ -145,7 +145,7 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     if bytes.len() as u64 > limit { Err(too_large(bytes.len() as u64, limit)) } else { Ok(bytes) }
 }
 
-/// The same for a file that must stand where it is named: a link to it is refused.
+/// Reads at most `limit` bytes of a regular file. Unlike [`read`], it refuses a symbolic link to one.
 pub fn read_unlinked(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     if path.is_symlink() {
         return Err("it is a symbolic link, which is not followed".into());
@@ -245,8 +245,9 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {
     stage(path, bytes)?.put()
 }
 
-/// The same for several files: all of them have their new bytes on the disk before the first is replaced, and where one cannot be,
-/// those before it get their old bytes back. Each has its path, and its bytes before and after. The failure names the file.
+/// Replaces the contents of several files. Each has its path, and its bytes before and after. All new bytes are on the disk
+/// before the first file is replaced. If a file cannot be replaced, those before it get their old bytes back. The error names
+/// that file, and each file that could not be restored.
 pub fn replace_all(all: &[(PathBuf, [&[u8]; 2])]) -> Result<(), (PathBuf, String)> {
     let mut staged = Vec::new();
     for (path, [_, after]) in all {

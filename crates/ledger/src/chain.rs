@@ -82,7 +82,8 @@ impl Chain {
         }))
     }
 
-    /// The same in the place that the settings name. A ledger that is elsewhere is noticed: nobody begins anew by mistake.
+    /// Returns the ledger of a target in the place that the settings name. It detects a ledger in another place, so that no one
+    /// starts a new one by mistake.
     pub fn as_set(store: Arc<dyn Store>, place: Option<&str>, root: &Path, target: &str) -> Self {
         let mut chain = Self::new(store, root, target);
         if let Some(inner) = Arc::get_mut(&mut chain.0) {
@@ -91,7 +92,7 @@ impl Chain {
         chain
     }
 
-    /// The same for somebody who only looks: what is seen is not noted.
+    /// Returns the ledger for a command that only inspects it: pushplan does not note which records and place it saw.
     pub fn only_looking(mut self) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
             inner.seen.iter_mut().for_each(SeenNote::only_look);
@@ -177,8 +178,8 @@ impl Chain {
             .collect())
     }
 
-    /// The same as [`Log::read`] from the beginning. As soon as all of it is here and before it is understood, somebody is told
-    /// so: whatever they look at then shows at least what the ledger speaks of.
+    /// Reads the ledger from the beginning, as [`Log::read`] does. It calls `is_here` as soon as all records have arrived,
+    /// before it decodes them. A look at the service from then on shows at least everything that the ledger records.
     pub async fn read_telling(&self, is_here: impl FnOnce() + Send) -> Result<Vec<Entry>, Unreadable> {
         self.read_from(0, is_here).await
     }

@@ -140,7 +140,8 @@ pub fn encode(entry: &Entry, lineage: &str, previous: Option<&Digest>) -> Vec<u8
     sealed(serde_json::to_vec(&written).expect("a record has text keys only"))
 }
 
-/// The same for somebody who can only print it: in ASCII, and with nothing that a log shows otherwise than it is.
+/// Returns the bytes of an entry for printing: in ASCII, and with nothing that a log would show differently. They are not bound
+/// to the record before it.
 pub fn encode_printed(entry: &Entry, lineage: &str) -> Vec<u8> {
     let Entry { seq, at, actor, record } = entry;
     let tool = env!("CARGO_PKG_VERSION");
@@ -150,7 +151,7 @@ pub fn encode_printed(entry: &Entry, lineage: &str) -> Vec<u8> {
     let mut out = String::with_capacity(text.len());
     let mut last = ' ';
     for c in text.chars() {
-        // Two of these behind each other are in a text, and may be a command of a CI system.
+        // Two of these in a row are in a string, and may be a command for a CI system.
         if matches!(c, ' '..='~') && !(c == last && matches!(c, ':' | '#')) {
             out.push(c);
         } else {

@@ -176,7 +176,7 @@ impl Book {
             Record::Adopt(all) => {
                 for adopted in all {
                     let known = self.ledger.owned.get(&adopted.address);
-                    // The same thing as before, under another version stamp.
+                    // The resource is unchanged. Only details such as its version stamp may differ.
                     if known.is_some_and(|known| known.id == adopted.id && known.spec == adopted.spec) {
                         continue;
                     }

@@ -61,7 +61,7 @@ impl ObjectStore {
         Self::open(place, target, StoreVariables::of_the_process(), LIMIT)
     }
 
-    /// The same, with these environment variables in place of the process's, and so much time for each request.
+    /// Opens the store with `variables` instead of the process's environment, and with `limit` as the timeout of each request.
     pub fn with(
         place: &str,
         target: &str,

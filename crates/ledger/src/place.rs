@@ -60,7 +60,8 @@ pub fn choices() -> String {
     forms.join(", ")
 }
 
-/// The same for somebody who only looks. What has to be fetched to be looked at lies in a folder that is taken away afterwards.
+/// Opens the store of a target's records for a command that only inspects them. Records in git are fetched into the folder
+/// `apart`, which the caller deletes afterwards.
 pub fn open_to_look(place: Option<&str>, root: &Path, target: &str, apart: &Path) -> Result<Arc<dyn Store>, String> {
     match place {
         #[cfg(feature = "git")]
@@ -192,13 +193,14 @@ pub fn shown(place: &str) -> String {
     format!("{scheme}://{rest}{query}")
 }
 
-/// The same of a place that is no URL.
+/// Returns a place that is not a URL, without the password that it may hold. If the form is unknown and may hold a password, it
+/// hides the whole place.
 fn without_scheme(place: &str) -> String {
     let Some(remote) = place.strip_prefix("git:") else {
         let may_be_secret = |c: char| c.is_whitespace() || "@=?;:&".contains(c);
         return if place.contains(may_be_secret) { HIDDEN.to_owned() } else { place.to_owned() };
     };
-    // `user@host:path` is how ssh has it, and nothing of it is a password.
+    // `user@host:path` is the form of ssh and holds no password.
     match remote.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?.0, host))) {
         Some((user, host)) => format!("git:{user}@{host}"),
         None => place.to_owned(),

@@ -79,7 +79,7 @@ impl PostgresStore {
         Ok(Self { sql: Sql::new(&place.schema), connector: Connector::new(place), target: target.to_owned() })
     }
 
-    /// The same with other limits of time.
+    /// Sets the time limits of connections and requests.
     #[must_use]
     pub fn patience(mut self, patience: Patience) -> Self {
         self.connector.patience = patience;
@@ -286,7 +286,7 @@ impl PostgresStore {
         }
     }
 
-    /// The same, with what to run where a right is missing.
+    /// Adds the SQL that grants the missing privilege, if that is the problem.
     fn explained(&self, trouble: Trouble, connection: &Connection) -> Trouble {
         if !trouble.refused_as(&[SqlState::INSUFFICIENT_PRIVILEGE]) {
             return trouble;

@@ -36,7 +36,7 @@ impl Ledger {
         self.take_in(entry.clone());
     }
 
-    /// The same of a record that nobody else needs.
+    /// Applies the next record and consumes it, which saves a copy.
     pub fn take_in(&mut self, entry: Entry) {
         let Entry { seq, at, actor, record } = entry;
         match record {
@@ -44,7 +44,7 @@ impl Ledger {
                 self.run = Some(Running::new(&begin.run, &actor, begin.lease, at));
                 self.app = begin.app;
                 self.home = begin.home.map(|home| *home);
-                // A run that does not say leaves what is known.
+                // A run without a checkout keeps the known one.
                 if let Some(checkout) = begin.checkout {
                     self.checkout = Some(*checkout);
                 }

@@ -382,7 +382,7 @@ mod tests {
         let replaced = [first.clone(), vec![intended_again, answered_again, end("s")]].concat();
         assert_eq!(undo(2, replaced.clone()).0, [said("a", "A")]);
         assert_eq!(undo(1, replaced).0, []);
-        // The same by hand: the ledger lets go first.
+        // With a manual deletion, the resource is removed from the ledger first.
         let by_hand = Record::Forget(vec![template("a")]);
         let records = [first[..5].to_vec(), vec![by_hand], made("a", "2", "B").to_vec(), vec![end("s")]].concat();
         assert_eq!(undo(2, records).0, [said("a", "A")]);

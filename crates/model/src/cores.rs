@@ -22,12 +22,13 @@ pub fn each<T: Sync, R: Send>(all: &[T], one: impl Fn(&T) -> R + Sync) -> Vec<R>
     each_of(all.iter().collect(), one)
 }
 
-/// The same with things of one's own.
+/// Applies `one` to each owned item and returns the results in order. It uses several threads if there are many items.
 pub fn each_of<T: Send, R: Send>(all: Vec<T>, one: impl Fn(T) -> R + Sync) -> Vec<R> {
     if all.len() < MANY { one_by_one(all, one) } else { side_by_side(all, one) }
 }
 
-/// The same where single things may be large: `heavy` says that all together are worth more than one thread.
+/// Applies `one` to each item and returns the results in order. Because single items may be large, the caller decides with
+/// `heavy` whether all of them together are worth several threads.
 pub fn each_if<T: Send, R: Send>(heavy: bool, all: Vec<T>, one: impl Fn(T) -> R + Sync) -> Vec<R> {
     if heavy && all.len() > 1 { side_by_side(all, one) } else { one_by_one(all, one) }
 }

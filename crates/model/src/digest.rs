@@ -38,7 +38,7 @@ impl Digest {
         Self::of(written(data).as_bytes())
     }
 
-    /// The same of what is sorted already, as JSON values and lists of them are: no copy of it is made.
+    /// Returns the digest of data whose keys are sorted already, as in JSON values and lists of them. It makes no copy.
     pub fn of_sorted(data: &impl Serialize) -> Self {
         Self::of(&serde_json::to_vec(data).expect("what is kept has text keys only"))
     }

@@ -114,7 +114,8 @@ impl Finding {
         self
     }
 
-    /// The same where a sign is counted that many different words begin with. Places where it overlaps itself count too.
+    /// Limits the finding to `words` at the `nth` place of `sign` in the value, from 0. `words` starts with `sign`, and so may
+    /// other words in the value. Places at which the sign overlaps itself count too.
     pub fn within_signs(mut self, sign: &str, words: impl Into<String>, nth: usize) -> Self {
         self.part = Some(Part { sign: sign.len(), words: words.into(), nth });
         self

@@ -35,8 +35,8 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 /// How many words of the user's own are searched for the one that was meant.
 const FEW: usize = 100;
 
-/// The same among words of the user's own. Where there are very many of them, none is found: a wrong word would otherwise cost
-/// as much time as there are right ones, and both can be many.
+/// Returns the candidate that `word` was probably meant to be, among the user's own words. It returns `None` if there are very
+/// many candidates: each wrong word would have to be compared with all of them, and there can be many of both.
 pub fn nearest_of_few<'a>(word: &str, candidates: impl ExactSizeIterator<Item = &'a str>) -> Option<&'a str> {
     if candidates.len() > FEW { None } else { nearest(word, candidates) }
 }

@@ -184,14 +184,14 @@ impl Engine {
         self.durable(value, ticket).await
     }
 
-    /// The same without waiting for the disk: what is changed here is durable before whatever is changed after it.
-    /// An error says that it was not made.
+    /// Changes the state without waiting for the disk. The change becomes durable before any later change. An error means that
+    /// the change was not made.
     pub fn change<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<(T, Option<Ticket>), NotDone> {
         let at_its_time = self.clock.is_virtual();
         self.commit(|state, now| {
             state.fire_due(now, at_its_time);
             let value = change(state, now);
-            // What the change itself set off, without a delay, belongs to it.
+            // Everything that the change makes due at once belongs to it.
             state.fire_due(self.clock.now(), at_its_time);
             value
         })

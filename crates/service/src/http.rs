@@ -163,7 +163,7 @@ fn admit<'e>(
     if accepts(headers) { Ok(app) } else { Err(Refusal::not_acceptable()) }
 }
 
-/// The same for the control API: it answers this machine alone. Credentials only say which application is meant.
+/// Admits and answers a request to the control API. It answers only this machine. Credentials only select the application.
 async fn enter_locally(
     engine: &Engine,
     address: SocketAddr,

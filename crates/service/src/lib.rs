@@ -96,7 +96,7 @@ pub async fn start(settings: Settings, listener: TcpListener) -> Result<Running,
     run(Engine::open(settings).map_err(CannotStart)?, listener).await
 }
 
-/// The same in memory, with what another one had: [`Engine::rows`].
+/// Starts a service in memory with the rows of another one: [`Engine::rows`]. Requests are answered when this returns.
 pub async fn start_from(
     settings: Settings,
     rows: Vec<store::Kept>,

@@ -127,7 +127,7 @@ pub fn understood<T: Decode>(value: &serde_json::Value) -> Option<T> {
     meaning(&value.to_string())
 }
 
-/// The same of JSON as it was sent.
+/// Decodes JSON as it was sent; `None` if it does not fit the type.
 pub fn meaning<T: Decode>(text: &str) -> Option<T> {
     let node = from_json(FileId::ONLY, text).ok()?;
     T::decode(&node, &mut Reader::of_wire())

@@ -56,12 +56,12 @@ impl Folder {
         self.run_with(arguments, b"")
     }
 
-    /// The same, with something on standard input.
+    /// Runs the binary with these arguments in the folder, with `input` on standard input.
     pub fn run_with(&self, arguments: &[&str], input: &[u8]) -> Ran {
         self.run_in("", arguments, input)
     }
 
-    /// The same, in a folder beneath this one.
+    /// Runs the binary with these arguments and this input in the subfolder `below`.
     pub fn run_in(&self, below: &str, arguments: &[&str], input: &[u8]) -> Ran {
         let mut child = Command::new(crate::binary())
             .args(arguments)

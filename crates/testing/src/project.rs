@@ -28,7 +28,7 @@ impl Project {
         Self::with(manifest, "")
     }
 
-    /// The same with more settings of the target.
+    /// Creates a project with one manifest and the target `local`, which gets these further settings.
     pub fn with(manifest: &str, settings: &str) -> Self {
         let folder = Folder::project(manifest);
         folder.write("pushplan.toml", format!("[targets.local]\n{QUICK}{settings}"));
@@ -55,7 +55,7 @@ impl Project {
         self.folder.run(arguments)
     }
 
-    /// The same with something in the environment.
+    /// Runs the binary with these arguments and environment variables in the folder of the project.
     pub fn run_as(&self, arguments: &[&str], env: &[(&str, &str)]) -> Ran {
         let output = binary()
             .args(arguments)
@@ -96,7 +96,7 @@ impl Project {
         self.start_as(arguments, &[])
     }
 
-    /// The same with something in the environment.
+    /// Starts the binary with these arguments and environment variables, and does not wait for its end.
     pub fn start_as(&self, arguments: &[&str], env: &[(&str, &str)]) -> Child {
         binary()
             .args(arguments)
@@ -171,7 +171,7 @@ impl Service {
         self.ask_as((KEY, SECRET), method, path, body)
     }
 
-    /// The same of another application, by its key and secret.
+    /// Sends a request for another application, by its key and secret. It returns the status and the JSON body.
     pub fn ask_as(
         &self,
         (key, secret): (&str, &str),

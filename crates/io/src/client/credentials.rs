@@ -67,7 +67,7 @@ impl Credentials {
         digest.as_str().chars().take(FINGERPRINT).collect()
     }
 
-    /// The same, if both can be sent.
+    /// Returns the credentials if both parts can be sent in a header. The error names their origin, `from`.
     fn checked(self, from: &str) -> Result<Self, Failure> {
         for (name, value) in [("app key", self.app_key.as_str()), ("master secret", self.master_secret.reveal())] {
             let wrong = if value.is_empty() {

@@ -55,7 +55,8 @@ impl Reading {
         Ok(self.get_whole(path).await?.answer)
     }
 
-    /// The same, with all that came back in the end.
+    /// Sends a `GET`, and retries if the service is busy, fails or does not answer. It returns the last answer with its headers
+    /// and raw bytes.
     pub async fn get_whole(&self, path: &str) -> Result<Whole, Loss> {
         let request = Request::get(path);
         for attempt in 0.. {
@@ -71,7 +72,7 @@ impl Reading {
             }
             let wait = wait.unwrap_or_else(|| pause::jittered(FIRST_WAIT * 2_u32.pow(attempt))).min(LONGEST_WAIT);
             match &answered {
-                // Nobody else is to ask either.
+                // All other reads have to wait too.
                 Ok(Whole { answer, .. }) if answer.status == 429 => self.pause.extend(wait),
                 _ => tokio::time::sleep(wait).await,
             }
@@ -79,7 +80,7 @@ impl Reading {
         unreachable!("the last attempt returns")
     }
 
-    /// The same for a request that was made elsewhere. One that is no `GET` does not leave.
+    /// Sends a request that was built elsewhere, with retries. It refuses any method other than `GET`.
     pub async fn read(&self, request: &Request) -> Result<Answer, Loss> {
         match request.method {
             Method::Get => self.get(&request.path).await,
@@ -104,7 +105,7 @@ impl Writing {
         Self { transport }
     }
 
-    /// The same with connections of its own.
+    /// Returns another client for this application, with connections of its own.
     pub fn apart(&self) -> Self {
         Self { transport: self.transport.apart() }
     }

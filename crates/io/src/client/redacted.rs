@@ -51,7 +51,8 @@ impl Redacted {
         }
     }
 
-    /// The same with all that came back.
+    /// Redacts the secrets in an answer that is not a success, including its headers and raw bytes. A successful answer is data
+    /// and stays unchanged.
     pub fn whole(&self, whole: &mut Whole) {
         if whole.answer.meaning() == Meaning::Done {
             return;
@@ -63,7 +64,7 @@ impl Redacted {
         if let Some(bytes) = struck(&self.forms, &whole.bytes) {
             whole.bytes = bytes;
         }
-        // However its texts are escaped, the bytes say what the body says.
+        // The raw bytes may escape a secret differently, so they are replaced by the redacted body.
         if let Some(body) = whole.answer.body.as_ref().filter(|_| is_struck)
             && serde_json::from_slice::<Value>(&whole.bytes).ok().as_ref() != Some(body)
         {

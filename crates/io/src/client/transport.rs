@@ -95,12 +95,12 @@ pub trait Timing: Debug + Send + Sync {
 }
 
 impl Clients {
-    /// The same, where somebody wants to know how long requests take.
+    /// Returns connections that report to `timing` how long each request takes.
     pub fn timed(timing: Arc<dyn Timing>) -> Self {
         Self { timing: Some(timing), ..Self::default() }
     }
 
-    /// The same with connections of its own.
+    /// Returns separate connections that report to this timing too.
     fn apart(&self) -> Self {
         Self { timing: self.timing.clone(), ..Self::default() }
     }
@@ -123,7 +123,8 @@ impl Transport {
         Self::sharing(&Clients::default(), origin, credentials, vendor, patience)
     }
 
-    /// The same with connections that others use too. All of them have the same patience.
+    /// Opens a transport over connections that other transports use too. All of them need the same `patience`, because the
+    /// first one sets it for the connections.
     pub fn sharing(
         clients: &Clients,
         origin: Origin,
@@ -151,7 +152,7 @@ impl Transport {
         }))
     }
 
-    /// The same way with connections of its own: they belong to whichever runtime first uses them.
+    /// Returns a copy with connections of its own, because connections belong to the runtime that first uses them.
     pub fn apart(&self) -> Arc<Self> {
         let Self { origin, headers, media_type, patience, clients, struck, clock } = self;
         Arc::new(Self {
@@ -165,7 +166,7 @@ impl Transport {
         })
     }
 
-    /// The same without credentials: to ask somebody who they are.
+    /// Opens a transport without credentials, to find out which service answers at an origin.
     pub fn anonymous(origin: Origin, patience: Patience) -> Self {
         let media_type = HeaderValue::from_static("application/json");
         let (clients, struck) = (Clients::default(), Redacted::default());
@@ -190,7 +191,8 @@ impl Transport {
         Ok(self.timed(request, may_leave, false).await?.answer)
     }
 
-    /// The same, with all that came back.
+    /// Sends a request once and returns the answer with its headers and raw bytes. `may_leave` is called right before the bytes
+    /// are sent, except for a `GET`.
     pub async fn send_whole(
         &self,
         request: &Request,

@@ -21,7 +21,7 @@ pub(super) struct Behind {
 }
 
 impl Behind {
-    /// The same with another record of so many bytes.
+    /// Adds a record of `bytes` bytes. A checkpoint resets the count.
     pub fn and(self, record: &Record, bytes: usize) -> Self {
         match record {
             Record::Checkpoint(_) => Self { checkpoint: bytes, ..Self::default() },

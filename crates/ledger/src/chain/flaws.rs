@@ -53,7 +53,7 @@ impl Inner {
         self.refuse(&format!("record {seq} {flaw}"), help)
     }
 
-    /// The same, where everything from a later checkpoint on is sound.
+    /// Returns the error for damage before a checkpoint, record `seq`. Everything from that record on is intact.
     pub(super) fn before_checkpoint(&self, damaged: &Unreadable, seq: Seq) -> Unreadable {
         let what = damaged.message.split_once("cannot be used: ").map_or(&*damaged.message, |(_, what)| what);
         let message = format!("the ledger of `{}` has lost some of its history: {what}", self.target);

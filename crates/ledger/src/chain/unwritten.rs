@@ -93,7 +93,7 @@ impl Chain {
         Ok(inner.unwritten.shown(&name))
     }
 
-    /// The same where there is no place for it here: one line that can be kept anywhere, and that [`Self::kept_in`] reads.
+    /// Returns an entry that can be neither appended nor kept here, as one line to store anywhere. [`Self::kept_in`] reads it.
     pub fn keepsake(&self, entry: &Entry) -> Vec<u8> {
         codec::encode_printed(entry, &self.lineage())
     }
@@ -109,7 +109,8 @@ impl Chain {
         Ok(all.into_iter().filter(|kept| matches!(kept.entry.record, Record::Outcomes(_))).collect())
     }
 
-    /// The same without those that somebody else has dealt with since, such as from a copy of the file.
+    /// Returns the kept results that are still to be written. It leaves out those that someone else has dealt with since, for
+    /// example from a copy of the file.
     pub async fn unwritten(&self) -> Result<Vec<Kept>, Unreadable> {
         let mut all = self.kept()?;
         if all.is_empty() {

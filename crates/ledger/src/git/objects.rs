@@ -161,7 +161,8 @@ impl RecordTree<'_> {
         Ok(named_before(&ran.line()))
     }
 
-    /// The same, for whoever cannot wait.
+    /// Returns the commit that a record was put on or took the place of, for callers that cannot await. `None` if it is unknown
+    /// or git fails.
     pub fn before_now(&self, commit: &str, seq: Seq) -> Option<String> {
         named_before(&self.0.ask(&added(commit, seq).each_ref().map(String::as_str))?)
     }

@@ -24,7 +24,7 @@ struct KnownValues {
     so: bool,
 }
 
-/// The same while it is found out.
+/// The known values of a device while they are collected.
 type Gathered = BTreeMap<About, (Vec<Value>, bool)>;
 
 impl ExampleDevice {
@@ -61,7 +61,7 @@ impl ExampleDevice {
         Self { traits, given: BTreeSet::new() }
     }
 
-    /// The same in a comparison of two audiences.
+    /// Marks everything that both audiences require, so that the description of the device leaves it out.
     pub(super) fn between(mut self, terms: &Terms, one: Id, other: Id) -> Self {
         let (one, other) = (asked(terms, one), asked(terms, other));
         let both = one.intersection(&other).filter_map(|id| match terms.get(*id) {

@@ -60,7 +60,7 @@ struct Forms {
 }
 
 impl Forms {
-    /// The same without being simplified.
+    /// Returns the audience as it was written, without simplification; `None` if it is too complex.
     fn as_said(&self) -> Option<(Terms, Id)> {
         let (expanded, part) = &*self.written;
         let mut terms = Terms::as_said();
@@ -227,7 +227,7 @@ pub fn overlap(one: &Audience, other: &Audience) -> Answer<ExampleDevice, ()> {
     overlap_within(one, other, &mut Budget::new(STEPS))
 }
 
-/// The same as one of several questions, which may not take more than a budget together.
+/// Checks whether two audiences can have a device in common. It is one of several questions that share the budget `all`.
 pub fn overlap_within(one: &Audience, other: &Audience, all: &mut Budget) -> Answer<ExampleDevice, ()> {
     let Some((terms, one, other)) = together(one, other) else { return Answer::TooComplex };
     let share = STEPS.min(all.left());

@@ -19,7 +19,7 @@ pub fn said(fact: &Fact, not: bool) -> String {
     said_of(&fact.about, &fact.values, not)
 }
 
-/// The same of a thing and its values.
+/// Returns the phrase for one thing about people and its values: `in US or CA`, or `not in US` if `not` is set.
 pub fn said_of(about: &About, values: &Among, not: bool) -> String {
     let plain = match about {
         About::Tag { .. } => {

@@ -22,14 +22,14 @@ pub enum Read {
     LedgerOnly,
 }
 
-/// What a second creation does.
+/// The effect of a second creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Create {
-    /// The same again: its identity is ours to choose.
+    /// Updates the existing resource, because pushplan chooses the identity.
     Upsert,
-    /// It makes a second thing of the same name.
+    /// Creates a second resource with the same name.
     Anew,
-    /// It makes a second thing that messages people by itself.
+    /// Creates a second resource that messages people by itself.
     Once,
 }
 

@@ -218,9 +218,10 @@ pub trait Api: Debug + Send + Sync {
     fn own_id(&self, spec: &Value) -> Option<String>;
     fn identity(&self, spec: &Value) -> Option<String>;
     fn create(&self, spec: &Value) -> Request;
-    /// The same of a spec in which nothing is replaced.
+    /// Returns the request that creates a resource whose spec names no segments. If the kind allows it, the spec is sent as it
+    /// is written.
     fn create_just(&self, spec: &Shared) -> Request;
-    /// The method and the path of the same.
+    /// Returns the method and the path of the request that creates the resource.
     fn create_at(&self, spec: &Shared) -> (Method, String);
     fn created(&self, spec: &Shared, answer: &Answer) -> Option<String>;
     fn update(&self, id: &str, old: &Value, new: &Value, level: Level) -> Option<Request>;
@@ -238,7 +239,7 @@ pub trait Api: Debug + Send + Sync {
     fn leaves_devices(&self, spec: &Value) -> bool;
     /// The name that the service knows it by.
     fn name(&self, spec: &Value) -> String;
-    /// The same, without a look at the rest.
+    /// Returns the name that the service knows it by, without parsing the rest of the spec.
     fn called(&self, spec: &Shared) -> String;
     /// Whether it messages people by itself, or may.
     fn has_runs(&self) -> bool;

@@ -35,9 +35,9 @@ impl Runs {
 /// A time at which something that has begun still messages people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Coming {
-    /// `None`: by some clocks it has come already.
+    /// The first moment at which people are messaged. `None`: in some time zones it has passed already.
     pub from: Option<Timestamp>,
-    /// The same as `from` where everybody is messaged at once.
+    /// The last moment at which people are messaged. It equals `from` if everyone is messaged at once.
     pub to: Timestamp,
 }
 

@@ -62,7 +62,7 @@ impl Reader {
         Self { wire: true, ..Self::default() }
     }
 
-    /// The same where nobody is told of unknown keys: the service may add what it likes.
+    /// Returns a reader for the wire that does not report unknown keys, because the service may add fields.
     pub fn lenient() -> Self {
         Self { lenient: true, ..Self::of_wire() }
     }
@@ -340,7 +340,8 @@ pub(super) fn meant<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     near_name(key, known).or_else(|| text::part_of(key, known.iter().copied()))
 }
 
-/// The same without keys that have more to say than the known one: a further field can be called `message_type`.
+/// Returns the known key that an unknown one misspells or is a part of. Unlike `meant`, it does not return a known key that is
+/// only a part of the unknown one, because a further field can be called `message_type`.
 fn near_name<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     let names = || known.iter().copied();
     let glued = names().find(|name| key.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')));

@@ -87,7 +87,7 @@ impl Node {
         Self { span: Span::NONE, tree }
     }
 
-    /// The same without places.
+    /// Removes the places of the node and of everything in it.
     pub fn nowhere(self) -> Self {
         let tree = match self.tree {
             Tree::Scalar(scalar) => Tree::Scalar(scalar),

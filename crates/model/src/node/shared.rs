@@ -55,7 +55,7 @@ impl Shared {
         self.0.text.get_or_init(|| (**self).to_string().into_boxed_str())
     }
 
-    /// The same, where it is there already.
+    /// Returns the JSON in sorted form; `None` if it has not been written yet.
     pub fn written(&self) -> Option<&str> {
         self.0.text.get().map(|text| &**text)
     }
@@ -84,7 +84,7 @@ impl Shared {
         }
     }
 
-    /// The same as a text alone: a tree of it, which takes far more room, is let go.
+    /// Keeps only the text and drops the tree, which takes far more memory.
     pub fn packed(self) -> Self {
         match self.0.value.get() {
             Some(value) => Self(Arc::new(TextOrValue::from(value.to_string().into_boxed_str()))),

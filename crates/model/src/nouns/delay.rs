@@ -33,7 +33,7 @@ impl Delay {
         (!text.is_empty()).then_some(Self(total))
     }
 
-    /// The same as people write it: `1h30m`. One that is not positive has no such form.
+    /// Returns the delay as people write it: `1h30m`. A delay that is not positive has no such form and is written in seconds.
     pub fn written(self) -> String {
         if self.0 <= 0 {
             return self.0.to_string();

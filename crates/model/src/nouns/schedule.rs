@@ -191,7 +191,7 @@ fn no_offset(text: &At<Written>, suffix: &str) -> Finding {
         .label("the contract's form cannot carry it")
 }
 
-/// The same for the time of a single moment, with that moment as it can be written.
+/// Returns the finding for an offset after a single send time. Its help shows how to write that moment without an offset.
 fn no_offset_at(time: DateTime, text: &At<Written>, suffix: &str, zone: Option<&At<TimeZone>>, wire: bool) -> Finding {
     let finding = no_offset(text, suffix);
     if let Some(zone) = zone {

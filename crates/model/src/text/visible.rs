@@ -18,7 +18,8 @@ pub fn visible(text: &str) -> String {
     out
 }
 
-/// The same on one line: nothing in it can be taken for a line of its own.
+/// Returns a text as one line on which every character is visible. A line break becomes a space, so no part of the text looks
+/// like a separate line.
 pub fn one_line(text: &str) -> String {
     if is_printable(text) {
         return text.to_owned();

@@ -36,7 +36,7 @@ pub fn names(manifests: &Manifests, target: Option<&str>) -> Names {
     read
 }
 
-/// The same for texts of such files.
+/// Returns the resources that the given device tests name.
 pub fn of(inputs: Vec<Input>, manifests: &Manifests, target: Option<&str>) -> Names {
     let (mut sources, mut findings) = (Sources::default(), Findings::default());
     let parsed = manifest::trees(inputs, &mut sources, &mut findings);

@@ -20,7 +20,7 @@ pub fn sound<'f>(text: &str, edits: &[Edit<'f>]) -> Vec<Edit<'f>> {
     sound_within(text, edits, usize::MAX)
 }
 
-/// The same with little work: of very many edits, most are taken for sound that are not seen to do harm at once.
+/// Returns the edits that are probably sound, after a limited number of tries. It keeps the edits that it could not try.
 pub fn promising<'f>(text: &str, edits: &[Edit<'f>]) -> Vec<Edit<'f>> {
     sound_within(text, edits, (MOST / text.len().max(1)).clamp(1, TRIES))
 }

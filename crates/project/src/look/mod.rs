@@ -123,14 +123,14 @@ pub fn spoken<'d>(parts: &Parts<'d>) -> Vec<Spoken<'d>> {
     parts.said.iter().map(|said| Spoken { said: *said, values: Values::new() }).collect()
 }
 
-/// The same before templates are filled in: their texts, and the values that the pushes give.
+/// Returns the messages of a resource before templates are filled in: the templates' texts and the values from the pushes.
 pub fn as_written<'d>(parts: &Parts<'d>, desired: &'d Desired) -> Vec<Spoken<'d>> {
     let mut pushes = parts.pushes.iter().filter(|push| push.template.is_some());
     let mut written = |one: &Spoken<'d>| -> Option<Spoken<'d>> {
         let push = pushes.next()?;
         let template = desired.get::<Template>(&push.template.as_ref()?.0)?;
         let message = push.message.as_ref().filter(|message| {
-            // One that stands beside the template's name is the push's own.
+            // A message beside the template's name belongs to the push.
             template.push.message.as_ref().is_none_or(|from| from.span != message.span)
         });
         Some(Spoken {

@@ -16,7 +16,7 @@ pub struct Screen {
     pub device: DeviceType,
     /// `iPhone lock screen`
     pub name: &'static str,
-    /// The same in a sentence: `an iPhone's lock screen`
+    /// The name within a sentence: `an iPhone's lock screen`
     pub place: &'static str,
     /// None where nothing is known to be cut.
     pub columns: Option<usize>,

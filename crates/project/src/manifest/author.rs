@@ -136,7 +136,7 @@ pub fn condition(node: &Node) -> Node {
     condition_with(node, short)
 }
 
-/// The same by the names that the service has for its groups.
+/// Returns a selector as a person would write it, but with the names that the service has for its groups.
 pub fn long_condition(node: &Node) -> Node {
     condition_with(node, Node::clone)
 }

@@ -126,7 +126,7 @@ impl Manifests {
         })
     }
 
-    /// The same of resources that were typed already, as far as that could be done.
+    /// Resolves the resources of a target that were typed, if possible, while their files were read. There are no overlays.
     pub(super) fn resolve_early(
         &self,
         declared: Vec<Vec<EarlyResource>>,

@@ -10,7 +10,7 @@ pub fn lay(under: &Node, over: &Node) -> Node {
     lay_and_tell(under, over, &mut Vec::new())
 }
 
-/// The same. The keys that are taken away are told, each with the place of its null.
+/// Lays the tree `over` on `under`, as [`lay`] does. It adds each removed key to `taken`, with the place of its null.
 pub fn lay_and_tell(under: &Node, over: &Node, taken: &mut Vec<At<String>>) -> Node {
     let (Tree::Map(below), Tree::Map(above)) = (&under.tree, &over.tree) else {
         return over.clone();
@@ -21,7 +21,7 @@ pub fn lay_and_tell(under: &Node, over: &Node, taken: &mut Vec<At<String>>) -> N
         match at_above.get(&entry.key) {
             None => entries.push(entry.clone()),
             Some(other) if other.value.is_null() => {
-                // Of `key:` with nothing behind it, the key has a place.
+                // In `key:` without a value, only the key has a place.
                 let null = other.value.span;
                 let at = if null.range().is_empty() { other.key.span } else { null };
                 taken.push(At::new(entry.key.value.clone(), at));

@@ -169,8 +169,8 @@ pub fn read_project(root: &Path, replaced: Option<Input>) -> Manifests {
     read_project_with(root, replaced.into_iter().collect(), &[])
 }
 
-/// The same, with texts that stand in for the files of their names or are read beside them, and with the manifests in
-/// folders that the project does not name.
+/// Reads a project from its folder. Each text in `given` replaces the file of its name, or is read in addition. The manifests
+/// in the folders `beside` are read too, although the project does not name them.
 pub fn read_project_with(root: &Path, given: Vec<Input>, beside: &[PathBuf]) -> Manifests {
     read_whole(root, None, given, beside, from_trees)
 }

@@ -86,7 +86,7 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
     split::parse(file, source).unwrap_or_else(|| whole(file, source, findings))
 }
 
-/// The same, one after the other.
+/// Reads all documents of a file in one pass, without splitting it into parts.
 pub(super) fn whole(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
     let (builder, complete) = run(file, source, 0..source.text.len());
     let Builder { documents, has_variables, has_bodies, findings: found, .. } = builder;

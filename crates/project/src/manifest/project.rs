@@ -245,7 +245,7 @@ impl Project {
         Self::read(root, text, &mut Sources::default(), &mut Findings::default())
     }
 
-    /// The same where nothing is wrong with its file.
+    /// Opens the project in a folder; `None` if its file cannot be read or has a problem.
     pub fn open_sound(root: &Path) -> Option<Self> {
         let (text, wrong) = to_text(files::read_unlinked(&root.join(PROJECT_FILE), FILE_LIMIT).ok()?);
         let mut findings = Findings::default();
@@ -290,7 +290,8 @@ impl Project {
         Self::read_in(root, None, text, sources, findings)
     }
 
-    /// The same where the project's files are those of a commit.
+    /// Reads the project file's text. If a commit is given, the project's other files are read from it. Problems in the text
+    /// are reported, and the rest is used.
     pub fn read_in(
         root: &Path,
         commit: Option<Arc<Commit>>,

@@ -63,7 +63,7 @@ pub fn read_once(root: &Path) -> SingleTarget {
     read_whole(root, None, Vec::new(), &[], SingleTarget::read)
 }
 
-/// The same as [`super::read_project_with`], for one target alone where `once` says so.
+/// Reads a project as [`super::read_project_with`] does. If `once` returns true, the result is for one target only.
 pub fn read_as(
     root: &Path,
     given: Vec<Input>,
@@ -163,7 +163,7 @@ struct Part {
     values: usize,
 }
 
-/// The same for a large file with which all is well.
+/// Reads a large file in parts and types their resources. `None`: the file is small, or something in it is wrong or unusual.
 fn parts(file: FileId, source: &Source, problems: &AtomicUsize) -> Option<Read> {
     let part = |key: &str, piece: Piece| {
         let kind = kinds::kind(key)?;

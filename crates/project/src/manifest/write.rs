@@ -98,7 +98,8 @@ pub fn behind(node: &Node, indent: usize, column: usize) -> String {
     out
 }
 
-/// The same behind a dash.
+/// Returns the text after the dash of a list item, with the space before it and the end of its last line. The dash is indented
+/// by `indent`.
 pub fn behind_dash(node: &Node, indent: usize) -> String {
     let inner = indent + INDENT;
     if let Some(line) = on_line(node, inner, true) {

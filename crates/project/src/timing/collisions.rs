@@ -398,7 +398,7 @@ fn party(number: usize, send: &Upcoming) -> Party {
 /// How far apart two messages are at the least.
 fn gap(one: When, other: When) -> SignedDuration {
     if let (When::EachZone(one), When::EachZone(other)) = (one, other) {
-        // The same device goes by the same clock.
+        // A device has one clock, so the local times are compared.
         return one.duration_since(other).abs();
     }
     let ((first, last), (next, end)) = (range(one), range(other));

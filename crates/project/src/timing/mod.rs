@@ -99,7 +99,7 @@ impl Times {
         Self { quiet: here && is_quiet(own.to_datetime(instant)), there: there.collect(), anywhere, ..bare }
     }
 
-    /// The same, as one of several.
+    /// Sets the variant that is sent at this time.
     pub fn of_variant(self, variant: Option<usize>) -> Self {
         Self { variant, ..self }
     }

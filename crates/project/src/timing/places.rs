@@ -96,7 +96,7 @@ impl Where {
         self.elsewhere && self.named.is_empty() && self.without.is_empty()
     }
 
-    /// The same, with zones that it is not in only where it may be elsewhere.
+    /// Drops the excluded zones if the audience is only in zones that it names, because they matter only elsewhere.
     fn settled(mut self) -> Self {
         if !self.elsewhere {
             self.without.clear();

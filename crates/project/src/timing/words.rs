@@ -74,7 +74,7 @@ pub fn when(times: &Times, now: Timestamp) -> String {
     format!("{} {}", written(times), rest(times, now))
 }
 
-/// The same where it was another time: `Fri 27 Nov 2026 06:00 -> 09:00 America/New_York = 14:00 UTC, in 11 days`.
+/// Shows how a send time changed: `Fri 27 Nov 2026 06:00 -> 09:00 America/New_York = 14:00 UTC, in 11 days`.
 pub fn changed(old: &Times, new: &Times, now: Timestamp) -> String {
     let (was, is) = (local(old), local(new));
     let alike = zone(&old.zone) == zone(&new.zone) && by_own_clock(old) == by_own_clock(new);

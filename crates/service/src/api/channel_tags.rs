@@ -125,7 +125,7 @@ fn plain<L: IntoIterator<Item = At<String>>>(sent: Option<BTreeMap<At<String>, L
     sent.map(|groups| groups.into_iter().map(|(group, tags)| (group.value, texts(tags))).collect())
 }
 
-/// The same for tags of which a single one needs no list.
+/// Removes the places from groups and tags, if a single tag may be sent without a list.
 fn plain_many(sent: Option<BTreeMap<At<String>, Many<At<String>>>>) -> Listed {
     plain(sent.map(|groups| groups.into_iter().map(|(group, tags)| (group, tags.0)).collect()))
 }

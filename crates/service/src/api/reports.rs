@@ -50,7 +50,7 @@ pub fn opt_ins(app: &App, call: &Call) -> Answered {
     })
 }
 
-/// The same of users who have opted out.
+/// Users who have opted out and opened the app. One who comes twice in a period counts once.
 pub fn opt_outs(app: &App, call: &Call) -> Answered {
     by_period(app, call, "optouts", &|hours, platform, precision| {
         count(hours, &precision.users("optouts"), platform).into()

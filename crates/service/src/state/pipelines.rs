@@ -143,8 +143,8 @@ impl App {
         self.tags_added(number, &[(group.to_owned(), tag.to_owned())], now);
     }
 
-    /// The same for all tags that came together. Every way of adding tags ends here. A tag that came in several groups at
-    /// once sets a pipeline off once: it is one thing that happened to the device.
+    /// Records the tags that a device got together. Every way of adding tags ends here. A tag that came in several groups at
+    /// once triggers a pipeline once, because it is one event for the device.
     pub(super) fn tags_added(&mut self, number: u32, added: &[(String, String)], now: Timestamp) {
         let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (group, tag) in added {

@@ -164,7 +164,7 @@ impl App {
         }
     }
 
-    /// The same, of a message that is still there.
+    /// Returns the device's number and the key of its receipt, if the push has a message that is still there.
     fn message(&self, device: &str, push_id: &str) -> Result<(u32, String), CannotRespond> {
         let (number, key) = self.receipt(device, push_id)?;
         match self.receipts.get(&key).is_some_and(|receipt| receipt.message.is_some() && !receipt.deleted) {

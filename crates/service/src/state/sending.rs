@@ -147,12 +147,12 @@ impl App {
         push_id
     }
 
-    /// The same for a push whose id is known. What is sent in parts is one push: the parts add up, and a device that has got
-    /// it does not get it again.
+    /// Sends a push with a known id to those of the given devices that can get it. A push can be sent in parts: the parts add
+    /// up, and a device that has got it does not get it again.
     pub fn send_as(&mut self, push_id: &str, out: &Outgoing, to: impl IntoIterator<Item = u32>, now: Timestamp) {
         let before = self.sent.get(push_id);
         let again = before.is_some();
-        // Variants share the push, not what it says.
+        // Variants share the push, but not its content.
         let is_known =
             before.is_some_and(|sent| out.variant.is_none_or(|variant| sent.variants.contains_key(&variant)));
         let experiment_id = out.variant.and(out.group_id);

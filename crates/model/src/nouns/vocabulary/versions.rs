@@ -51,7 +51,7 @@ const fn only(tag: &'static str, release: &'static str) -> Version {
     range(tag, release, release)
 }
 
-/// The same tag, with a code name.
+/// Adds a code name to a tag.
 const fn named(name: &'static str, version: Version) -> Version {
     Version { name: Some(name), ..version }
 }

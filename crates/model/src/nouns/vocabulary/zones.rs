@@ -91,7 +91,7 @@ const fn plain(tag: &'static str, standard: &'static str, daylight: &'static str
     Zone { tag, label: None, standard, daylight }
 }
 
-/// The same zone, with an everyday name.
+/// Adds an everyday name to a zone.
 const fn labelled(label: &'static str, zone: Zone) -> Zone {
     Zone { label: Some(label), ..zone }
 }

@@ -150,7 +150,7 @@ pub fn is_alike(old: &Value, new: &Value) -> bool {
     }
 }
 
-/// The same steps, where what goes here and comes there is moved with all that is written about it.
+/// Turns the removal and the addition of equal items into a move, so that an item keeps its comments.
 fn moved(old: &[Value], new: &[Value], mut steps: Vec<AlignStep>) -> Vec<AlignStep> {
     for at in 0..steps.len() {
         let AlignStep::Add { after, new: is } = steps[at] else { continue };
@@ -164,10 +164,10 @@ fn moved(old: &[Value], new: &[Value], mut steps: Vec<AlignStep>) -> Vec<AlignSt
     steps
 }
 
-/// The same where the order says nothing: what stays keeps its place, and what is new stands at the end or takes the place of what
-/// goes.
+/// Returns the steps from one list to another whose order does not matter. An item that stays keeps its place. A new item is
+/// added at the end or takes the place of a removed one.
 pub fn align_set(old: &[Value], new: &[Value], is_bare: &dyn Fn(usize) -> bool) -> Vec<AlignStep> {
-    // What is written twice stays so.
+    // Duplicate items stay.
     let mut gone: Vec<usize> = (0..old.len()).filter(|n| !new.contains(&old[*n])).collect();
     let mut come: Vec<usize> = (0..new.len()).filter(|n| !old.contains(&new[*n])).collect();
     let is_single = gone.len() == 1 && come.len() == 1;

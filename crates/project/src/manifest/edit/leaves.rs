@@ -21,12 +21,12 @@ pub fn differing(path: String, old: Option<&Value>, new: Option<&Value>, out: &m
     }
 }
 
-/// The same for two maps: each field by its path.
+/// Collects the fields that differ between two maps, each with its path and its new value.
 pub fn fields(path: &str, old: &Value, new: &Value, out: &mut Vec<(String, Option<Value>)>) {
     let (Value::Object(was), Value::Object(is)) = (old, new) else {
         return differing(path.to_owned(), Some(old), Some(new), out);
     };
-    // A condition is one value.
+    // A condition counts as one value.
     if was.keys().chain(is.keys()).any(|key| key.starts_with(|c: char| c.is_ascii_uppercase())) {
         return differing(path.to_owned(), Some(old), Some(new), out);
     }

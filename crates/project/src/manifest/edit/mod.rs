@@ -62,7 +62,7 @@ pub struct Unplaced {
     pub path: String,
     /// What the service has; `None`: it has nothing there.
     pub live: Option<Value>,
-    /// The same as it is to be written in the manifest, where that is more than one word.
+    /// The live value as the manifest has to say it, if that takes more than one word.
     pub words: Option<String>,
     /// Where the value is used and where it comes from, each with what that place is.
     pub places: Vec<(Span, &'static str)>,
