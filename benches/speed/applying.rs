@@ -31,7 +31,7 @@ impl Applying {
         Self { resources, folder, requests, holds: BTreeMap::new() }
     }
 
-    /// The same, applied once to see what comes of it.
+    /// Writes the project and applies it once, to learn how much the service has in the end.
     pub fn prepare(folder: &Path, resources: usize) -> Self {
         let mut applying = Self::write(folder, resources);
         let service = Service::start(&[resources]);

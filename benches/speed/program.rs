@@ -27,19 +27,19 @@ impl Ran {
         Self { seconds, status, said: text(stdout), complained: text(stderr) }
     }
 
-    /// The same, if it ended well. A program that failed has no time.
+    /// Returns the run if it ended well. A program that failed has no time.
     pub fn well(self, what: &str) -> Self {
         assert!(self.status.success(), "{what} failed: {}{}", start(&self.said), start(&self.complained));
         self
     }
 
-    /// The same, if these words are all it said: `10 differences` has `0 differences` in it.
+    /// Returns the run if these words are all that it printed: `10 differences` has `0 differences` in it.
     pub fn saying_only(self, what: &str, words: &str) -> Self {
         assert_eq!(self.said.trim(), words, "{what}");
         self
     }
 
-    /// The same, if what it said has these words.
+    /// Returns the run if its output has these words.
     pub fn saying(self, what: &str, words: &str) -> Self {
         assert!(self.said.contains(words), "{what} does not say `{words}`: {}", start(&self.said));
         self
@@ -108,7 +108,7 @@ pub fn own(name: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// The same as [`timed`], and the most bytes of memory that the program had; `None` where the system does not tell.
+/// Runs a command like [`timed`], and also returns its peak memory in bytes; `None` if the system does not report it.
 pub fn watched(command: &mut Command) -> (Ran, Option<u64>) {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let begin = Instant::now();

@@ -57,7 +57,7 @@ pub fn write(folder: &Path, project_file: &str, wording: Wording) -> u64 {
     write_all(folder, project_file, wording.layout, all)
 }
 
-/// The same with any resources.
+/// Writes a project with these resources beneath a folder, and returns how many bytes of YAML it has.
 pub fn write_all(
     folder: &Path,
     project_file: &str,

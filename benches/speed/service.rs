@@ -35,7 +35,7 @@ impl Service {
         Self::with_devices(sizes, |round| vec![device(round)])
     }
 
-    /// The same with any devices for each round of kinds.
+    /// Starts a service with an application for each of these sizes, and any devices for each round of kinds.
     pub fn with_devices(sizes: &[usize], of_round: impl Fn(usize) -> Vec<String>) -> Self {
         let runtime = Runtime::new().expect("a runtime");
         let apps: Vec<App> = sizes.iter().map(|resources| App::of(*resources)).collect();

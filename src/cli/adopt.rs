@@ -197,7 +197,7 @@ impl Adopt {
 /// What on the service has the names of what is declared and not ours.
 struct Namesakes<'f> {
     found: &'f BTreeMap<Address, Vec<String>>,
-    /// The same of what an earlier run was about to make, where any of them may be that.
+    /// Things on the service that an earlier run may have created, by the address that it was about to create.
     in_doubt: &'f BTreeMap<Address, Vec<String>>,
 }
 

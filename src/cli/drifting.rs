@@ -31,7 +31,7 @@ impl Drifting {
         })
     }
 
-    /// The same again, with a space before it; nothing where nothing was said.
+    /// Returns the option as text to repeat it, with a space before it; empty if the option was not given.
     pub fn again(&self) -> &'static str {
         match self.on_drift {
             None => "",

@@ -87,7 +87,7 @@ impl Targets {
         }
     }
 
-    /// The same options again, a word each.
+    /// Returns these options as words of a command line, to repeat them.
     fn again(&self) -> Vec<String> {
         match self.all_targets {
             true => vec!["--all-targets".to_owned()],
@@ -123,7 +123,7 @@ impl Places {
         self.which_of(&Project::open(&self.root()?))
     }
 
-    /// The same of a project that was read.
+    /// Returns one target or several of a project that was read already.
     pub fn which_of(&self, read: &Project) -> Result<Which, Failure> {
         let Self { project, targets } = self;
         let one = |target: Option<String>| Ok(Which::One(TargetArgs::new(project.clone(), target)));
@@ -140,7 +140,7 @@ impl Places {
 /// What is asked of the plans for several targets.
 #[derive(Clone, Debug)]
 pub enum PlansWanted {
-    /// The same of each.
+    /// One request for the plans of all targets.
     Alike(Arc<PlanRequest>),
     /// What was saved for each.
     Saved(Arc<BTreeMap<String, Plan>>),
@@ -212,7 +212,7 @@ impl Does {
         self.again_at(&asked.place(target), target, choice)
     }
 
-    /// The same for a target that a command may have left unnamed.
+    /// Returns how the command is repeated for a target that it may have left unnamed.
     pub fn again_at(&self, place: &TargetArgs, target: &str, choice: &Choice) -> Repetition {
         let (command, is_whole) = self.command(target);
         self.said(place.again(&command, choice), is_whole)
@@ -285,7 +285,7 @@ impl TargetSelection {
         Ok(sites(root, names, &Arc::new(manifests))?)
     }
 
-    /// The same as far as it can be read, with whether that is all of it.
+    /// Reads the project as far as possible, for all selected targets. Also returns whether all of it could be read.
     pub fn read_leniently(&self) -> Result<(Vec<Arc<Workspace>>, bool), Failure> {
         let root = TargetArgs::new(self.project.clone(), None).root()?;
         let manifests = read_project(&root, None);

@@ -57,7 +57,7 @@ impl Offline {
         self.offline || self.against_git.is_some()
     }
 
-    /// The same options again, each with a space before it.
+    /// Returns these options as text to repeat them, each with a space before it.
     fn again(&self) -> String {
         let offline = if self.offline { " --offline" } else { "" };
         let against = self.against_git.as_ref().map(|name| match name.as_str() {

@@ -112,7 +112,7 @@ pub fn make(
     make_from(None, site, wish, again, forms, context)
 }
 
-/// The same, where somebody may have looked ahead.
+/// Makes a plan from prefetched data, if there is any; saves it if that is asked for, and shows it.
 fn make_from(
     scout: Option<Prefetch>,
     site: &Workspace,

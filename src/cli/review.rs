@@ -342,7 +342,7 @@ fn told(moved: &BTreeMap<Address, Difference>) -> Vec<String> {
     told
 }
 
-/// The same, with what the comment does not tell.
+/// Returns what has moved since a review, a line each, and differences that the comment does not show.
 fn all_told(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, plan: &Plan) -> Vec<String> {
     let mut told = told(moved);
     if hidden.more > 0 {

@@ -38,7 +38,7 @@ impl Scope {
         }
     }
 
-    /// The same, for one target of a project alone where `once` says so.
+    /// Reads all of the project, for only one target if `once` returns true.
     pub fn read_as(&self, once: impl FnOnce(&Project) -> bool) -> ManifestsHandle {
         if !self.is_project {
             return ManifestsHandle::Often(self.read(&Texts::new()));

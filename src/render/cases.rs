@@ -225,7 +225,7 @@ pub fn json(ran: &[Ran]) -> String {
     written(&CasesDocument { format_version: FORMAT, cases, passed: ran.len() - failed, failed })
 }
 
-/// The same of cases that were not run.
+/// Returns cases that were not run as one JSON object.
 pub fn json_list(cases: &[Case]) -> String {
     let entry = |case: &Case| CaseEntry {
         name: case.name.clone(),

@@ -43,7 +43,7 @@ impl Commands {
         self.complete_for(text, self.target.as_deref())
     }
 
-    /// The same about a target, where commands have to name one: one of several.
+    /// Returns a text whose commands run as they are, for this target. With several targets, commands have to name one.
     pub fn complete_for<'t>(&self, text: &'t str, target: Option<&str>) -> Cow<'t, str> {
         if (self.project.is_none() && target.is_none()) || !text.contains(START) {
             return Cow::Borrowed(text);

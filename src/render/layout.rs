@@ -148,7 +148,7 @@ impl Words {
         Self { hang: columns(sign), ..words }
     }
 
-    /// The same with all lines but the first indented so far.
+    /// Indents all lines but the first by this many columns.
     pub fn beneath(self, columns: usize) -> Self {
         Self { hang: columns, ..self }
     }
@@ -334,7 +334,7 @@ impl Row {
         }
     }
 
-    /// The same with a text before its first line.
+    /// Puts a text before the first line.
     pub fn after(mut self, text: &str) -> Self {
         if let Some(line) = self.lines.first_mut() {
             line.pieces.insert(0, Piece { text: one_line(text), paint: Paint::Plain, whole: false, copied: false });

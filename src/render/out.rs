@@ -64,7 +64,7 @@ impl Out {
         Self { color, ascii, stdout: Stream::default(), stderr: Stream::default(), commands }
     }
 
-    /// The same, where commands are said like this.
+    /// Sets how texts write commands.
     pub fn saying(self, commands: Commands) -> Self {
         Self { commands: Arc::new(commands), ..self }
     }
@@ -75,14 +75,14 @@ impl Out {
         self.commands.complete_for(text, one.or(self.commands.target.as_deref())).into_owned()
     }
 
-    /// The same of why something could not be done to one of several targets.
+    /// Completes the commands in a failure of one of several targets, so that they run as they are pasted.
     pub fn why(&self, failure: Failure, target: &str) -> Failure {
         let Failure { exit, message, help } = failure;
         let said = |text: String| self.said(&text, Some(target));
         Failure { exit, message: said(message), help: help.map(said) }
     }
 
-    /// The same of what guards refuse.
+    /// Completes the commands in the help of refusals, so that they run as they are pasted.
     pub fn refused(&self, all: Vec<Refused>, one: Option<&str>) -> Vec<Refused> {
         all.into_iter().map(|refused| Refused { help: self.said(&refused.help, one), ..refused }).collect()
     }
@@ -117,7 +117,7 @@ impl Out {
         self.stdout.put(|| to.write_all(bytes).and_then(|()| to.flush()));
     }
 
-    /// The same to standard error, beside something else that a program reads.
+    /// Writes bytes to standard error exactly as they are, while a program reads standard output.
     pub fn exact_note(&self, bytes: &[u8]) {
         let mut to = io::stderr().lock();
         self.stderr.put(|| to.write_all(bytes).and_then(|()| to.flush()));

@@ -135,7 +135,7 @@ impl Preview<'_> {
         tap.chain(buttons).chain(unfilled).collect()
     }
 
-    /// The same as rows, with the Message Center message.
+    /// Returns rows for what is not seen on a screen, and for the Message Center message.
     fn facts(&self, seen: &Appearance) -> Vec<Row> {
         let mut found: Vec<Row> =
             self.told(seen).iter().map(|(name, words)| Row::new(name, Words::new(words))).collect();

@@ -50,7 +50,7 @@ impl<'o> Progress<'o> {
         Self { out, showing, tally, news, bar, name: String::new() }
     }
 
-    /// The same for one of several targets, which each line names.
+    /// Names the target on each line, for an apply to several targets.
     pub fn of_one(mut self, target: &str) -> Self {
         self.name = one_line(&format!("{target}: "));
         self

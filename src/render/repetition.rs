@@ -36,12 +36,12 @@ impl Repetition {
         Self { command: command.to_owned(), project, target, choice, look, is_whole: false }
     }
 
-    /// The same for a plan that another command shows, such as `diff a..b`.
+    /// Sets the command that shows the plan, such as `diff a..b`.
     pub fn looking(self, look: &str) -> Self {
         Self { look: look.to_owned(), ..self }
     }
 
-    /// The same for a command that has its target in itself, such as `promote --from staging --to production`.
+    /// Marks a command that names its target itself, such as `promote --from staging --to production`.
     pub fn whole(self) -> Self {
         Self { is_whole: true, ..self }
     }

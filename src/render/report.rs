@@ -206,7 +206,7 @@ fn ended(report: &Report, plan: &Plan) -> Words {
     })
 }
 
-/// The same of a run, by itself.
+/// Returns the counts of a run as a phrase, such as `3 created, 1 updated; 2 failed`.
 pub(super) fn numbers_of(report: &Report, plan: &Plan) -> String {
     numbers(&ShownRun::of(report, plan), plan).plain().to_lowercase().trim_end_matches('.').to_owned()
 }

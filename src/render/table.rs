@@ -43,7 +43,7 @@ impl Table {
         self.rows.push(cells.into_iter().map(|cell| one_line(&cell)).collect());
     }
 
-    /// The same with a number to plot.
+    /// Adds a row with a number to plot.
     pub fn plotted(&mut self, cells: impl IntoIterator<Item = String>, value: u64) {
         self.row(cells);
         self.bars.push(value);

@@ -65,7 +65,7 @@ fn kinds(bits: u8) -> Option<Vec<DeviceType>> {
     (bits < 64 && !some.is_empty()).then_some(some)
 }
 
-/// The same audience, written differently.
+/// Writes an audience differently, with an unchanged meaning.
 fn rewritten(selector: &Selector, choice: &mut u64) -> Selector {
     let mut next = |below: u64| {
         *choice = choice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -397,7 +397,7 @@ fn a_comment_made_from_an_offline_plan_is_no_approval() {
         says(&ran.stderr, &["was not compared with the service", "approves nothing", "pushplan plan --out FILE"]);
         assert_eq!(service.writes(), Vec::<String>::new());
         says(&team.host.only(7), &["**Held, not applied to** `local`", "was not compared with the service"]);
-        // The same changes, compared with the service, are another plan, which can be approved.
+        // Compared with the service, these changes are another plan, which can be approved.
         team.host.unmerge(7);
         let body = comment(&["plan", "--out", "plan.json"]);
         says(&body, &["1 to update", "is applied, or nothing"]);

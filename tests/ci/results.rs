@@ -34,7 +34,7 @@ fn what_is_left_is_told_and_is_applied_without_another_review() {
             ],
         );
         assert_eq!(service.templates(), ["one"]);
-        // The same job is run again, once the time is over in which an answer could have been late.
+        // The job is run again, once an answer can no longer be late.
         std::thread::sleep(std::time::Duration::from_secs(3));
         let ran = team.apply(&commit, &[]);
         assert_eq!(ran.code, 0, "{ran}");

@@ -29,7 +29,7 @@ fn a_pull_request_is_opened_pushed_to_merged_and_applied() {
         says(&body, &["Good evening"]);
         assert!(!body.contains("Good morning"), "{body}");
         assert_eq!(team.host.writes().len(), 2);
-        // The same plan once more is not written again.
+        // A plan that did not change is not written again.
         says(&team.comment_on(7, &[]).stderr, &["shows this plan for local already"]);
         assert_eq!(team.host.writes(), Vec::<String>::new());
         // Somebody changes on the service what this changes.

@@ -88,7 +88,7 @@ impl Team {
         (team, service)
     }
 
-    /// The same, with nothing applied yet.
+    /// A team that has applied nothing yet, with one pull request open.
     pub fn fresh(kind: Kind, manifest: &str) -> Self {
         // What is applied on a merge lasts: the folder is there for all runs, as `env` says.
         let project = Project::with(manifest, "ledger = \"file:\"\n");
@@ -159,12 +159,12 @@ impl Team {
         self.comment_on(number, options)
     }
 
-    /// The same with a plan that is there already.
+    /// Runs `ci comment` for a pull request, with a plan that was saved before.
     pub fn comment_on(&self, number: u64, options: &[&str]) -> Ran {
         self.run(&[&["ci", "comment", "--plan", "plan.json"], options].concat(), &self.on_pull(number))
     }
 
-    /// The same, which has to end well.
+    /// Plans and comments as the workflow for pull requests does. Both have to succeed.
     #[track_caller]
     pub fn commented(&self, number: u64) -> Ran {
         let ran = self.comment(number, &[]);

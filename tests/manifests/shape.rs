@@ -242,7 +242,7 @@ fn one_text_at_two_times_is_a_test_of_the_time() {
         )
     };
     assert_eq!(places(&variants("{scheduled_time: 2026-12-01T18:00}")), pairs(&[]));
-    // The same moment in another zone is the same time.
+    // Both times are one moment, although the zones differ.
     let same = variants("{scheduled_time: 2026-12-01T10:00, time_zone: Europe/Paris}");
     assert_eq!(places(&same), pairs(&[("EX101", "8:38")]));
 }

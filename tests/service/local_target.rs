@@ -160,7 +160,7 @@ async fn a_note_that_was_left_behind_is_not_believed() {
     let opened = open(&folder).await.unwrap();
     assert_ne!(opened.origin().to_string(), origin);
     opened.close().await;
-    // The same note in its owner's hands is believed.
+    // A note that only its owner can read is trusted.
     fs::set_permissions(folder.path().join(NOTE), fs::Permissions::from_mode(0o600)).unwrap();
     let opened = open(&folder).await.unwrap();
     assert_eq!(opened.origin().to_string(), origin);

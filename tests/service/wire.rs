@@ -36,7 +36,7 @@ impl Wire {
         assert!(alike(&expected, &body), "{text}\nanswers {body:#}\nand not {expected:#}");
     }
 
-    /// The same, and from now on a word stands for what is found in the answer.
+    /// Sends a request and compares its answer. From now on, `word` stands for the id that is found in the answer.
     async fn makes(&mut self, word: &'static str, pointer: &str, text: &str, status: u16, expected: Value) {
         let reply = self.send(text).await;
         let body = reply.json();

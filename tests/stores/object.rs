@@ -160,7 +160,7 @@ async fn behaves(open: impl Fn(&str) -> ObjectStore) {
     let records = store.read(Start::At(2)).await.expect("readable");
     assert_eq!(records[0], Stored { seq: 2, bytes: bytes(2, "a") });
 
-    // The same record again is no conflict; another one is.
+    // Creating an identical record again is no conflict; creating another one is.
     create(&other, 7, &bytes(7, "a")).await.expect("it is there");
     assert!(matches!(create(&other, 7, &bytes(7, "b")).await, Err(AppendError::Conflict)));
     assert_eq!(store.read(Start::Newest).await.expect("readable")[0].bytes, bytes(7, "a"));

@@ -30,7 +30,7 @@ fn under_way(project: Project) -> (Project, Service, Child) {
     under_way_in(project, ".pushplan/ledger/local")
 }
 
-/// The same with the ledger in another folder.
+/// Starts an apply and waits until its first request is under way. `ledger` is the folder of its ledger.
 fn under_way_in(project: Project, ledger: &str) -> (Project, Service, Child) {
     let service = project.faulty(SLOW);
     let child = project.start(&["apply", "--yes", "--concurrency", "1"]);

@@ -49,7 +49,7 @@ impl World {
         Self::faulty(manifest, with, "")
     }
 
-    /// The same with a service in which something goes wrong on purpose.
+    /// Creates a world with targets for four applications, whose service has these faults on purpose.
     fn faulty(manifest: &str, with: &[&str], faults: &str) -> Self {
         let world = Self::with(manifest, with, faults);
         world.settle(MATRIX, "[groups.germany]\ntargets = [\"*-de\"]\n");

@@ -244,7 +244,7 @@ fn a_person_is_asked_and_without_one_nothing_is_sent() {
     assert_eq!(service.writes(), [""; 0]);
 }
 
-/// The same service as a target of its own, with more settings.
+/// Declares the running service as the target `production`, with more settings.
 fn far(project: &Project, service: &Service, settings: &str) {
     let text = format!("[targets.production]\nbase_url = \"{}\"\nledger = \"file:\"\n{settings}", service.origin);
     project.folder.write("pushplan.toml", text);

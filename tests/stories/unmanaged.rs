@@ -65,7 +65,7 @@ fn a_plan_ends_with_what_is_not_in_git_in_every_form() {
         &project.good(&["plan", "--format", "html"]).stdout,
         &["Not in git: 2 segments, 1 template; <code>pushplan unmanaged</code> lists them."],
     );
-    // The same where there is something to do.
+    // A plan with changes ends with it too.
     project.edit("tag: a", "tag: b");
     assert_eq!(last_line(&project.good(&["plan"])), line);
     assert_eq!(last_line(&project.good(&["plan", "--format", "markdown"])), told);

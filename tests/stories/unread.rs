@@ -45,7 +45,7 @@ fn an_apply_whose_reader_goes_away_is_applied_and_recorded_to_its_end() {
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
     is_all_applied(&project, &service);
 
-    // The same for what is removed, where nothing is read at all.
+    // A destroy is applied to its end too, even if nothing of its output is read.
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
     let child = Command::new(env!("CARGO_BIN_EXE_pushplan"))

@@ -261,7 +261,7 @@ impl<'k, 's> Comparison<'k, 's> {
         out.change.live = Some(live);
     }
 
-    /// The same with what the service has, segments by their keys.
+    /// Compares a unit with the live spec, which names managed segments by their keys.
     fn hold_against(&self, live: &Shared, unit: &Unit, owned: &Owned, found: Option<&Found>, out: &mut Compared) {
         let (desired, ignored) = fields::ignoring(&unit.spec, live, &unit.ignore);
         out.change.ignored = ignored;

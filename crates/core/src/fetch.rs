@@ -24,7 +24,7 @@ pub async fn fetch(reading: &Reading, look: Look<'_>, tell: &(dyn Fn(&str) + Syn
     fetch_from(PrefetchedLists::default(), reading, look, tell).await
 }
 
-/// The same, where some lists are known.
+/// Fetches what the service has, starting from lists that were fetched before.
 pub async fn fetch_from(
     early: PrefetchedLists,
     reading: &Reading,

@@ -180,7 +180,7 @@ impl<'l> Fetch<'l> {
         Self::start_from(PrefetchedLists::default(), look, now)
     }
 
-    /// The same, where some lists are known. They were asked for after the ledger was read.
+    /// Starts a fetch from lists that were fetched before. They were requested after the ledger was read.
     pub fn start_from(early: PrefetchedLists, look: Look<'l>, now: Timestamp) -> (Self, Vec<Ask>) {
         let mut fetch = Self {
             needed: dispensable::needed(&look),

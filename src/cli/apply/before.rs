@@ -33,7 +33,7 @@ pub struct Asking<'a> {
 }
 
 impl<'a> Asking<'a> {
-    /// The same about one of several targets.
+    /// Returns what a person is asked about one of several targets. `again` repeats the command for that target.
     pub fn about_one(&self, again: Repetition) -> Self {
         Self { question: APPLY_THIS, way_out: self.way_out.clone(), again, ..*self }
     }

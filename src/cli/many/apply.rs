@@ -236,7 +236,7 @@ impl ManyApply<'_> {
         }
     }
 
-    /// The same of all targets.
+    /// Reports to the reviewers of each target what became of it.
     async fn tell_all(&self, ended: &[Dealt]) {
         let first = ended.iter().find(|dealt| dealt.is_in_the_way()).map_or("", |dealt| &dealt.site.target);
         for Dealt { site, again, fate, .. } in ended {

@@ -63,7 +63,7 @@ pub fn told(
     all.iter().map(ahead).collect()
 }
 
-/// The same as it is shown.
+/// Returns the plans or failures of all targets, in the form that is shown.
 pub fn several<'p>(
     all: &'p [Became<Planned>],
     aheads: &'p [(String, NextSteps)],

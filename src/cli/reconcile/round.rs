@@ -83,7 +83,7 @@ impl Rounds<'_> {
         Looked::At(targets)
     }
 
-    /// The same with commands that run as they are pasted.
+    /// Completes the commands in the result of a target, so that they run as they are pasted.
     fn said(&self, target: TargetRound) -> TargetRound {
         let TargetRound { name, standing, why, .. } = target;
         let out = &self.context.out;

@@ -40,7 +40,7 @@ pub fn ics(view: &CalendarView) -> String {
     out
 }
 
-/// The same for as long as the message has its address, so that a new time moves the event.
+/// Returns the id of an event. It stays the same while the message has its address, so that a new time moves the event.
 fn uid(view: &CalendarView, entry: &CalendarEntry) -> String {
     let digest = Digest::of_data(&(view.target, &entry.address, entry.variant, entry.number));
     format!("{digest}@pushplan")

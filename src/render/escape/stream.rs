@@ -40,7 +40,8 @@ fn is_harmless(line: &str) -> bool {
     })
 }
 
-/// The same of a line with signs that stand in most plans. Each is one column wide, is seen, and is read from left to right.
+/// Returns whether a line needs no closer look if signs that are common in plans are allowed too. Each sign is one column wide,
+/// is visible, and is read from left to right.
 fn is_calm(line: &str) -> bool {
     let mut last = ' ';
     line.chars().all(|c| {

@@ -1,4 +1,4 @@
-//! The same for programs: one JSON object. It holds every fact that the text shows.
+//! The history for programs: one JSON object. It holds every fact that the text shows.
 
 use std::collections::BTreeMap;
 

@@ -38,7 +38,7 @@ pub fn text(all: &[(&str, DriftResult)], style: Style) -> String {
     out
 }
 
-/// The same for a pull request. What there is no room for is counted.
+/// Returns the drift of all targets as Markdown for a pull request. Counts the targets whose details have no room.
 pub fn markdown(all: &[(&str, DriftResult)]) -> String {
     use crate::render::escape::markdown::text;
     let mut out = format!("## {}\n\n", text(&summary(all)));

@@ -10,7 +10,7 @@ pub fn text(several: &Several, style: Style) -> String {
     whole(several, true, style)
 }
 
-/// The same for whoever is about to apply it: what to do next needs no word.
+/// Returns the plans of several targets before an apply, without what to do next.
 pub fn before_apply(several: &Several, style: Style) -> String {
     whole(several, false, style)
 }

@@ -1,4 +1,4 @@
-//! The same for programs: one JSON object.
+//! The outcome for programs: one JSON object.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -132,7 +132,7 @@ fn said(path: &str, value: &Value) -> String {
     }
 }
 
-/// The same for a field of a change: an audience is told in a sentence.
+/// Returns the value of a change's field as people say it. An audience becomes a sentence.
 pub fn as_said(change: &Change, path: &str, value: &Value) -> String {
     let is_it = |at: &&str| beneath(path, at) == Some("");
     let selector = || Selector::decode(&Node::from_json_value(value), &mut Reader::default());

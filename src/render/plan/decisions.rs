@@ -13,7 +13,7 @@ pub const RISKS: [(Risk, &str); 5] = [
     (Risk::ByHand, "By hand"),
 ];
 
-/// The same for one block: what loses some of its parts is not deleted.
+/// Returns what the risk of a block is called, usually `word`. A block that loses some of its parts is not deleted.
 pub fn called(block: &Block, word: &'static str) -> &'static str {
     let is_less = block.risk == Risk::Deletes && block.action != Action::Delete && block.retired.is_empty();
     if is_less { "Takes from" } else { word }

@@ -206,13 +206,13 @@ impl<'p> PlanView<'p> {
         Self::with(Review::of(plan), again, true)
     }
 
-    /// The same for a form that says nothing of what stays as it is.
+    /// Returns the view for a form that shows only changes. It does not review a plan that changes nothing.
     pub fn of_changes(plan: &'p Plan, again: &'p Repetition) -> Self {
         let changes = plan.changes.iter().any(Change::is_told);
         Self::with(if changes { Review::of(plan) } else { Review::unread(plan) }, again, true)
     }
 
-    /// The same for what somebody did on the service: what was removed there is gone, also where it is declared.
+    /// Returns the view of changes made on the service. A resource that was removed there is gone, even if it is declared.
     pub fn of_drift(plan: &'p Plan, again: &'p Repetition) -> Self {
         Self::with(Review::of(plan), again, false)
     }

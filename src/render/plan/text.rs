@@ -32,13 +32,13 @@ pub fn text(plan: &Plan, ahead: &NextSteps, style: Style) -> String {
     out
 }
 
-/// The same, part by part as it is made, each of whole lines: who reads the beginning of a long plan does not wait for its
-/// end.
+/// Passes the whole plan to `tell`, part by part as it is made. Each part has whole lines, so that the beginning of a long plan
+/// can be read before its end is ready.
 pub fn text_to(plan: &Plan, ahead: &NextSteps, style: Style, tell: &mut dyn FnMut(&str)) {
     whole(&PlanView::of_changes(plan, &ahead.again), Some(ahead), style, tell);
 }
 
-/// The same for whoever is about to apply it: what to do next needs no word. The plan's digest comes back where it was told.
+/// Passes the whole plan to `tell` before an apply, without what to do next. Returns the plan's digest if it was shown.
 pub fn before_apply(plan: &Plan, again: &Repetition, style: Style, tell: &mut dyn FnMut(&str)) -> Option<Digest> {
     let view = PlanView::of_changes(plan, again);
     whole(&view, None, style, tell);

@@ -1,4 +1,4 @@
-//! The same for programs: lines of JSON, what a webhook gets, and what `/healthz` says.
+//! Rounds of `reconcile` for programs: lines of JSON, the body of a webhook, and the answer of `/healthz`.
 
 use std::time::Duration;
 

@@ -127,7 +127,7 @@ fn a_step_that_cannot_be_carried_out_says_why() {
     );
 }
 
-/// The same cases against a manifest in which one thing was changed: each fails, and names the line that decided.
+/// Runs cases against a manifest in which one thing was changed: each fails, and names the line that decided.
 #[test]
 fn every_change_of_the_manifest_is_noticed_with_its_line() {
     let member = "device: BUYER\nexpect: {in: lapsed-buyers}";

@@ -193,7 +193,7 @@ fn a_ledger_on_a_git_server_is_looked_at_and_the_clone_stays_as_it_is() {
     assert_eq!(ran.code, 0, "{ran}");
     says(&ran.stdout, &["ledger       refs/pushplan/local on origin, ", " records since lineage "]);
     assert_eq!(contents(second.path()), before, "nothing is written");
-    // The same where the project is in no repository.
+    // A project outside of a repository also stays as it is.
     let third = project(&format!("[targets.local]\nledger = \"git:{url}\"\n"));
     let before = contents(third.path());
     let ran = pushplan(&third, &["doctor"], &[("PUSHPLAN_LEDGER_DIR", server.path().to_str().expect("UTF-8"))]);

@@ -253,7 +253,7 @@ impl Declared {
         edited.is_recognized()
     }
 
-    /// The same for the audience of every thing that names a segment.
+    /// Notes an edit of the audience of every thing that names a segment, unless its messages would not be recognized after it.
     fn mark_audiences_of(&mut self, segment: usize) -> bool {
         let number = self.things[segment].number;
         let users: Vec<usize> =

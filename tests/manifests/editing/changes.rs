@@ -121,7 +121,7 @@ fn all_specs(manifests: &Manifests) -> BTreeMap<Address, Value> {
 
 const REMARKS: [&str; 4] = ["# a note: [not, a, list]", "# another", "# below", "# why"];
 
-/// The same text with a number for every remark, so that each is known.
+/// Adds a number to every remark of a text, so that each can be recognized.
 fn numbered(text: &str) -> String {
     let number = |(n, line): (usize, &str)| match REMARKS.iter().any(|remark| line.ends_with(remark)) {
         true => format!("{line} {n}"),

@@ -38,7 +38,7 @@ pub enum Tree {
     Map(Vec<Field>),
     /// A map whose keys are all of them data.
     Free(Vec<Field>),
-    /// The same thing, said in several ways.
+    /// One thing that can be written in several ways.
     Either(Vec<Tree>),
 }
 

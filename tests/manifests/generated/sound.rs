@@ -15,7 +15,8 @@ pub fn unique(project: &mut Vec<Meant>) {
     project.dedup_by(|a, b| (a.kind, &a.key) == (b.kind, &b.key));
 }
 
-/// The same project without what `validate` refuses. Segments name earlier ones, everything else any; its times are to come.
+/// Returns a project without what `validate` refuses. Segments name only earlier segments; everything else names any segment.
+/// All scheduled times are in the future.
 pub fn sound(mut project: Vec<Meant>) -> Vec<Meant> {
     let segments: Vec<String> =
         project.iter().filter(|meant| meant.kind == "segments").map(|meant| meant.key.clone()).collect();

@@ -23,7 +23,7 @@ impl Choices {
         Self { state: seed | 1, plain: false, anchors: None }
     }
 
-    /// The same with anchors: a value that stands twice in a document may be written once.
+    /// Choices with anchors: a value that appears twice in a document may be written once.
     pub fn with_anchors(seed: u64) -> Self {
         Self { anchors: Some(Vec::new()), ..Self::new(seed) }
     }

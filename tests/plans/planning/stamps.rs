@@ -39,7 +39,7 @@ fn answered() -> Ledger {
     ledger(Record::Outcomes(vec![outcome]))
 }
 
-/// The same, updated since by a request that was answered with a success.
+/// A ledger in which `segments/a` was created, and then updated by a request that was answered with a success.
 fn updated() -> Ledger {
     let mut ledger = answered();
     let address = Address::new("segments", "a");
@@ -61,7 +61,7 @@ fn updated() -> Ledger {
     ledger
 }
 
-/// The same, after a plan has read it under a stamp, or has taken it up without one.
+/// Returns a ledger after a plan has read `segments/a` under a stamp, or has adopted it without one.
 fn taken_up(ledger: &Ledger, stamp: Option<i64>) -> Ledger {
     let adopted = Adopted {
         address: Address::new("segments", "a"),

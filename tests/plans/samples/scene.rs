@@ -191,7 +191,7 @@ impl Scene {
         text
     }
 
-    /// The same for a narrow terminal and for programs too.
+    /// Compares a plan with the expected output for a wide terminal, for a narrow terminal and for programs.
     pub fn golden_in_all_forms(&self, name: &str) {
         self.golden(name);
         golden(&format!("{name}-80.txt"), &self.lasting(&self.shown(80).0));
@@ -251,7 +251,7 @@ impl Drop for Scene {
 const VARYING: [(&str, &str, &str); 2] =
     [("\nPlan ", " for local", "<digest>"), ("since the last apply ", "files:", "(<time>), not in your ")];
 
-/// The same in a document.
+/// The fields of a JSON document that differ in each run.
 const VARYING_KEYS: [&str; 6] = ["digest", "short_digest", "made", "expires", "last_apply", "origin"];
 
 /// The id that a text begins with.

@@ -49,7 +49,7 @@ pipelines:
         self.run_as(arguments, &[])
     }
 
-    /// The same with something in the environment.
+    /// Runs the binary with these environment variables.
     pub fn run_as(&self, arguments: &[&str], env: &[(&str, &str)]) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pushplan"));
         for name in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "LC_ALL", "LC_CTYPE", "LANG", "CI"] {

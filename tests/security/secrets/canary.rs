@@ -28,7 +28,7 @@ pub fn is_told(bytes: &[u8]) -> bool {
     forms.iter().any(|form| bytes.windows(form.len()).any(|window| window.eq_ignore_ascii_case(form)))
 }
 
-/// The same as the key of an application, which has no colon.
+/// A canary that is the key of an application, which has no colon.
 pub const KEY: &str = "k/+????K4naryInTheMine=%\\\"w";
 
 #[test]

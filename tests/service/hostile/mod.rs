@@ -59,7 +59,7 @@ async fn a_body_of_five_mebibytes_is_read_and_one_byte_more_is_too_large() {
         let bytes = request("POST", "/api/segments", &[], segment(length).as_bytes());
         let reply = exchange(world.running.address, &bytes).await;
         assert_eq!((reply.status, &reply.json()["error_code"]), (status, &code), "{length} bytes");
-        // The same without saying how long it is.
+        // A chunked body, which declares no length, gets this status too.
         let text = segment(length);
         let mut chunked = Vec::new();
         for chunk in text.as_bytes().chunks(60_000) {

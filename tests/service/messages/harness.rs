@@ -61,7 +61,7 @@ impl Service {
         Self::start(settings(Some(clock))).await
     }
 
-    /// The same with the verbs of the contract alone.
+    /// A service in memory whose clock stands at a time, with only the verbs of the contract.
     pub async fn documented(clock: &str) -> Self {
         Self::start(Settings { api: Level::Documented, ..settings(Some(clock)) }).await
     }

@@ -68,7 +68,7 @@ impl World {
         world
     }
 
-    /// The same with one of every kind of thing.
+    /// A service with two devices and one of every kind of thing.
     pub async fn new(api: Level) -> Self {
         let mut world = Self::bare(settings(api)).await;
         let made = [

@@ -199,7 +199,7 @@ fn one(service: &Service, part: &str, id: &str, manner: Manner, dice: &mut Dice)
     )
 }
 
-/// The same in another form: everything here means what was sent.
+/// Returns a value in another form, which means what was sent.
 fn normalised(value: &Value, dice: &mut Dice) -> Value {
     match value {
         Value::Object(map) => {

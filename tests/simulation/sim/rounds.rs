@@ -35,7 +35,7 @@ pub struct Length {
     pub rounds: usize,
     /// How many of a thousand requests meet a fault.
     pub faults: u64,
-    /// The same of those that change something.
+    /// How many of a thousand requests that change something meet a fault.
     pub sends: u64,
     /// Whether also the kinds are listed that nothing here is of.
     pub all_kinds: bool,

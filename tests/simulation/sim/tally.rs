@@ -192,7 +192,7 @@ impl Tally {
         }
     }
 
-    /// The same of a kind that is told by its key.
+    /// Counts a fault that meets a kind, given by its key. Ignores a kind that is not counted.
     pub fn met_kind(&mut self, fault: Fault, kind: &str) {
         if let Some(kind) = KINDS.iter().find(|other| **other == kind) {
             self.met(fault, kind);

@@ -32,7 +32,7 @@ pub const LATE: i64 = 130 * SECOND;
 pub const LAG: i64 = 120 * SECOND;
 /// How far off a clock can be.
 const SKEW: i64 = 10 * SECOND;
-/// The same of one that nobody looks after.
+/// How far off a clock can be that nobody maintains.
 const APART: i64 = 10 * MINUTE;
 /// When everybody sees what was done: longer than all of these together.
 pub const SETTLE: i64 = 5 * MINUTE;
@@ -154,7 +154,7 @@ impl World {
         }
     }
 
-    /// The same world, in which another story happens from now on. Nobody is at work in it.
+    /// Continues a world with another story. No process is running in it.
     pub fn going_on(begun: &Self, length: Length, dice: Dice) -> Self {
         Self {
             now: begun.now,

@@ -1,4 +1,4 @@
-//! The same over ssh: a server on a port of its own, with keys of its own.
+//! Git servers over ssh: each has its own port and its own keys.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};

@@ -53,7 +53,7 @@ impl Site {
         Self::with(manifest, level, &[], lie)
     }
 
-    /// The same, with options for the service.
+    /// Creates a site and starts its service with these options. `lie` gets each request and the port of the service.
     pub fn with(
         manifest: &str,
         level: &str,

@@ -130,7 +130,7 @@ impl Loop {
         self.ended()
     }
 
-    /// The same with what it noted beside it.
+    /// Asks it to stop; returns how it ended, and what it wrote to standard error.
     fn stop_with_notes(mut self) -> (i32, String) {
         let mut notes = self.child.stderr.take().expect("piped");
         let (code, _) = self.stop();

@@ -208,7 +208,7 @@ impl Journal {
         Some(Effect::Append(entry))
     }
 
-    /// The same entry once more, when it is time.
+    /// Retries the entry that is under way, when it is time.
     fn again(&mut self, now: Timestamp) -> Option<Effect> {
         self.again_at.filter(|at| *at <= now && self.broken.is_none())?;
         self.again_at = None;

@@ -143,7 +143,7 @@ impl Run {
         &self.journal.ledger
     }
 
-    /// The same, once it is over.
+    /// Returns the ledger and consumes the run, once the run is over.
     pub fn into_ledger(self) -> Ledger {
         self.journal.ledger
     }

@@ -67,7 +67,7 @@ struct Going<'c> {
     goes: BTreeMap<(&'c str, Digest), Vec<&'c Address>>,
     /// Those that are there until a person takes them away, by their content, with whether that is in doubt.
     stays: BTreeMap<(&'c str, Digest), (&'c Address, bool)>,
-    /// The same by their names.
+    /// Those that are there until a person deletes them, by their names, with whether their state is unknown.
     named: BTreeMap<(&'c str, String), (&'c Address, bool)>,
     /// Those that have begun, by what they said, whenever that was: they have had their time, or the rest of them is called off.
     begun: BTreeMap<(&'c str, Digest), (&'c Address, Old)>,
@@ -235,7 +235,8 @@ impl<'s> Meanings<'s> {
         Self { segment, known: BTreeMap::new(), depth: 0 }
     }
 
-    /// The same with segments by their keys, and by what they say: either may be as it was.
+    /// Returns two digests without the name: one with segments by their keys, one with segments by their content. Either may be
+    /// unchanged after a rename.
     fn both(&mut self, address: &Address, spec: &Shared) -> [Digest; 2] {
         [unnamed(kinds::api(address), spec), self.of(address, spec)]
     }

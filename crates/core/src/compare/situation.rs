@@ -47,7 +47,8 @@ impl Situation<'_> {
         api.runs(spec).is_some_and(|runs| runs.is_over(self.now, self.min_lead))
     }
 
-    /// The same of something of ours. What is sent as soon as it exists tells no time: there, the ledger knows.
+    /// Returns whether a managed resource has messaged people for the last time. The ledger knows this for a resource that is
+    /// sent as soon as it exists, because its spec has no time.
     pub fn has_ended(&self, api: &dyn Api, owned: &Owned, spec: &Value) -> bool {
         match api.runs(spec) {
             Some(Runs { last: None, .. }) => owned.past,

@@ -56,8 +56,8 @@ pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
     units.into_iter().flatten().collect()
 }
 
-/// The same, and where those are declared that are applied in parts. Each resource goes as soon as its units are made: both of
-/// all of them would take twice the room.
+/// Returns the units that the manifests declare, and the places of resources that are applied in parts. Drops each resource as
+/// soon as its units are made, because both together would need twice the memory.
 pub fn taken(desired: Desired, sources: &Sources) -> (BTreeMap<Address, Unit>, BTreeMap<Address, DeclaredAt>) {
     let made = cores::each_of(desired.resources.into_iter().collect(), |(address, declared)| {
         let units = units_of(&address, &declared, sources);
@@ -88,7 +88,7 @@ fn units_of(address: &Address, declared: &Declared, sources: &Sources) -> Vec<(A
     declared.spec.units(&address.key).into_iter().map(unit).collect()
 }
 
-/// The same with segments of ours by their keys, where they are named by their ids: both mean the same thing.
+/// Returns units that name managed segments by their keys instead of their ids. Both mean the same thing.
 pub fn by_key<'u>(units: &'u BTreeMap<Address, Unit>, ledger: &Ledger) -> Cow<'u, BTreeMap<Address, Unit>> {
     let names = Names::new(ledger);
     let ids = |(address, unit): (&Address, &Unit)| {

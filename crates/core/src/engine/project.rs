@@ -96,7 +96,7 @@ pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) ->
     check::judge(general, resolved, &manifests.project, &manifests.sources)
 }
 
-/// The same for one target that was resolved.
+/// Checks one target whose manifests are resolved already. `found` holds the findings from resolving them.
 pub fn check_one(
     manifests: &Manifests,
     target: Option<&str>,

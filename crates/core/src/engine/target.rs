@@ -139,7 +139,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// The same, where somebody wants to know how long requests take, and does not wait for longer than this.
+    /// Creates a `Shared` that measures how long requests take, and stops looking for a running local service after `within`.
     pub fn timed(timing: Arc<dyn Timing>, within: Duration) -> Self {
         Self { clients: Clients::timed(timing), within: Some(within), ..Self::default() }
     }
@@ -165,7 +165,7 @@ pub async fn open(project: &Project, name: Option<&str>) -> Result<Opened, Failu
     open_with(&Shared::default(), project, name).await
 }
 
-/// The same for one of several.
+/// Opens a target together with others, which share credentials and connections.
 pub async fn open_with(shared: &Shared, project: &Project, name: Option<&str>) -> Result<Opened, Failure> {
     let (name, target) = choose(project, name)?;
     match &target.base_url {
@@ -187,7 +187,7 @@ pub async fn open_with(shared: &Shared, project: &Project, name: Option<&str>) -
     }
 }
 
-/// The same of a service that runs already; `None` where there is none, or where something is wrong.
+/// Opens a target without starting the built-in service. Returns `None` if that service does not run, or if something is wrong.
 pub async fn open_running(project: &Project, name: &str) -> Option<Opened> {
     let target = project.target(name)?;
     let shared = Shared::default();

@@ -224,7 +224,7 @@ impl LockHeld {
         Failure::new(self.words()).help(help)
     }
 
-    /// The same for a command that tries again by itself.
+    /// Names the run that holds the ledger, for a command that retries by itself: the help does not suggest `--wait`.
     pub fn skipped(&self) -> Failure {
         Failure::new(self.words()).help(self.if_gone())
     }

@@ -174,7 +174,7 @@ impl Workspace {
         self.plan_from(HeadStart::default(), opened, wish, session).await
     }
 
-    /// The same with a head start.
+    /// Makes a plan from prefetched data, and fetches the rest. It only reads: the client that it uses cannot write.
     pub async fn plan_from(
         &self,
         mut head: HeadStart,

@@ -62,7 +62,7 @@ pub fn text_of(body: &str) -> String {
     text.rsplit_once(RESULT).map_or(text, |(text, _)| text).to_owned()
 }
 
-/// The same comment with another footer, which tells what became of it. `hidden` knows that too.
+/// Returns the body of a comment with another footer, which reports the result. `hidden` records that result too.
 pub fn with_footer(comment: &Comment, hidden: &Hidden, footer: &str) -> String {
     body(hidden, &text_of(&comment.body), footer)
 }

@@ -160,9 +160,9 @@ impl Hidden {
         hidden
     }
 
-    /// The same once a part of it is done: what is left of it is approved, and what is done is not any more. What was begun
-    /// stands before what was not; where the comment has no room for all of that, it knows the others by a digest. `plan` is
-    /// what was carried out: all of it was approved. `done` and `begun` are what it changed, all of it and in part.
+    /// Returns the hidden data after a part of the plan was applied: only the remaining changes are still approved. Changes that
+    /// were begun come before the others. If the comment has no room for all of them, a digest identifies the rest. `plan` is the
+    /// plan that was applied; all of it was approved. `done` and `begun` are the addresses that it changed, fully and in part.
     pub fn partly(&self, plan: &Plan, done: &BTreeSet<&Address>, begun: &BTreeSet<&Address>) -> Self {
         // What replaces something may leave the old version.
         let is_left = |change: &Approved| !done.contains(&change.address) || change.action == Action::Replace;

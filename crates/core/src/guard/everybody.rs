@@ -38,7 +38,7 @@ impl<'s> Segments<'s> {
         Self { criteria: specs.into_iter().map(one).collect(), ids: HashMap::new() }
     }
 
-    /// The same where some may be named by their ids.
+    /// Adds the ids of segments, so that audiences can also name segments by id.
     pub fn with_ids(self, ids: impl IntoIterator<Item = (&'s str, &'s str)>) -> Self {
         Self { ids: ids.into_iter().collect(), ..self }
     }

@@ -96,9 +96,9 @@ pub struct NotPromoted {
 pub enum Why {
     /// What git says of it is not applied to the other target.
     NotYet,
-    /// The same, and what the other target has of it is promoted.
+    /// The version in git is not applied to the other target; the version that the other target has is promoted.
     Newer,
-    /// The same, and this target has what the other one has of it already.
+    /// The version in git is not applied to the other target; this target already has the version of the other target.
     Older,
     /// Git has gone on since it was applied to the other target, and this field of it is the other target's own.
     OfTarget(String),

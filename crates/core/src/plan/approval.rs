@@ -86,7 +86,7 @@ pub enum Difference {
     New(Vec<Action>),
     /// Nothing is to be done any more.
     Gone(Vec<Action>),
-    /// The same, because it had its time before.
+    /// Nothing is to be done any more, because its time has passed.
     Late(Vec<Action>),
     /// A run created it since, and it was removed again.
     Removed,

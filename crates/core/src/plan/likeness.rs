@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 pub enum Likeness {
     /// They are sent within a day of each other.
     Time,
-    /// The same tag change sets them off.
+    /// One tag change triggers both.
     Trigger,
     /// They go to the same people.
     Audience,

@@ -12,7 +12,7 @@ pub struct DeclaredAt {
     pub line: usize,
 }
 
-/// The same as data.
+/// The serialized form of [`DeclaredAt`].
 #[derive(Serialize, Deserialize)]
 struct Written {
     file: String,

@@ -36,7 +36,7 @@ impl<'v> Field<'v> {
     }
 }
 
-/// The same with segments of ours by their keys.
+/// Returns a spec that names managed segments by their keys instead of their ids.
 pub fn by_key(audiences: &[&str], names: &Names, spec: &Value) -> Value {
     remote::point(audiences, spec, &mut |reference| {
         let key = reference["id"].as_str().and_then(|id| names.key(id));
@@ -44,7 +44,7 @@ pub fn by_key(audiences: &[&str], names: &Names, spec: &Value) -> Value {
     })
 }
 
-/// The same with each audience written as another spec writes it, where both mean the same.
+/// Returns a spec that names managed segments by their keys. An audience that means the same in `other` is written as there.
 pub fn like(audiences: &[&str], names: &Names, spec: &Value, other: &Value) -> Value {
     let (mut spec, keyed) = (by_key(audiences, names, spec), by_key(audiences, names, other));
     for at in audiences {

@@ -40,7 +40,7 @@ impl<'v> Difference<'v> {
         }
     }
 
-    /// The same of two that are known to differ.
+    /// Adds the differences between two values that are known to differ.
     fn differ(&mut self, path: String, old: Option<&'v Value>, new: Option<&'v Value>) {
         match (old, new) {
             (None, None) => {}

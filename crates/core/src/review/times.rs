@@ -145,7 +145,7 @@ impl Review<'_> {
         (if is_same { new.clone() } else { self.set_off(change, Side::Before) }, new)
     }
 
-    /// The same on one side.
+    /// Returns the events that trigger a change's messages, on one side; `None` if nothing triggers them.
     pub fn set_off(&self, change: &Change, side: Side) -> Option<String> {
         if !kinds::api(&change.address).speaks() {
             return None;

@@ -28,7 +28,7 @@ fn messages(review: &Review, change: &Change) -> Vec<Appearance> {
     found.into_iter().map(bounded).collect()
 }
 
-/// The same with long texts cut: whoever wants to read them all opens the file.
+/// Cuts the long texts of a message. The manifest has the whole texts.
 fn bounded(mut seen: Appearance) -> Appearance {
     let cut = |text: &mut String| {
         if text.chars().nth(TEXT).is_some() {

@@ -61,7 +61,7 @@ pub fn markdown(plan: &Plan, ahead: &NextSteps) -> String {
     format!("{}{text}", rest::marker(&view, truncated))
 }
 
-/// The same in at most so many bytes, without what programs find it by.
+/// Returns the plan as Markdown in at most `most` bytes, without the marker by which programs find it.
 pub fn page(plan: &Plan, ahead: &NextSteps, most: usize) -> MarkdownPage {
     page_of(&PlanView::of(plan, &ahead.again), ahead, most)
 }

@@ -45,7 +45,7 @@ impl Workspace {
         Ok(true)
     }
 
-    /// The same, where only some kinds may be asked for.
+    /// Fetches what the service has. Without `all_kinds`, it lists only kinds that the units, the ledger or `contents` need.
     pub async fn fetch_with(
         &self,
         opened: &Opened,

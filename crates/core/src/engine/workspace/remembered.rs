@@ -33,7 +33,7 @@ impl Workspace {
         self.settled_from(&mut HeadStart::default(), opened, patience, session).await
     }
 
-    /// The same with a head start, which is lost where something is waited for.
+    /// Reads the settled ledger, starting from prefetched data. Discards that data if it has to wait.
     pub(super) async fn settled_from(
         &self,
         head: &mut HeadStart,
