@@ -392,7 +392,12 @@ impl How {
     }
 
     /// Stops where somebody else is at work, once there is no more time to wait. A lease that is over is taken over.
-    pub async fn await_turn(&self, site: &Workspace, waiting: &mut Waiting, context: &Context) -> Result<(), Failure> {
+    pub(crate) async fn await_turn(
+        &self,
+        site: &Workspace,
+        waiting: &mut Waiting,
+        context: &Context,
+    ) -> Result<(), Failure> {
         let ledger = match waiting.ledger(&context.session, &site.log, &site.target).await? {
             Ok(ledger) => ledger,
             Err(held) => {

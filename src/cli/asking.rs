@@ -94,7 +94,7 @@ pub async fn pages(opened: &Opened, path: &str) -> Result<Vec<Value>, Failure> {
 }
 
 /// A first page, and those behind it.
-pub async fn rest_of(opened: &Opened, path: &str, first: Value) -> Result<Vec<Value>, Failure> {
+pub(crate) async fn rest_of(opened: &Opened, path: &str, first: Value) -> Result<Vec<Value>, Failure> {
     let origin = opened.origin().to_string();
     let mut pages = Pages::default();
     let mut path = path.to_owned();

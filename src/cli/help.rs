@@ -15,7 +15,7 @@ pub struct Help {
 }
 
 /// What stands beneath the commands.
-pub const TOPICS: &str =
+pub(crate) const TOPICS: &str =
     "Topics: pushplan help exit-codes, environment, formats, time-zones; pushplan explain CODE for a finding";
 
 /// Something that is explained and is no command.

@@ -103,7 +103,7 @@ impl Places {
     }
 
     /// The targets of saved plans; `None` where others were asked for.
-    pub fn of_plans<'n>(&self, names: impl IntoIterator<Item = &'n String>) -> Option<TargetSelection> {
+    pub(crate) fn of_plans<'n>(&self, names: impl IntoIterator<Item = &'n String>) -> Option<TargetSelection> {
         let Targets { target, all_targets } = &self.targets;
         let targets = Targets { target: names.into_iter().cloned().collect(), all_targets: false };
         (target.is_empty() && !all_targets).then(|| TargetSelection { project: self.project.clone(), targets })
@@ -124,7 +124,7 @@ impl Places {
     }
 
     /// Returns one target or several of a project that was read already.
-    pub fn which_of(&self, read: &Project) -> Result<Which, Failure> {
+    pub(crate) fn which_of(&self, read: &Project) -> Result<Which, Failure> {
         let Self { project, targets } = self;
         let one = |target: Option<String>| Ok(Which::One(TargetArgs::new(project.clone(), target)));
         match (targets.of(read), targets.target.as_slice()) {
@@ -208,7 +208,7 @@ impl Does {
     }
 
     /// How it is said again for one of them.
-    pub fn again_for(&self, asked: &TargetSelection, target: &str, choice: &Choice) -> Repetition {
+    pub(crate) fn again_for(&self, asked: &TargetSelection, target: &str, choice: &Choice) -> Repetition {
         self.again_at(&asked.place(target), target, choice)
     }
 
@@ -286,7 +286,7 @@ impl TargetSelection {
     }
 
     /// Reads the project as far as possible, for all selected targets. Also returns whether all of it could be read.
-    pub fn read_leniently(&self) -> Result<(Vec<Arc<Workspace>>, bool), Failure> {
+    pub(crate) fn read_leniently(&self) -> Result<(Vec<Arc<Workspace>>, bool), Failure> {
         let root = TargetArgs::new(self.project.clone(), None).root()?;
         let manifests = read_project(&root, None);
         let names = self.targets.of(&manifests.project)?.unwrap_or_default();

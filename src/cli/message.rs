@@ -140,7 +140,7 @@ impl Source {
 }
 
 /// Refuses values for variables that no text has. `option` is what gave them.
-pub fn check_keys(address: &Address, set: &Values, spoken: &[Spoken], option: &str) -> Result<(), Failure> {
+pub(crate) fn check_keys(address: &Address, set: &Values, spoken: &[Spoken], option: &str) -> Result<(), Failure> {
     let variables = spoken.iter().flat_map(|one| one.said.variables.unwrap_or(&[]));
     let known: Vec<&str> = variables.map(|variable| variable.key.as_str()).collect();
     let Some(wrong) = set.keys().find(|key| !known.contains(&key.as_str())) else { return Ok(()) };

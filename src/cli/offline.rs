@@ -285,7 +285,7 @@ fn decided(
 }
 
 /// The failure for a plan that was not compared with the service, where one is to be applied.
-pub fn not_applied(file: &Path, plan: &Plan) -> Option<Failure> {
+pub(crate) fn not_applied(file: &Path, plan: &Plan) -> Option<Failure> {
     let words = plan.compared_with()?;
     let message = format!("the plan {} is for reading, and is not applied: {}", file.display(), lower(&words));
     Some(

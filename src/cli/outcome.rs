@@ -86,7 +86,7 @@ impl Outcome {
 }
 
 /// The failure for an address that nothing was scheduled under.
-pub fn not_sending(address: &Address, ledger: &Ledger, known: &BTreeSet<Address>, target: &str) -> Failure {
+pub(crate) fn not_sending(address: &Address, ledger: &Ledger, known: &BTreeSet<Address>, target: &str) -> Failure {
     if ledger.owned.contains_key(address) {
         return Failure::usage(format!("{address} sends nothing at a time, so that there is no outcome to tell"))
             .help("scheduled pushes and experiments do");

@@ -96,7 +96,7 @@ impl TargetArgs {
     }
 
     /// This place, with a target if none was named.
-    pub fn or_target(&self, name: &str) -> Self {
+    pub(crate) fn or_target(&self, name: &str) -> Self {
         Self::new(self.project.clone(), self.target.clone().or(Some(name.to_owned())))
     }
 
@@ -116,12 +116,12 @@ impl TargetArgs {
     }
 
     /// Reads the project. For programs, errors go to standard output as `validate --format json` prints them.
-    pub fn read_for(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Workspace, Failure> {
+    pub(crate) fn read_for(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Workspace, Failure> {
         self.open(now).map_err(|why| shown(why, programs, context))
     }
 
     /// Reads the project to make a plan of the manifests, and nothing else.
-    pub fn read_to_plan(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Workspace, Failure> {
+    pub(crate) fn read_to_plan(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Workspace, Failure> {
         self.open_to_plan(now).map_err(|why| shown(why, programs, context))
     }
 }

@@ -81,7 +81,7 @@ impl Scope {
 
     /// The places that are asked about and hold nothing to check, as seen from the folder `here`. The project file is not
     /// a manifest, but it is checked.
-    pub fn without_manifests(&self, here: &Path, manifests: &Manifests) -> Vec<String> {
+    pub(crate) fn without_manifests(&self, here: &Path, manifests: &Manifests) -> Vec<String> {
         let own = manifests.project_file();
         let files = || manifests.sources.iter().filter(|(file, _)| Some(*file) != own);
         let of_project = manifests.project.places();
@@ -103,7 +103,7 @@ impl Scope {
     }
 
     /// Names the files as seen from the folder `here`, so that a terminal, an editor or a CI system can open them.
-    pub fn show_from(&self, here: &Path, sources: &mut Sources) {
+    pub(crate) fn show_from(&self, here: &Path, sources: &mut Sources) {
         if self.root != here {
             sources.rename(|name| if name == STDIN { name.to_owned() } else { relative(here, &self.root.join(name)) });
         }
@@ -117,7 +117,7 @@ impl Scope {
 }
 
 /// The scopes of all the paths, one per project and one for files that belong to none.
-pub fn scopes(here: &Path, paths: &[PathBuf], stdin_path: Option<&Path>) -> Result<Vec<Scope>, Failure> {
+pub(crate) fn scopes(here: &Path, paths: &[PathBuf], stdin_path: Option<&Path>) -> Result<Vec<Scope>, Failure> {
     let stdin = paths.iter().any(|path| path.as_os_str() == "-");
     match (stdin, stdin_path) {
         (true, _) if paths.len() > 1 => Err(dash_beside_paths()),
@@ -169,7 +169,7 @@ fn of_paths(here: &Path, paths: &[PathBuf]) -> Result<Vec<Scope>, Failure> {
 }
 
 /// The failure for `-` among other paths.
-pub fn dash_beside_paths() -> Failure {
+pub(crate) fn dash_beside_paths() -> Failure {
     Failure::usage("`-` cannot stand beside other paths").help("name a single `-`, or files and folders")
 }
 

@@ -9,7 +9,7 @@ use crate::failure::Exit;
 /// Makes a limit on the size of files (`ulimit -f`) an error of the write that meets it. By default, the system ends the process,
 /// and a ledger that was being written would be torn.
 #[cfg(unix)]
-pub fn survive_file_limit() {
+pub(crate) fn survive_file_limit() {
     use rustix::process::{Resource, Signal, getrlimit};
     use tokio::signal::unix::{SignalKind, signal};
     // Without a limit, there is no such signal, and nothing to pay for.
@@ -23,7 +23,7 @@ pub fn survive_file_limit() {
 }
 
 #[cfg(not(unix))]
-pub fn survive_file_limit() {}
+pub(crate) fn survive_file_limit() {}
 
 /// What asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

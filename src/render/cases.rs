@@ -226,7 +226,7 @@ pub fn json(ran: &[Ran]) -> String {
 }
 
 /// Returns cases that were not run as one JSON object.
-pub fn json_list(cases: &[Case]) -> String {
+pub(crate) fn json_list(cases: &[Case]) -> String {
     let entry = |case: &Case| CaseEntry {
         name: case.name.clone(),
         file: case.place.file.clone(),

@@ -139,12 +139,12 @@ pub fn held(failure: &Failure, run: &JobRun) -> String {
 }
 
 /// That there was nothing left to apply.
-pub fn nothing_left(run: &JobRun) -> String {
+pub(crate) fn nothing_left(run: &JobRun) -> String {
     format!("{}: nothing was left to apply.", run.lead("Applied to"))
 }
 
 /// That a plan was not begun because another target's was not applied as it was planned.
-pub fn not_begun(other: &str, run: &JobRun) -> String {
+pub(crate) fn not_begun(other: &str, run: &JobRun) -> String {
     let other = markdown::code(&short(other, 80));
     format!("{}: it was not begun, because {other} was not applied as planned.", run.lead("Held, not applied to"))
 }

@@ -44,7 +44,7 @@ impl Commands {
     }
 
     /// Returns a text whose commands run as they are, for this target. With several targets, commands have to name one.
-    pub fn complete_for<'t>(&self, text: &'t str, target: Option<&str>) -> Cow<'t, str> {
+    pub(crate) fn complete_for<'t>(&self, text: &'t str, target: Option<&str>) -> Cow<'t, str> {
         if (self.project.is_none() && target.is_none()) || !text.contains(START) {
             return Cow::Borrowed(text);
         }

@@ -13,7 +13,7 @@ const MOST_LINES: usize = 60;
 const WITHHELD: &str = "(not shown)";
 
 /// What is about to be sent, and where to.
-pub fn about_to_send(request: &Request, target: &str, place: &str, style: Style) -> String {
+pub(crate) fn about_to_send(request: &Request, target: &str, place: &str, style: Style) -> String {
     let mut out = String::new();
     let place = if place.is_empty() { target.to_owned() } else { format!("{target}, {place}") };
     let rows = [

@@ -14,7 +14,7 @@ const WIDTH: usize = 100;
 const BOLD: Style = Style::new().bold();
 
 /// All codes by family, all kinds, and the files that have a sample, each with what it is for.
-pub fn topics(files: &[(&str, &str)]) -> String {
+pub(crate) fn topics(files: &[(&str, &str)]) -> String {
     let mut out = String::new();
     for (family, about) in FAMILIES {
         heading(&mut out, about);

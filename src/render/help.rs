@@ -39,7 +39,7 @@ pub fn purpose(name: &str, said: Option<&str>) -> Option<String> {
     usual().or_else(|| said.map(str::to_owned))
 }
 
-pub fn exit_codes() -> String {
+pub(crate) fn exit_codes() -> String {
     let mut out = String::new();
     heading(&mut out, "Exit codes, for scripts to go by");
     for (exit, meaning) in EXITS {
@@ -95,7 +95,7 @@ pub fn formats(all: &[Forms]) -> String {
     out
 }
 
-pub fn time_zones() -> String {
+pub(crate) fn time_zones() -> String {
     let mut out = String::new();
     heading(&mut out, "How times and time zones are read");
     for (label, words) in [

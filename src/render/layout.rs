@@ -69,7 +69,7 @@ impl Paint {
 }
 
 /// A text with its colour.
-pub fn painted(text: &str, paint: Paint, style: Style) -> String {
+pub(crate) fn painted(text: &str, paint: Paint, style: Style) -> String {
     let mut out = String::with_capacity(text.len());
     put(&mut out, text, paint, style);
     out
@@ -125,7 +125,7 @@ impl Words {
         self.paint(text, Paint::Plain)
     }
 
-    pub fn paint(mut self, text: &str, paint: Paint) -> Self {
+    pub(crate) fn paint(mut self, text: &str, paint: Paint) -> Self {
         self.pieces.push(Piece { text: one_line(text), paint, whole: false, copied: false });
         self
     }
@@ -321,7 +321,7 @@ impl Row {
         Self { label: one_line(label), paint: Paint::Faint, lines: vec![words] }
     }
 
-    pub fn paint(mut self, paint: Paint) -> Self {
+    pub(crate) fn paint(mut self, paint: Paint) -> Self {
         self.paint = paint;
         self
     }

@@ -118,7 +118,7 @@ impl Out {
     }
 
     /// Writes bytes to standard error exactly as they are, while a program reads standard output.
-    pub fn exact_note(&self, bytes: &[u8]) {
+    pub(crate) fn exact_note(&self, bytes: &[u8]) {
         let mut to = io::stderr().lock();
         self.stderr.put(|| to.write_all(bytes).and_then(|()| to.flush()));
     }

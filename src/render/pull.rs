@@ -218,7 +218,7 @@ pub fn gone(gone: &Gone) -> String {
 }
 
 /// Somebody asked for what was removed on the service.
-pub fn nothing_there(gone: &Gone) -> Failure {
+pub(crate) fn nothing_there(gone: &Gone) -> Failure {
     let address = one_line(&gone.address.to_string());
     Failure::new(format!("{address} was removed on the service: there is nothing to pull"))
         .exit(Exit::Refused)

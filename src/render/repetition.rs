@@ -47,7 +47,7 @@ impl Repetition {
     }
 
     /// A command for several targets, which these options choose.
-    pub fn of_several(command: &str, project: Option<&str>, targets: &[String], choice: &Choice) -> Self {
+    pub(crate) fn of_several(command: &str, project: Option<&str>, targets: &[String], choice: &Choice) -> Self {
         let target = targets.iter().map(|word| format!(" {}", shell_word(word))).collect();
         Self { target, ..Self::new(command, project, None, choice) }
     }
@@ -60,7 +60,7 @@ impl Repetition {
     }
 
     /// The command that applies a saved plan, which knows its target and its part.
-    pub fn of_file(&self, file: &str) -> String {
+    pub(crate) fn of_file(&self, file: &str) -> String {
         format!("pushplan apply {}{}", shell_word(file), self.project)
     }
 

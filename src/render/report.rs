@@ -21,7 +21,7 @@ const BUILT_IN: &str = "built-in";
 const SHOWN: usize = 20;
 
 /// What was done, in the past tense.
-pub fn past_tense(verb: Verb) -> &'static str {
+pub(crate) fn past_tense(verb: Verb) -> &'static str {
     match verb {
         Verb::Create => "created",
         Verb::Update => "updated",
@@ -319,7 +319,7 @@ pub struct ReportDocument {
     pub target: String,
     /// done, partly, failed (nothing was done), interrupted, conflict, unlocked or ledger.
     pub ending: String,
-    /// The same in words.
+    /// The ending in words.
     pub words: String,
     /// The last record of the ledger that this run knows of.
     pub ledger: u64,

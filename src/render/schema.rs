@@ -15,7 +15,7 @@ pub type Maker = fn() -> Value;
 pub const MANIFEST: &str = "manifest.schema.json";
 
 /// The schema of device tests, which editors use as well.
-pub const TESTS: &str = "tests.schema.json";
+pub(crate) const TESTS: &str = "tests.schema.json";
 
 /// Every published schema: its file name, and how it is made.
 pub const SCHEMAS: &[(&str, Maker)] = &[
@@ -47,7 +47,7 @@ pub fn text(schema: &Value) -> String {
 }
 
 /// What to begin a manifest with, so that an editor uses the schema at this path.
-pub fn modeline(path: &str) -> String {
+pub(crate) fn modeline(path: &str) -> String {
     format!("# yaml-language-server: $schema={path}")
 }
 

@@ -44,12 +44,12 @@ impl Table {
     }
 
     /// Adds a row with a number to plot.
-    pub fn plotted(&mut self, cells: impl IntoIterator<Item = String>, value: u64) {
+    pub(crate) fn plotted(&mut self, cells: impl IntoIterator<Item = String>, value: u64) {
         self.row(cells);
         self.bars.push(value);
     }
 
-    pub fn foot(&mut self, cells: impl IntoIterator<Item = String>) {
+    pub(crate) fn foot(&mut self, cells: impl IntoIterator<Item = String>) {
         self.foot = Some(cells.into_iter().map(|cell| one_line(&cell)).collect());
     }
 

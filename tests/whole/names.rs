@@ -59,3 +59,19 @@ fn definitions_are_found() {
                 // struct H\nlet struct_ = 1;\n#[cfg(test)]\nmod tests {\n    struct I;\n";
     assert_eq!(defined(text), ["A", "B", "C", "D", "F"].into());
 }
+
+/// "The same" makes a reader look for another comment.
+#[test]
+fn comments_speak_for_themselves() {
+    let begins = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with("//") && line.trim_start_matches(['/', '!']).trim_start().starts_with("The same")
+    };
+    let found: Vec<String> = sources(&["src", "crates", "tests", "benches", "examples"])
+        .iter()
+        .flat_map(|file| {
+            file.text.lines().filter(|line| begins(line)).map(|line| format!("{}: {}", file.name, line.trim()))
+        })
+        .collect();
+    assert!(found.is_empty(), "{found:#?}");
+}

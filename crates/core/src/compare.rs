@@ -428,7 +428,7 @@ pub fn how(api: &dyn Api, level: Level, id: &str, live: &Value, desired: &Value)
 }
 
 /// A person says that the old one is off: where the service lists it, that is looked at.
-pub fn by_hand_done(situation: &Situation, owned: &Owned, out: &mut Compared) {
+pub(crate) fn by_hand_done(situation: &Situation, owned: &Owned, out: &mut Compared) {
     let address = &out.change.address;
     let in_dashboard = out.change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. }));
     if !in_dashboard || !situation.done.contains(address) {

@@ -25,7 +25,7 @@ pub async fn fetch(reading: &Reading, look: Look<'_>, tell: &(dyn Fn(&str) + Syn
 }
 
 /// Fetches what the service has, starting from lists that were fetched before.
-pub async fn fetch_from(
+pub(crate) async fn fetch_from(
     early: PrefetchedLists,
     reading: &Reading,
     look: Look<'_>,
@@ -71,7 +71,12 @@ pub async fn fetch_from(
 }
 
 /// Reads what is listed of a kind and not known beyond that, whoever made it.
-pub async fn read_listed(reading: &Reading, kind: &'static Kind, level: Level, live: &mut Live) -> Result<(), Failure> {
+pub(crate) async fn read_listed(
+    reading: &Reading,
+    kind: &'static Kind,
+    level: Level,
+    live: &mut Live,
+) -> Result<(), Failure> {
     let Some(listed) = live.listed.get_mut(kind.key) else { return Ok(()) };
     let unread = listed.values().filter(|found| found.spec.is_none()).map(|found| found.id.clone());
     let asks = unread.filter_map(|id| Some((kind.api.get(&id, &Value::Null, level)?, id)));

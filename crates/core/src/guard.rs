@@ -16,7 +16,7 @@ use crate::plan::{Action, Change, Moved, Plan, Reason};
 pub use everybody::Segments;
 
 /// How many deletions a plan may have where nothing else is said.
-pub const MAX_DELETES: usize = 5;
+pub(crate) const MAX_DELETES: usize = 5;
 /// Which part of a kind may be deleted, however many that are: one in so many.
 const SHARE: usize = 5;
 /// How many addresses a refusal names.

@@ -33,7 +33,7 @@ const END: &str = "\"}\n";
 /// How many characters a checksum has.
 const SUM: usize = 64;
 /// How many bytes at the end of a record are its checksum, with what stands around it.
-pub const TAIL: usize = SEAL.len() + SUM + END.len();
+pub(crate) const TAIL: usize = SEAL.len() + SUM + END.len();
 
 /// An entry and what binds it to its log.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,7 +142,7 @@ pub fn encode(entry: &Entry, lineage: &str, previous: Option<&Digest>) -> Vec<u8
 
 /// Returns the bytes of an entry for printing: in ASCII, and with nothing that a log would show differently. They are not bound
 /// to the record before it.
-pub fn encode_printed(entry: &Entry, lineage: &str) -> Vec<u8> {
+pub(crate) fn encode_printed(entry: &Entry, lineage: &str) -> Vec<u8> {
     let Entry { seq, at, actor, record } = entry;
     let tool = env!("CARGO_PKG_VERSION");
     let written =
@@ -215,7 +215,7 @@ pub fn decode(bytes: &[u8]) -> Result<Sealed, Flaw> {
 }
 
 /// Whether a record is as a later pushplan wrote it.
-pub fn is_newer(bytes: &[u8]) -> bool {
+pub(crate) fn is_newer(bytes: &[u8]) -> bool {
     matches!(decode(bytes), Err(Flaw::Newer { .. } | Flaw::Unknown { .. }))
 }
 

@@ -70,7 +70,7 @@ impl Running {
     /// Until when the run appears to be going on, for an observer with this clock. Clocks that may differ get some time more. Wall
     /// clocks can be wrong by any amount, so this is for showing a run and for deciding whether waiting is worthwhile, never for
     /// taking over: see [`Self::is_over`].
-    pub fn holds_until(&self, clock: Option<&str>) -> Option<Timestamp> {
+    pub(crate) fn holds_until(&self, clock: Option<&str>) -> Option<Timestamp> {
         let own = self.lease.as_ref().and_then(|lease| lease.clock.as_deref());
         let same = own.is_some() && own == clock;
         let more = if same { SignedDuration::ZERO } else { APART };

@@ -79,7 +79,7 @@ pub fn folder(place: Option<&str>) -> Option<&str> {
 }
 
 /// The folder with the records of a target, in a ledger that is kept in files at `file:FOLDER`.
-pub fn folder_in(folder: &Path, target: &str) -> PathBuf {
+pub(crate) fn folder_in(folder: &Path, target: &str) -> PathBuf {
     folder.join(plain(target))
 }
 

@@ -47,7 +47,7 @@ fn letters(word: &str) -> u64 {
 }
 
 /// The only name that has `word` as one of its parts: `trigger` is a part of `immediate_trigger`.
-pub fn with_part<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn with_part<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     only(names.into_iter().filter(|name| is_part(word, name)))
 }
 

@@ -98,7 +98,7 @@ impl Refusal {
     }
 
     /// The body could not be parsed.
-    pub fn unparsable(why: &str, source: &Source, at: usize) -> Self {
+    pub(crate) fn unparsable(why: &str, source: &Source, at: usize) -> Self {
         let position = source.position(at);
         let details = json!({ "error": why, "location": { "line": position.line, "column": position.column } });
         Self { details: Some(details), ..Self::new(40000, "Could not parse request body.") }
@@ -127,7 +127,7 @@ impl Refusal {
     }
 
     /// The value at `path` says something that cannot be.
-    pub fn invalid_at(path: &str, error: impl Into<String>) -> Self {
+    pub(crate) fn invalid_at(path: &str, error: impl Into<String>) -> Self {
         let error = error.into();
         let details = json!({ "error": error, "path": path });
         Self::invalid(error).with(details)
@@ -140,29 +140,29 @@ impl Refusal {
         Self::new(40000, "Could not parse request body.").with(details)
     }
 
-    pub fn unauthorized() -> Self {
+    pub(crate) fn unauthorized() -> Self {
         Self::new(40101, "Unauthorized")
     }
 
-    pub fn not_found(what: &str) -> Self {
+    pub(crate) fn not_found(what: &str) -> Self {
         Self::new(40401, format!("{what} not found"))
     }
 
-    pub fn no_such_channel() -> Self {
+    pub(crate) fn no_such_channel() -> Self {
         Self::new(40404, "Invalid channel id")
     }
 
-    pub fn not_allowed(error: impl Into<String>) -> Self {
+    pub(crate) fn not_allowed(error: impl Into<String>) -> Self {
         Self::new(40501, error)
     }
 
     /// There is something here, but nothing for this method.
-    pub fn no_such_method(method: &str, possible: &[&str]) -> Self {
+    pub(crate) fn no_such_method(method: &str, possible: &[&str]) -> Self {
         let error = format!("{method} is not possible here; {} is", text::any_of(possible));
         Self { allow: Some(possible.join(", ")), ..Self::not_allowed(error) }
     }
 
-    pub fn not_acceptable() -> Self {
+    pub(crate) fn not_acceptable() -> Self {
         Self::new(40601, "Unsupported API version in the Accept header")
     }
 
@@ -174,7 +174,7 @@ impl Refusal {
         Self::new(41307, "Request body is larger than 5 MiB")
     }
 
-    pub fn forbidden(error: impl Into<String>) -> Self {
+    pub(crate) fn forbidden(error: impl Into<String>) -> Self {
         Self::new(40301, error)
     }
 
@@ -183,7 +183,7 @@ impl Refusal {
         Self::new(40901, error)
     }
 
-    pub fn timed_out() -> Self {
+    pub(crate) fn timed_out() -> Self {
         Self::new(40801, "The request body did not arrive in time")
     }
 

@@ -23,7 +23,7 @@ const ANSWER_LIMIT: usize = 64 * 1024;
 
 /// Posts events of a connection as they are written, in offset order, until the service stops. An event is tried until it
 /// is taken: the next one waits for it.
-pub async fn deliver(engine: Arc<Engine>, webhook: Webhook, mut stopped: watch::Receiver<bool>) {
+pub(crate) async fn deliver(engine: Arc<Engine>, webhook: Webhook, mut stopped: watch::Receiver<bool>) {
     let Ok(Checked { url, headers, authorities }) = webhook.checked() else { return };
     let post = Post { url, headers, authorities, client: OnceLock::new() };
     let mut written = engine.events_written();

@@ -61,7 +61,7 @@ impl fmt::Display for NotDone {
 }
 
 /// What comes of something that may come upon a defect.
-pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, NotDone> {
+pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, NotDone> {
     // Whoever looks at things afterwards sees them whole: what was changed is taken back, and the rest is thrown away.
     catch_unwind(AssertUnwindSafe(work)).map_err(|_| NotDone::Defect)
 }
@@ -141,7 +141,7 @@ impl Engine {
     }
 
     /// Looks at the state as it was a little while ago, where that is asked for and was kept.
-    pub fn read_as_of<T>(&self, lag: Option<Lag>, look: impl FnOnce(&State, Timestamp) -> T) -> T {
+    pub(crate) fn read_as_of<T>(&self, lag: Option<Lag>, look: impl FnOnce(&State, Timestamp) -> T) -> T {
         if let (Some(lag), Some(history)) = (lag, &self.history) {
             let rows = history.lock().unwrap_or_else(PoisonError::into_inner).as_of(lag);
             if let Ok(state) = State::new(&self.settings, rows, false) {
@@ -165,7 +165,7 @@ impl Engine {
     }
 
     /// Changes whenever events are written.
-    pub fn events_written(&self) -> watch::Receiver<u64> {
+    pub(crate) fn events_written(&self) -> watch::Receiver<u64> {
         self.events.subscribe()
     }
 
@@ -198,7 +198,7 @@ impl Engine {
     }
 
     /// Fires what fell due while the service was down: once, and late, on a virtual clock as well.
-    pub async fn catch_up(&self) -> Result<(), NotDone> {
+    pub(crate) async fn catch_up(&self) -> Result<(), NotDone> {
         let ((), ticket) = self.commit(|state, now| state.fire_due(now, false))?;
         self.durable((), ticket).await
     }
@@ -290,7 +290,7 @@ impl Engine {
     }
 
     /// Fires what falls due by the real clock, until the service stops.
-    pub async fn keep_time(self: Arc<Self>, mut stopped: watch::Receiver<bool>) {
+    pub(crate) async fn keep_time(self: Arc<Self>, mut stopped: watch::Receiver<bool>) {
         while !*stopped.borrow() {
             let next = self.read(|state, _| state.next_due());
             let wait = match next {

@@ -39,7 +39,7 @@ pub struct Request {
 
 impl Request {
     /// The n-th variable part of the path.
-    pub fn param(&self, n: usize) -> &str {
+    pub(crate) fn param(&self, n: usize) -> &str {
         self.params.get(n).map_or("", String::as_str)
     }
 

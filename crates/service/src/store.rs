@@ -214,7 +214,7 @@ impl Store {
     }
 
     /// Hands rows over to be written. Rows become durable in the order of these calls.
-    pub fn submit(&self, rows: Vec<Row>) -> Ticket {
+    pub(crate) fn submit(&self, rows: Vec<Row>) -> Ticket {
         let mut queue = self.desk.queue();
         if self.desk.in_place && !queue.busy && queue.last == 1 && queue.took < QUICK {
             queue.busy = true;

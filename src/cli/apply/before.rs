@@ -34,7 +34,7 @@ pub struct Asking<'a> {
 
 impl<'a> Asking<'a> {
     /// Returns what a person is asked about one of several targets. `again` repeats the command for that target.
-    pub fn about_one(&self, again: Repetition) -> Self {
+    pub(crate) fn about_one(&self, again: Repetition) -> Self {
         Self { question: APPLY_THIS, way_out: self.way_out.clone(), again, ..*self }
     }
 }
@@ -42,7 +42,7 @@ impl<'a> Asking<'a> {
 impl How {
     /// Whether a plan is still what there is to do; if not, somebody has written to the ledger since it was read. A plan that
     /// is refused for any other reason is a failure.
-    pub async fn is_still_to_do(
+    pub(crate) async fn is_still_to_do(
         &self,
         site: &Workspace,
         plan: &Plan,

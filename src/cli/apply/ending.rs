@@ -15,7 +15,7 @@ impl How {
 }
 
 /// Why a command exits with 6 although all that it could do is done.
-pub fn left_to_people(manual: usize) -> String {
+pub(crate) fn left_to_people(manual: usize) -> String {
     let (steps, are) = (text::count(manual, "manual step"), if manual == 1 { "is" } else { "are" });
     format!("{steps} {are} left, so the exit code is 6. To accept that, pass --allow-manual.")
 }

@@ -11,7 +11,7 @@ use crate::files::describe;
 use crate::plan::{NoPlan, Plan};
 
 /// What the file of a saved plan is called behind the name of its target, where there are several.
-pub const SAVED: &str = ".plan";
+pub(crate) const SAVED: &str = ".plan";
 
 /// The plan that a file holds, which may be for reading alone.
 pub fn read(path: &Path) -> Result<Plan, Failure> {
@@ -46,7 +46,7 @@ pub fn load(path: &Path) -> Result<Plan, Failure> {
 }
 
 /// The plans that a folder holds, by their targets, to be applied. One that is none stands in the way of all.
-pub fn load_all(folder: &Path) -> Result<BTreeMap<String, Plan>, Failure> {
+pub(crate) fn load_all(folder: &Path) -> Result<BTreeMap<String, Plan>, Failure> {
     in_folder(folder, load)
 }
 

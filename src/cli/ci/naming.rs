@@ -13,7 +13,7 @@ pub const PLACE: &str = "git";
 
 /// Writes a ledger below the `base_url` of every target that names none, and returns the names of these targets. A file in which
 /// that is not a line of its own stays as it is; `validate` reports what is missing.
-pub fn name_ledgers(root: &Path) -> Result<Vec<String>, Failure> {
+pub(crate) fn name_ledgers(root: &Path) -> Result<Vec<String>, Failure> {
     let path = root.join(PROJECT_FILE);
     let Some((before, None)) = read_unlinked(&path, FILE_LIMIT).ok().map(to_text) else { return Ok(Vec::new()) };
     let project = Project::open(root);

@@ -6,7 +6,7 @@ use crate::failure::{Exit, Failure};
 use crate::render::one_line;
 
 /// What GitHub takes for an expression.
-pub const EXPRESSION: &str = "${{";
+pub(crate) const EXPRESSION: &str = "${{";
 
 /// A text that YAML reads as itself.
 pub fn quoted(text: &str) -> String {
@@ -35,7 +35,7 @@ pub fn pattern(branch: &str) -> String {
 }
 
 /// Goes on only with what git takes for the name of a branch, and a workflow for a text.
-pub fn check_branch(branch: &str) -> Result<(), Failure> {
+pub(crate) fn check_branch(branch: &str) -> Result<(), Failure> {
     let why = match wrong_in(branch) {
         None if branch.contains(EXPRESSION) => format!("`{EXPRESSION}` begins an expression in a workflow"),
         None => return Ok(()),
@@ -74,7 +74,7 @@ fn wrong_in(branch: &str) -> Option<String> {
 }
 
 /// Goes on only with a folder whose name a workflow takes for a text. `sign` begins something else there.
-pub fn check_folder(folder: &str, sign: &str) -> Result<(), Failure> {
+pub(crate) fn check_folder(folder: &str, sign: &str) -> Result<(), Failure> {
     let why = match folder {
         folder if folder.chars().any(|c| c.is_control() || c == char::REPLACEMENT_CHARACTER) => {
             "it holds a control character, or is not UTF-8".to_owned()
@@ -87,7 +87,7 @@ pub fn check_folder(folder: &str, sign: &str) -> Result<(), Failure> {
 }
 
 /// The failure for a target whose name `validate` reports.
-pub fn wrong_target(name: &str) -> Failure {
+pub(crate) fn wrong_target(name: &str) -> Failure {
     Failure::new(format!("`{}` cannot be the name of a target", one_line(name)))
         .exit(Exit::Findings)
         .help("`pushplan validate` tells what to write in pushplan.toml")

@@ -89,7 +89,7 @@ pub fn addresses(current: &OsStr) -> Candidates {
     fitting(current, kinds.map(|kind| (format!("{}/", kind.key), Some(kind.purpose))))
 }
 
-pub fn kinds_and_addresses(current: &OsStr) -> Candidates {
+pub(crate) fn kinds_and_addresses(current: &OsStr) -> Candidates {
     let mut found = fitting(current, KINDS.iter().map(|kind| (kind.key, Some(kind.purpose))));
     found.extend(addresses(current));
     found
@@ -145,7 +145,7 @@ fn found_at(paths: &PathCompleter, current: &OsStr) -> Candidates {
 }
 
 /// Commands and topics.
-pub fn helped(current: &OsStr) -> Candidates {
+pub(crate) fn helped(current: &OsStr) -> Candidates {
     let command = Arguments::command();
     let commands = command.get_subcommands().map(|below| (below.get_name().to_owned(), None));
     let topics = help::ALL.iter().map(|topic| (topic.name.to_owned(), Some(topic.about)));

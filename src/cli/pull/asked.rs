@@ -115,7 +115,7 @@ impl Returning {
     }
 
     /// Has all of it keep its key.
-    pub fn keep_keys(&self, placed: &mut [Placed]) {
+    pub(crate) fn keep_keys(&self, placed: &mut [Placed]) {
         for it in placed.iter_mut().filter(|it| it.is_new) {
             let own = (it.thing.kind.key.to_owned(), it.thing.id.clone());
             if let Some(key) = self.keys.get(&own) {

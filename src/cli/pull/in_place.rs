@@ -110,7 +110,7 @@ impl InPlace {
     }
 
     /// How many resources are left to be edited by hand.
-    pub fn to_do(&self) -> usize {
+    pub(crate) fn to_do(&self) -> usize {
         self.settled.placed.values().filter(|placed| !placed.unplaced.is_empty()).count()
     }
 
@@ -126,7 +126,7 @@ impl InPlace {
     }
 
     /// The edits as diffs, but for files that are told elsewhere.
-    pub fn diffs(&self, told_elsewhere: &dyn Fn(&str) -> bool) -> Vec<String> {
+    pub(crate) fn diffs(&self, told_elsewhere: &dyn Fn(&str) -> bool) -> Vec<String> {
         let texts = self.settled.texts.iter().filter(|(name, _)| !told_elsewhere(name));
         texts.map(|(name, text)| told::diff(name, self.before.get(name).map(String::as_str), text)).collect()
     }

@@ -300,7 +300,7 @@ impl Look {
 }
 
 /// How a command ends that did one round.
-pub fn exit_of(looked: &Looked) -> Exit {
+pub(crate) fn exit_of(looked: &Looked) -> Exit {
     let targets = match looked {
         Looked::Nowhere(failure) => return failure.exit,
         Looked::At(targets) => targets,

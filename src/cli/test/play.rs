@@ -49,7 +49,7 @@ pub struct Receipt {
 }
 
 /// Plays a case to its end, or to the first step that cannot be carried out.
-pub async fn play(world: &World, stage: &Stage, case: &Case) -> Result<Ran, Failure> {
+pub(crate) async fn play(world: &World, stage: &Stage, case: &Case) -> Result<Ran, Failure> {
     let (engine, device) = stage.begin(case)?;
     let (seen, failures) = (BTreeSet::new(), Vec::new());
     let mut play = Play { world, stage, case, device, engine, seen, checks: 0, failures };

@@ -23,7 +23,7 @@ pub struct Reasons {
 
 impl Reasons {
     /// Why the device is in a segment, or not, where that is otherwise than expected.
-    pub async fn of_member(play: &Play<'_>, key: &str, expected: bool) -> Result<Option<Self>, Failure> {
+    pub(crate) async fn of_member(play: &Play<'_>, key: &str, expected: bool) -> Result<Option<Self>, Failure> {
         let address = Address::new(Segment::KEY, key);
         let id = play.stage.ids.get(&address).map(String::as_str).unwrap_or_default();
         let explained = explain(play, &json!({ "segment": id })).await?;
@@ -42,7 +42,7 @@ impl Reasons {
     }
 
     /// Why a message did not come.
-    pub async fn of_missing(play: &Play<'_>, message: &ExpectedMessage) -> Result<Self, Failure> {
+    pub(crate) async fn of_missing(play: &Play<'_>, message: &ExpectedMessage) -> Result<Self, Failure> {
         let Some(from) = &message.from else { return Ok(Self::default()) };
         if let Some(at) = play.stage.past.get(from) {
             let (at, start) = (play.shown(*at), play.shown(play.case.start));
@@ -78,7 +78,7 @@ impl Reasons {
     }
 
     /// Why a message came that was not expected.
-    pub async fn of_unexpected(play: &Play<'_>, receipt: &Receipt) -> Result<Self, Failure> {
+    pub(crate) async fn of_unexpected(play: &Play<'_>, receipt: &Receipt) -> Result<Self, Failure> {
         let Some(from) = &receipt.sender else { return Ok(Self::default()) };
         let sent = play.sent().await?;
         let push = sent.iter().find(|push| push["push_id"] == receipt.push_id.as_str());

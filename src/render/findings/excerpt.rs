@@ -43,7 +43,7 @@ pub struct Mark {
 }
 
 /// The excerpts of a finding, that of the finding itself first. Related places near it share its excerpt.
-pub fn excerpts(found: &LocatedFinding, style: Style) -> Vec<Excerpt> {
+pub(crate) fn excerpts(found: &LocatedFinding, style: Style) -> Vec<Excerpt> {
     let finding = found.finding;
     let Some(main) = Marked::new(found, finding.at, &finding.label, true, style) else {
         let place = found.place().map(|place| Excerpt { place: place.path.to_owned(), lines: None });

@@ -84,7 +84,7 @@ pub struct Fix {
     pub start_byte: usize,
     /// Where it ends: the byte behind the last.
     pub end_byte: usize,
-    /// The same place as a line, from 1.
+    /// The line where the text to be replaced begins, from 1.
     pub line: Option<usize>,
     /// The column, from 1, in characters.
     pub column: Option<usize>,

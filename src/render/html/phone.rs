@@ -7,7 +7,7 @@ use crate::look::{Appearance, Center, Fit};
 use crate::nouns::device::DeviceType;
 
 /// The styles of what this file draws. They stand for themselves: all classes begin with `ph-`.
-pub const CSS: &str = include_str!("phone.css");
+pub(crate) const CSS: &str = include_str!("phone.css");
 
 /// What a screen shows of a message, with how much of it that is. `app` is whom it comes from.
 pub fn phone(seen: &Appearance, fit: &Fit, app: &str) -> Markup {

@@ -14,6 +14,9 @@ use crate::render::plan::drift::{self, ShownDrift};
 use crate::render::plan::markdown::LIMIT;
 use crate::text::count;
 
+/// How many targets are listed by name.
+const LISTED: usize = 200;
+
 /// What was found on a target.
 #[derive(Debug)]
 pub enum DriftResult<'d> {
@@ -42,8 +45,11 @@ pub fn text(all: &[(&str, DriftResult)], style: Style) -> String {
 pub fn markdown(all: &[(&str, DriftResult)]) -> String {
     use crate::render::escape::markdown::text;
     let mut out = format!("## {}\n\n", text(&summary(all)));
-    for (target, said) in all.iter().take(200) {
+    for (target, said) in all.iter().take(LISTED) {
         out.push_str(&format!("- {}: {}\n", text(target), text(&crate::text::short(&words(said), 300))));
+    }
+    if all.len() > LISTED {
+        out.push_str(&format!("- and {} more\n", all.len() - LISTED));
     }
     out.push('\n');
     let mut left = 0;
@@ -139,4 +145,19 @@ pub fn json(all: &[(&str, DriftResult)]) -> String {
     let mut text = serde_json::to_string_pretty(&document).expect("texts and numbers are valid JSON");
     text.push('\n');
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_beyond_the_list_are_counted() {
+        let names: Vec<String> = (0..LISTED + 5).map(|number| format!("t{number}")).collect();
+        let failure = Failure::new("no answer");
+        let all: Vec<_> = names.iter().map(|name| (name.as_str(), DriftResult::Failed(&failure))).collect();
+        let list = markdown(&all);
+        assert!(list.contains("- t199: ") && !list.contains("- t200: ") && list.contains("- and 5 more\n"), "{list}");
+        assert!(!markdown(&all[..LISTED]).contains("more"));
+    }
 }

@@ -43,7 +43,7 @@ pub fn rows(change: &Change) -> Vec<Row> {
 }
 
 /// What somebody did on the service since the last apply, as a change from what was applied to what is there now.
-pub fn as_drifted(change: &Change) -> Change {
+pub(crate) fn as_drifted(change: &Change) -> Change {
     let was = change.ledger.clone().or_else(|| change.desired.clone());
     match change.moved {
         Some(Moved::Service) => Change {
@@ -67,7 +67,7 @@ pub fn drifted(change: &Change) -> Vec<Row> {
 }
 
 /// The fields that differ, each by its whole path: by that it can be left to the dashboard.
-pub fn by_path(change: &Change) -> Vec<Row> {
+pub(crate) fn by_path(change: &Change) -> Vec<Row> {
     let found = Difference::between(before(change), after(change));
     let told = found.fields.iter().filter(|field| !is_told(change, &field.path));
     told.map(|field| Row { label: field.path.clone(), ..row(field, Vec::new()) }).collect()

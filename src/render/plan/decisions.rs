@@ -5,7 +5,7 @@ use crate::plan::Action;
 use crate::render::layout::{Row, Words};
 
 /// The risks that people decide about, with what they are called.
-pub const RISKS: [(Risk, &str); 5] = [
+pub(crate) const RISKS: [(Risk, &str); 5] = [
     (Risk::Sends, "Sends"),
     (Risk::Stuck, "Waits for a decision"),
     (Risk::NoWayBack, "Cannot be undone"),
@@ -37,6 +37,6 @@ pub fn why(view: &PlanView, block: &Block) -> Vec<Words> {
 }
 
 /// Whether it sends or deletes something: what every form tells, however much there is.
-pub fn is_grave(block: &Block) -> bool {
+pub(crate) fn is_grave(block: &Block) -> bool {
     block.changes().any(|change| !change.sends.is_empty() || change.action == Action::Delete)
 }

@@ -27,7 +27,7 @@ pub struct Time {
     pub is_new: bool,
     /// The author's time zone.
     pub zone: String,
-    /// The same in words, with how far away it is.
+    /// The time in words, with how far away it is.
     pub words: String,
     /// Whether it is in quiet hours by the author's clock, where people can have that.
     pub quiet: bool,
@@ -180,7 +180,7 @@ impl NotInGit {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ComparedWith {
     pub what: ComparedKind,
-    /// The same in words, and what that leaves out.
+    /// The comparison in words, and what it leaves out.
     pub words: String,
     /// The id of the commit. Null where it was the ledger.
     pub commit: Option<String>,

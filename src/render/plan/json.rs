@@ -251,7 +251,7 @@ pub struct Runs {
 pub struct Reason {
     /// Such as collision, in_doubt or too_late.
     pub reason: String,
-    /// The same in words, and what to do about it, a line each.
+    /// The reason in words, and what to do about it, a line each.
     pub words: Vec<String>,
     /// What it is about: ids, addresses, times.
     pub about: Value,

@@ -207,13 +207,13 @@ impl<'p> PlanView<'p> {
     }
 
     /// Returns the view for a form that shows only changes. It does not review a plan that changes nothing.
-    pub fn of_changes(plan: &'p Plan, again: &'p Repetition) -> Self {
+    pub(crate) fn of_changes(plan: &'p Plan, again: &'p Repetition) -> Self {
         let changes = plan.changes.iter().any(Change::is_told);
         Self::with(if changes { Review::of(plan) } else { Review::unread(plan) }, again, true)
     }
 
     /// Returns the view of changes made on the service. A resource that was removed there is gone, even if it is declared.
-    pub fn of_drift(plan: &'p Plan, again: &'p Repetition) -> Self {
+    pub(crate) fn of_drift(plan: &'p Plan, again: &'p Repetition) -> Self {
         Self::with(Review::of(plan), again, false)
     }
 
@@ -303,7 +303,7 @@ impl<'p> PlanView<'p> {
     }
 
     /// Whether something of the service is changed that has an id.
-    pub fn has_ids(&self) -> bool {
+    pub(crate) fn has_ids(&self) -> bool {
         self.plan.changes.iter().any(|change| change.id.is_some() && change.is_told())
     }
 
@@ -338,17 +338,17 @@ impl<'p> PlanView<'p> {
     }
 
     /// The steps that carry out a change.
-    pub fn steps_of(&self, change: &Change) -> &[&'p Step] {
+    pub(crate) fn steps_of(&self, change: &Change) -> &[&'p Step] {
         self.steps.get(&change.address).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Those that are pointed at a segment's new id.
-    pub fn users_of(&self, address: &Address) -> &[&'p Change] {
+    pub(crate) fn users_of(&self, address: &Address) -> &[&'p Change] {
         self.users.get(address).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Whether it is the files that say what is to be there.
-    pub fn is_by_files(&self) -> bool {
+    pub(crate) fn is_by_files(&self) -> bool {
         matches!(self.plan.aim, Aim::Manifests | Aim::Promoted(_))
     }
 
@@ -365,7 +365,7 @@ impl<'p> PlanView<'p> {
     }
 
     /// How many changes message people at once.
-    pub fn sending_at_once(&self) -> usize {
+    pub(crate) fn sending_at_once(&self) -> usize {
         let at_once = |change: &&Change| change.sends.iter().any(|send| send.after_seconds == 0);
         self.plan.changes.iter().filter(at_once).count()
     }

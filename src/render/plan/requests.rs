@@ -14,7 +14,7 @@ const GAPS: usize = 6;
 const REQUESTS: usize = 12;
 
 /// What is left where a run stops half-way through a change.
-pub fn if_it_stops(view: &PlanView, change: &Change) -> Option<String> {
+pub(crate) fn if_it_stops(view: &PlanView, change: &Change) -> Option<String> {
     stops(&steps(view, std::iter::once(change)))
 }
 

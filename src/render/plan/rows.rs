@@ -18,7 +18,7 @@ pub(super) const PARTS: usize = 20;
 const NAMED: usize = 5;
 
 /// What a block is about: when, to whom, which fields, what people will see; or its parts.
-pub fn of_content(view: &PlanView, block: &Block) -> Vec<Row> {
+pub(crate) fn of_content(view: &PlanView, block: &Block) -> Vec<Row> {
     let mut rows = of_times(view, block);
     rows.extend(block.whole.map(|change| who::rows(view, change)).unwrap_or_default());
     rows.extend(of_fields(block));
@@ -31,20 +31,20 @@ pub fn of_content(view: &PlanView, block: &Block) -> Vec<Row> {
 }
 
 /// When it messages people, and what else they get shortly before or after.
-pub fn of_times(view: &PlanView, block: &Block) -> Vec<Row> {
+pub(crate) fn of_times(view: &PlanView, block: &Block) -> Vec<Row> {
     let rows = |change| when::rows(view, change).into_iter().chain(when::near(view, change)).collect();
     block.whole.map(rows).unwrap_or_default()
 }
 
 /// The fields of a block that matter, or its parts.
-pub fn of_fields(block: &Block) -> Vec<Row> {
+pub(crate) fn of_fields(block: &Block) -> Vec<Row> {
     let mut rows = block.whole.map(content::rows).unwrap_or_default();
     rows.extend(of_parts(block));
     rows
 }
 
 /// What somebody changed on the service, and what putting it back means.
-pub fn of_drift(view: &PlanView, block: &Block) -> Vec<Row> {
+pub(crate) fn of_drift(view: &PlanView, block: &Block) -> Vec<Row> {
     let effect = |change| who::rows(view, change).into_iter().filter(|row| row.label == who::EFFECT);
     let mut rows: Vec<Row> = Vec::new();
     if let Some(change) = block.whole {
@@ -63,7 +63,7 @@ pub fn of_drift(view: &PlanView, block: &Block) -> Vec<Row> {
 }
 
 /// What a block says in words: when, what is sent at once, why, and which requests.
-pub fn of_words(view: &PlanView, block: &Block) -> Vec<Row> {
+pub(crate) fn of_words(view: &PlanView, block: &Block) -> Vec<Row> {
     let mut rows = sends(block);
     for change in block.whole.iter().chain(&block.retired) {
         rows.extend(words::reasons(view, change));
@@ -86,7 +86,7 @@ fn of_part(change: &Change, mut row: Row) -> Row {
 }
 
 /// One row for each part that changes.
-pub fn of_parts(block: &Block) -> Vec<Row> {
+pub(crate) fn of_parts(block: &Block) -> Vec<Row> {
     let parts = &block.parts;
     let mut rows: Vec<Row> = parts.iter().take(PARTS).map(|change| part(change)).collect();
     if parts.len() > PARTS {
@@ -135,7 +135,7 @@ fn part(change: &Change) -> Row {
 }
 
 /// The colour of an action.
-pub fn paint_of(action: Action) -> Paint {
+pub(crate) fn paint_of(action: Action) -> Paint {
     match action {
         Action::Create | Action::Adopt => Paint::New,
         Action::Update | Action::Replace => Paint::Changed,

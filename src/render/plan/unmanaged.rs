@@ -24,7 +24,7 @@ pub fn words(view: &PlanView) -> Option<Words> {
 }
 
 /// `12 segments`, `100 legacy tags or more`.
-pub fn counted_as(counted: Unmanaged, noun: &str) -> String {
+pub(crate) fn counted_as(counted: Unmanaged, noun: &str) -> String {
     let Unmanaged { number, or_more } = counted;
     format!("{}{}", count(number, noun), if or_more { " or more" } else { "" })
 }

@@ -14,7 +14,7 @@ use crate::review::{Mark, Marked, Who, before};
 /// The label of who is meant.
 pub const WHO: &str = "who";
 /// The label of what a change means for an audience.
-pub const EFFECT: &str = "effect";
+pub(crate) const EFFECT: &str = "effect";
 /// How many lines of a tree are shown.
 const LINES: usize = 40;
 /// How many of those who name a segment are shown.

@@ -379,7 +379,7 @@ fn no_way_back(view: &PlanView, change: &Change) -> Option<Row> {
 }
 
 /// The label of what may be a rename.
-pub const RENAME: &str = "rename?";
+pub(crate) const RENAME: &str = "rename?";
 
 /// That what goes may be what comes under another key.
 fn may_be_renamed(view: &PlanView, change: &Change) -> Option<Row> {
@@ -389,11 +389,11 @@ fn may_be_renamed(view: &PlanView, change: &Change) -> Option<Row> {
 }
 
 /// The label of what was changed on the service.
-pub const DRIFT: &str = "drift";
+pub(crate) const DRIFT: &str = "drift";
 /// The label of how that is kept.
-pub const KEEP: &str = "instead";
+pub(crate) const KEEP: &str = "instead";
 /// What a plan does with it.
-pub const PUT_BACK: &str = "This plan puts it back.";
+pub(crate) const PUT_BACK: &str = "This plan puts it back.";
 /// How many fields are named that somebody changed.
 const FIELDS: usize = 5;
 

@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 use crate::reconcile::{Counts, Histogram, Metrics};
 
 /// The media type of the text.
-pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+pub(crate) const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Everything that is counted. `fixes`: drift is corrected and not only reported.
 pub fn text(metrics: &Metrics, fixes: bool) -> String {

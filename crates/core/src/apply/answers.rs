@@ -28,7 +28,7 @@ pub enum Verdict {
 }
 
 /// Whether a request can be sent twice without harm.
-pub fn may_repeat(verb: Verb, lifecycle: Lifecycle) -> bool {
+pub(crate) fn may_repeat(verb: Verb, lifecycle: Lifecycle) -> bool {
     verb != Verb::Create || lifecycle.create == Create::Upsert
 }
 
@@ -72,7 +72,7 @@ pub fn judge(
 }
 
 /// What a look at something says of its deletion, which was answered with 404.
-pub fn judge_look(step: &Step, api: &dyn Api, answer: &Answer, now: Timestamp) -> Verdict {
+pub(crate) fn judge_look(step: &Step, api: &dyn Api, answer: &Answer, now: Timestamp) -> Verdict {
     let none = Shared::default();
     let spec = step.spec.as_ref().unwrap_or(&none);
     let still_there = "the service answered its deletion with HTTP 404, but it is still there";

@@ -133,7 +133,7 @@ impl Journal {
     }
 
     /// When something is written at the latest, so that the lease does not run out.
-    pub fn renewal(&self) -> Option<Timestamp> {
+    pub(crate) fn renewal(&self) -> Option<Timestamp> {
         let waits = self.broken.is_none() && self.under_way.is_none();
         self.renewal.filter(|_| waits).map(|renewal| renewal.wall)
     }
@@ -147,12 +147,12 @@ impl Journal {
 
     /// Whether nothing has to be written now: an entry was made a moment ago, and few things have happened since. A record costs
     /// the disk as much as a hundred outcomes do.
-    pub fn can_wait(&self, now: Now, few: usize) -> bool {
+    pub(crate) fn can_wait(&self, now: Now, few: usize) -> bool {
         self.is_free() && self.is_recent(now) && self.outcomes_can_wait(now, few)
     }
 
     /// Whether an entry was made a moment ago.
-    pub fn is_recent(&self, now: Now) -> bool {
+    pub(crate) fn is_recent(&self, now: Now) -> bool {
         self.made.is_some_and(|made| !is_over(pause(made), now))
     }
 

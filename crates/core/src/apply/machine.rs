@@ -144,7 +144,7 @@ impl Run {
     }
 
     /// Returns the ledger and consumes the run, once the run is over.
-    pub fn into_ledger(self) -> Ledger {
+    pub(crate) fn into_ledger(self) -> Ledger {
         self.journal.ledger
     }
 

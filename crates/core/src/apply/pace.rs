@@ -51,7 +51,7 @@ impl Pace {
     }
 
     /// Whether somebody has nothing to send, now.
-    pub fn senders(&mut self, are_dry: bool, now: Duration) {
+    pub(crate) fn senders(&mut self, are_dry: bool, now: Duration) {
         if are_dry && self.since.is_some() {
             self.dry.get_or_insert(now);
         }

@@ -75,7 +75,7 @@ fn wire<'s>(audiences: &[&str], spec: &'s Value, refs: &BTreeMap<String, String>
 }
 
 /// Whether what a step changes or deletes is ours, or was taken up to be deleted.
-pub fn is_owned(step: &Step, ledger: &Ledger) -> bool {
+pub(crate) fn is_owned(step: &Step, ledger: &Ledger) -> bool {
     let (address, id) = (&step.address, step.id.as_deref());
     match step.verb {
         Verb::Create | Verb::Adopt | Verb::Forget | Verb::Move => true,
@@ -89,7 +89,7 @@ pub fn is_owned(step: &Step, ledger: &Ledger) -> bool {
 }
 
 /// Until when something that messages people by itself may be created; `None` where it does not do so, or does so at once.
-pub fn creatable_until(step: &Step, lead: SignedDuration) -> Option<Timestamp> {
+pub(crate) fn creatable_until(step: &Step, lead: SignedDuration) -> Option<Timestamp> {
     let spec = step.spec.as_ref().filter(|_| step.verb == Verb::Create)?;
     let api = kinds::api(&step.address);
     let first = if api.has_runs() { api.runs(spec)?.first? } else { return None };

@@ -175,24 +175,24 @@ impl Steps {
     }
 
     /// The first step from a number on that can begin. Those that are not patient are looked at where `once` says so.
-    pub fn next_ready(&self, from: usize, once: bool) -> Option<usize> {
+    pub(crate) fn next_ready(&self, from: usize, once: bool) -> Option<usize> {
         let [hasty, patient] = &self.ready;
         let first = |ready: &BTreeSet<usize>| ready.range(from..).next().copied();
         let hasty = if once { first(hasty) } else { None };
         hasty.into_iter().chain(first(patient)).min()
     }
 
-    pub fn is_any_ready(&self) -> bool {
+    pub(crate) fn is_any_ready(&self) -> bool {
         self.ready.iter().any(|ready| !ready.is_empty())
     }
 
     /// How many that are not patient are between their intent and their answer.
-    pub fn hasty(&self) -> usize {
+    pub(crate) fn hasty(&self) -> usize {
         self.hasty
     }
 
     /// How many are between their intent and their answer.
-    pub fn underway(&self) -> usize {
+    pub(crate) fn underway(&self) -> usize {
         self.intending.len() + self.writing.len() + self.cleared.len() + self.resting.len() + self.in_flight.len()
     }
 
@@ -201,11 +201,11 @@ impl Steps {
         self.underway() == 0 && self.keeping.is_empty()
     }
 
-    pub fn all_ended(&self) -> bool {
+    pub(crate) fn all_ended(&self) -> bool {
         self.left == 0
     }
 
-    pub fn all_done(&self) -> bool {
+    pub(crate) fn all_done(&self) -> bool {
         self.states.iter().all(|state| matches!(state, StepState::Ended(Fate::Done { .. })))
     }
 
@@ -224,23 +224,23 @@ impl Steps {
     }
 
     /// The steps that ended since this was last asked.
-    pub fn take_finished(&mut self) -> Vec<usize> {
+    pub(crate) fn take_finished(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.finished)
     }
 
     /// The step that leaves next: one that has rested, or the first that was cleared.
-    pub fn next_to_leave(&self, now: Timestamp) -> Option<usize> {
+    pub(crate) fn next_to_leave(&self, now: Timestamp) -> Option<usize> {
         let rested = self.resting.first().filter(|(until, _)| *until <= now).map(|(_, step)| *step);
         rested.or_else(|| self.cleared.first().map(|(_, step)| *step))
     }
 
     /// Whether the ledger knows what became of everything that a step waited for.
-    pub fn follows_records(&self, step: &Step) -> bool {
+    pub(crate) fn follows_records(&self, step: &Step) -> bool {
         step.after.iter().all(|before| !self.unrecorded.contains(before))
     }
 
     /// A step leaves, at the latest then.
-    pub fn depart(&mut self, step: usize, flight: Flight, until: Deadline) -> Effect {
+    pub(crate) fn depart(&mut self, step: usize, flight: Flight, until: Deadline) -> Effect {
         let effect = match &flight.confirms {
             Some(Confirm::Look(request)) => Effect::Ask(step, request.clone()),
             Some(Confirm::Repeat) | None => {
@@ -252,7 +252,7 @@ impl Steps {
     }
 
     /// Whether a step is a deletion that found nothing, and is being confirmed.
-    pub fn is_confirming(&self, step: usize) -> bool {
+    pub(crate) fn is_confirming(&self, step: usize) -> bool {
         match &self.states[step] {
             StepState::Cleared(flight) | StepState::Resting(flight, _) | StepState::InFlight(flight) => {
                 flight.confirms.is_some()

@@ -34,7 +34,7 @@ impl DeclaredIds {
     }
 
     /// Lets go of what is declared elsewhere, instead of deleting it. Says where each went.
-    pub fn hand_over(&self, compared: &mut [Compared]) -> BTreeMap<Address, Address> {
+    pub(crate) fn hand_over(&self, compared: &mut [Compared]) -> BTreeMap<Address, Address> {
         let mut went = BTreeMap::new();
         for one in compared.iter_mut() {
             if let Some(to) = self.heir(one) {
@@ -47,7 +47,7 @@ impl DeclaredIds {
     }
 
     /// The address that declares what another would delete.
-    pub fn heir(&self, one: &Compared) -> Option<&Address> {
+    pub(crate) fn heir(&self, one: &Compared) -> Option<&Address> {
         let owned = one.owned.as_ref().filter(|_| one.change.action == Action::Delete)?;
         self.elsewhere(&one.change.address, &owned.spec)
     }
@@ -58,7 +58,7 @@ impl DeclaredIds {
     }
 
     /// The old versions that nothing declares.
-    pub fn unwanted<'l>(&self, ledger: &'l Ledger) -> Vec<&'l Retired> {
+    pub(crate) fn unwanted<'l>(&self, ledger: &'l Ledger) -> Vec<&'l Retired> {
         ledger.retired.iter().filter(|old| !self.keeps(&old.address, &old.spec)).collect()
     }
 }

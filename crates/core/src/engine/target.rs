@@ -188,7 +188,7 @@ pub async fn open_with(shared: &Shared, project: &Project, name: Option<&str>) -
 }
 
 /// Opens a target without starting the built-in service. Returns `None` if that service does not run, or if something is wrong.
-pub async fn open_running(project: &Project, name: &str) -> Option<Opened> {
+pub(crate) async fn open_running(project: &Project, name: &str) -> Option<Opened> {
     let target = project.target(name)?;
     let shared = Shared::default();
     if !is_built_in(name, target) {

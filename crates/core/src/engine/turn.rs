@@ -14,7 +14,7 @@ use super::{Session, actor, ledger};
 use crate::apply::{Report, now};
 
 /// How long is waited before the ledger is looked at again.
-pub const LOOK_AGAIN: Duration = Duration::from_secs(3);
+pub(crate) const LOOK_AGAIN: Duration = Duration::from_secs(3);
 
 /// Another run holds the ledger, and this process did not wait, or not for long enough.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ impl Waiting {
     }
 
     /// Whether there is time left to wait.
-    pub fn has_time(&self) -> bool {
+    pub(crate) fn has_time(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() < until)
     }
 
@@ -172,7 +172,7 @@ pub async fn end_dead(session: &Session, log: &Chain, ledger: &Ledger) {
 }
 
 /// Who has ended the lease of a run, where nobody has begun another one since.
-pub async fn ended_by(log: &Chain, report: &Report) -> Option<String> {
+pub(crate) async fn ended_by(log: &Chain, report: &Report) -> Option<String> {
     let since = log.read(report.ledger).await.ok()?;
     let is_end = |entry: &&Entry| matches!(&entry.record, Record::End { run, .. } if *run == report.run);
     let has_begun = since.iter().any(|entry| matches!(entry.record, Record::Begin(_)));

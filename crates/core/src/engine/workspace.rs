@@ -47,7 +47,7 @@ const SETTLE: SignedDuration = SignedDuration::from_secs(10);
 const SEND_WITHIN: SignedDuration = SignedDuration::from_mins(1);
 
 /// How long the service of a target may take until everybody sees what was done.
-pub fn settle_of(target: Option<&Target>) -> SignedDuration {
+pub(crate) fn settle_of(target: Option<&Target>) -> SignedDuration {
     let said = target.and_then(|target| target.settle.as_ref());
     said.map_or(SETTLE, |delay| SignedDuration::from_secs(delay.value.0))
 }

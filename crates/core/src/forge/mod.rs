@@ -120,7 +120,7 @@ pub struct Pull {
 }
 
 /// The pull request with which a commit came to a branch, of all that have to do with it; or those between which cannot be told.
-pub fn merged_with(commit: &str, branch: Option<&str>, pulls: Vec<Pull>) -> Result<Option<Pull>, Vec<u64>> {
+pub(crate) fn merged_with(commit: &str, branch: Option<&str>, pulls: Vec<Pull>) -> Result<Option<Pull>, Vec<u64>> {
     let is_here = |pull: &Pull| branch.is_none() || pull.into.is_none() || pull.into.as_deref() == branch;
     // A branch may be brought on to a commit that came with a pull request into another one.
     let (here, elsewhere): (Vec<Pull>, Vec<Pull>) = pulls.into_iter().filter(|pull| pull.merged).partition(is_here);

@@ -44,7 +44,7 @@ impl<'s> Segments<'s> {
     }
 
     /// Whether something messages people by itself and addresses every device.
-    pub fn messages_everybody(&self, address: &Address, spec: &Value) -> bool {
+    pub(crate) fn messages_everybody(&self, address: &Address, spec: &Value) -> bool {
         let api = kinds::api(address);
         api.runs(spec).is_some() && audiences(api.audiences(), spec).iter().any(|one| self.is_everybody(one))
     }

@@ -77,7 +77,7 @@ impl Choice {
     }
 
     /// Whether it was asked for by more than its kind.
-    pub fn singles_out(&self, called: Called) -> bool {
+    pub(crate) fn singles_out(&self, called: Called) -> bool {
         self.patterns.iter().filter(|pattern| pattern.which.is_some()).any(|pattern| pattern.takes(called))
     }
 

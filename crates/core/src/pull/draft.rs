@@ -262,6 +262,6 @@ fn groups(kind: &Kind, key: &str, spec: &Value) -> BTreeSet<String> {
 }
 
 /// The address of a tag group.
-pub fn group_address(name: &str) -> Address {
+pub(crate) fn group_address(name: &str) -> Address {
     Address::new(TagGroup::KEY, name.to_owned())
 }

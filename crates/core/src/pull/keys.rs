@@ -20,7 +20,7 @@ pub struct Nameless<'n> {
 }
 
 /// Whether a text can be a key in a manifest. A key that begins with `x-` is the author's own and declares nothing.
-pub fn can_be_key(text: &str) -> bool {
+pub(crate) fn can_be_key(text: &str) -> bool {
     is_key(text) && !is_own(text)
 }
 

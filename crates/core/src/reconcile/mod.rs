@@ -82,7 +82,7 @@ impl RoundOutcome {
 
     /// Whether the service or the ledger was in the way: the next round waits longer then. What is wrong with the manifests costs
     /// the service nothing, and is soon corrected.
-    pub fn is_failure(self) -> bool {
+    pub(crate) fn is_failure(self) -> bool {
         matches!(self, Self::Partly | Self::Failed)
     }
 }

@@ -189,7 +189,7 @@ impl Matched {
 }
 
 /// The item of an old list that each item of a new one is compared with, where there is one.
-pub fn partners(old: &[Value], new: &[Value]) -> Vec<Option<usize>> {
+pub(crate) fn partners(old: &[Value], new: &[Value]) -> Vec<Option<usize>> {
     let mut found = vec![None; new.len()];
     if old.len() == 1 && new.len() == 1 {
         return vec![Some(0)];

@@ -29,7 +29,7 @@ impl Pause {
 }
 
 /// Between half and all of it, so that those who failed together do not come back together.
-pub fn jittered(wait: Duration) -> Duration {
+pub(crate) fn jittered(wait: Duration) -> Duration {
     // The random bits of an id are as good as any.
     let (_, random) = uuid::Uuid::new_v4().as_u64_pair();
     wait / 2 + wait.mul_f64((random & 0xffff) as f64 / f64::from(0x1_0000)) / 2

@@ -72,7 +72,7 @@ fn is_git_dir(dir: &Path) -> bool {
 }
 
 /// Whether a path is in a work tree and outside of every `.git`, so that it may come from a commit.
-pub fn is_content(path: &Path, top: &Path) -> bool {
+pub(crate) fn is_content(path: &Path, top: &Path) -> bool {
     let is_tree = fs::symlink_metadata(top.join(NAME)).is_ok();
     let inside = path.strip_prefix(top).ok().filter(|_| is_tree);
     inside.is_some_and(|inside| inside.iter().all(|part| part != OsStr::new(NAME)))

@@ -28,7 +28,7 @@ impl SeenNote {
     }
 
     /// From here on, nothing is noted.
-    pub fn only_look(&mut self) {
+    pub(crate) fn only_look(&mut self) {
         self.only_looks = true;
     }
 
@@ -56,7 +56,7 @@ impl SeenNote {
         }
     }
 
-    pub fn only_looks(&self) -> bool {
+    pub(crate) fn only_looks(&self) -> bool {
         self.only_looks
     }
 

@@ -52,7 +52,7 @@ impl Whereabouts {
     }
 
     /// From here on, nothing is noted.
-    pub fn only_look(&mut self) {
+    pub(crate) fn only_look(&mut self) {
         self.only_looks = true;
     }
 

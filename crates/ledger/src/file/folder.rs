@@ -133,7 +133,7 @@ impl Folder {
     }
 
     /// Makes it. Its name need not survive a power cut.
-    pub fn make_quickly(&self) -> Result<(), String> {
+    pub(crate) fn make_quickly(&self) -> Result<(), String> {
         self.exists()?;
         let mut path = self.root.clone();
         for part in &self.parts {
@@ -151,7 +151,7 @@ impl Folder {
     }
 
     /// The path of a file in it; `None` for a name that could lead elsewhere.
-    pub fn path_of(&self, name: &str) -> Option<PathBuf> {
+    pub(crate) fn path_of(&self, name: &str) -> Option<PathBuf> {
         let is_plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         is_plain.then(|| self.path.join(name))
     }
@@ -209,7 +209,7 @@ impl Folder {
         self.read_file(&Self::file_name(seq))
     }
 
-    pub fn read_file(&self, name: &str) -> Result<Option<Vec<u8>>, String> {
+    pub(crate) fn read_file(&self, name: &str) -> Result<Option<Vec<u8>>, String> {
         let path = self.path.join(name);
         let failed = |why: &str| format!("{} cannot be read: {why}", self.shown(name));
         match fs::symlink_metadata(&path) {
@@ -318,7 +318,7 @@ impl Folder {
     }
 
     /// Creates a file of another name than a record's, on the disk when this returns.
-    pub fn create_file(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
+    pub(crate) fn create_file(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
         let failed = |error: &io::Error| format!("{} cannot be written: {}", self.shown(name), describe(error));
         let unfinished = self.path.join(format!(".{name}.new"));
         let written = write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, self.path.join(name)));

@@ -78,7 +78,7 @@ impl Home {
     }
 
     /// The refs of all targets that the other end has now, each with its commit.
-    pub async fn all_there(&self) -> Result<Vec<(String, String)>, Trouble> {
+    pub(crate) async fn all_there(&self) -> Result<Vec<(String, String)>, Trouble> {
         let ran = self.git.run(&["ls-remote", "--quiet", "--", &self.remote, &Refs::every()], b"").await?;
         if !ran.is_ok {
             return Err(Trouble::of(&ran.err));

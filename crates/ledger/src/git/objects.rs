@@ -88,7 +88,7 @@ impl RecordTree<'_> {
     }
 
     /// The bytes of blobs; `None` where one of them is not here.
-    pub async fn blobs(&self, ids: &[String]) -> Result<Option<Vec<Vec<u8>>>, Trouble> {
+    pub(crate) async fn blobs(&self, ids: &[String]) -> Result<Option<Vec<Vec<u8>>>, Trouble> {
         let found = self.objects(ids).await?;
         Ok(found.into_iter().map(|found| found.map(|found| found.bytes)).collect())
     }
@@ -163,7 +163,7 @@ impl RecordTree<'_> {
 
     /// Returns the commit that a record was put on or took the place of, for callers that cannot await. `None` if it is unknown
     /// or git fails.
-    pub fn before_now(&self, commit: &str, seq: Seq) -> Option<String> {
+    pub(crate) fn before_now(&self, commit: &str, seq: Seq) -> Option<String> {
         named_before(&self.0.ask(&added(commit, seq).each_ref().map(String::as_str))?)
     }
 }

@@ -67,7 +67,7 @@ impl Remote {
 }
 
 /// Whether ssh goes to this address.
-pub fn is_ssh(address: &str) -> bool {
+pub(crate) fn is_ssh(address: &str) -> bool {
     match address.split_once("://") {
         Some((scheme, _)) => scheme.contains("ssh"),
         None => address.split('/').next().is_some_and(|host| host.contains(':')),
@@ -97,7 +97,7 @@ impl Refs {
     }
 
     /// The target whose records a ref has, as its name is written there.
-    pub fn target_of(name: &str) -> &str {
+    pub(crate) fn target_of(name: &str) -> &str {
         name.strip_prefix(TIPS).unwrap_or(name)
     }
 

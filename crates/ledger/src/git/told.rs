@@ -92,7 +92,7 @@ impl Trouble {
     }
 
     /// Whether git's words show that nothing was sent.
-    pub fn is_unsent(err: &str) -> bool {
+    pub(crate) fn is_unsent(err: &str) -> bool {
         let begun = ["RPC failed", "hung up unexpectedly", "unexpected disconnect", "remote failed to report"];
         // What the other end says by itself, its hooks may say.
         let own = err.lines().filter(|line| !line.starts_with("remote:"));

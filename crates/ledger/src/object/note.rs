@@ -20,7 +20,7 @@ pub struct Note {
 
 impl Note {
     /// A ledger that has no record yet.
-    pub fn before_the_first() -> Self {
+    pub(crate) fn before_the_first() -> Self {
         Self { seq: 0, checkpoint: 1, lineage: "-".to_owned() }
     }
 

@@ -287,7 +287,7 @@ impl StoreVariables {
         Self(variables.into_iter().filter(|(name, value)| is_known(name) && !value.is_empty()).collect())
     }
 
-    pub fn of_the_process() -> Self {
+    pub(crate) fn of_the_process() -> Self {
         Self::new(
             std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
         )

@@ -74,12 +74,12 @@ impl Sql {
         )
     }
 
-    pub fn make_schema(&self) -> String {
+    pub(crate) fn make_schema(&self) -> String {
         format!("create schema if not exists {}", self.schema)
     }
 
     /// Makes the tables and what finds a checkpoint, as far as they are not there. All of them are there or none.
-    pub fn make_tables(&self) -> String {
+    pub(crate) fn make_tables(&self) -> String {
         let Self { table, newest, .. } = self;
         format!(
             "create table if not exists {table} (target text not null, seq bigint not null, record bytea not null, checksum text not \
@@ -90,7 +90,7 @@ impl Sql {
     }
 
     /// What somebody with more rights runs, so that a role can keep a ledger here.
-    pub fn set_up(&self, role: &str) -> String {
+    pub(crate) fn set_up(&self, role: &str) -> String {
         format!("{}; {}; {}", self.make_schema(), self.make_tables(), self.grant(role))
     }
 

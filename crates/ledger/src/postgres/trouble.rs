@@ -74,13 +74,13 @@ impl Trouble {
         Self { kind: TroubleKind::Unreached, why, help: "correct it and run the command again".to_owned() }
     }
 
-    pub fn no_connection_within(place: &str, limit: Duration) -> Self {
+    pub(crate) fn no_connection_within(place: &str, limit: Duration) -> Self {
         let why = format!("{place} cannot be reached: nothing came within {limit:?}");
         Self { kind: TroubleKind::Unreached, why, help: CHECK_SERVER.to_owned() }
     }
 
     /// Why a statement was not carried out, or may not have been.
-    pub fn of_statement(place: &str, error: &Error) -> Self {
+    pub(crate) fn of_statement(place: &str, error: &Error) -> Self {
         let said = innermost(error);
         let Some(answer) = error.as_db_error() else {
             let why = format!("the connection to {place} broke off: {said}");
@@ -120,7 +120,7 @@ impl Trouble {
         Self { kind: TroubleKind::Standby, why, help: "name the primary server".to_owned() }
     }
 
-    pub fn refused_as(&self, codes: &[SqlState]) -> bool {
+    pub(crate) fn refused_as(&self, codes: &[SqlState]) -> bool {
         matches!(&self.kind, TroubleKind::Refused(code) if codes.contains(code))
     }
 }

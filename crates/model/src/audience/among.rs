@@ -55,7 +55,7 @@ impl Among {
         self.0.retain(is_kept);
     }
 
-    pub fn is_subset(&self, other: &Self) -> bool {
+    pub(crate) fn is_subset(&self, other: &Self) -> bool {
         self.iter().all(|value| other.contains(value))
     }
 

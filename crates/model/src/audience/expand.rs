@@ -116,7 +116,7 @@ impl Expanded {
     }
 
     /// The terms of a part. `None` if there is too much of it.
-    pub fn terms(&self, root: usize, terms: &mut Terms) -> Option<Id> {
+    pub(crate) fn terms(&self, root: usize, terms: &mut Terms) -> Option<Id> {
         let mut done: Vec<Option<Id>> = vec![None; 2 * self.parts.len()];
         let mut seen = vec![0; 2 * self.parts.len()];
         let (mut open, mut spent, mut round) = (vec![self.straight(root, false)], 0, 0);

@@ -144,7 +144,7 @@ impl About {
         self.group().is_some_and(|group| group.id == "ua_location_enabled")
     }
 
-    pub fn is_sdk(&self) -> bool {
+    pub(crate) fn is_sdk(&self) -> bool {
         self.group().is_some_and(|group| matches!(group.id, "ua_ios_sdk_version" | "ua_android_sdk_version"))
     }
 
@@ -167,7 +167,7 @@ impl Value {
 }
 
 /// Whether an SDK version is 6.0 or later; `None` where that is not known.
-pub fn tells_location(version: &Value) -> Option<bool> {
+pub(crate) fn tells_location(version: &Value) -> Option<bool> {
     let text = version.text().filter(|text| vocabulary::is_well_formed(text))?;
     // A number too large to read is a large number.
     Some(text.split('.').next()?.parse::<u64>().map_or(true, |major| major >= 6))

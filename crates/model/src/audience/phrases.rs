@@ -215,7 +215,7 @@ fn listed(values: &Among, word: impl Fn(&Value) -> String) -> String {
 }
 
 /// Words in a row; of very many, the first and how many more there are.
-pub fn some_of(words: impl ExactSizeIterator<Item = String>, joined: &str, more: &str) -> String {
+pub(crate) fn some_of(words: impl ExactSizeIterator<Item = String>, joined: &str, more: &str) -> String {
     let number = words.len();
     let mut words: Vec<String> = words.take(if number > NAMED + 1 { NAMED } else { number }).collect();
     if words.len() < number {

@@ -109,7 +109,7 @@ pub struct Solver {
 
 impl Solver {
     /// With room for so many variables.
-    pub fn with_room(variables: usize) -> Self {
+    pub(crate) fn with_room(variables: usize) -> Self {
         Self {
             watches: Vec::with_capacity(2 * variables),
             values: Vec::with_capacity(variables),
@@ -136,7 +136,7 @@ impl Solver {
     }
 
     /// One of these must hold.
-    pub fn clause(&mut self, lits: impl IntoIterator<Item = Lit>) {
+    pub(crate) fn clause(&mut self, lits: impl IntoIterator<Item = Lit>) {
         let start = self.lits.len();
         self.lits.extend(lits);
         self.lits[start..].sort_unstable();
@@ -170,7 +170,7 @@ impl Solver {
     }
 
     /// Whether all clauses can hold together with the assumptions.
-    pub fn solve(&mut self, assumed: &[Lit], budget: &mut Budget) -> Verdict {
+    pub(crate) fn solve(&mut self, assumed: &[Lit], budget: &mut Budget) -> Verdict {
         let verdict = self.search(assumed, budget);
         if verdict == Verdict::Can {
             self.model = self.values.iter().map(|value| value.unwrap_or(false)).collect();

@@ -81,7 +81,7 @@ pub struct Terms {
 }
 
 impl Terms {
-    pub const EVERYONE: Id = 0;
+    pub(crate) const EVERYONE: Id = 0;
     pub const NOBODY: Id = 1;
 
     pub fn canonical() -> Self {

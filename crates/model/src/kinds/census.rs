@@ -25,7 +25,7 @@ pub struct Census {
 }
 
 impl Census {
-    pub const NAMED_USERS: Self = Self {
+    pub(crate) const NAMED_USERS: Self = Self {
         path: "/api/named_users",
         listed: "named_users",
         id: "named_user_id",

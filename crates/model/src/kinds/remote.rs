@@ -426,14 +426,14 @@ pub fn time(value: &Value) -> Option<Timestamp> {
 }
 
 /// An id in an answer's body under one of several keys, or at the end of a URL in it or in the header.
-pub fn id_in(answer: &Answer, keys: &[&str]) -> Option<String> {
+pub(crate) fn id_in(answer: &Answer, keys: &[&str]) -> Option<String> {
     let body = answer.body.as_ref()?;
     let named = keys.iter().filter_map(|key| first_text(&body[*key])).next();
     named.or(answer.location.as_deref()).map(last_part).filter(|id| !id.is_empty())
 }
 
 /// The last part of a URL's path; an id is its own last part.
-pub fn last_part(url: &str) -> String {
+pub(crate) fn last_part(url: &str) -> String {
     let path = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
     path.rsplit('/').next().unwrap_or_default().to_owned()
 }

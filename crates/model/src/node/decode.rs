@@ -63,11 +63,11 @@ impl Reader {
     }
 
     /// Returns a reader for the wire that does not report unknown keys, because the service may add fields.
-    pub fn lenient() -> Self {
+    pub(crate) fn lenient() -> Self {
         Self { lenient: true, ..Self::of_wire() }
     }
 
-    pub fn is_wire(&self) -> bool {
+    pub(crate) fn is_wire(&self) -> bool {
         self.wire
     }
 
@@ -323,7 +323,7 @@ impl<'n> Fields<'n> {
     }
 
     /// The value of a key that only manifests have; over the wire it is unknown.
-    pub fn take_own<T: Decode>(&self, name: &str, reader: &mut Reader) -> Option<T> {
+    pub(crate) fn take_own<T: Decode>(&self, name: &str, reader: &mut Reader) -> Option<T> {
         match self.entry(name) {
             Some(entry) if reader.wire => {
                 reader.report(unknown_key(entry, &self.on_wire(self.known)));

@@ -49,7 +49,7 @@ impl Reader {
 
 impl<'n> Fields<'n> {
     /// The entries of a map that people write as a text, by which they mean this one key of it.
-    pub fn or_text(node: &'n Node, what: &str, key: &str, reader: &mut Reader) -> Option<Self> {
+    pub(crate) fn or_text(node: &'n Node, what: &str, key: &str, reader: &mut Reader) -> Option<Self> {
         if let Tree::Scalar(scalar) = &node.tree
             && node.what() == "text"
         {

@@ -69,7 +69,7 @@ impl Shared {
     }
 
     /// Whether a key stands in it anywhere, as far as its text tells; a tree is not searched.
-    pub fn may_have(&self, key: &str) -> bool {
+    pub(crate) fn may_have(&self, key: &str) -> bool {
         let Some(text) = self.0.text.get() else { return true };
         let is_key =
             |(at, _): (usize, &str)| text[..at].ends_with(['{', ',']) && text[at + key.len() + 2..].starts_with(':');
@@ -81,14 +81,6 @@ impl Shared {
         match (self.0.value.get(), self.0.text.get()) {
             (None, Some(text)) => serde_json::from_str(field(text, key)?).ok(),
             _ => self[key].as_str().map(str::to_owned),
-        }
-    }
-
-    /// Keeps only the text and drops the tree, which takes far more memory.
-    pub fn packed(self) -> Self {
-        match self.0.value.get() {
-            Some(value) => Self(Arc::new(TextOrValue::from(value.to_string().into_boxed_str()))),
-            None => self,
         }
     }
 

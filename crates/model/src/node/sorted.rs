@@ -19,7 +19,7 @@ pub fn sorted(data: &(impl Serialize + ?Sized)) -> Result<String, Error> {
 }
 
 /// What a deserializer holds, as sorted JSON.
-pub fn sorted_from<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+pub(crate) fn sorted_from<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let mut writer = Writer::default();
     Onto(&mut writer).deserialize(deserializer)?;
     String::from_utf8(writer.out).map_err(D::Error::custom)

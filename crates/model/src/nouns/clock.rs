@@ -44,7 +44,7 @@ impl Wrong {
 }
 
 /// Reads `2026-11-27T09:00`, `2026-11-27T0900` or the first with seconds behind it; what follows is given back: `Z`, an offset.
-pub fn clock_time<'t>(text: &'t At<Written>, reader: &mut Reader) -> Option<(DateTime, &'t str)> {
+pub(crate) fn clock_time<'t>(text: &'t At<Written>, reader: &mut Reader) -> Option<(DateTime, &'t str)> {
     let (time, seconds, suffix) = match parse(&text.0) {
         Ok(read) => read,
         Err(Wrong { why, meant, sure }) => {

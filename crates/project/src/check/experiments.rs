@@ -16,7 +16,7 @@ use super::{Check, CheckScope, Dissected, Subject};
 const MOST_VARIANTS: usize = *kinds::VARIANT_COUNT.end();
 
 /// Two variants that say the same at the same time have nothing to tell apart.
-pub const SAME_VARIANTS: Check = Check { codes: &[&codes::EX101], run: CheckScope::Each(same_variants) };
+pub(crate) const SAME_VARIANTS: Check = Check { codes: &[&codes::EX101], run: CheckScope::Each(same_variants) };
 
 fn same_variants(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(experiment) = of_kind::<Experiment>(&*one.declared.spec) else { return };
@@ -42,7 +42,7 @@ fn same_variants(_: &Subject, one: &Dissected, findings: &mut Findings) {
 }
 
 /// A variant without a time does not wait for the others.
-pub const UNSCHEDULED: Check = Check { codes: &[&codes::EX102], run: CheckScope::Each(unscheduled) };
+pub(crate) const UNSCHEDULED: Check = Check { codes: &[&codes::EX102], run: CheckScope::Each(unscheduled) };
 
 fn unscheduled(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(experiment) = of_kind::<Experiment>(&*one.declared.spec) else { return };

@@ -37,7 +37,7 @@ fn twice(subject: &Subject, findings: &mut Findings) {
     }
 }
 
-pub const HELD_TWICE: Check = Check { codes: &[&codes::RF105], run: CheckScope::All(held_twice) };
+pub(crate) const HELD_TWICE: Check = Check { codes: &[&codes::RF105], run: CheckScope::All(held_twice) };
 
 /// What only one can have, in two hands or twice in one.
 fn held_twice(subject: &Subject, findings: &mut Findings) {

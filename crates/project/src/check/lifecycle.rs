@@ -18,7 +18,7 @@ use crate::manifest::fields::Book;
 static BOOK: LazyLock<Book> = LazyLock::new(Book::default);
 
 /// A path in `lifecycle.ignore` that names no field would silently leave nothing to the dashboard.
-pub const IGNORED: Check = Check { codes: &[&codes::RF114], run: CheckScope::Each(ignored) };
+pub(crate) const IGNORED: Check = Check { codes: &[&codes::RF114], run: CheckScope::Each(ignored) };
 
 fn ignored(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(paths) = &one.declared.lifecycle.ignore else { return };
@@ -46,7 +46,7 @@ fn ignored(_: &Subject, one: &Dissected, findings: &mut Findings) {
 }
 
 /// One key cannot be both an old one and one in use, nor the old one of two.
-pub const RENAMED: Check = Check { codes: &[&codes::RF115], run: CheckScope::All(renamed) };
+pub(crate) const RENAMED: Check = Check { codes: &[&codes::RF115], run: CheckScope::All(renamed) };
 
 fn renamed(subject: &Subject, findings: &mut Findings) {
     let Desired { resources, broken, .. } = subject.desired;

@@ -67,7 +67,7 @@ pub enum CheckScope {
 }
 
 /// Every check there is.
-pub static CHECKS: &[Check] = &[
+pub(crate) static CHECKS: &[Check] = &[
     settings::ALLOWED_CODES,
     audience::TAGS,
     audience::DEVICES,

@@ -18,7 +18,7 @@ use super::{Check, CheckScope, Dissected, Subject};
 use crate::manifest::Declared;
 
 /// A pipeline answers one device. Any other audience is not what its author thinks.
-pub const AUDIENCE: Check = Check { codes: &[&codes::PL101], run: CheckScope::Each(audience) };
+pub(crate) const AUDIENCE: Check = Check { codes: &[&codes::PL101], run: CheckScope::Each(audience) };
 
 fn audience(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(pipeline) = of_kind::<Pipeline>(&*one.declared.spec) else { return };
@@ -47,7 +47,7 @@ fn audience(_: &Subject, one: &Dissected, findings: &mut Findings) {
 }
 
 /// A delay counts forward from the trigger.
-pub const DELAY: Check = Check { codes: &[&codes::PL102], run: CheckScope::Each(delay) };
+pub(crate) const DELAY: Check = Check { codes: &[&codes::PL102], run: CheckScope::Each(delay) };
 
 fn delay(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(pipeline) = of_kind::<Pipeline>(&*one.declared.spec) else { return };
@@ -71,7 +71,7 @@ fn delay(_: &Subject, one: &Dissected, findings: &mut Findings) {
 }
 
 /// Two places that give different delays.
-pub const TIMING: Check = Check { codes: &[&codes::YM201], run: CheckScope::Each(timing) };
+pub(crate) const TIMING: Check = Check { codes: &[&codes::YM201], run: CheckScope::Each(timing) };
 
 fn timing(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(pipeline) = of_kind::<Pipeline>(&*one.declared.spec) else { return };
@@ -93,7 +93,7 @@ fn timing(_: &Subject, one: &Dissected, findings: &mut Findings) {
 }
 
 /// A trigger on a tag that nobody adds never fires.
-pub const TRIGGER_TAG: Check = Check { codes: &[&codes::PL103], run: CheckScope::All(trigger_tag) };
+pub(crate) const TRIGGER_TAG: Check = Check { codes: &[&codes::PL103], run: CheckScope::All(trigger_tag) };
 
 fn trigger_tag(subject: &Subject, findings: &mut Findings) {
     let desired = subject.desired;
@@ -215,7 +215,7 @@ fn added_by<'r>(parts: &Parts<'r>) -> impl Iterator<Item = &'r At<String>> + use
 }
 
 /// A pipeline whose push adds the tag that starts it, in one step or in several.
-pub const CIRCLE: Check = Check { codes: &[&codes::PL104], run: CheckScope::All(circle) };
+pub(crate) const CIRCLE: Check = Check { codes: &[&codes::PL104], run: CheckScope::All(circle) };
 
 /// One pipeline as the search for circles sees it.
 struct Link<'d> {
@@ -311,7 +311,7 @@ fn describe(links: &[Link], path: &[usize], others: usize) -> Finding {
 }
 
 /// Several messages to one person for one thing that happened.
-pub const SAME_TRIGGER: Check = Check { codes: &[&codes::PL105], run: CheckScope::All(same_trigger) };
+pub(crate) const SAME_TRIGGER: Check = Check { codes: &[&codes::PL105], run: CheckScope::All(same_trigger) };
 
 fn same_trigger(subject: &Subject, findings: &mut Findings) {
     let mut pipelines: Vec<_> = subject.desired.all::<Pipeline>().filter(|(.., pipeline)| pipeline.enabled).collect();

@@ -23,7 +23,7 @@ use crate::timing::{self, Country, Upcoming, Where, collisions, has_passed, plac
 
 pub const PAST: Check = Check { codes: &[&codes::SC101], run: CheckScope::Each(past) };
 
-pub const SECONDS: Check = Check { codes: &[&codes::SC105], run: CheckScope::Each(seconds) };
+pub(crate) const SECONDS: Check = Check { codes: &[&codes::SC105], run: CheckScope::Each(seconds) };
 
 pub const QUIET: Check = Check { codes: &[&codes::SC104], run: CheckScope::Each(quiet) };
 

@@ -174,7 +174,7 @@ impl Cases<'_> {
 }
 
 /// A code in `lifecycle.allow` or `warn` that does not exist, or cannot be turned off, would silently do nothing.
-pub const ALLOWED_CODES: Check = Check { codes: &[&codes::YM206], run: CheckScope::All(allowed_codes) };
+pub(crate) const ALLOWED_CODES: Check = Check { codes: &[&codes::YM206], run: CheckScope::All(allowed_codes) };
 
 fn allowed_codes(subject: &Subject, findings: &mut Findings) {
     let Desired { allowed, warned, .. } = subject.desired;

@@ -21,7 +21,7 @@ pub fn sound<'f>(text: &str, edits: &[Edit<'f>]) -> Vec<Edit<'f>> {
 }
 
 /// Returns the edits that are probably sound, after a limited number of tries. It keeps the edits that it could not try.
-pub fn promising<'f>(text: &str, edits: &[Edit<'f>]) -> Vec<Edit<'f>> {
+pub(crate) fn promising<'f>(text: &str, edits: &[Edit<'f>]) -> Vec<Edit<'f>> {
     sound_within(text, edits, (MOST / text.len().max(1)).clamp(1, TRIES))
 }
 

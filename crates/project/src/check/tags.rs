@@ -52,7 +52,7 @@ fn grouped<'d>(
 }
 
 /// A tag that its group does not know is a slip of the pen: nobody carries it.
-pub const VOCABULARY: Check = Check { codes: &[&codes::TG101], run: CheckScope::All(vocabulary_check) };
+pub(crate) const VOCABULARY: Check = Check { codes: &[&codes::TG101], run: CheckScope::All(vocabulary_check) };
 
 /// The tags that a group declares.
 struct Words<'d> {
@@ -124,7 +124,7 @@ fn outside(tag: &At<String>, group: &str, words: &Words, suggestions: &mut usize
 }
 
 /// The service fills its own groups by itself; nobody else can.
-pub const RESERVED_GROUP: Check = Check { codes: &[&codes::TG102], run: CheckScope::Each(reserved_group) };
+pub(crate) const RESERVED_GROUP: Check = Check { codes: &[&codes::TG102], run: CheckScope::Each(reserved_group) };
 
 fn reserved_group(_: &Subject, one: &Dissected, findings: &mut Findings) {
     if of_kind::<TagGroup>(&*one.declared.spec).is_none() || !is_reserved(&one.address.key) {
@@ -146,7 +146,7 @@ fn reserved_group(_: &Subject, one: &Dissected, findings: &mut Findings) {
 }
 
 /// A tag that is empty or too long is refused by the service.
-pub const TAG_LENGTH: Check = Check { codes: &[&codes::TG103], run: CheckScope::Each(tag_length) };
+pub(crate) const TAG_LENGTH: Check = Check { codes: &[&codes::TG103], run: CheckScope::Each(tag_length) };
 
 fn tag_length(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let mut look = |tag: &At<String>| {
@@ -200,7 +200,7 @@ fn wrong_length(text: &str) -> Option<usize> {
 }
 
 /// More tags than a request can give.
-pub const MEMBER_TAGS: Check = Check { codes: &[&codes::TG104], run: CheckScope::Each(member_tags) };
+pub(crate) const MEMBER_TAGS: Check = Check { codes: &[&codes::TG104], run: CheckScope::Each(member_tags) };
 
 fn member_tags(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let members = of_kind::<TagGroup>(&*one.declared.spec).and_then(|group| group.members.as_ref());
@@ -217,7 +217,7 @@ fn member_tags(_: &Subject, one: &Dissected, findings: &mut Findings) {
 }
 
 /// An id that the service refuses.
-pub const USER_ID: Check = Check { codes: &[&codes::TG105], run: CheckScope::Each(user_id) };
+pub(crate) const USER_ID: Check = Check { codes: &[&codes::TG105], run: CheckScope::Each(user_id) };
 
 fn user_id(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let mut look = |id: &At<String>| findings.extend(wrong_id(id));
@@ -253,7 +253,7 @@ fn wrong_id(id: &At<String>) -> Option<Finding> {
 }
 
 /// More channels than a named user can have.
-pub const USER_CHANNELS: Check = Check { codes: &[&codes::TG106], run: CheckScope::Each(user_channels) };
+pub(crate) const USER_CHANNELS: Check = Check { codes: &[&codes::TG106], run: CheckScope::Each(user_channels) };
 
 fn user_channels(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(user) = of_kind::<NamedUser>(&*one.declared.spec) else { return };
@@ -267,7 +267,7 @@ fn user_channels(_: &Subject, one: &Dissected, findings: &mut Findings) {
 }
 
 /// More tags than a channel can have.
-pub const CHANNEL_TAGS: Check = Check { codes: &[&codes::TG107], run: CheckScope::Each(channel_tags) };
+pub(crate) const CHANNEL_TAGS: Check = Check { codes: &[&codes::TG107], run: CheckScope::Each(channel_tags) };
 
 fn channel_tags(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(channel) = of_kind::<OpenChannel>(&*one.declared.spec) else { return };

@@ -85,7 +85,7 @@ pub fn values(given: &Sample) -> Values {
 }
 
 /// A text as it reads where no push gives other values: its placeholders filled by their defaults.
-pub fn with_defaults(text: &str, variables: Option<&[Variable]>) -> String {
+pub(crate) fn with_defaults(text: &str, variables: Option<&[Variable]>) -> String {
     filled(text, variables, &Values::new())
 }
 

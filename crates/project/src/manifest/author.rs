@@ -137,7 +137,7 @@ pub fn condition(node: &Node) -> Node {
 }
 
 /// Returns a selector as a person would write it, but with the names that the service has for its groups.
-pub fn long_condition(node: &Node) -> Node {
+pub(crate) fn long_condition(node: &Node) -> Node {
     condition_with(node, Node::clone)
 }
 

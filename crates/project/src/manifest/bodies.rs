@@ -16,7 +16,7 @@ use super::variables::{self, Filling};
 const BODY_LIMIT: u64 = 5 * 1024 * 1024;
 
 /// Whether any body of the node stands in a file.
-pub fn has_files(node: &Node) -> bool {
+pub(crate) fn has_files(node: &Node) -> bool {
     match &node.tree {
         Tree::Scalar(_) => false,
         Tree::List(items) => items.iter().any(has_files),

@@ -17,7 +17,7 @@ const DEFAULTS: &str = "defaults";
 const OVERLAYS: &str = "overlays";
 
 /// The keys of what lies under resources or over them.
-pub const LAYERS: [&str; 2] = [DEFAULTS, OVERLAYS];
+pub(crate) const LAYERS: [&str; 2] = [DEFAULTS, OVERLAYS];
 
 /// Keys of a manifest beside those of the kinds, and what they are for.
 pub const TOP_LEVEL: &[(&str, &str)] = &[

@@ -8,7 +8,7 @@ use pushplan_model::node::{Node, Tree};
 /// What a target gets beyond what is written, in bytes.
 const LIMIT: usize = 192 * 1024 * 1024;
 /// The limit, in the words of a message.
-pub const LIMIT_WORDS: &str = "192 MiB";
+pub(crate) const LIMIT_WORDS: &str = "192 MiB";
 
 /// What was added so far. Resources are read side by side, so that they share it.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ impl Growth {
         self.0.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= LIMIT
     }
 
-    pub fn is_exceeded(&self) -> bool {
+    pub(crate) fn is_exceeded(&self) -> bool {
         self.0.load(Ordering::Relaxed) > LIMIT
     }
 }

@@ -228,7 +228,7 @@ pub fn comments(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Where the aliases stand, in their order.
-pub fn aliases(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn aliases(text: &str) -> Vec<Range<usize>> {
     places(text, |event| matches!(event, Event::Alias(..)))
 }
 

@@ -46,7 +46,7 @@ impl<'s> SourceLine<'s> {
     }
 
     /// A quote that opens on this line and does not close on it, and what is left open of brackets, each with its place.
-    pub fn left_open(&self) -> (Option<usize>, Option<usize>) {
+    pub(crate) fn left_open(&self) -> (Option<usize>, Option<usize>) {
         let mut brackets = Vec::new();
         let mut before = ' ';
         let mut at = 0;
@@ -86,7 +86,7 @@ pub fn closing(text: &str) -> Option<usize> {
 }
 
 /// The first backslash in double quotes that begins no special character, with the character behind it.
-pub fn wrong_escape(text: &str) -> Option<(usize, usize)> {
+pub(crate) fn wrong_escape(text: &str) -> Option<(usize, usize)> {
     let mut rest = text.char_indices();
     while let Some((at, c)) = rest.next() {
         if c == '\\' {
@@ -100,7 +100,7 @@ pub fn wrong_escape(text: &str) -> Option<(usize, usize)> {
 }
 
 /// Where the bracket that a text begins with is closed: the byte behind it.
-pub fn balanced(text: &str) -> Option<usize> {
+pub(crate) fn balanced(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
         match c {

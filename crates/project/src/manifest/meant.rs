@@ -40,7 +40,7 @@ impl<'l> Meant<'l> {
     }
 
     /// The finding for `key: null` in an overlay, where nothing has the key.
-    pub fn nothing_to_take(&self, declaration: &Declaration) -> Finding {
+    pub(crate) fn nothing_to_take(&self, declaration: &Declaration) -> Finding {
         let Declaration { kind, key, .. } = declaration;
         let message = format!("no {} `{key}` is declared for this overlay to take away", kind.noun);
         let finding = Finding::new(&codes::RF113, key.span, message).label("not declared");

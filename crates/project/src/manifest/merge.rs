@@ -6,12 +6,12 @@ use pushplan_model::node::{At, MapEntry, Node, Tree};
 
 /// The tree `over` laid on `under`: maps are joined key by key, everything else is replaced. A key whose value is null in
 /// `over` is taken away.
-pub fn lay(under: &Node, over: &Node) -> Node {
+pub(crate) fn lay(under: &Node, over: &Node) -> Node {
     lay_and_tell(under, over, &mut Vec::new())
 }
 
 /// Lays the tree `over` on `under`, as [`lay`] does. It adds each removed key to `taken`, with the place of its null.
-pub fn lay_and_tell(under: &Node, over: &Node, taken: &mut Vec<At<String>>) -> Node {
+pub(crate) fn lay_and_tell(under: &Node, over: &Node, taken: &mut Vec<At<String>>) -> Node {
     let (Tree::Map(below), Tree::Map(above)) = (&under.tree, &over.tree) else {
         return over.clone();
     };

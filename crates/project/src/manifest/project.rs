@@ -292,7 +292,7 @@ impl Project {
 
     /// Reads the project file's text. If a commit is given, the project's other files are read from it. Problems in the text
     /// are reported, and the rest is used.
-    pub fn read_in(
+    pub(crate) fn read_in(
         root: &Path,
         commit: Option<Arc<Commit>>,
         text: String,
@@ -360,12 +360,12 @@ impl Project {
     }
 
     /// The finding for a name that is no target.
-    pub fn unknown_target(&self, name: &At<String>) -> Finding {
+    pub(crate) fn unknown_target(&self, name: &At<String>) -> Finding {
         self.unknown(name, "target", &self.target_names())
     }
 
     /// The finding for an overlay of nobody.
-    pub fn unknown_overlay(&self, name: &At<String>) -> Finding {
+    pub(crate) fn unknown_overlay(&self, name: &At<String>) -> Finding {
         let what = if self.file.groups.is_empty() { "target" } else { "target or group" };
         self.unknown(name, what, &[self.target_names(), self.group_names()].concat())
     }
@@ -381,7 +381,7 @@ impl Project {
     }
 
     /// The groups that a target belongs to, in the order of the file.
-    pub fn groups_of(&self, target: &str) -> &[String] {
+    pub(crate) fn groups_of(&self, target: &str) -> &[String] {
         self.expanded.members.get(target).map(Vec::as_slice).unwrap_or_default()
     }
 
@@ -402,7 +402,7 @@ impl Project {
     }
 
     /// Whether an overlay may have this name.
-    pub fn has_overlays(&self, name: &str) -> bool {
+    pub(crate) fn has_overlays(&self, name: &str) -> bool {
         self.is_unmade() || self.target(name).is_some() || self.group_names().contains(&name)
     }
 

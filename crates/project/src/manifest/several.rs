@@ -10,7 +10,7 @@ use super::merge;
 
 /// Lays a layer of a resource on the one below. What the one below says of a single schedule holds for every schedule of a
 /// list: `{..}` and `[{..}]` mean the same.
-pub fn lay(kind: &Kind, under: &Node, over: &Node, growth: &Growth, taken: &mut Vec<At<String>>) -> Node {
+pub(crate) fn lay(kind: &Kind, under: &Node, over: &Node, growth: &Growth, taken: &mut Vec<At<String>>) -> Node {
     let mut over = Cow::Borrowed(over);
     for key in kind.one_or_many {
         if let (Some(below), Some(above)) = (under.get(key), over.get(key))

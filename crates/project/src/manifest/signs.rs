@@ -51,7 +51,7 @@ pub enum Role {
 
 /// What is wrong with a scalar without quotes, and how far it goes: behind the scalar, if that is only a part of what was
 /// meant.
-pub fn in_scalar(file: FileId, text: &str, scalar: Range<usize>, role: Role) -> Option<(Finding, usize)> {
+pub(crate) fn in_scalar(file: FileId, text: &str, scalar: Range<usize>, role: Role) -> Option<(Finding, usize)> {
     let written = text.get(scalar.clone())?;
     if written.is_ascii() {
         return None;

@@ -13,7 +13,7 @@ use super::fields::Book;
 use super::line::{SourceLine, balanced, closing};
 
 /// Whether a word is the name of a field, of any kind.
-pub fn is_field(word: &str) -> bool {
+pub(crate) fn is_field(word: &str) -> bool {
     static NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
         let last = |path: &String| path.rsplit('.').next().unwrap_or_default().to_owned();
         Book::default().paths().iter().map(last).collect()
@@ -39,7 +39,7 @@ pub fn conflict(file: FileId, source: &Source) -> Option<Finding> {
 }
 
 /// The line that git leaves between two changes, where the others were taken away.
-pub fn half_conflict(line: &SourceLine) -> Option<Finding> {
+pub(crate) fn half_conflict(line: &SourceLine) -> Option<Finding> {
     (line.text.trim_end() == "=======").then(|| in_conflict(line.span(0..7)))
 }
 
@@ -51,7 +51,7 @@ fn in_conflict(at: Span) -> Finding {
 }
 
 /// `-country: US`.
-pub fn glued_dash(at: Span) -> Finding {
+pub(crate) fn glued_dash(at: Span) -> Finding {
     Finding::new(&codes::YM101, at, "a space is missing behind the dash")
         .label("no space behind it")
         .note("without the space, the dash is part of the word")
@@ -98,7 +98,7 @@ fn glued_colon(at: Span, meant: &str) -> Finding {
 }
 
 /// A value that begins with a key of its own: `immediate_trigger: tag_added: x`.
-pub fn second_key(at: Span, value: &str) -> Option<Finding> {
+pub(crate) fn second_key(at: Span, value: &str) -> Option<Finding> {
     let (word, rest) = value.split_once(": ")?;
     if !is_field(word) {
         return None;
@@ -185,7 +185,7 @@ pub fn comment(line: &SourceLine, open: usize) -> Option<Finding> {
 }
 
 /// `!!str 42`, or a text that begins with `!`.
-pub fn yaml_tag(at: Span, written: &str, event: &Event, value: Span) -> Finding {
+pub(crate) fn yaml_tag(at: Span, written: &str, event: &Event, value: Span) -> Finding {
     let finding = Finding::new(&codes::YM103, at, format!("the tag `{written}` is not used in manifests"))
         .label("a YAML tag")
         .note("every field has its own type, so that a YAML tag has nothing to say");

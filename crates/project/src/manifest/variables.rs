@@ -14,7 +14,7 @@ use super::growth::Growth;
 pub type Variables = BTreeMap<String, String>;
 
 /// Whether anything in the node would be filled in.
-pub fn has_variables(node: &Node) -> bool {
+pub(crate) fn has_variables(node: &Node) -> bool {
     match &node.tree {
         Tree::Scalar(scalar) => scalar.text.contains("${"),
         Tree::List(items) => items.iter().any(has_variables),
@@ -59,7 +59,7 @@ pub fn fill(node: &mut Node, with: &Filling, findings: &mut Findings) {
 
 /// Fills in the variables of a file that a manifest names. A page has other uses for `${`: only `${var.` begins a variable in
 /// it, and `$${var.` stands for these characters.
-pub fn fill_file(text: String, name: &str, at: Span, with: &Filling, findings: &mut Findings) -> String {
+pub(crate) fn fill_file(text: String, name: &str, at: Span, with: &Filling, findings: &mut Findings) -> String {
     if !text.contains("${var.") {
         return text;
     }
@@ -67,7 +67,7 @@ pub fn fill_file(text: String, name: &str, at: Span, with: &Filling, findings: &
 }
 
 /// What a file says that has no variable in it; `None`: it has one.
-pub fn read_bare(text: &str) -> Option<String> {
+pub(crate) fn read_bare(text: &str) -> Option<String> {
     (!text.replace(ESCAPED, "").contains(BEGIN)).then(|| text.replace(ESCAPED, BEGIN))
 }
 

@@ -100,7 +100,7 @@ pub fn behind(node: &Node, indent: usize, column: usize) -> String {
 
 /// Returns the text after the dash of a list item, with the space before it and the end of its last line. The dash is indented
 /// by `indent`.
-pub fn behind_dash(node: &Node, indent: usize) -> String {
+pub(crate) fn behind_dash(node: &Node, indent: usize) -> String {
     let inner = indent + INDENT;
     if let Some(line) = on_line(node, inner, true) {
         return format!(" {line}\n");

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use pushplan_model::nouns::zone::Spread;
 
 /// Big cities all around the world, from west to east.
-pub static WORLD: [Cow<str>; 10] = [
+pub(crate) static WORLD: [Cow<str>; 10] = [
     Cow::Borrowed("America/Los_Angeles"),
     Cow::Borrowed("America/New_York"),
     Cow::Borrowed("America/Sao_Paulo"),
@@ -74,7 +74,7 @@ const KNOWN: &[&str] = &[
 ];
 
 /// The place of a zone's city among those that are well known. Smaller is better known.
-pub fn fame(zone: &str) -> usize {
+pub(crate) fn fame(zone: &str) -> usize {
     static PLACES: LazyLock<HashMap<&str, usize, Spread>> = LazyLock::new(|| {
         // Of one that stands there twice, the first counts.
         KNOWN.iter().enumerate().rev().map(|(place, known)| (*known, place)).collect()

@@ -155,7 +155,7 @@ pub fn of_channels(app: &mut App, call: &Call) -> Answered {
     Ok(Answer::ok(200, json!({})))
 }
 
-pub fn of_named_users(app: &mut App, call: &Call) -> Answered {
+pub(crate) fn of_named_users(app: &mut App, call: &Call) -> Answered {
     let sent: SentUserTags = call.request.read()?;
     let change = TagChange::of(plain_many(sent.add), plain_many(sent.remove), plain_many(sent.set))?;
     let users = &sent.audience.named_user_id;

@@ -153,7 +153,7 @@ pub fn uninstall(app: &mut App, call: &Call) -> Answered {
     Ok(Answer::ok(202, json!({})))
 }
 
-pub fn register_open(app: &mut App, call: &Call) -> Answered {
+pub(crate) fn register_open(app: &mut App, call: &Call) -> Answered {
     let SentRegistration { channel } = call.request.read()?;
     if channel.r#type.as_str() != "open" {
         return Err(Refusal::invalid(format!("the type of an open channel is `open`, not `{}`", channel.r#type)));

@@ -39,7 +39,7 @@ pub fn named_user(id: &str) -> Result<(), Refusal> {
 }
 
 /// How many tags of one group a request names.
-pub fn tags_per_group(group: &str, count: usize) -> Result<(), Refusal> {
+pub(crate) fn tags_per_group(group: &str, count: usize) -> Result<(), Refusal> {
     if count <= TAGS_PER_GROUP {
         return Ok(());
     }
@@ -47,7 +47,7 @@ pub fn tags_per_group(group: &str, count: usize) -> Result<(), Refusal> {
 }
 
 /// How many tags a channel would have.
-pub fn tags_per_channel(id: &str, tags: &Tags) -> Result<(), Refusal> {
+pub(crate) fn tags_per_channel(id: &str, tags: &Tags) -> Result<(), Refusal> {
     match tags.values().map(std::collections::BTreeSet::len).sum::<usize>() {
         0..=TAGS_PER_CHANNEL => Ok(()),
         count => Err(Refusal::too_many(format!(
@@ -57,7 +57,7 @@ pub fn tags_per_channel(id: &str, tags: &Tags) -> Result<(), Refusal> {
 }
 
 /// How many channels a named user would have.
-pub fn channels_per_user(user: &str, count: usize) -> Result<(), Refusal> {
+pub(crate) fn channels_per_user(user: &str, count: usize) -> Result<(), Refusal> {
     if count <= CHANNELS_PER_USER {
         return Ok(());
     }

@@ -39,19 +39,19 @@ pub fn opens(app: &App, call: &Call) -> Answered {
 }
 
 /// Seconds.
-pub fn time_in_app(app: &App, call: &Call) -> Answered {
+pub(crate) fn time_in_app(app: &App, call: &Call) -> Answered {
     by_period(app, call, "timeinapp", &|hours, platform, _| count(hours, "timeinapp", platform).into())
 }
 
 /// Users who have opted in and opened the app. One who comes twice in a period counts once.
-pub fn opt_ins(app: &App, call: &Call) -> Answered {
+pub(crate) fn opt_ins(app: &App, call: &Call) -> Answered {
     by_period(app, call, "optins", &|hours, platform, precision| {
         count(hours, &precision.users("optins"), platform).into()
     })
 }
 
 /// Users who have opted out and opened the app. One who comes twice in a period counts once.
-pub fn opt_outs(app: &App, call: &Call) -> Answered {
+pub(crate) fn opt_outs(app: &App, call: &Call) -> Answered {
     by_period(app, call, "optouts", &|hours, platform, precision| {
         count(hours, &precision.users("optouts"), platform).into()
     })

@@ -91,7 +91,7 @@ pub fn create(app: &mut App, call: &Call) -> Answered {
     Ok(Answer::done(201, json!({ "template_id": id })).at(url))
 }
 
-pub fn list_all(app: &App, call: &Call) -> Answered {
+pub(crate) fn list_all(app: &App, call: &Call) -> Answered {
     let size = call.request.number("page_size", PAGE, PAGE)?.max(1);
     let page = call.request.number("page", 1, usize::MAX)?.max(1);
     let before = (page - 1).saturating_mul(size);

@@ -43,6 +43,6 @@ fn items(page: &serde_json::Map<String, Value>) -> Option<&[Value]> {
 }
 
 /// The items of a listing's page: the one array in it. An answer that is no listing has none.
-pub fn items_mut(page: &mut Value) -> Option<&mut Vec<Value>> {
+pub(crate) fn items_mut(page: &mut Value) -> Option<&mut Vec<Value>> {
     page.as_object_mut()?.values_mut().find_map(Value::as_array_mut)
 }

@@ -300,7 +300,7 @@ fn merge<T, V>(into: &mut BTreeMap<String, V>, given: Given<Map<T>>, value: impl
 }
 
 /// An id that a device can have. It stands in paths, and so it holds nothing that a path would need to hide.
-pub fn check_id(id: &str) -> Result<(), Refusal> {
+pub(crate) fn check_id(id: &str) -> Result<(), Refusal> {
     let fits = (1..=128).contains(&id.chars().count())
         && !id.chars().any(|c| c.is_whitespace() || c.is_control() || matches!(c, '/' | '?' | '#' | '%'));
     if fits {

@@ -110,7 +110,7 @@ pub static ROUTES: &[Route] = &[
 ];
 
 /// Whether a path is of the control API.
-pub fn is_local(path: &str) -> bool {
+pub(crate) fn is_local(path: &str) -> bool {
     path.split('/').find(|part| !part.is_empty()) == Some("local")
 }
 
@@ -118,7 +118,7 @@ pub fn is_local(path: &str) -> bool {
 ///
 /// A web page that the user looks at is on this machine too, and so is a proxy that lets others in: the request must have
 /// called the service by a name of this machine, from no other page, and through no proxy.
-pub fn admit(peer: IpAddr, headers: &HeaderMap) -> Result<(), Refusal> {
+pub(crate) fn admit(peer: IpAddr, headers: &HeaderMap) -> Result<(), Refusal> {
     let refused = if !peer.to_canonical().is_loopback() {
         "requests from this machine"
     } else if headers.contains_key(FORWARDED) || headers.contains_key("x-forwarded-for") {
@@ -132,7 +132,7 @@ pub fn admit(peer: IpAddr, headers: &HeaderMap) -> Result<(), Refusal> {
 /// Whether a request called a service on loopback by a name of this machine, and from no page of another one. A web page can give
 /// its own name an address on loopback (DNS rebinding): then the browser takes the service for a part of the page. If not, this
 /// is what the service answers.
-pub fn called_by_name(headers: &HeaderMap) -> Result<(), &'static str> {
+pub(crate) fn called_by_name(headers: &HeaderMap) -> Result<(), &'static str> {
     let is_host = |host: &str| host.parse::<Authority>().is_ok_and(|host| is_this_machine(host.host()));
     let is_page = |page: &str| page.parse::<Uri>().is_ok_and(|uri| uri.host().is_some_and(is_this_machine));
     if !header(headers, HOST).is_none_or(is_host) {
@@ -146,7 +146,7 @@ pub fn called_by_name(headers: &HeaderMap) -> Result<(), &'static str> {
 
 /// Whether a request comes from a program, or from a page of the host that it calls. For a service that other machines call, by
 /// whatever name they have for it.
-pub fn called_from_its_own_page(headers: &HeaderMap) -> Result<(), &'static str> {
+pub(crate) fn called_from_its_own_page(headers: &HeaderMap) -> Result<(), &'static str> {
     let Some(page) = header(headers, ORIGIN) else { return Ok(()) };
     let page = page.parse::<Uri>().ok().and_then(|uri| uri.authority().cloned());
     let host = header(headers, HOST).and_then(|host| host.parse::<Authority>().ok());

@@ -52,7 +52,7 @@ pub struct Area {
 
 impl Area {
     /// The box of two opposite corners, each as latitude and longitude.
-    pub fn of_corners(one: [f64; 2], other: [f64; 2]) -> Self {
+    pub(crate) fn of_corners(one: [f64; 2], other: [f64; 2]) -> Self {
         Self {
             south: one[0].min(other[0]),
             west: one[1].min(other[1]),
@@ -165,7 +165,7 @@ pub fn named(name: &str, kind: Option<PlaceKind>) -> Vec<&'static Place> {
 }
 
 /// Places that a point lies in, the smallest first.
-pub fn containing(latitude: f64, longitude: f64, kind: Option<PlaceKind>) -> Vec<&'static Place> {
+pub(crate) fn containing(latitude: f64, longitude: f64, kind: Option<PlaceKind>) -> Vec<&'static Place> {
     smallest_first(kind, |place| place.bounds.contains(latitude, longitude))
 }
 

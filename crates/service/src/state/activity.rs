@@ -79,7 +79,7 @@ impl Activity {
     }
 
     /// Counts a user who was last counted under this name at `last`: once in each hour, in each day and in each month.
-    pub fn count_user(
+    pub(crate) fn count_user(
         &mut self,
         journal: &mut Journal,
         name: &str,

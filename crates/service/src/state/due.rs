@@ -52,7 +52,7 @@ impl Queue {
         self.order.iter().map(|((at, _), what)| (*at, what))
     }
 
-    pub fn next_time(&self) -> Option<Timestamp> {
+    pub(crate) fn next_time(&self) -> Option<Timestamp> {
         self.order.keys().next().map(|(at, _)| *at)
     }
 

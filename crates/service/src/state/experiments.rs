@@ -65,7 +65,7 @@ pub fn variant_of(experiment: &str, device: &str, variants: usize) -> usize {
 
 impl App {
     /// Takes an experiment away with all that waits of it.
-    pub fn cancel_experiment(&mut self, id: &str) -> Option<Experiment> {
+    pub(crate) fn cancel_experiment(&mut self, id: &str) -> Option<Experiment> {
         let removed = self.experiments.remove(&mut self.journal, id)?;
         let of_it = |due: &Due| matches!(due, Due::Variant { experiment, .. } if experiment == id);
         self.due.drop_if(&mut self.journal, of_it);

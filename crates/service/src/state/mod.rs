@@ -114,7 +114,7 @@ impl State {
     }
 
     /// The rows that have changed since this was last asked.
-    pub fn take_rows(&mut self) -> Vec<Row> {
+    pub(crate) fn take_rows(&mut self) -> Vec<Row> {
         self.apps.values_mut().flat_map(|app| app.journal.take()).collect()
     }
 
@@ -124,12 +124,12 @@ impl State {
     }
 
     /// The rows that make up the state as it was before the changes that were not taken.
-    pub fn rows_before(&self) -> Vec<Kept> {
+    pub(crate) fn rows_before(&self) -> Vec<Kept> {
         self.apps.values().flat_map(|app| app.journal.undo(app.dump())).collect()
     }
 
     /// Fires whatever is due by `until`, in time order. A virtual clock fires each at its own time, the real one now.
-    pub fn fire_due(&mut self, until: Timestamp, at_its_time: bool) {
+    pub(crate) fn fire_due(&mut self, until: Timestamp, at_its_time: bool) {
         for app in self.apps.values_mut() {
             while let Some((at, what)) = app.due.take(&mut app.journal, until) {
                 app.fire(&what, if at_its_time { at } else { until });
@@ -138,12 +138,12 @@ impl State {
     }
 
     /// How many events have been written, of all applications.
-    pub fn events_written(&self) -> u64 {
+    pub(crate) fn events_written(&self) -> u64 {
         self.apps.values().map(|app| app.next_offset).sum()
     }
 
     /// All that has been sent, of all applications.
-    pub fn traffic(&self) -> Traffic {
+    pub(crate) fn traffic(&self) -> Traffic {
         let apps = || self.apps.values();
         Traffic { pushes: apps().map(|app| app.sent.len()).sum(), sends: apps().map(|app| app.receipts.len()).sum() }
     }

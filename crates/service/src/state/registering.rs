@@ -95,7 +95,7 @@ impl App {
     }
 
     /// Adds an open channel, or changes the one of that address on that platform.
-    pub fn register_open(&mut self, sent: OpenChannel, now: Timestamp) -> String {
+    pub(crate) fn register_open(&mut self, sent: OpenChannel, now: Timestamp) -> String {
         let known = self.open_channel(&sent.platform, &sent.address);
         let id = known.map_or_else(new_id, |number| self.devices.id(number).to_owned());
         let mut device = known.and_then(|number| self.devices.device(number)).cloned().unwrap_or_default();

@@ -81,7 +81,7 @@ impl App {
     }
 
     /// Says that somebody read a message. Reading it again changes nothing.
-    pub fn read_message(&mut self, device: &str, push_id: &str, now: Timestamp) -> Result<(), CannotRespond> {
+    pub(crate) fn read_message(&mut self, device: &str, push_id: &str, now: Timestamp) -> Result<(), CannotRespond> {
         let (number, key) = self.message(device, push_id)?;
         let first = self.receipts.get(&key).is_some_and(|receipt| receipt.read.is_none());
         if first {
@@ -92,7 +92,7 @@ impl App {
     }
 
     /// Says that somebody threw a message away. It is gone then: it cannot be read or deleted again.
-    pub fn delete_message(&mut self, device: &str, push_id: &str, now: Timestamp) -> Result<(), CannotRespond> {
+    pub(crate) fn delete_message(&mut self, device: &str, push_id: &str, now: Timestamp) -> Result<(), CannotRespond> {
         let (number, key) = self.message(device, push_id)?;
         self.receipts.change(&mut self.journal, &key, |receipt| receipt.deleted = true);
         self.emit("RICH_DELETE", number, json!({ "push_id": push_id }), now);

@@ -54,7 +54,7 @@ impl Local {
     }
 
     /// Whether the clock of a device shows it. One without a zone, or with one that nobody knows, counts as UTC.
-    pub fn is_shown_on(&self, device: &Device) -> bool {
+    pub(crate) fn is_shown_on(&self, device: &Device) -> bool {
         let name = device.properties.timezone.as_deref().map(str::trim).unwrap_or_default();
         let zone = TimeZone::get(vocabulary::iana(name)).unwrap_or(TimeZone::UTC);
         self.is_shown_in(&zone)
@@ -119,7 +119,7 @@ impl App {
     }
 
     /// Takes a scheduled push away; what of it was not sent is never sent.
-    pub fn unschedule(&mut self, id: &str) -> Option<Scheduled> {
+    pub(crate) fn unschedule(&mut self, id: &str) -> Option<Scheduled> {
         let removed = self.schedules.remove(&mut self.journal, id)?;
         self.due.drop_if(&mut self.journal, |due| matches!(due, Due::Schedule { id: other, .. } if other == id));
         Some(removed)

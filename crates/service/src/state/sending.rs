@@ -149,7 +149,7 @@ impl App {
 
     /// Sends a push with a known id to those of the given devices that can get it. A push can be sent in parts: the parts add
     /// up, and a device that has got it does not get it again.
-    pub fn send_as(&mut self, push_id: &str, out: &Outgoing, to: impl IntoIterator<Item = u32>, now: Timestamp) {
+    pub(crate) fn send_as(&mut self, push_id: &str, out: &Outgoing, to: impl IntoIterator<Item = u32>, now: Timestamp) {
         let before = self.sent.get(push_id);
         let again = before.is_some();
         // Variants share the push, but not its content.

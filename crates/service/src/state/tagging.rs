@@ -48,7 +48,7 @@ impl App {
     }
 
     /// Removes a tag without a group from the application and from all its devices; `false` where there is no such tag.
-    pub fn delete_tag(&mut self, tag: &str, now: Timestamp) -> bool {
+    pub(crate) fn delete_tag(&mut self, tag: &str, now: Timestamp) -> bool {
         let made = self.legacy_tags.remove(&mut self.journal, tag).is_some();
         let carriers: Vec<u32> = self.devices.with_tag(NO_GROUP, tag).into_iter().flat_map(Carriers::iter).collect();
         for number in &carriers {

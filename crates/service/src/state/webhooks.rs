@@ -136,7 +136,7 @@ impl App {
     }
 
     /// Notes how an attempt went, and when the next is, where it failed.
-    pub fn attempted(&mut self, url: &str, at: Timestamp, failed: Option<(Failure, Timestamp)>) {
+    pub(crate) fn attempted(&mut self, url: &str, at: Timestamp, failed: Option<(Failure, Timestamp)>) {
         let delivery = self.webhooks.deliveries.entry(url.to_owned()).or_default();
         delivery.last_attempt = Some(at);
         match failed {
@@ -150,7 +150,7 @@ impl App {
     }
 
     /// Lets go of old events that no connection needs.
-    pub fn drop_events(&mut self) {
+    pub(crate) fn drop_events(&mut self) {
         let needed = self.webhooks.needed_from();
         while self.events.len() > KEPT {
             let Some(first) = self.events.iter().next().map(|(offset, _)| offset.to_owned()) else { return };

@@ -92,7 +92,7 @@ fn one(seen: &Appearance, first: Option<&Appearance>, app: &str) -> Markup {
 }
 
 /// The message in a few words, with what changes in it.
-pub fn in_brief(review: &Review, change: &Change) -> Option<Markup> {
+pub(crate) fn in_brief(review: &Review, change: &Change) -> Option<Markup> {
     let all = messages(review, change);
     let first = all.iter().find(|seen| !seen.text.trim().is_empty())?;
     let before = review.messages(change, Side::Before);

@@ -93,7 +93,7 @@ fn sign(mark: Mark) -> &'static str {
 }
 
 /// The word that says it all.
-pub fn headline(effect: &Relation) -> String {
+pub(crate) fn headline(effect: &Relation) -> String {
     let words = effect.to_string();
     words.split(": ").next().unwrap_or_default().to_owned()
 }

@@ -106,7 +106,7 @@ pub const ANOTHER_SPELLING: &str = "another spelling";
 pub const ONLY_IN: &str = "x-only-in";
 
 /// A pattern for a word in any letter case.
-pub fn any_case(word: &str) -> String {
+pub(crate) fn any_case(word: &str) -> String {
     word.chars().map(|c| format!("[{}{c}]", c.to_ascii_uppercase())).collect()
 }
 

@@ -17,7 +17,7 @@ const MOST: usize = 256;
 
 /// The conditions of every segment that say something about devices or places, outermost first, one of each sort. Whether it
 /// says who is left out stands beside each. Of segments in a circle, which is reported elsewhere, some can be missing.
-pub fn of_segments(desired: &Desired) -> Conditions {
+pub(crate) fn of_segments(desired: &Desired) -> Conditions {
     let mut done: HashMap<&str, Vec<(&At<Selector>, bool)>> = HashMap::new();
     let (mut begun, mut order) = (HashSet::new(), Vec::new());
     for (address, _, first) in desired.all::<Segment>() {

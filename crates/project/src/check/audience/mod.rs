@@ -36,7 +36,7 @@ pub const TAGS: Check = Check {
 
 pub const DEVICES: Check = Check { codes: &[&codes::AU111, &codes::AU112], run: CheckScope::Each(devices::devices) };
 
-pub const COMPOUNDS: Check = Check {
+pub(crate) const COMPOUNDS: Check = Check {
     codes: &[&codes::AU113, &codes::AU115, &codes::AU117, &codes::AU118],
     run: CheckScope::Each(compounds::compounds),
 };

@@ -26,7 +26,7 @@ fn kind(device: &DeviceType) -> usize {
 }
 
 /// Whether a device of this kind can match the selector. In doubt it can: each condition is looked at by itself.
-pub fn can_match(desired: &Desired, device: &DeviceType, selector: &Selector) -> bool {
+pub(crate) fn can_match(desired: &Desired, device: &DeviceType, selector: &Selector) -> bool {
     let segments = desired.reach.get_or_init(|| of_segments(desired));
     can(selector, false, kind(device), segments)
 }

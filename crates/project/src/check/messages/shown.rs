@@ -28,7 +28,7 @@ fn code(device: &DeviceType) -> &'static Code {
 }
 
 /// What is said where a text does not fit.
-pub fn too_long(screen: &Screen, shown: &str, at: Span) -> Option<Finding> {
+pub(crate) fn too_long(screen: &Screen, shown: &str, at: Span) -> Option<Finding> {
     let shown = shown.trim_end();
     let (columns, cut) = screen.columns.zip(screen.cut(shown))?;
     let message = format!("{} shows {columns} columns of this text, which has {}", screen.place, width(shown));

@@ -17,7 +17,7 @@ use super::super::{Lifecycle, Manifests};
 use super::{Declared, Desired, fill_templates};
 
 /// How many problems are reported for a target; nobody reads more of them.
-pub const PROBLEM_LIMIT: usize = 100_000;
+pub(crate) const PROBLEM_LIMIT: usize = 100_000;
 
 /// What became of one declaration.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl<'m> Resolving<'m> {
     }
 
     /// Whether there are so many problems that the rest is not read.
-    pub fn stops_at(&mut self, mut rest: impl Iterator<Item = (&'static str, At<String>)>) -> bool {
+    pub(crate) fn stops_at(&mut self, mut rest: impl Iterator<Item = (&'static str, At<String>)>) -> bool {
         if self.findings.len() <= PROBLEM_LIMIT {
             return false;
         }

@@ -41,7 +41,7 @@ impl AlignStep {
 }
 
 /// Whether two lists have the same items, in whatever order.
-pub fn is_same_set(one: &[Value], other: &[Value]) -> bool {
+pub(crate) fn is_same_set(one: &[Value], other: &[Value]) -> bool {
     one.len() == other.len()
         && one.iter().all(|item| other.contains(item))
         && other.iter().all(|item| one.contains(item))
@@ -166,7 +166,7 @@ fn moved(old: &[Value], new: &[Value], mut steps: Vec<AlignStep>) -> Vec<AlignSt
 
 /// Returns the steps from one list to another whose order does not matter. An item that stays keeps its place. A new item is
 /// added at the end or takes the place of a removed one.
-pub fn align_set(old: &[Value], new: &[Value], is_bare: &dyn Fn(usize) -> bool) -> Vec<AlignStep> {
+pub(crate) fn align_set(old: &[Value], new: &[Value], is_bare: &dyn Fn(usize) -> bool) -> Vec<AlignStep> {
     // Duplicate items stay.
     let mut gone: Vec<usize> = (0..old.len()).filter(|n| !new.contains(&old[*n])).collect();
     let mut come: Vec<usize> = (0..new.len()).filter(|n| !old.contains(&new[*n])).collect();

@@ -6,7 +6,7 @@ use super::page::{EditedPage, TextChange};
 
 impl EditedPage<'_> {
     /// Takes an entry out of a map; `goes`: which entries go in the same run.
-    pub fn no_entry(&self, map: &Node, number: usize, goes: &dyn Fn(usize) -> bool) -> Option<TextChange> {
+    pub(crate) fn no_entry(&self, map: &Node, number: usize, goes: &dyn Fn(usize) -> bool) -> Option<TextChange> {
         let entries = map.entries()?;
         let entry = entries.get(number)?;
         let start = entry.key.span.range().start;
@@ -27,7 +27,7 @@ impl EditedPage<'_> {
     }
 
     /// Takes an item out of a list; `goes`: which items go in the same run.
-    pub fn no_item(&self, list: &Node, number: usize, goes: &dyn Fn(usize) -> bool) -> Option<TextChange> {
+    pub(crate) fn no_item(&self, list: &Node, number: usize, goes: &dyn Fn(usize) -> bool) -> Option<TextChange> {
         let Tree::List(items) = &list.tree else { return None };
         if self.is_flow(list) {
             let place = |n: usize| (items[n].span.range().start, items[n].span.range().end);
@@ -41,7 +41,7 @@ impl EditedPage<'_> {
     }
 
     /// Takes an item of a block to another place as it is written, with the remarks about it: behind another, or before all.
-    pub fn moved_item(&self, list: &Node, number: usize, after: Option<usize>) -> Option<[TextChange; 2]> {
+    pub(crate) fn moved_item(&self, list: &Node, number: usize, after: Option<usize>) -> Option<[TextChange; 2]> {
         let Tree::List(items) = &list.tree else { return None };
         let item = items.get(number)?;
         let dash = self.dash_above(item).filter(|dash| self.begins_a_line(*dash))?;
@@ -59,7 +59,7 @@ impl EditedPage<'_> {
     }
 
     /// Where the lines of an item end, with the remarks below it that are further in than its dash.
-    pub fn item_till(&self, item: &Node, column: usize) -> usize {
+    pub(crate) fn item_till(&self, item: &Node, column: usize) -> usize {
         self.with_deeper(self.next_line(self.end(item)), column)
     }
 
@@ -79,7 +79,7 @@ impl EditedPage<'_> {
     }
 
     /// Where the remarks begin that stand directly above a line and as far in as it.
-    pub fn remarks_above(&self, line: usize, column: usize) -> usize {
+    pub(crate) fn remarks_above(&self, line: usize, column: usize) -> usize {
         let mut from = line;
         while from > 0 {
             let above = self.line_start(from - 1);
@@ -94,14 +94,14 @@ impl EditedPage<'_> {
     }
 
     /// Whether a remark is about an item of a list alone: behind it, or directly above it.
-    pub fn has_remark(&self, item: &Node) -> bool {
+    pub(crate) fn has_remark(&self, item: &Node) -> bool {
         let from = self.dash_above(item).unwrap_or(item.span.range().start);
         let line = self.line_start(from);
         let above = self.begins_a_line(from) && self.remarks_above(line, self.column(from)) < line;
         self.has_remark_behind(item) || above
     }
 
-    pub fn has_remark_behind(&self, item: &Node) -> bool {
+    pub(crate) fn has_remark_behind(&self, item: &Node) -> bool {
         let end = self.end(item);
         self.text[end..self.line_end(end)].trim_start_matches([' ', ',']).starts_with('#')
     }

@@ -27,7 +27,7 @@ impl Walk<'_> {
     }
 
     /// A value of an anchor: where this resource uses it, where it stands, and who else uses it.
-    pub fn anchored(&self, at: Spot, span: Span) -> Refusal {
+    pub(crate) fn anchored(&self, at: Spot, span: Span) -> Refusal {
         let used = at.used.unwrap_or(self.subject.own.key.span);
         let used = self.alias_behind(used).unwrap_or(used);
         let mut places = vec![(used, "used here"), (span, AN_ANCHOR)];
@@ -55,7 +55,7 @@ impl Walk<'_> {
     }
 
     /// Where the first variable of a text can be set, which nothing sets.
-    pub fn settable(&self, text: &str) -> Option<String> {
+    pub(crate) fn settable(&self, text: &str) -> Option<String> {
         let text = text.replace("$${", "");
         let (_, rest) = text.split_once("${var.")?;
         let name = rest.split(['}', ':']).next()?;

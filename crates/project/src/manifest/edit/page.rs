@@ -48,7 +48,7 @@ impl<'t> EditedPage<'t> {
     }
 
     /// Where the next line begins.
-    pub fn next_line(&self, at: usize) -> usize {
+    pub(crate) fn next_line(&self, at: usize) -> usize {
         self.text[at..].find('\n').map_or(self.text.len(), |end| at + end + 1)
     }
 
@@ -56,12 +56,12 @@ impl<'t> EditedPage<'t> {
         at - self.line_start(at)
     }
 
-    pub fn begins_a_line(&self, at: usize) -> bool {
+    pub(crate) fn begins_a_line(&self, at: usize) -> bool {
         self.text[self.line_start(at)..at].bytes().all(|byte| byte == b' ')
     }
 
     /// Whether a map or a list stands between brackets.
-    pub fn is_flow(&self, node: &Node) -> bool {
+    pub(crate) fn is_flow(&self, node: &Node) -> bool {
         let start = node.span.range().start;
         match &node.tree {
             Tree::Scalar(_) => false,
@@ -112,7 +112,7 @@ impl<'t> EditedPage<'t> {
         }
     }
 
-    pub fn entry_end(&self, entry: &MapEntry) -> usize {
+    pub(crate) fn entry_end(&self, entry: &MapEntry) -> usize {
         let key = entry.key.span.range().end;
         let colon = self.text[key..].find(':').map_or(key, |at| key + at + 1);
         // What an alias stands for is written further up.
@@ -228,7 +228,7 @@ impl<'t> EditedPage<'t> {
     }
 
     /// The dash of an item, also where remarks stand between the two.
-    pub fn dash_above(&self, item: &Node) -> Option<usize> {
+    pub(crate) fn dash_above(&self, item: &Node) -> Option<usize> {
         let mut before = &self.text[..self.block(item).map_or(item.span.range().start, |block| block.at)];
         loop {
             before = before.trim_end_matches([' ', '\n', '\r']);
@@ -244,12 +244,12 @@ impl<'t> EditedPage<'t> {
     }
 
     /// A line behind the one in which something ends.
-    pub fn line_behind(&self, end: usize, written: &str) -> TextChange {
+    pub(crate) fn line_behind(&self, end: usize, written: &str) -> TextChange {
         self.line_at(self.next_line(end), written)
     }
 
     /// A line where another begins, or at the end of the text.
-    pub fn line_at(&self, at: usize, written: &str) -> TextChange {
+    pub(crate) fn line_at(&self, at: usize, written: &str) -> TextChange {
         match self.text[..at].ends_with('\n') {
             true => (at..at, written.to_owned()),
             false => (at..at, format!("\n{}", written.strip_suffix('\n').unwrap_or(written))),
@@ -257,7 +257,7 @@ impl<'t> EditedPage<'t> {
     }
 
     /// A new entry of a map, behind the entry of that number or before all.
-    pub fn new_entry(&self, map: &Node, after: Option<usize>, new: &MapEntry) -> Option<TextChange> {
+    pub(crate) fn new_entry(&self, map: &Node, after: Option<usize>, new: &MapEntry) -> Option<TextChange> {
         let entries = map.entries()?;
         if self.is_flow(map) {
             let written = format!("{}: {}", write::key(&new.key), write::flow(&new.value));
@@ -297,7 +297,7 @@ impl<'t> EditedPage<'t> {
         (behind.is_empty() || behind.starts_with('#')).then(|| (colon..colon, " {}".to_owned()))
     }
 
-    pub fn new_item(&self, list: &Node, after: Option<usize>, new: &Node) -> Option<TextChange> {
+    pub(crate) fn new_item(&self, list: &Node, after: Option<usize>, new: &Node) -> Option<TextChange> {
         let Tree::List(items) = &list.tree else { return None };
         if self.is_flow(list) {
             let written = write::flow(new);
@@ -323,7 +323,7 @@ impl<'t> EditedPage<'t> {
     }
 
     /// Where the first item begins with the remarks above it.
-    pub fn before_all(&self, items: &[Node]) -> Option<usize> {
+    pub(crate) fn before_all(&self, items: &[Node]) -> Option<usize> {
         let dash = self.dash_above(items.first()?)?;
         self.begins_a_line(dash).then(|| self.remarks_above(self.line_start(dash), self.column(dash)))
     }

@@ -26,7 +26,7 @@ impl Editor<'_> {
 impl EditedPage<'_> {
     /// A value in the place of another, and the remarks that stood in it: in lines of their own above it, in their order.
     /// `from`: where the thing begins that has the value, such as its key.
-    pub fn with_remarks(&self, from: usize, new: Rewritten, remarks: &[Range<usize>]) -> Vec<TextChange> {
+    pub(crate) fn with_remarks(&self, from: usize, new: Rewritten, remarks: &[Range<usize>]) -> Vec<TextChange> {
         let Rewritten { mut range, text, kept } = new;
         let behind = range.end..self.line_end(range.end);
         let is_behind = |remark: &Range<usize>| {

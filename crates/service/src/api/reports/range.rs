@@ -61,7 +61,7 @@ pub fn precision(request: &Request) -> Result<Precision, Refusal> {
 }
 
 /// The last moment of the day or time that a parameter names.
-pub fn last_moment(request: &Request, name: &str) -> Result<Timestamp, Refusal> {
+pub(crate) fn last_moment(request: &Request, name: &str) -> Result<Timestamp, Refusal> {
     let last = given(request, name)?.last();
     TimeZone::UTC.to_timestamp(last).map_err(|_| wrong(name))
 }

@@ -120,7 +120,7 @@ impl Index {
     }
 
     /// Says which tags a named user has: all its devices carry them.
-    pub fn set_user_tags(&mut self, user: &str, tags: &Tags) {
+    pub(crate) fn set_user_tags(&mut self, user: &str, tags: &Tags) {
         let old = self.lists.user_tags.remove(user).unwrap_or_default();
         for number in self.lists.users.get(user).cloned().unwrap_or_default() {
             let (_, device) = &self.devices[number as usize];
@@ -139,7 +139,7 @@ impl Index {
     }
 
     /// Whether a named user has a tag.
-    pub fn user_has_tag(&self, user: &str, group: &str, tag: &str) -> bool {
+    pub(crate) fn user_has_tag(&self, user: &str, group: &str, tag: &str) -> bool {
         self.lists.user_tags.get(user).is_some_and(|tags| has(tags, group, tag))
     }
 
@@ -156,16 +156,16 @@ impl Index {
     }
 
     /// The open channels of an address, at most one of each platform.
-    pub fn at_address(&self, address: &str) -> Option<&Numbers> {
+    pub(crate) fn at_address(&self, address: &str) -> Option<&Numbers> {
         self.lists.addresses.get(address)
     }
 
-    pub fn with_tag(&self, group: &str, tag: &str) -> Option<&Carriers> {
+    pub(crate) fn with_tag(&self, group: &str, tag: &str) -> Option<&Carriers> {
         self.lists.tagged.get(group)?.get(tag)
     }
 
     /// Every tag of a group that some device carries, sorted.
-    pub fn tags_of(&self, group: &str) -> impl Iterator<Item = &str> {
+    pub(crate) fn tags_of(&self, group: &str) -> impl Iterator<Item = &str> {
         self.lists.tagged.get(group).into_iter().flat_map(|tags| tags.keys().map(String::as_str))
     }
 

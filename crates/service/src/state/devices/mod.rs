@@ -96,19 +96,19 @@ pub struct Properties {
 
 impl Device {
     /// Its own tags and those that the service derives, as group and tag.
-    pub fn all_tags(&self) -> impl Iterator<Item = (&str, String)> {
+    pub(crate) fn all_tags(&self) -> impl Iterator<Item = (&str, String)> {
         let own = pairs(&self.tags).map(|(group, tag)| (group, tag.to_owned()));
         own.chain(property_tags(self).map(|(group, tag): (&str, String)| (group, tag)))
     }
 
     /// Whether it carries a tag by itself, and not through its named user.
-    pub fn has_tag(&self, group: &str, tag: &str) -> bool {
+    pub(crate) fn has_tag(&self, group: &str, tag: &str) -> bool {
         has(&self.tags, group, tag)
             || property_tags(self).any(|derived| (derived.0, derived.1.as_str()) == (group, tag))
     }
 
     /// Remembers what a device was until now, where that was something else.
-    pub fn comes_after(&mut self, old: &Device, now: Timestamp) {
+    pub(crate) fn comes_after(&mut self, old: &Device, now: Timestamp) {
         let Device { installed, opt_in, .. } = *old;
         let mut past = old.past.clone();
         if (installed, opt_in) != (self.installed, self.opt_in) {
@@ -125,7 +125,7 @@ impl Device {
     }
 
     /// Whether a notification can reach it.
-    pub fn is_reachable(&self) -> bool {
+    pub(crate) fn is_reachable(&self) -> bool {
         self.installed && self.opt_in
     }
 }

@@ -57,7 +57,7 @@ fn given(value: &Option<String>) -> Option<&str> {
 }
 
 /// The tag of a zone that is listed, by the name in the contract or the one in zone data.
-pub fn listed_zone(name: &str) -> Option<&'static str> {
+pub(crate) fn listed_zone(name: &str) -> Option<&'static str> {
     ZONES.iter().find(|zone| zone.tag == name || vocabulary::iana(zone.tag) == name).map(|zone| zone.tag)
 }
 
