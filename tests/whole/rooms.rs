@@ -120,3 +120,13 @@ fn files_are_short_enough_to_read() {
         files.into_iter().filter(|file| file.text.lines().count() > 500).map(|file| file.name).collect();
     assert!(long.is_empty(), "over 500 lines: {long:?}");
 }
+
+/// A stranger reads it first.
+#[test]
+fn the_architecture_fits_on_four_screens() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the page");
+    assert!(text.lines().count() <= 200, "ARCHITECTURE.md has {} lines", text.lines().count());
+    let glossary = text.split("\n## ").find(|section| section.starts_with("Glossary")).expect("a glossary");
+    let words = glossary.lines().filter(|line| line.starts_with("| ")).count() - 1;
+    assert!((1..=40).contains(&words), "the glossary has {words} words");
+}
