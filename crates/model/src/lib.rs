@@ -5,6 +5,7 @@ extern crate self as pushplan_model;
 
 pub mod address;
 pub mod audience;
+pub mod backoff;
 pub mod codes;
 pub mod cores;
 pub mod digest;

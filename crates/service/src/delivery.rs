@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use pushplan_model::backoff::Backoff;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, Response, Url};
@@ -106,8 +107,7 @@ impl Post {
         event: &Event,
         stopped: &mut watch::Receiver<bool>,
     ) -> Option<Timestamp> {
-        let mut pause = FIRST_WAIT;
-        loop {
+        for pause in Backoff::endless(FIRST_WAIT, LONGEST_WAIT) {
             // People look at these times: they are of the real clock, by which is waited.
             let at = Timestamp::now();
             let Err((status, reason)) = self.once(event).await else { return Some(at) };
@@ -124,8 +124,8 @@ impl Post {
             if *stopped.borrow() {
                 return None;
             }
-            pause = (pause * 2).min(LONGEST_WAIT);
         }
+        None
     }
 
     /// One attempt. Whatever is not a 2xx is a failure, redirects included: the status, where there is one, and the reason.

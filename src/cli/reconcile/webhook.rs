@@ -7,6 +7,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use serde_json::Value;
 
+use crate::backoff::Backoff;
 use crate::cli::signals::Stop;
 use crate::client::Origin;
 use crate::failure::Failure;
@@ -60,19 +61,17 @@ impl Webhook {
 
     /// Posts, and again where that fails. Whoever asks to stop waits for one attempt at most.
     pub async fn post(&self, news: &Value, stop: &Stop) -> Result<(), String> {
-        let mut wait = FIRST_WAIT;
-        for attempt in 1.. {
+        let mut waits = Backoff::between(ATTEMPTS, FIRST_WAIT);
+        loop {
             let Err(why) = self.once(news).await else { return Ok(()) };
-            if attempt >= ATTEMPTS || stop.by().is_some() {
+            let Some(wait) = waits.next().filter(|_| stop.by().is_none()) else {
                 return Err(format!("{} did not take the news: {why}", self.origin));
-            }
+            };
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
                 () = stop.asked() => {}
             }
-            wait *= 2;
         }
-        unreachable!("the last attempt returns")
     }
 
     /// One attempt; or why it came to nothing, without a word of the URL.

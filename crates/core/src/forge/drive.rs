@@ -8,6 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use pushplan_io::client::{self, Patience, Redacted};
 use pushplan_io::failure::{Exit, Failure};
+use pushplan_model::backoff::Backoff;
 use pushplan_model::exchange::Answer;
 use reqwest::Client;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -127,19 +128,19 @@ impl<'n> Forge<'n> {
     /// The pull request with which a commit came; `None` where it came without one.
     pub async fn pull_of(&self, commit: &str) -> Result<Option<Pull>, Failure> {
         let request = self.place.api.pulls_of(&self.place, commit);
-        for look in 1.. {
+        let mut waits = Backoff::between(LOOKS, FIRST_WAIT * 2);
+        loop {
             let reply = self.ask(&request).await?;
             // A commit that the host does not know yet, or does not have.
             let is_unknown = matches!(reply.answer.status, 404 | 422);
             let found = if is_unknown { Vec::new() } else { self.pulls(&request, reply)? };
             let found = merged_with(commit, self.place.branch.as_deref(), found)
                 .map_err(|numbers| self.several(commit, &numbers))?;
-            if found.is_some() || look >= LOOKS {
-                return Ok(found);
+            match waits.next() {
+                Some(wait) if found.is_none() => tokio::time::sleep(wait).await,
+                _ => return Ok(found),
             }
-            tokio::time::sleep(FIRST_WAIT * 2_u32.pow(look)).await;
         }
-        unreachable!("the last look returns")
     }
 
     fn pulls(&self, request: &Request, reply: Reply) -> Result<Vec<Pull>, Failure> {
@@ -243,20 +244,18 @@ impl<'n> Forge<'n> {
     /// Edits a comment; `false` where it is not there any more.
     pub async fn edit(&self, number: u64, comment: u64, body: &str) -> Result<bool, Failure> {
         let request = self.place.api.edit(&self.place, number, comment, body);
-        for attempt in 1.. {
+        let mut waits = Backoff::between(ATTEMPTS, FIRST_WAIT);
+        loop {
             match self.write(&request).await {
                 Ok(reply) => return Ok(!matches!(reply.answer.status, 404 | 410)),
                 Err(Trouble::Failed(failure)) => return Err(failure),
                 // An edit can be made twice.
-                Err(Trouble::Unknown(_)) if attempt < ATTEMPTS => {
-                    tokio::time::sleep(FIRST_WAIT * 2_u32.pow(attempt - 1)).await;
-                }
-                Err(Trouble::Unknown(why)) => {
-                    return Err(Failure::new(why).help("nothing else was changed; run it again"));
-                }
+                Err(Trouble::Unknown(why)) => match waits.next() {
+                    Some(wait) => tokio::time::sleep(wait).await,
+                    None => return Err(Failure::new(why).help("nothing else was changed; run it again")),
+                },
             }
         }
-        unreachable!("the last attempt returns")
     }
 
     /// Deletes a comment that there is one too many of. The next run tries again.
@@ -282,19 +281,19 @@ impl<'n> Forge<'n> {
 
     /// Asks something, again where the host has a problem or is not heard.
     async fn ask(&self, request: &Request) -> Result<Reply, Failure> {
-        for attempt in 1.. {
+        let mut waits = Backoff::between(ATTEMPTS, FIRST_WAIT);
+        loop {
             let why = match self.patiently(request).await {
                 Ok(reply) if !(500..=599).contains(&reply.answer.status) => return Ok(reply),
                 Ok(reply) => format!("{} has a problem ({})", self.place.base.origin, reply.error()),
                 Err(Trouble::Unknown(why)) => why,
                 Err(Trouble::Failed(failure)) => return Err(failure),
             };
-            if attempt >= ATTEMPTS {
-                return Err(Failure::new(why).help("nothing was changed; run it again"));
+            match waits.next() {
+                Some(wait) => tokio::time::sleep(wait).await,
+                None => return Err(Failure::new(why).help("nothing was changed; run it again")),
             }
-            tokio::time::sleep(FIRST_WAIT * 2_u32.pow(attempt - 1)).await;
         }
-        unreachable!("the last attempt returns")
     }
 
     /// Sends a request, and again once the host wants to hear it, within what is waited in all.

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use pushplan_model::backoff::Backoff;
 
 pub use credentials::{
     CredentialSource as FoundIn, Credentials, FINGERPRINT, Keyring, Secret, credentials, only_its_owner,
@@ -59,7 +60,8 @@ impl Reading {
     /// and raw bytes.
     pub async fn get_whole(&self, path: &str) -> Result<Whole, Loss> {
         let request = Request::get(path);
-        for attempt in 0.. {
+        let mut waits = Backoff::between(ATTEMPTS, FIRST_WAIT);
+        loop {
             self.pause.over().await;
             let answered = self.transport.send_whole(&request, || true).await;
             let wait = match &answered {
@@ -67,17 +69,14 @@ impl Reading {
                 Ok(Whole { answer, .. }) => answer.wait_seconds(Timestamp::now()).map(Duration::from_secs),
                 Err(_) => None,
             };
-            if attempt + 1 >= ATTEMPTS {
-                return answered;
-            }
-            let wait = wait.unwrap_or_else(|| pause::jittered(FIRST_WAIT * 2_u32.pow(attempt))).min(LONGEST_WAIT);
+            let Some(usual) = waits.next() else { return answered };
+            let wait = wait.unwrap_or_else(|| pause::jittered(usual)).min(LONGEST_WAIT);
             match &answered {
                 // All other reads have to wait too.
                 Ok(Whole { answer, .. }) if answer.status == 429 => self.pause.extend(wait),
                 _ => tokio::time::sleep(wait).await,
             }
         }
-        unreachable!("the last attempt returns")
     }
 
     /// Sends a request that was built elsewhere, with retries. It refuses any method other than `GET`.
