@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use self::asked::Ours;
-use self::in_place::InPlace;
+use self::in_place::{InPlace, Learned};
 use self::mending::Mending;
 use super::planning::TargetArgs;
 use super::turn::Turn;
@@ -27,6 +27,7 @@ use crate::failure::{Exit, Failure};
 use crate::files;
 use crate::finding::Finding;
 use crate::kinds::{KINDS, Kind};
+use crate::ledger::Ledger;
 use crate::live::Live;
 use crate::manifest::{Manifests, PROJECT_FILE, Project, read_project_with};
 use crate::plan;
@@ -83,6 +84,27 @@ enum Layout {
     Resource,
 }
 
+/// What the service and the project have, as far as a pull needs it.
+#[derive(Clone, Copy)]
+struct Looked<'l> {
+    site: &'l Workspace,
+    folder: &'l str,
+    choice: &'l Choice,
+    declared: &'l Declared<'l>,
+    known: &'l Ledger,
+    live: &'l Live,
+    ours: &'l Ours<'l>,
+    now: Timestamp,
+}
+
+/// Manifests as they are to be.
+struct Drafted<'l> {
+    changes: Changes,
+    in_place: InPlace,
+    draft: Draft<'l>,
+    files: Vec<PulledFile>,
+}
+
 impl Pull {
     pub fn run(&self, context: &Context) -> Ended {
         let choice = Choice::of(&self.what, self.all)?;
@@ -131,36 +153,9 @@ impl Pull {
         let mut places = pull::place(unmanaged, &declared, &known);
         returning.keep_keys(&mut places.placed);
         let places = asked::chosen(choice, places, &ours, &untold)?;
-        let Places { placed, grown, left } = places;
-        let mut mending = Mending::default();
-        // Each round mends something that the one before had wrong.
-        let (changes, in_place, draft, files) = loop {
-            let is_pulled = |it: &&Placed| !mending.lost.contains(&it.thing.id);
-            let pulled: Vec<Placed> = placed.iter().filter(is_pulled).cloned().collect();
-            let mut changes = pull::changed(&declared, &known, &live, &pulled, grown.clone(), self.theirs, now);
-            let gone: BTreeSet<Address> = changes.gone.iter().map(|one| one.address.clone()).collect();
-            changes.changed.retain(|one| ours.calls(&one.address, &one.name, &one.id, &|it| choice.takes(it)));
-            changes.gone.retain(|one| ours.calls(&one.address, &one.name, &one.id, &|it| choice.takes(it)));
-            let is_asked = |one: &&Gone| ours.calls(&one.address, &one.name, &one.id, &|it| choice.names(it));
-            if let Some(gone) = changes.gone.iter().find(is_asked) {
-                return Err(told::nothing_there(gone));
-            }
-            let changed = std::mem::take(&mut changes.changed);
-            let in_place = InPlace::of(&site.manifests, &site.target, changed, &mending);
-            let left = left.iter().chain(&changes.left).cloned().collect();
-            let mut draft = Draft::new(placed.clone(), left, &known, &addresses, &gone);
-            draft.groups.clone_from(&mending.groups);
-            let (files, findings) = self.settle(&mut draft, site, folder, now, &in_place.settled.texts)?;
-            let kept: BTreeSet<&str> = draft.pieces.iter().map(|piece| piece.thing.id.as_str()).collect();
-            let lost = pulled.iter().map(|it| &it.thing.id).filter(|id| !kept.contains(id.as_str()));
-            let lost: Vec<String> = lost.cloned().collect();
-            if !lost.is_empty() && !in_place.settled.placed.is_empty() {
-                mending.lost.extend(lost);
-            } else if !mending.learn(&findings, &in_place, &draft) {
-                break (changes, in_place, draft, files);
-            }
-        };
-
+        let looked = Looked { site, folder, choice, declared: &declared, known: &known, live: &live, ours: &ours, now };
+        let drafted = self.draft(&looked, &places)?;
+        let Drafted { changes, in_place, draft, files } = &drafted;
         let named: Vec<(String, &PulledFile)> = files.iter().map(|file| (within(folder, &file.path), file)).collect();
         if self.dry_run {
             let elsewhere = |name: &str| named.iter().any(|(other, _)| other == name);
@@ -183,7 +178,65 @@ impl Pull {
             })
             .await?;
         }
-        for line in told::edited(&in_place.settled, !self.dry_run).iter().chain(&told::files(&named, !self.dry_run)) {
+        let ended = self.tell(&looked, &drafted, &named, &learned, context);
+        for line in notes(choice, &untold, &live, changes, &draft.left) {
+            context.out.note(&line);
+        }
+        if ignored > 0 {
+            let things = text::count(ignored, "thing");
+            context
+                .out
+                .note(&format!("Left out: {things} that ignore_unmanaged names. Asked for by name, each is pulled."));
+        }
+        context.out.print(&told::ending(&ended, !self.dry_run, &self.again().plan()));
+        Ok(if ended.is_whole() { Exit::Done } else { Exit::Partly })
+    }
+
+    /// Drafts manifests. Each round mends something that the one before had wrong.
+    fn draft<'l>(&self, looked: &Looked<'l>, places: &Places) -> Result<Drafted<'l>, Failure> {
+        let Looked { site, folder, choice, declared, known, live, ours, now } = *looked;
+        let Places { placed, grown, left } = places;
+        let mut mending = Mending::default();
+        loop {
+            let is_pulled = |it: &&Placed| !mending.lost.contains(&it.thing.id);
+            let pulled: Vec<Placed> = placed.iter().filter(is_pulled).cloned().collect();
+            let mut changes = pull::changed(declared, known, live, &pulled, grown.clone(), self.theirs, now);
+            let gone: BTreeSet<Address> = changes.gone.iter().map(|one| one.address.clone()).collect();
+            changes.changed.retain(|one| ours.calls(&one.address, &one.name, &one.id, &|it| choice.takes(it)));
+            changes.gone.retain(|one| ours.calls(&one.address, &one.name, &one.id, &|it| choice.takes(it)));
+            let is_asked = |one: &&Gone| ours.calls(&one.address, &one.name, &one.id, &|it| choice.names(it));
+            if let Some(gone) = changes.gone.iter().find(is_asked) {
+                return Err(told::nothing_there(gone));
+            }
+            let changed = std::mem::take(&mut changes.changed);
+            let in_place = InPlace::of(&site.manifests, &site.target, changed, &mending);
+            let left = left.iter().chain(&changes.left).cloned().collect();
+            let mut draft = Draft::new(placed.clone(), left, known, declared.addresses, &gone);
+            draft.groups.clone_from(&mending.groups);
+            let (files, findings) = self.settle(&mut draft, site, folder, now, &in_place.settled.texts)?;
+            let kept: BTreeSet<&str> = draft.pieces.iter().map(|piece| piece.thing.id.as_str()).collect();
+            let lost = pulled.iter().map(|it| &it.thing.id).filter(|id| !kept.contains(id.as_str()));
+            let lost: Vec<String> = lost.cloned().collect();
+            if !lost.is_empty() && !in_place.settled.placed.is_empty() {
+                mending.lost.extend(lost);
+            } else if !mending.learn(&findings, &in_place, &draft) {
+                return Ok(Drafted { changes, in_place, draft, files });
+            }
+        }
+    }
+
+    /// Prints what was written, or would be.
+    fn tell(
+        &self,
+        looked: &Looked,
+        drafted: &Drafted,
+        named: &[(String, &PulledFile)],
+        learned: &Learned,
+        context: &Context,
+    ) -> Ending {
+        let Drafted { changes, in_place, draft, .. } = drafted;
+        let sources = &looked.site.manifests.sources;
+        for line in told::edited(&in_place.settled, !self.dry_run).iter().chain(&told::files(named, !self.dry_run)) {
             context.out.print(line);
         }
         let agreed =
@@ -200,19 +253,10 @@ impl Pull {
             after.extend(in_place.settled.texts.iter().map(|(name, text)| (name.as_str(), text.as_str())));
             after.extend(named.iter().map(|(name, file)| (name.as_str(), file.text.as_str())));
         }
-        for line in told::unplaced(&in_place.settled, &site.manifests.sources, &after, &self.again()) {
+        for line in told::unplaced(&in_place.settled, sources, &after, &self.again()) {
             context.out.note(&line);
         }
-        for line in notes(choice, &untold, &live, &changes, &draft.left) {
-            context.out.note(&line);
-        }
-        if ignored > 0 {
-            let things = text::count(ignored, "thing");
-            context
-                .out
-                .note(&format!("Left out: {things} that ignore_unmanaged names. Asked for by name, each is pulled."));
-        }
-        let ended = Ending {
+        Ending {
             agreed: agreed.len(),
             pulled: draft.pieces.iter().filter(|piece| piece.is_new).count(),
             groups: draft.groups.len(),
@@ -220,9 +264,7 @@ impl Pull {
             by_hand: in_place.to_do(),
             gone: changes.gone.len(),
             undecided: draft.left.iter().filter(|left| left.undecided).count(),
-        };
-        context.out.print(&told::ending(&ended, !self.dry_run, &self.again().plan()));
-        Ok(if ended.is_whole() { Exit::Done } else { Exit::Partly })
+        }
     }
 
     /// The draft as files that the project can be read with: findings about what the account really has are warnings, and what

@@ -400,22 +400,14 @@ fn partly(hidden: &Hidden, report: &Report, plan: &Plan) -> Hidden {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::digest::Digest;
-    use crate::nouns::level::Level;
-    use crate::plan::{About, Aim, Choice};
+
+    use crate::plan::About;
 
     #[test]
     fn a_run_that_did_nothing_does_not_say_that_another_one_did_nothing() {
         let about = About {
-            target: "production".into(),
-            origin: "https://messaging.example".into(),
-            app: String::new(),
-            level: Level::Documented,
-            manifests: Digest::of(b"a"),
             ledger: Position { lineage: "l".into(), seq: 7 },
-            aim: Aim::Manifests,
-            choice: Choice::default(),
-            min_lead_seconds: 300,
+            ..About::new("production", "https://messaging.example")
         };
         let plan = Plan::new(about, Vec::new(), Vec::new(), Vec::new(), Timestamp::UNIX_EPOCH);
         let (run, digest) = (String::new(), plan.digest());

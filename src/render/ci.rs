@@ -153,10 +153,10 @@ pub(crate) fn not_begun(other: &str, run: &JobRun) -> String {
 mod tests {
     use super::*;
     use crate::apply::{Fate, StepReport};
-    use crate::digest::Digest;
+
     use crate::ledger::Verb;
-    use crate::nouns::level::Level;
-    use crate::plan::{About, Aim, Choice, Position};
+
+    use crate::plan::{About, Position};
 
     fn run() -> JobRun<'static> {
         let job = Some("https://git.example/shop/messages/actions/runs/7");
@@ -164,17 +164,7 @@ mod tests {
     }
 
     fn plan() -> Plan {
-        let about = About {
-            target: "local".into(),
-            origin: "built-in".into(),
-            app: String::new(),
-            level: Level::Documented,
-            manifests: Digest::of(b"a"),
-            ledger: Position { lineage: "l".into(), seq: 7 },
-            aim: Aim::Manifests,
-            choice: Choice::default(),
-            min_lead_seconds: 300,
-        };
+        let about = About { ledger: Position { lineage: "l".into(), seq: 7 }, ..About::new("local", "built-in") };
         Plan::new(about, Vec::new(), Vec::new(), Vec::new(), "2030-01-01T00:00:00Z".parse().unwrap())
     }
 

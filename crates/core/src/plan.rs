@@ -1,5 +1,6 @@
 //! The plan: every change and the ordered steps that carry them out. It is data: it can be saved, shown, signed off, applied.
 
+mod about;
 mod annotations;
 mod approval;
 mod basis;
@@ -27,6 +28,7 @@ use pushplan_model::nouns::level::Level;
 use pushplan_model::nouns::on_drift::OnDrift;
 use serde::{Deserialize, Serialize};
 
+pub use about::About;
 pub use annotations::{Annotation, Annotations, NotPromoted, NothingDeclared, Unmanaged, Why};
 pub use approval::{Approval, Approved, Difference, moved};
 pub use basis::Basis;
@@ -417,21 +419,6 @@ impl Change {
         let recovered = || self.reasons.iter().any(|reason| matches!(reason, Reason::Recovered { .. }));
         if self.action == Action::Keep && recovered() { Action::Adopt } else { self.action }
     }
-}
-
-/// What a plan is made for, and from.
-#[derive(Clone, Debug)]
-pub struct About {
-    pub target: String,
-    pub origin: String,
-    /// The fingerprint of the application.
-    pub app: String,
-    pub level: Level,
-    pub manifests: Digest,
-    pub ledger: Position,
-    pub aim: Aim,
-    pub choice: Choice,
-    pub min_lead_seconds: i64,
 }
 
 /// How long a saved plan can be applied.

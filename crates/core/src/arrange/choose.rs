@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pushplan_ledger::{Owned, Retired};
+use pushplan_ledger::{Ledger, Owned, Retired};
 use pushplan_model::address::Address;
 use pushplan_model::kinds;
 use pushplan_model::kinds::remote::{may_name, segments};
@@ -35,13 +35,36 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
     if choice.only.is_empty() && choice.except.is_empty() && ledger.retired.is_empty() && compared.iter().all(stays) {
         return LeftOut::default();
     }
-    let is = |patterns: &[String], address: &Address| patterns.iter().any(|pattern| matches(pattern, address));
+    let wanted = DeclaredIds::new(compared, ledger);
+    let taken = taken(choice, compared, ledger, &wanted);
+    let mut left = LeftOut { idle: idle(choice, compared, ledger), ..LeftOut::default() };
+    let not_ours = leave(compared, &taken, ledger, &mut left);
+    for change in compared.iter_mut().map(|one| &mut one.change).filter(|change| change.action == Action::Create) {
+        let stays = looks_renamed(change, false).any(|from| left.untouched.contains(from));
+        // What says the same stays where it is left out, and two would message people twice.
+        if stays && messages(change) {
+            change.action = Action::ByHand;
+        }
+    }
+    leave_versions(choice, compared, situation, &wanted, &mut left);
+    left.addresses.sort();
+    // What is not ours and stays is no part of the plan.
+    compared.retain(|one| !not_ours.contains(&one.change.address));
+    left
+}
+
+fn is(patterns: &[String], address: &Address) -> bool {
+    patterns.iter().any(|pattern| matches(pattern, address))
+}
+
+/// Returns what is chosen, with what it needs.
+fn taken(choice: &Choice, compared: &[Compared], ledger: &Ledger, wanted: &DeclaredIds) -> BTreeSet<Address> {
     let mut taken: BTreeSet<Address> = BTreeSet::new();
     let mut open: Vec<&Address> = compared.iter().map(|one| &one.change.address).collect();
     open.retain(|address| choice.only.is_empty() || is(&choice.only, address));
     let mut open: Vec<Address> = open.into_iter().cloned().collect();
     let mut needed: BTreeMap<&Address, Vec<Address>> = BTreeMap::new();
-    for one in compared.iter() {
+    for one in compared {
         needed.entry(&one.change.address).or_default().extend(needs(one));
     }
     while let Some(address) = open.pop() {
@@ -50,14 +73,13 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
         }
         open.extend(needed.get(&address).into_iter().flatten().cloned());
     }
-    let wanted = DeclaredIds::new(compared, ledger);
     let perhaps: BTreeMap<&Address, &Address> = compared
         .iter()
         .filter_map(|one| Some((looks_renamed(&one.change, true).next()?, &one.change.address)))
         .collect();
     loop {
         let before = taken.len();
-        for one in compared.iter() {
+        for one in compared {
             let address = &one.change.address;
             let missing = |needed: &Address| !taken.contains(needed) && !ledger.owned.contains_key(needed);
             // What is left out under its new address is not let go of under the old one.
@@ -70,17 +92,26 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
             }
         }
         if taken.len() == before {
-            break;
+            return taken;
         }
     }
-    let known: Vec<&Address> =
-        compared.iter().map(|one| &one.change.address).chain(ledger.retired.iter().map(|old| &old.address)).collect();
-    let idle = choice
-        .only
-        .iter()
-        .chain(&choice.except)
-        .filter(|pattern| !known.iter().any(|address| matches(pattern, address)));
-    let mut left = LeftOut { idle: idle.cloned().collect(), ..LeftOut::default() };
+}
+
+/// Returns the patterns that match nothing.
+fn idle(choice: &Choice, compared: &[Compared], ledger: &Ledger) -> Vec<String> {
+    let known = compared.iter().map(|one| &one.change.address).chain(ledger.retired.iter().map(|old| &old.address));
+    let known: Vec<&Address> = known.collect();
+    let patterns = choice.only.iter().chain(&choice.except);
+    patterns.filter(|pattern| !known.iter().any(|address| matches(pattern, address))).cloned().collect()
+}
+
+/// Leaves everything as it is that is not taken. Returns what is not managed.
+fn leave(
+    compared: &mut [Compared],
+    taken: &BTreeSet<Address>,
+    ledger: &Ledger,
+    left: &mut LeftOut,
+) -> BTreeSet<Address> {
     let mut not_ours: BTreeSet<Address> = BTreeSet::new();
     for one in compared.iter_mut().filter(|one| !taken.contains(&one.change.address)) {
         // What is kept with a reason is a change of the ledger alone.
@@ -105,16 +136,19 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
         (one.refresh, one.restamp, one.close, one.released) = (false, false, false, false);
         left.untouched.insert(one.change.address.clone());
     }
-    for change in compared.iter_mut().map(|one| &mut one.change).filter(|change| change.action == Action::Create) {
-        let stays = looks_renamed(change, false).any(|from| left.untouched.contains(from));
-        // What says the same stays where it is left out, and two would message people twice.
-        if stays && messages(change) {
-            change.action = Action::ByHand;
-        }
-    }
-    // Old versions go with the address that they had, also where nothing else of it is left.
+    not_ours
+}
+
+/// Leaves old versions together with the address that they had, also if nothing else of it is left.
+fn leave_versions(
+    choice: &Choice,
+    compared: &[Compared],
+    situation: &Situation,
+    wanted: &DeclaredIds,
+    left: &mut LeftOut,
+) {
     let known: BTreeSet<&Address> = compared.iter().map(|one| &one.change.address).collect();
-    for Retired { address, .. } in wanted.unwanted(ledger) {
+    for Retired { address, .. } in wanted.unwanted(situation.ledger) {
         let is_known = known.contains(address);
         let is_chosen = (choice.only.is_empty() || is(&choice.only, address)) && !is(&choice.except, address);
         if left.untouched.contains(address) || !(is_known || is_chosen) {
@@ -124,10 +158,6 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
             }
         }
     }
-    left.addresses.sort();
-    // What is not ours and stays is no part of the plan.
-    compared.retain(|one| !not_ours.contains(&one.change.address));
-    left
 }
 
 /// The segments that something names.

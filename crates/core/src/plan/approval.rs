@@ -275,11 +275,11 @@ fn by_address(changes: &[Approved]) -> BTreeMap<&Address, Vec<&Approved>> {
 
 #[cfg(test)]
 mod tests {
-    use pushplan_model::nouns::level::Level;
+
     use serde_json::json;
 
     use super::*;
-    use crate::plan::{About, Aim, Basis, Choice, Position};
+    use crate::plan::{About, Basis, Position};
 
     fn change(key: &str, action: Action, tag: &str) -> Change {
         Change {
@@ -302,15 +302,8 @@ mod tests {
 
     fn plan(changes: Vec<Change>) -> Plan {
         let about = About {
-            target: "production".into(),
-            origin: "https://messaging.example".into(),
-            app: String::new(),
-            level: Level::Documented,
-            manifests: Digest::of(b"a"),
             ledger: Position { lineage: "l".into(), seq: 7 },
-            aim: Aim::Manifests,
-            choice: Choice::default(),
-            min_lead_seconds: 300,
+            ..About::new("production", "https://messaging.example")
         };
         Plan::new(about, changes, Vec::new(), Vec::new(), "2030-01-01T00:00:00Z".parse().unwrap())
     }

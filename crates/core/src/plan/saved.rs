@@ -121,22 +121,14 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
-    use pushplan_model::nouns::level::Level;
 
     use super::*;
-    use crate::plan::{About, Aim, Choice, Position};
+    use crate::plan::{About, Position};
 
     fn plan() -> Plan {
         let about = About {
-            target: "production".into(),
-            origin: "https://messaging.example".into(),
-            app: String::new(),
-            level: Level::Documented,
-            manifests: Digest::of(b"a"),
             ledger: Position { lineage: "l".into(), seq: 7 },
-            aim: Aim::Manifests,
-            choice: Choice::default(),
-            min_lead_seconds: 300,
+            ..About::new("production", "https://messaging.example")
         };
         Plan::new(about, Vec::new(), Vec::new(), Vec::new(), "2030-01-01T00:00:00Z".parse().unwrap())
     }

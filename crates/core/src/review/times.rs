@@ -208,13 +208,12 @@ fn key(address: &Address) -> At<String> {
 
 #[cfg(test)]
 mod tests {
-    use pushplan_model::digest::Digest;
-    use pushplan_model::nouns::level::Level;
+
     use pushplan_project::timing::words;
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::plan::{About, Aim, Annotation, Annotations, Choice, Plan, Position};
+    use crate::plan::{About, Annotation, Annotations, Plan, Position};
 
     fn change(address: (&'static str, &str), action: Action, live: Option<Value>, desired: Value) -> Change {
         Change {
@@ -242,15 +241,8 @@ mod tests {
 
     fn plan(changes: Vec<Change>) -> Plan {
         let about = About {
-            target: "production".into(),
-            origin: "https://messaging.example".into(),
-            app: String::new(),
-            level: Level::Documented,
-            manifests: Digest::of(b"a"),
             ledger: Position { lineage: "l".into(), seq: 7 },
-            aim: Aim::Manifests,
-            choice: Choice::default(),
-            min_lead_seconds: 300,
+            ..About::new("production", "https://messaging.example")
         };
         let zone = Annotation { zone: Some("America/New_York".into()), ..Annotation::default() };
         let of = [(Address::new("scheduled_pushes", "sale"), zone)].into();
