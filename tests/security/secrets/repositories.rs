@@ -2,7 +2,7 @@
 //! every command that may start git.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -379,15 +379,16 @@ fn no_process_of_the_same_user_reads_the_environment() {
     fs::copy(env!("CARGO_BIN_EXE_pushplan"), &binary).expect("a copy");
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("a mode");
     chown(folder.path(), Some(user), None).expect("an owner");
-    let mut child = Command::new(&binary)
-        .args(["serve", "--port", "0"])
-        .current_dir(folder.path())
-        .env("HOME", folder.path())
-        .uid(user)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the binary starts");
+    let mut command = Command::new(&binary);
+    command.args(["serve", "--port", "0"]).current_dir(folder.path()).env("HOME", folder.path()).uid(user);
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    // A process that another test starts just now may hold the copy open for a moment.
+    let mut child = loop {
+        match command.spawn() {
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => thread::yield_now(),
+            started => break started.expect("the binary starts"),
+        }
+    };
     let first = BufReader::new(child.stdout.take().expect("piped")).lines().next();
     let is_read = reads_environment(user, child.id());
     child.kill().expect("ended");
