@@ -9,6 +9,7 @@ mod pages;
 mod people;
 mod prefetched;
 mod remembered;
+mod sends;
 mod unknown;
 
 use absence::Memory;
@@ -57,6 +58,8 @@ pub struct Look<'l> {
 pub struct Proof {
     /// What is in an unknown state is absent only if two lists a settle time apart do not show it.
     pub two_lists: bool,
+    /// What lists no longer show once it was sent is absent only if the service reports no push that is not known.
+    pub reported_sends: bool,
     /// What was updated is read again until its content was seen together with a version stamp.
     pub reread_updated: bool,
     /// Times that another machine wrote down are not compared with the own clock.
@@ -65,7 +68,7 @@ pub struct Proof {
 
 impl Default for Proof {
     fn default() -> Self {
-        Self { two_lists: true, reread_updated: true, by_own_clock: true }
+        Self { two_lists: true, reported_sends: true, reread_updated: true, by_own_clock: true }
     }
 }
 
@@ -86,7 +89,7 @@ pub struct Live {
     /// The kinds whose lists are known to be whole.
     pub whole: BTreeSet<&'static str>,
     /// The creations in an unknown state that are proven to have come to nothing: two complete lists, a settle time apart, do
-    /// not show them.
+    /// not show them, and they were not sent either.
     pub disproved: BTreeSet<Address>,
     /// The kinds that nothing here is of and whose lists could not be had, or not all of them, and why.
     pub unlisted: BTreeMap<&'static str, String>,
@@ -143,6 +146,8 @@ enum For {
     Absence(Address),
     /// Everything that one lookup tells about.
     Lookup(Vec<Address>),
+    /// A page of the report of pushes.
+    Sends,
 }
 
 /// A fetch under way.
@@ -161,6 +166,7 @@ pub struct Fetch<'l> {
     missing: BTreeSet<Address>,
     /// Creations in an unknown state that no list has shown so far.
     sought: BTreeSet<Address>,
+    sends: sends::Sends,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,6 +199,7 @@ impl<'l> Fetch<'l> {
             stage: Stage::Listing,
             missing: BTreeSet::new(),
             sought: BTreeSet::new(),
+            sends: sends::Sends::default(),
         };
         let mut asks = Vec::new();
         fetch.list(&mut asks);
@@ -214,6 +221,7 @@ impl<'l> Fetch<'l> {
     fn take_in(&mut self, number: usize, answer: &Answer, now: Timestamp) -> Result<Vec<Ask>, String> {
         let Some((purpose, request)) = self.open.remove(&number) else { return Ok(Vec::new()) };
         let mut asks = Vec::new();
+        self.sends.at = self.sends.at.max(answer.at);
         let meaning = answer.meaning();
         let failed = || Err(format!("{request} failed: {}", answer.error()));
         let body = answer.body.as_ref().unwrap_or(&Value::Null);
@@ -262,6 +270,7 @@ impl<'l> Fetch<'l> {
                 Meaning::Missing => drop(self.live.units.insert(address, LiveState::Absent)),
                 _ => return failed(),
             },
+            For::Sends => self.take_sends(meaning, &request, body, &mut asks),
             For::Lookup(addresses) => {
                 if !matches!(meaning, Meaning::Done | Meaning::Missing) {
                     return failed();
@@ -387,8 +396,11 @@ impl<'l> Fetch<'l> {
                     };
                     self.live.units.insert(address, seen);
                 }
-                self.end_search();
-                self.stage = Stage::Done;
+                self.ask_for_sends(2, now, asks);
+                if self.open.is_empty() {
+                    self.end_search();
+                    self.stage = Stage::Done;
+                }
             }
             Stage::Waiting(_) | Stage::Done => {}
         }

@@ -75,6 +75,14 @@ pub struct PushReport {
     group: Option<String>,
 }
 
+impl PushReport {
+    /// Whether it was scheduled, and by none of the resources with these ids, nor under one of these push ids.
+    pub(crate) fn is_unknown(&self, ids: &BTreeSet<&str>) -> bool {
+        let is_known = |id: &String| ids.contains(id.as_str());
+        self.push_type == SCHEDULED && !is_known(&self.push_id) && !self.group.as_ref().is_some_and(is_known)
+    }
+}
+
 /// What became of an occasion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reach {

@@ -225,6 +225,52 @@ fn who_decides_nothing_does_not_wait() {
     assert_eq!((live.disproved.len(), waits), (0, 0), "nothing is proven either");
 }
 
+/// Lists show a push no longer once it was sent: the report of pushes says whether it may have been.
+#[test]
+fn a_push_is_absent_only_if_no_unknown_push_was_sent() {
+    let spec = json!({ "name": "p", "schedule": [{ "scheduled_time": "2026-12-01T1000" }], "push": {} });
+    let mut ledger = open("scheduled_pushes/p", Verb::Create, None, &spec.into());
+    let other = json!({ "name": "q", "schedule": [{ "scheduled_time": "2026-11-15T1100" }], "push": {} });
+    let mut known = open("scheduled_pushes/q", Verb::Create, Some("id-q"), &other.into());
+    known.owned.values_mut().for_each(|owned| owned.push_ids = vec!["q1".to_owned()]);
+    ledger.owned = known.owned;
+    let push = |id: &str, kind: &str, group: &str| json!({ "push_uuid": id, "push_type": kind, "push_time": "2026-11-15 12:01:00", "sends": 1, "group_id": group });
+    let report = "/api/reports/responses/list?start=2026-11-15%2011%3A30&end=2026-11-15%2012%3A30";
+    let is_absent = |first: (u16, Value), second: (u16, Value)| {
+        let mut story = Story::new(look(&ledger));
+        let list = json!({ "schedules": [{ "url": "/api/schedules/id-q", "name": "q", "push_ids": ["q2"] }] });
+        story.answer("/api/schedules", 200, list.clone());
+        story.answer(report, first.0, first.1);
+        story.answer("/api/schedules", 200, list);
+        story.answer(report, second.0, second.1);
+        let (live, waits) = story.end();
+        assert_eq!(waits, 1);
+        live.disproved.contains(&Address::new("scheduled_pushes", "p"))
+    };
+    let none = || (200, json!({ "pushes": [] }));
+    let sent = |push: Value| (200, json!({ "pushes": [push] }));
+    assert!(is_absent(none(), none()));
+    for known in [
+        push("q1", "SCHEDULED_PUSH", ""),
+        push("q2", "SCHEDULED_PUSH", ""),
+        push("x", "SCHEDULED_PUSH", "id-q"),
+        push("x", "SCHEDULED_PUSH", "before"),
+        push("x", "UNICAST_PUSH", ""),
+    ] {
+        assert!(is_absent(sent(known.clone()), sent(known.clone())), "{known}");
+    }
+    let unknown = || sent(push("x", "SCHEDULED_PUSH", ""));
+    for (first, second) in [
+        (unknown(), none()),
+        (none(), unknown()),
+        (none(), (403, json!({}))),
+        ((200, json!({ "ok": true })), none()),
+        (none(), sent(json!({ "push_type": "SCHEDULED_PUSH" }))),
+    ] {
+        assert!(!is_absent(first.clone(), second.clone()), "{first:?} {second:?}");
+    }
+}
+
 /// A list of a hundred tags may not show all of them.
 #[test]
 fn a_list_that_ends_early_disproves_nothing() {

@@ -174,6 +174,7 @@ impl Own {
             let world = self.world.borrow();
             let proof = Proof {
                 two_lists: world.is_on(Protection::TwoLists) && world.is_on(Protection::SettleWait),
+                reported_sends: world.is_on(Protection::ReportedSends),
                 reread_updated: world.is_on(Protection::RereadUpdated),
                 by_own_clock: world.is_on(Protection::OwnClock),
             };

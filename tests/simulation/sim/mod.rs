@@ -58,6 +58,8 @@ pub enum Protection {
     Older,
     /// What is in an unknown state is absent once two lists do not show it.
     TwoLists,
+    /// A push that no list shows is absent only if the service reports no push that is not known.
+    ReportedSends,
     /// What was updated is read again until it was seen.
     RereadUpdated,
     /// A deletion that finds nothing is confirmed.
@@ -67,7 +69,7 @@ pub enum Protection {
 }
 
 impl Protection {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Intent,
         Self::Adopt,
         Self::SettleWait,
@@ -84,6 +86,7 @@ impl Protection {
         Self::Similar,
         Self::Older,
         Self::TwoLists,
+        Self::ReportedSends,
         Self::RereadUpdated,
         Self::ConfirmDeletion,
         Self::DoubtAnswers,

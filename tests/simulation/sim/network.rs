@@ -68,7 +68,7 @@ pub fn question(request: &Request) -> &'static str {
     let path = request.path.split('?').next().unwrap_or_default();
     let mut parts = path.strip_prefix("/api/").unwrap_or(path).split('/').filter(|part| !part.is_empty());
     match (parts.next(), parts.next()) {
-        (Some("tags"), _) => "list",
+        (Some("tags" | "reports"), _) => "list",
         (Some(part), None) if family(part).is_some() => "list",
         (Some(part), Some(_)) if family(part).is_some() => "get",
         _ => "lookup",

@@ -61,6 +61,26 @@ impl World {
         self.note(|| format!("a person {told} {kind} {id}"));
     }
 
+    /// Now and then somebody moves a push whose creation was not confirmed to this minute.
+    pub fn maybe_send_unconfirmed(&mut self) {
+        let now = self.now;
+        let open = &self.log.ledger.open;
+        if open.is_empty() || !self.dice.chance(300) {
+            return;
+        }
+        let is_open = |origin: &Origin| matches!(origin, Origin::Ours(address) if open.contains_key(address));
+        let mut live = self.service.objects.iter_mut().filter(|(_, object)| object.is_live());
+        let found = live.find(|(_, object)| object.kind == "scheduled_pushes" && is_open(&object.origin));
+        if let Some((id, object)) = found.filter(|_| self.level == Level::Extended) {
+            let id = id.clone();
+            object.due = Some(now);
+            self.service.due = now;
+            self.service.advance(now);
+            self.tally.met(Fault::PersonSends, "scheduled_pushes");
+            self.note(|| format!("a person sends {id} at once"));
+        }
+    }
+
     pub fn remove(&mut self, id: &str) {
         let now = self.now;
         self.service.write(id, None, now);

@@ -72,11 +72,23 @@ pub fn read(service: &Service, request: &Request, manner: Manner, dice: &mut Dic
             let tags = fill.chain(own).take(100).map(Value::from).collect();
             Answer::new(200, [("tags", Value::Array(tags))].into_iter().collect())
         }
+        ["reports", ..] => sends(service, manner),
         [part] if family(part).is_some() => list(service, part, path, query, manner, dice),
         _ if manner.hides == Hides::All => missing(),
         [part, id] if family(part).is_some() => one(service, part, id, manner, dice),
         _ => lookup(service, &request.path, manner.at),
     }
+}
+
+/// The report of pushes.
+fn sends(service: &Service, manner: Manner) -> Answer {
+    let sent = service.objects.iter().filter(|(_, object)| object.kind == "scheduled_pushes" && object.begun);
+    let sent = sent.filter_map(|(id, object)| Some((id, object.versions.last()?.0)));
+    let shown = sent.filter(|(_, at)| *at <= manner.at).enumerate();
+    let shown = shown.filter(|(place, _)| !manner.hides.is_hidden(*place)).map(|(_, (id, at))| {
+        json!({ "push_uuid": id, "push_type": "SCHEDULED_PUSH", "push_time": time::stamp(at).to_string(), "sends": 1 })
+    });
+    Answer::new(200, with("pushes", shown.collect()))
 }
 
 /// A named user, or a channel.
@@ -168,7 +180,7 @@ fn item(kind: &str, id: &str, body: &Value, [made, stamp]: [i64; 2], manner: Man
         }
         "scheduled_pushes" => {
             item["url"] = format!("https://service.example/api/schedules/{id}").into();
-            item["push_ids"] = json!(["x"]);
+            item["push_ids"] = json!([id]);
         }
         _ => item["experiment_id"] = id.into(),
     }

@@ -92,6 +92,7 @@ pub fn run(seed: u64, off: Option<Protection>, trace: bool) -> Outcome {
         tasks.run_until(&world, pause);
         let faults = world.borrow_mut().begin_round(round);
         tasks.run(&world, false);
+        world.borrow_mut().maybe_send_unconfirmed();
         world.borrow_mut().faults = faults;
     }
     if world.borrow().wrong.is_none() {

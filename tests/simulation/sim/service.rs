@@ -287,6 +287,9 @@ impl Service {
         }
         self.look_at_references(&body, &sender.address);
         let address = &sender.address;
+        if self.sent.contains_key(address) {
+            self.wrong.push(format!("{address} was made again after it was sent"));
+        }
         for (id, other) in &self.objects {
             let ours = other.origin == Origin::Ours(address.clone()) && other.is_live();
             let once = matches!(kind, "scheduled_pushes" | "experiments");

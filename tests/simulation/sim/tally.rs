@@ -34,6 +34,8 @@ pub enum Fault {
     PersonDeletes,
     PersonRecreates,
     PersonCopiesName,
+    /// A person sends a push at once whose creation was not confirmed.
+    PersonSends,
     /// A second one sees that somebody is at work, and stops or waits.
     Held,
     /// A second one finds a lease that is over.
@@ -89,7 +91,7 @@ const KINDS: &[&str] = &[
 ];
 
 impl Fault {
-    pub const ALL: [Self; 49] = [
+    pub const ALL: [Self; 50] = [
         Self::NotSent,
         Self::LostBefore,
         Self::LostAfter,
@@ -119,6 +121,7 @@ impl Fault {
         Self::PersonDeletes,
         Self::PersonRecreates,
         Self::PersonCopiesName,
+        Self::PersonSends,
         Self::Held,
         Self::TakenOver,
         Self::PersonUnlocks,
@@ -167,6 +170,7 @@ impl Fault {
             Self::WriteFailed | Self::WriteTorn | Self::WriteUnknown | Self::WriteAnswerLost | Self::Conflict => {
                 WRITTEN
             }
+            Self::PersonSends => &["scheduled_pushes"],
             Self::PersonEdits | Self::PersonDeletes | Self::PersonRecreates | Self::PersonCopiesName => THINGS,
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pushplan_testing::says;
+use serde_json::json;
 
 use super::{Nth, PIPELINE, PUSH, Site, TRIAL, instead, lost, path, side_by_side};
 
@@ -115,6 +116,42 @@ fn a_creation_that_never_arrived_is_made_after_two_lists() {
     assert!(lists >= 2, "{seen:?}");
     assert_eq!(held(&site, SCHEDULES), 1);
     site.matches();
+}
+
+/// The answer to the creation is lost. A person moves the push to an earlier time, and it is sent: no list shows it any more.
+#[test]
+fn a_lost_push_that_was_sent_early_is_not_created_again() {
+    side_by_side(0..3, |wrong| {
+        let (creation, reports) = (Nth::default(), Nth::default());
+        let clock = ["--clock", "2035-01-20T09:00Z"];
+        let site = Site::with(PUSH, "extended", &clock, move |asked, port| match asked.method.as_str() {
+            "POST" if creation.is(0) => lost(asked, port),
+            "GET" if path(asked) == "/api/reports/responses/list" && reports.is(wrong) => match wrong {
+                2 => None,
+                _ => instead("200 OK", "{\"pushes\": []}"),
+            },
+            _ => None,
+        });
+        site.service.put("/local/devices/phone", &json!({"device_type": "ios", "opt_in": true, "tags": ["vip"]}));
+        site.apply(6);
+        let list = site.service.get("/api/schedules");
+        let mut push = list["schedules"][0].clone();
+        let url = push["url"].as_str().expect("a URL").to_owned();
+        push["schedule"] = json!({"scheduled_time": "2035-01-20T09:02:00"});
+        for key in ["url", "push_ids"] {
+            push.as_object_mut().expect("an object").remove(key);
+        }
+        site.service.put(&url[url.find("/api/").expect("a path")..], &push);
+        site.service.post("/local/clock", &json!({"by": "5m"}));
+        let sent = || site.service.get("/local/sent")["sent"].as_array().map_or(0, Vec::len);
+        assert_eq!((held(&site, SCHEDULES), sent()), (0, 1));
+        let ran = site.apply(7);
+        says(
+            &ran.stderr,
+            &["scheduled_pushes/sale: whether it was created on", "resolve scheduled_pushes/sale --created ID"],
+        );
+        assert_eq!(held(&site, SCHEDULES), 0, "{ran}");
+    });
 }
 
 /// An experiment is replaced: the old one is deleted, and that is lost. Then one list and one look at it say that it is gone.

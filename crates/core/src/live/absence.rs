@@ -109,6 +109,7 @@ impl<'l> Fetch<'l> {
             }
         }
         self.begin_search();
+        self.ask_for_sends(1, now, asks);
         if self.missing().next().is_none() {
             self.stage = Stage::Done;
             return;

@@ -23,6 +23,8 @@ pub(super) fn needed(look: &Look) -> BTreeSet<&'static str> {
 pub(super) enum Dispensable {
     Kind(&'static Kind),
     People,
+    /// The report of pushes.
+    Sends,
 }
 
 impl Fetch<'_> {
@@ -43,15 +45,20 @@ impl Fetch<'_> {
         match self.open.get(&number)? {
             (For::Page(kind), _) if !self.needed.contains(kind.key) => Some(Dispensable::Kind(kind)),
             (For::Census(_, kinds), _) if kinds.is_empty() => Some(Dispensable::People),
+            (For::Sends, _) => Some(Dispensable::Sends),
             _ => None,
         }
     }
 
     /// Goes on with what is known so far.
     pub(super) fn do_without(&mut self, beside: Dispensable, why: String, now: Timestamp) -> Vec<Ask> {
-        if let Dispensable::Kind(kind) = beside {
-            self.live.whole.remove(kind.key);
-            self.live.unlisted.entry(kind.key).or_insert(why);
+        match beside {
+            Dispensable::Kind(kind) => {
+                self.live.whole.remove(kind.key);
+                self.live.unlisted.entry(kind.key).or_insert(why);
+            }
+            Dispensable::People => {}
+            Dispensable::Sends => self.sends.is_incomplete = true,
         }
         let mut asks = Vec::new();
         self.go_on(now, &mut asks);

@@ -34,12 +34,13 @@ impl<'l> Fetch<'l> {
         self.live.disproved.extend(disproved);
     }
 
-    /// The second lists are read: what neither of them shows is absent.
+    /// The second lists are read: what neither of them shows is absent, unless it may have been sent.
     pub(super) fn end_search(&mut self) {
         let strangers = self.strangers();
         let is_sought = |intent: &&Intent| self.sought.contains(&intent.address);
         let absent = self.creations().filter(is_sought).filter(|intent| candidates(&strangers, intent).is_empty());
         let absent = absent.filter(|intent| self.live.whole.contains(&*intent.address.kind));
+        let absent = absent.filter(|intent| !self.may_be_sent(intent));
         let absent: Vec<Address> = absent.map(|intent| intent.address.clone()).collect();
         self.live.disproved.extend(absent);
         self.sought.clear();
@@ -62,7 +63,7 @@ impl<'l> Fetch<'l> {
     }
 
     /// The creations in an unknown state, if the caller resolves them.
-    fn creations(&self) -> impl Iterator<Item = &'l Intent> {
+    pub(super) fn creations(&self) -> impl Iterator<Item = &'l Intent> {
         let Look { ledger, recovers, .. } = self.look;
         let intents = ledger.open.values().map(|open| &open.intent);
         intents.filter(move |intent| recovers && intent.verb == Verb::Create)

@@ -94,6 +94,11 @@ pub trait Remote: Resource {
         true
     }
 
+    /// Whether a listing no longer shows it once it was sent.
+    fn leaves_list_when_sent() -> bool {
+        false
+    }
+
     /// An item of a listing.
     fn found(_object: &Value) -> Option<Found> {
         None
@@ -211,6 +216,7 @@ pub trait Api: Debug + Send + Sync {
     fn limit(&self, level: Level) -> Option<&'static Limit>;
     fn list(&self, level: Level) -> Vec<Request>;
     fn is_whole(&self, items: usize) -> bool;
+    fn leaves_list_when_sent(&self) -> bool;
     fn found(&self, object: &Value) -> Option<Found>;
     fn stamped(&self, stamp: &str) -> Option<Timestamp>;
     fn get(&self, id: &str, spec: &Value, level: Level) -> Option<Request>;
@@ -289,6 +295,9 @@ impl<R: Remote> Api for Row<R> {
     }
     fn is_whole(&self, items: usize) -> bool {
         R::is_whole(items)
+    }
+    fn leaves_list_when_sent(&self) -> bool {
+        R::leaves_list_when_sent()
     }
     fn found(&self, object: &Value) -> Option<Found> {
         R::found(object)

@@ -64,6 +64,10 @@ impl Remote for ScheduledPush {
         if level >= Level::Extended { vec![Request::get("/api/schedules")] } else { Vec::new() }
     }
 
+    fn leaves_list_when_sent() -> bool {
+        true
+    }
+
     fn found(object: &Value) -> Option<Found> {
         let id = last_part(object["url"].as_str()?);
         let name = text(&object["name"]);

@@ -44,6 +44,7 @@ impl World {
             recovers: true,
             proof: Proof {
                 two_lists: self.is_on(Protection::TwoLists),
+                reported_sends: self.is_on(Protection::ReportedSends),
                 reread_updated: self.is_on(Protection::RereadUpdated),
                 by_own_clock: self.is_on(Protection::OwnClock),
             },
@@ -99,10 +100,13 @@ impl World {
     /// Answers a request, possibly wrongly.
     pub fn answer(&mut self, request: &Request, at: i64, choices: &mut Choices) -> Answer {
         let path = parts(request);
-        let is_list = path.len() == 1;
+        let is_list = path.len() == 1 || path[0] == "reports";
         let answer = self.service.read(request, at, &[]);
         if is_list {
-            let shown = super::service::family(path[0]).map(|kind| self.service.listed(kind, at)).unwrap_or_default();
+            let shown = match super::service::family(path[0]) {
+                Some(kind) => self.service.listed(kind, at),
+                None => self.service.reported(at),
+            };
             if !shown.is_empty() && self.fault(choices, &[Fault::ListIncomplete]).is_some() {
                 let lacks = match choices.choose(if shown.len() > 1 { shown.len() + 1 } else { 1 }) {
                     0 => shown,

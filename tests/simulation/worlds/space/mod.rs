@@ -132,6 +132,8 @@ pub enum Protection {
     OwnClock,
     /// What is in an unknown state is absent only if two lists do not show it.
     TwoLists,
+    /// A push that no list shows is absent only if the service reports no push that is not known.
+    ReportedSends,
     /// What was updated is read again until it was seen.
     RereadUpdated,
     /// A 404 to a deletion is confirmed.
@@ -149,7 +151,7 @@ pub enum Protection {
 }
 
 impl Protection {
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Intent,
         Self::Adopt,
         Self::SettleWait,
@@ -163,6 +165,7 @@ impl Protection {
         Self::Observe,
         Self::OwnClock,
         Self::TwoLists,
+        Self::ReportedSends,
         Self::RereadUpdated,
         Self::ConfirmDeletion,
         Self::DoubtAnswers,

@@ -26,6 +26,8 @@ pub enum Edit {
     DashboardEdits(&'static str),
     DashboardDeletes(&'static str),
     DashboardCreates(&'static str),
+    /// In the dashboard, a person moves the push to this minute.
+    DashboardSends,
 }
 
 impl Edit {
@@ -38,13 +40,14 @@ impl Edit {
         Self::RenameAndChangePush,
         Self::RemovePush,
     ];
-    pub const DASHBOARD: [Self; 6] = [
+    pub const DASHBOARD: [Self; 7] = [
         Self::DashboardEdits("segments"),
         Self::DashboardDeletes("segments"),
         Self::DashboardCreates("segments"),
         Self::DashboardEdits("scheduled_pushes"),
         Self::DashboardDeletes("scheduled_pushes"),
         Self::DashboardCreates("scheduled_pushes"),
+        Self::DashboardSends,
     ];
 
     pub fn words(self) -> String {
@@ -59,6 +62,7 @@ impl Edit {
             Self::DashboardEdits(kind) => format!("edits one of the {kind} in the dashboard"),
             Self::DashboardDeletes(kind) => format!("deletes one of the {kind} in the dashboard"),
             Self::DashboardCreates(kind) => format!("creates one of the {kind} of the same name in the dashboard"),
+            Self::DashboardSends => "sends the push in the dashboard, before its time".to_owned(),
         }
     }
 }
@@ -107,7 +111,7 @@ pub fn units(shape: Shape, edits: &[Edit]) -> Arc<Units> {
             Edit::RenamePush => push = Some("offer"),
             Edit::RenameAndChangePush => (push, text) = (Some("offer"), "Big sale"),
             Edit::RemovePush => push = None,
-            Edit::DashboardEdits(_) | Edit::DashboardDeletes(_) | Edit::DashboardCreates(_) => {}
+            Edit::DashboardEdits(_) | Edit::DashboardDeletes(_) | Edit::DashboardCreates(_) | Edit::DashboardSends => {}
         }
     }
     let audience = match segment {

@@ -140,6 +140,15 @@ impl Service {
         }
     }
 
+    /// Sends a push before its time.
+    pub fn send(&mut self, id: &str, now: i64) {
+        let now = self.tick(now);
+        if let Some(object) = self.objects.get_mut(id) {
+            object.due = Some(now);
+        }
+        self.advance(now);
+    }
+
     /// Carries out a request that changes something, for an address.
     pub fn change(&mut self, request: &Request, address: &Address, now: i64) -> Answer {
         self.advance(now);
@@ -193,6 +202,13 @@ impl Service {
         shown.map(|(id, _)| id.clone()).collect()
     }
 
+    /// The ids of the pushes that were sent, as of a time.
+    pub fn reported(&self, at: i64) -> Vec<String> {
+        let sent = self.objects.iter().filter(|(_, object)| object.sent);
+        let sent = sent.filter(|(_, object)| object.versions.last().is_some_and(|(from, _)| *from <= at));
+        sent.map(|(id, _)| id.clone()).collect()
+    }
+
     /// How many objects of a kind exist and have not been sent.
     pub fn live(&self, kind: &str) -> usize {
         self.objects.values().filter(|object| object.kind == kind && object.is_live()).count()
@@ -211,6 +227,11 @@ impl Service {
                 let ids = self.listed(kind, at).into_iter().filter(|id| !lacks.contains(id));
                 let items: Vec<Value> = ids.map(|id| item(&id, &self.objects[&id], at)).collect();
                 Answer::new(200, [("ok", json!(true)), (part, items.into())].into_iter().collect())
+            }
+            ["reports", ..] => {
+                let pushes = self.reported(at).into_iter().filter(|id| !lacks.contains(id));
+                let pushes = pushes.map(|id| json!({ "push_uuid": id, "push_type": "SCHEDULED_PUSH", "sends": 1 }));
+                Answer::new(200, [("pushes", pushes.collect::<Value>())].into_iter().collect())
             }
             [_, id] => match self.objects.get(id).and_then(|object| Some((object, object.content_at(at)?))) {
                 Some((object, content)) if object.kind == "segments" => Answer::new(200, Value::clone(content)),
@@ -244,7 +265,9 @@ impl Service {
     pub fn hash_into(&self, hasher: &mut impl Hasher, now: i64) {
         (self.sent, self.writes, self.last).hash(hasher);
         for (id, object) in &self.objects {
+            // A report still shows that it was sent.
             if object.sent && object.versions.last().is_none_or(|(from, _)| *from <= now - LAG) {
+                id.hash(hasher);
                 continue;
             }
             (id, &object.origin, object.sent, object.due, object.is_back).hash(hasher);
@@ -269,6 +292,7 @@ fn item(id: &str, object: &Object, at: i64) -> Value {
         });
     }
     let mut item = content;
+    item["push_ids"] = json!([id]);
     item["url"] = format!("{}/api/schedules/{id}", super::ORIGIN).into();
     item
 }

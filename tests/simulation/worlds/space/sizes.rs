@@ -91,6 +91,7 @@ impl Setup {
             Protection::Lease => with(documented, &[Fault::Slow]),
             Protection::Observe => with(documented, &[Fault::ClockAhead]),
             Protection::TwoLists => with(extended, &[Fault::ListIncomplete]),
+            Protection::ReportedSends => Self { edits: 1, ..with(extended, &[Fault::LostAfter]) },
             Protection::RereadUpdated => with(edited(extended), &[Fault::ServiceRestored]),
             Protection::ConfirmDeletion => with(edited(extended), &[Fault::FalseGone]),
             Protection::DoubtAnswers => with(documented, &[Fault::TimeoutDone]),

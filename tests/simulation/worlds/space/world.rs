@@ -170,6 +170,12 @@ impl World {
                 self.is_taken |= kind == "scheduled_pushes" && edit == Edit::DashboardDeletes(kind);
                 self.excuse(kind);
             }
+            Edit::DashboardSends => {
+                let (id, _) = self.target("scheduled_pushes").expect("it is possible");
+                let now = self.now;
+                self.service().send(&id, now);
+                self.excuse("scheduled_pushes");
+            }
             Edit::DashboardCreates(kind) => {
                 let content = match kind {
                     "segments" => segment_spec("a", "theirs"),
@@ -188,6 +194,7 @@ impl World {
     fn is_possible(&self, edit: Edit) -> bool {
         match edit {
             Edit::DashboardEdits(kind) | Edit::DashboardDeletes(kind) => self.target(kind).is_some(),
+            Edit::DashboardSends => self.target("scheduled_pushes").is_some(),
             _ => true,
         }
     }
