@@ -4,7 +4,7 @@ use super::forms::{PLAIN, described};
 use super::planning::TargetArgs;
 use super::{Context, Ended, runtime};
 use crate::engine::ledger;
-use crate::engine::workspace::unreadable;
+use crate::engine::ledger::LedgerHistory;
 use crate::failure::{Exit, Failure};
 use crate::ledger::history::deeds;
 use crate::ledger::{Entry, Record};
@@ -28,10 +28,8 @@ pub struct History {
 
 impl History {
     pub fn run(&self, context: &Context) -> Ended {
-        let (log, target) = self.place.log()?;
-        let (all, kept) =
-            runtime()?.block_on(async { Ok((log.history().await?, log.unwritten().await?)) }).map_err(unreadable)?;
-        let deeds = deeds(&all);
+        let LedgerHistory { target, entries, unwritten } = runtime()?.block_on(self.place.history())?;
+        let deeds = deeds(&entries);
         let out = &context.out;
         let style = out.style();
         let deed = match self.number {
@@ -42,17 +40,17 @@ impl History {
             },
         };
         match (self.format, deed) {
-            (Format::Json, None) => out.json(&history::json::list(&target, &deeds, &kept)),
+            (Format::Json, None) => out.json(&history::json::list(&target, &deeds, &unwritten)),
             (Format::Json, Some(deed)) => out.json(&history::json::one(&target, deed)),
             (_, None) => out.print(&out.said(&history::list(&target, &deeds, style), None)),
             (_, Some(deed)) => out.print(&history::one(&target, deed, style)),
         }
-        if let Some(Entry { record: Record::Moved { to }, at, actor, .. }) = all.last() {
+        if let Some(Entry { record: Record::Moved { to }, at, actor, .. }) = entries.last() {
             out.note(&one_line(&format!(
                 "{actor} moved the ledger to {to} at {at:.0}: what came since is told there."
             )));
         }
-        if let Some(note) = ledger::pending(&kept) {
+        if let Some(note) = ledger::pending(&unwritten) {
             out.note(&note);
         }
         Ok(Exit::Done)

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::planning::TargetArgs;
 use super::turn::Turn;
 use super::{Context, asking, runtime};
-use crate::address::{Address, KIND_KEYS};
+use crate::address::Address;
 use crate::compare;
 use crate::engine::actor;
 use crate::engine::ledger::{not_appended, take_in};
@@ -18,6 +18,7 @@ use crate::ledger::{Chain, Ended, Entry, Ledger as State, Log, Record};
 use crate::render::one_line;
 use crate::text;
 
+pub use crate::engine::ledger::address;
 pub use command::Ledger;
 
 /// A ledger that is to be added to.
@@ -94,17 +95,4 @@ impl OpenLedger {
             }
         }
     }
-}
-
-/// An address as a user writes it.
-pub fn address(text: &str) -> Result<Address, Failure> {
-    Address::try_from(text.to_owned()).map_err(|why| {
-        let (kind, key) = text.split_once('/').unwrap_or((text, ""));
-        match text::nearest(kind, KIND_KEYS) {
-            Some(near) if !key.is_empty() && near != kind => {
-                Failure::usage(why).help(format!("did you mean {near}/{key}?"))
-            }
-            _ => Failure::usage(why).help("an address is such as segments/lapsed-buyers"),
-        }
-    })
 }

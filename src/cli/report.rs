@@ -7,8 +7,9 @@ use jiff::{Timestamp, ToSpan, Unit};
 
 use super::forms::among;
 use super::planning::TargetArgs;
-use super::{Context, Ended, asking, ledger, outcome};
+use super::{Context, Ended, asking, ledger};
 use crate::address::Address;
+use crate::engine::reach::not_sending;
 use crate::engine::target::Opened;
 use crate::engine::workspace::{same_app, unreadable};
 use crate::failure::{Exit, Failure};
@@ -260,7 +261,7 @@ impl OfPush {
         };
         let sending: BTreeSet<Address> = reach::occasions(&ledger).into_iter().map(|one| one.address).collect();
         if owned.push_ids.is_empty() && !sending.contains(&address) {
-            return Err(outcome::not_sending(&address, &ledger, &sending, &target));
+            return Err(not_sending(&address, &ledger, &sending, &target));
         }
         match &owned.push_ids[..] {
             [only] => Ok(only.clone()),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use pushplan_io::failure::{Exit, Failure};
 use pushplan_ledger::store::Store;
-use pushplan_ledger::{AppendError, Chain, Kept, Taken, Twice, Untrusted, place, trusted};
+use pushplan_ledger::{AppendError, Chain, Entry, Kept, Taken, Twice, Untrusted, place, trusted};
+use pushplan_model::address::{Address, KIND_KEYS};
 use pushplan_model::text::{self, one_line};
 use pushplan_project::manifest::Project;
 
@@ -89,6 +90,21 @@ fn made_twice(Twice { made, other, file }: &Twice) -> String {
     }
 }
 
+/// The records of a ledger, and the results that are not in it yet.
+#[derive(Debug)]
+pub struct LedgerHistory {
+    pub target: String,
+    pub entries: Vec<Entry>,
+    pub unwritten: Vec<Kept>,
+}
+
+/// Reads all records of a target's ledger.
+pub(super) async fn history(log: &Chain, target: String) -> Result<LedgerHistory, Failure> {
+    let entries = log.history().await.map_err(unreadable)?;
+    let unwritten = log.unwritten().await.map_err(unreadable)?;
+    Ok(LedgerHistory { target, entries, unwritten })
+}
+
 /// What is to be said of results that are not in the ledger yet.
 pub fn pending(kept: &[Kept]) -> Option<String> {
     let told: Vec<String> = kept.iter().map(|kept| text::visible(&kept.to_string())).collect();
@@ -107,4 +123,17 @@ pub fn not_appended(target: &str, error: AppendError) -> Failure {
         AppendError::Unknown(why) => Failure::new(format!("whether it was written is not known: {why}"))
             .help("`pushplan history` shows what the ledger has"),
     }
+}
+
+/// An address as a user writes it.
+pub fn address(text: &str) -> Result<Address, Failure> {
+    Address::try_from(text.to_owned()).map_err(|why| {
+        let (kind, key) = text.split_once('/').unwrap_or((text, ""));
+        match text::nearest(kind, KIND_KEYS) {
+            Some(near) if !key.is_empty() && near != kind => {
+                Failure::usage(why).help(format!("did you mean {near}/{key}?"))
+            }
+            _ => Failure::usage(why).help("an address is such as segments/lapsed-buyers"),
+        }
+    })
 }

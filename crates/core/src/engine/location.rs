@@ -11,6 +11,7 @@ use pushplan_model::finding::Finding;
 use pushplan_model::nouns::level::Level;
 use pushplan_project::manifest::{Desired, Manifests, Project, read_once, read_project};
 
+use super::ledger::LedgerHistory;
 use super::workspace::{Workspace, checkout, settle_of};
 use super::{ledger, project, target};
 
@@ -145,6 +146,12 @@ impl Location {
         let log = ledger::of(&manifests, &root, &name)?;
         ledger::check_trust(&log)?;
         Ok((log, name))
+    }
+
+    /// The history of the target's ledger.
+    pub async fn history(&self) -> Result<LedgerHistory, Failure> {
+        let (log, name) = self.log()?;
+        ledger::history(&log, name).await
     }
 
     /// How long the service of the target may take until everybody sees what was done, from the project file alone.

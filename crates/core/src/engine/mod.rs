@@ -11,6 +11,7 @@ pub mod ledger;
 pub mod local;
 mod location;
 pub mod project;
+pub mod reach;
 mod session;
 pub mod target;
 pub mod turn;
