@@ -12,7 +12,8 @@ use jiff::Timestamp;
 
 use super::drifting::Drifting;
 use super::forms::among;
-use super::many::{self, Does, Places, PlansWanted, Which};
+use super::many::{self, Does, PlansWanted};
+use super::places::{Places, SeveralTargets, Which};
 use super::planning::Chosen;
 use super::review::{Approved, Became};
 use super::signals::Stop;
@@ -205,7 +206,7 @@ impl Apply {
         format!("{}{}", self.wanted.drifting.again(), self.approved.again())
     }
 
-    fn several(&self, asked: &many::TargetSelection, context: &Context) -> Ended {
+    fn several(&self, asked: &SeveralTargets, context: &Context) -> Ended {
         let done = self.done.iter().map(|text| ledger::address(text)).collect::<Result<_, _>>()?;
         let wish = PlanRequest { done, ..self.wanted.wish() };
         let does = Does::Apply(self.options());

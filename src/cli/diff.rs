@@ -1,8 +1,8 @@
 use clap::Args;
 
 use super::forms::Forms;
-use super::many::Places;
 use super::offline::{Against, OfflineRequest};
+use super::places::Places;
 use super::planning::Chosen;
 use super::{Context, Ended};
 use crate::engine::workspace::PlanRequest;

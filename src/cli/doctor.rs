@@ -12,9 +12,10 @@ use jiff::SignedDuration;
 use tokio::task::JoinSet;
 
 use super::forms::{PLAIN, described};
-use super::{Context, Ended, many, runtime, turn};
+use super::{Context, Ended, runtime, turn};
 use crate::client::Keyring;
 use crate::engine::project;
+use crate::engine::select::select;
 use crate::failure::Failure;
 use crate::manifest::{Manifests, Project, read_project};
 use crate::render::Format;
@@ -94,7 +95,7 @@ impl Doctor {
             let Manifests { project, .. } = manifests;
             let names = match self.target.is_empty() {
                 true => project.target_names().into_iter().map(str::to_owned).collect(),
-                false => many::select(&project, &self.target)?,
+                false => select(&project, &self.target)?,
             };
             let apart = around::Apart::default();
             let site = Workspace { project, root: root.clone(), keyring, within, apart };

@@ -30,6 +30,7 @@ mod message;
 mod mv;
 mod offline;
 mod outcome;
+mod places;
 mod plan;
 mod planning;
 mod preview;

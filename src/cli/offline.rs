@@ -12,13 +12,15 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::forms::Forms;
-use super::many::{self, Became, Does, Places, Which};
+use super::many::{self, Does};
+use super::places::{Places, Which};
 use super::planning;
 use super::{Context, Ended, plan, runtime};
 use crate::client::Origin;
 use crate::compare::Applied;
 use crate::engine::NotOpened;
 use crate::engine::ledger;
+use crate::engine::several::TargetResult;
 use crate::engine::target;
 use crate::engine::turn;
 use crate::engine::workspace::{PlanRequest, Planned, Workspace, checkout, no_match, unreadable};
@@ -158,8 +160,11 @@ impl OfflineRequest<'_> {
             Which::Several(asked) => {
                 many::plan::has_room(forms)?;
                 let sites = asked.open_read(root, manifests, now).map_err(wrong)?;
-                let one = |site: Arc<Workspace>| Became { ended: against.plan(&site, wish, now, context), site };
-                let all: Vec<Became<Planned>> = sites.into_iter().map(one).collect();
+                let one = |site: Arc<Workspace>| TargetResult {
+                    result: against.plan(&site, wish, now, context),
+                    workspace: site,
+                };
+                let all: Vec<TargetResult<Planned>> = sites.into_iter().map(one).collect();
                 let does = Does::Look(command.clone());
                 many::plan::present(&all, &asked, wish, &does, forms, *detailed, context)
             }

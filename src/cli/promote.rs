@@ -6,7 +6,8 @@ use jiff::Timestamp;
 
 use super::apply::Options;
 use super::forms::Forms;
-use super::many::{self, Does, Places, PlansWanted, TargetSelection, Which};
+use super::many::{self, Does, PlansWanted};
+use super::places::{Places, SeveralTargets, Which};
 use super::{Context, Ended, plan};
 use crate::engine::target;
 use crate::engine::workspace::PlanRequest;
@@ -68,7 +69,7 @@ impl Promote {
         }
     }
 
-    fn several(&self, asked: &TargetSelection, wish: &PlanRequest, forms: &Forms, context: &Context) -> Ended {
+    fn several(&self, asked: &SeveralTargets, wish: &PlanRequest, forms: &Forms, context: &Context) -> Ended {
         if asked.targets()?.contains(&self.from) {
             self.is_another(Some(&self.from))?;
         }

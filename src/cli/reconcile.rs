@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 use super::apply::{AT_ONCE, How, WhenFailed};
 use super::forms::among;
-use super::many::Places;
+use super::places::Places;
 use super::signals::Stop;
 use super::turn::Turn;
 use super::{Context, Ended, runtime};

@@ -7,9 +7,10 @@ use jiff::Timestamp;
 use super::fix::{self, Fixed};
 use super::forms::among;
 use super::scope::{self, Scope, Texts};
-use super::{Context, Ended, many};
+use super::{Context, Ended};
 use crate::check::Verdict;
 use crate::codes::Severity;
+use crate::engine::select::select;
 use crate::engine::{project, target};
 use crate::failure::{Exit, Failure};
 use crate::finding::Finding;
@@ -159,7 +160,7 @@ impl Validate {
             ([], []) => Some(None),
             ([], [name]) => Some(Some((*name).to_owned())),
             ([], _) => None,
-            (asked, _) => match many::select(project, asked).ok()?.as_slice() {
+            (asked, _) => match select(project, asked).ok()?.as_slice() {
                 [name] => Some(Some(name.clone())),
                 _ => None,
             },
@@ -183,7 +184,7 @@ impl Validate {
         let names = manifests.project.target_names();
         let asked = asked(scope, manifests);
         let is_asked = |finding: &Finding| finding.at.file().is_none_or(|file| asked.contains(&file));
-        let chosen = many::select(&manifests.project, &self.target);
+        let chosen = select(&manifests.project, &self.target);
         let targets: Vec<Option<&str>> = match (&chosen, self.target.as_slice()) {
             (_, []) if names.is_empty() && manifests.project.is_unmade() => Vec::new(),
             (_, []) if names.is_empty() => vec![None],

@@ -7,12 +7,12 @@ use clap::{Args, ValueEnum};
 use super::naming;
 use super::words::{self, quoted};
 use crate::address::is_key;
-use crate::cli::many;
 use crate::cli::planning::TargetArgs;
 use crate::cli::review::beneath;
 use crate::cli::{Context, Ended};
 use crate::client::Origin;
 use crate::engine::project::checkout;
+use crate::engine::select::select;
 use crate::failure::{Exit, Failure};
 use crate::files::describe;
 use crate::git::Repository;
@@ -131,7 +131,7 @@ impl Init {
         let project = Project::open(root);
         let words = self.target.as_ref().map(|names| names.split(',').map(|name| name.trim().to_owned()).collect());
         let words: Option<Vec<String>> = words;
-        let asked = words.as_ref().map(|names| many::select(&project, names)).transpose()?;
+        let asked = words.as_ref().map(|names| select(&project, names)).transpose()?;
         let is_asked =
             |name: &&str| asked.as_ref().is_none_or(|asked: &Vec<String>| asked.iter().any(|other| other == name));
         if let Some(name) = project.target_names().into_iter().filter(is_asked).find(|name| !is_key(name)) {

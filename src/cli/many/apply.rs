@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::plan::{make, several, told};
-use super::{Became, Does, PlansWanted, TargetSelection, tell_failed, worst};
+use super::{Does, PlansWanted, SeveralTargets, tell_failed, worst};
 use crate::cli::apply::{Applied, Asking, How, QUICKER, WhenFailed, left_to_people, saved};
 use crate::cli::review;
 use crate::cli::{Context, Ended, runtime};
 use crate::engine::ledger;
+use crate::engine::several::TargetResult;
 use crate::engine::target::{self, Opened};
 use crate::engine::turn;
 use crate::engine::turn::Waiting;
@@ -28,7 +29,7 @@ const FRESH: Duration = Duration::from_secs(60);
 
 /// Plans all targets, shows and asks, and applies them one after the other.
 pub fn run(
-    asked: &TargetSelection,
+    asked: &SeveralTargets,
     wanted: &PlansWanted,
     how: &How,
     asking: &Asking,
@@ -100,7 +101,7 @@ enum Reported {
 
 /// Plans for all targets. Those that are not to be carried out are refused, and can be looked at all the same.
 struct Plans {
-    all: Vec<Became<Planned>>,
+    all: Vec<TargetResult<Planned>>,
     refused: BTreeMap<String, Failure>,
     made: Instant,
 }
@@ -109,7 +110,7 @@ struct ManyApply<'a> {
     how: &'a How,
     wanted: &'a PlansWanted,
     asking: &'a Asking<'a>,
-    asked: &'a TargetSelection,
+    asked: &'a SeveralTargets,
     does: &'a Does,
     context: &'a Context,
 }
@@ -121,25 +122,25 @@ impl ManyApply<'_> {
         let Plans { mut all, mut refused, made } = self.plans(sites).await;
         self.show(&all);
         for one in &mut all {
-            if let Some(failure) = refused.remove(&one.site.target) {
-                one.ended = Err(failure);
+            if let Some(failure) = refused.remove(&one.workspace.target) {
+                one.result = Err(failure);
             }
         }
         let goes_on = self.how.on_error == WhenFailed::Continue;
-        let mut stopped = all.iter().any(|one| one.ended.is_err()) && !goes_on;
-        let has_news = |one: &Became<Planned>| one.ended.as_ref().is_ok_and(|planned| planned.plan.has_news());
+        let mut stopped = all.iter().any(|one| one.result.is_err()) && !goes_on;
+        let has_news = |one: &TargetResult<Planned>| one.result.as_ref().is_ok_and(|planned| planned.plan.has_news());
         if !stopped
             && self.is_asked()
             && all.iter().any(has_news)
             && let Err(refused) = self.how.ask(self.asking, self.context)
         {
             for one in all.iter().filter(|one| has_news(one)) {
-                self.tell(&one.site, review::Became::Held(&refused)).await;
+                self.tell(&one.workspace, review::Became::Held(&refused)).await;
             }
             return Err(refused);
         }
         let mut dealt = Vec::new();
-        for Became { site, ended } in all {
+        for TargetResult { workspace: site, result: ended } in all {
             let again = self.does.again_for(self.asked, &site.target, &self.wanted.wish(&site.target).choice);
             let manual = ended.as_ref().map_or(0, |planned| self.how.manual(&planned.plan));
             let is_short = manual > 0 || ended.as_ref().is_ok_and(|planned| planned.plan.told.left() > 0);
@@ -185,7 +186,7 @@ impl ManyApply<'_> {
             for site in left {
                 match self.is_free(&site, &mut waiting).await {
                     Ok(()) => ready.push(site),
-                    Err(failure) => plans.all.push(Became { site, ended: Err(failure) }),
+                    Err(failure) => plans.all.push(TargetResult { workspace: site, result: Err(failure) }),
                 }
             }
             let mut overtaken = Vec::new();
@@ -193,17 +194,17 @@ impl ManyApply<'_> {
                 match self.is_still_to_do(&one).await {
                     Ok(true) => {}
                     Ok(false) => {
-                        one.site.note(QUICKER, &context.session);
-                        overtaken.push(one.site.clone());
+                        one.workspace.note(QUICKER, &context.session);
+                        overtaken.push(one.workspace.clone());
                         continue;
                     }
-                    Err(failure) => drop(plans.refused.insert(one.site.target.clone(), failure)),
+                    Err(failure) => drop(plans.refused.insert(one.workspace.target.clone(), failure)),
                 }
                 plans.all.push(one);
             }
             left = overtaken;
         }
-        plans.all.sort_by(|one, other| one.site.target.cmp(&other.site.target));
+        plans.all.sort_by(|one, other| one.workspace.target.cmp(&other.workspace.target));
         plans
     }
 
@@ -213,8 +214,8 @@ impl ManyApply<'_> {
         ledger::take_in(&self.context.session, &site.log).await
     }
 
-    async fn is_still_to_do(&self, one: &Became<Planned>) -> Result<bool, Failure> {
-        let (site, Ok(Planned { plan, at_work, .. })) = (&one.site, &one.ended) else { return Ok(true) };
+    async fn is_still_to_do(&self, one: &TargetResult<Planned>) -> Result<bool, Failure> {
+        let (site, Ok(Planned { plan, at_work, .. })) = (&one.workspace, &one.result) else { return Ok(true) };
         if *at_work {
             return Ok(false);
         }
@@ -256,7 +257,7 @@ impl ManyApply<'_> {
     }
 
     /// Shows all plans to whoever is asked about them.
-    fn show(&self, all: &[Became<Planned>]) {
+    fn show(&self, all: &[TargetResult<Planned>]) {
         let Self { how, asking, context, .. } = self;
         let aheads = told(all, self.asked, self.does, None, &context.out);
         let several = several(all, &aheads, &asking.again, None);

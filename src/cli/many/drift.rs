@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Became, TargetSelection, each, tell_failed, tell_pending, worst};
-use crate::cli::drift::{DriftFound, look};
+use super::{SeveralTargets, tell_failed, tell_pending, worst};
 use crate::cli::{Context, Ended, asking, runtime};
+use crate::engine::drift::DriftFound;
+use crate::engine::several::{TargetResult, each};
 use crate::engine::target::Shared;
 use crate::engine::workspace::unreadable;
 use crate::failure::Exit;
@@ -15,28 +16,30 @@ use crate::render::many::drift::{self, DriftResult};
 use crate::render::plan::drift::ShownDrift;
 
 /// Looks at each target, several at a time, and shows what was done there.
-pub fn run(asked: &TargetSelection, choice: &Choice, format: Format, detailed: bool, context: &Context) -> Ended {
+pub fn run(asked: &SeveralTargets, choice: &Choice, format: Format, detailed: bool, context: &Context) -> Ended {
     asking::project(&asked.place(""), "asked", context)?;
-    let (sites, whole) = asked.read_leniently()?;
+    let (sites, whole) = asked.open_leniently()?;
     tell_pending(&sites, context);
     let (wanted, quiet) = (Arc::new(choice.clone()), Arc::new(context.clone()));
-    let all: Vec<Became<DriftFound>> = runtime()?.block_on(each(Shared::default(), &sites, move |site, opened| {
-        let (choice, context) = (wanted.clone(), quiet.clone());
-        async move {
-            site.log.kept().map_err(unreadable)?;
-            look(&site, &opened, &choice, &context).await
-        }
-    }));
-    let agains: Vec<Repetition> = all.iter().map(|one| asked.place(&one.site.target).again("apply", choice)).collect();
+    let all: Vec<TargetResult<DriftFound>> =
+        runtime()?.block_on(each(Shared::default(), &sites, move |site, opened| {
+            let (choice, context) = (wanted.clone(), quiet.clone());
+            async move {
+                site.log.kept().map_err(unreadable)?;
+                site.drift(&opened, &choice, &context.session).await
+            }
+        }));
+    let agains: Vec<Repetition> =
+        all.iter().map(|one| asked.place(&one.workspace.target).again("apply", choice)).collect();
     let said = all.iter().zip(&agains).map(|(one, again)| {
-        let said = match &one.ended {
-            Ok((drift, plan)) => {
-                let declares = whole && one.site.declares();
+        let said = match &one.result {
+            Ok(DriftFound { drift, plan }) => {
+                let declares = whole && one.workspace.declares();
                 DriftResult::Found(ShownDrift { drift, plan, again, unread: !whole, declares })
             }
             Err(failure) => DriftResult::Failed(failure),
         };
-        (one.site.target.as_str(), said)
+        (one.workspace.target.as_str(), said)
     });
     let said: Vec<(&str, DriftResult)> = said.collect();
     let out = &context.out;
@@ -46,10 +49,13 @@ pub fn run(asked: &TargetSelection, choice: &Choice, format: Format, detailed: b
         _ => drift::text(&said, out.style()),
     };
     out.show(format, &text);
-    tell_failed(all.iter().filter_map(|one| Some((one.site.target.as_str(), one.ended.as_ref().err()?))), context);
-    Ok(worst(all.iter().map(|one| match &one.ended {
+    tell_failed(
+        all.iter().filter_map(|one| Some((one.workspace.target.as_str(), one.result.as_ref().err()?))),
+        context,
+    );
+    Ok(worst(all.iter().map(|one| match &one.result {
         Err(failure) => failure.exit,
-        Ok((drift, _)) if detailed && !drift.is_none() => Exit::Changes,
+        Ok(found) if detailed && !found.drift.is_none() => Exit::Changes,
         Ok(_) => Exit::Done,
     })))
 }

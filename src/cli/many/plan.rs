@@ -4,13 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Became, Does, PlansWanted, TargetSelection, each, tell_failed, tell_pending, worst};
+use super::{Does, PlansWanted, SeveralTargets, tell_failed, tell_pending, worst};
 use crate::address::is_key;
 use crate::cli::apply::saved::{SAVED, names};
 use crate::cli::forms::Forms;
 use crate::cli::plan::write;
 use crate::cli::{Context, Ended, runtime};
 use crate::engine::lasting;
+use crate::engine::several::{TargetResult, each};
 use crate::engine::target::Shared;
 use crate::engine::workspace::{PlanRequest, Planned, Workspace, unreadable};
 use crate::failure::{Exit, Failure};
@@ -23,7 +24,7 @@ use crate::render::{self, Out, Repetition, Style, one_line};
 use crate::text;
 
 /// Makes a plan for each target, several at a time. The plans are no more than looked at.
-pub async fn make(sites: &[Arc<Workspace>], wanted: &PlansWanted, context: &Context) -> Vec<Became<Planned>> {
+pub async fn make(sites: &[Arc<Workspace>], wanted: &PlansWanted, context: &Context) -> Vec<TargetResult<Planned>> {
     tell_pending(sites, context);
     let out = context.out.clone();
     let (wanted, context) = (wanted.clone(), Arc::new(context.clone()));
@@ -34,44 +35,44 @@ pub async fn make(sites: &[Arc<Workspace>], wanted: &PlansWanted, context: &Cont
             site.plan(&opened, &wanted.wish(&site.target), &context.session).await
         }
     });
-    let said = |one: Became<Planned>| {
-        let Became { site, ended } = one;
+    let said = |one: TargetResult<Planned>| {
+        let TargetResult { workspace: site, result: ended } = one;
         let ended = ended.map_err(|failure| out.why(failure, &site.target));
-        Became { site, ended }
+        TargetResult { workspace: site, result: ended }
     };
     plans.await.into_iter().map(said).collect()
 }
 
 /// What is said of all of them.
 pub fn told(
-    all: &[Became<Planned>],
-    asked: &TargetSelection,
+    all: &[TargetResult<Planned>],
+    asked: &SeveralTargets,
     does: &Does,
     saved: Option<&Path>,
     out: &Out,
 ) -> Vec<(String, NextSteps)> {
-    let ahead = |one: &Became<Planned>| {
-        let (choice, refused) = match &one.ended {
-            Ok(planned) => (planned.plan.choice.clone(), guards(&planned.plan, &one.site.limits())),
+    let ahead = |one: &TargetResult<Planned>| {
+        let (choice, refused) = match &one.result {
+            Ok(planned) => (planned.plan.choice.clone(), guards(&planned.plan, &one.workspace.limits())),
             Err(_) => Default::default(),
         };
-        let refused = out.refused(refused, Some(&one.site.target));
-        let again = does.again_for(asked, &one.site.target, &choice);
-        let saved = saved.map(|folder| folder.join(format!("{}{SAVED}", one.site.target)).display().to_string());
-        (one.site.target.clone(), NextSteps { again, saved, refused, on_merge: false })
+        let refused = out.refused(refused, Some(&one.workspace.target));
+        let again = does.again_for(asked, &one.workspace.target, &choice);
+        let saved = saved.map(|folder| folder.join(format!("{}{SAVED}", one.workspace.target)).display().to_string());
+        (one.workspace.target.clone(), NextSteps { again, saved, refused, on_merge: false })
     };
     all.iter().map(ahead).collect()
 }
 
 /// Returns the plans or failures of all targets, in the form that is shown.
 pub fn several<'p>(
-    all: &'p [Became<Planned>],
+    all: &'p [TargetResult<Planned>],
     aheads: &'p [(String, NextSteps)],
     again: &'p Repetition,
     saved: Option<&Path>,
 ) -> Several<'p> {
     let said = all.iter().zip(aheads).map(|(one, (target, ahead))| {
-        let said = match &one.ended {
+        let said = match &one.result {
             Ok(planned) => PlanResult::Planned(&planned.plan, ahead),
             Err(failure) => PlanResult::Failed(failure),
         };
@@ -82,7 +83,7 @@ pub fn several<'p>(
 
 /// Makes plans, saves them where that is asked for, and shows them.
 pub fn run(
-    asked: &TargetSelection,
+    asked: &SeveralTargets,
     wish: &PlanRequest,
     does: &Does,
     forms: &Forms,
@@ -107,8 +108,8 @@ pub fn has_room(forms: &Forms) -> Result<(), Failure> {
 
 /// Saves plans where that is asked for, and shows them.
 pub fn present(
-    all: &[Became<Planned>],
-    asked: &TargetSelection,
+    all: &[TargetResult<Planned>],
+    asked: &SeveralTargets,
     wish: &PlanRequest,
     does: &Does,
     forms: &Forms,
@@ -131,13 +132,13 @@ pub fn present(
             _ => show(&several, *format, file.as_deref(), context)?,
         }
     }
-    let failed = all.iter().filter_map(|one| Some((one.site.target.as_str(), one.ended.as_ref().err()?)));
+    let failed = all.iter().filter_map(|one| Some((one.workspace.target.as_str(), one.result.as_ref().err()?)));
     tell_failed(failed, context);
     Ok(worst(all.iter().zip(&aheads).map(|(one, (_, ahead))| exit(one, ahead, detailed))))
 }
 
-fn exit(one: &Became<Planned>, ahead: &NextSteps, detailed: bool) -> Exit {
-    match &one.ended {
+fn exit(one: &TargetResult<Planned>, ahead: &NextSteps, detailed: bool) -> Exit {
+    match &one.result {
         Err(failure) => failure.exit,
         Ok(_) if ahead.refused.iter().any(|refused| refused.guard == Guard::Drift) => Exit::Refused,
         Ok(planned) if detailed && (!planned.plan.is_empty() || planned.plan.is_beside_others()) => Exit::Changes,
@@ -180,7 +181,7 @@ fn has_room_for_pages(folder: Option<&Path>) -> Result<(), Failure> {
 fn write_each(
     folder: &Path,
     end: &str,
-    all: &[Became<Planned>],
+    all: &[TargetResult<Planned>],
     aheads: &[(String, NextSteps)],
     text: impl Fn(&Plan, &NextSteps) -> String,
 ) -> Result<usize, Failure> {
@@ -189,27 +190,27 @@ fn write_each(
         return Err(Failure::usage(format!("{shown} is a file, and there is a plan for each of several targets"))
             .help("name a folder: --out DIR; it gets a file for each target"));
     }
-    if let Some(one) = all.iter().find(|one| !is_key(&one.site.target)) {
-        let name = text::short(&one.site.target, 60);
+    if let Some(one) = all.iter().find(|one| !is_key(&one.workspace.target)) {
+        let name = text::short(&one.workspace.target, 60);
         return Err(Failure::usage(format!("no file can have the name of the target `{name}`"))
             .help("save its plan by itself: pushplan plan --target NAME --out FILE"));
     }
     fs::create_dir_all(folder).map_err(|error| Failure::new(format!("{shown} cannot be made: {error}")))?;
     for (one, (target, ahead)) in all.iter().zip(aheads) {
         let path = folder.join(format!("{target}{end}"));
-        match &one.ended {
+        match &one.result {
             Ok(planned) => write(&path, &text(&planned.plan, ahead))?,
             Err(_) => drop(fs::remove_file(&path)),
         }
     }
-    Ok(all.iter().filter(|one| one.ended.is_ok()).count())
+    Ok(all.iter().filter(|one| one.result.is_ok()).count())
 }
 
 /// Says which plans a folder holds beside these.
-fn tell_others(folder: &Path, all: &[Became<Planned>], context: &Context) -> Result<(), Failure> {
+fn tell_others(folder: &Path, all: &[TargetResult<Planned>], context: &Context) -> Result<(), Failure> {
     let shown = folder.display();
     // Whoever applies the folder applies all that is in it.
-    let own: Vec<String> = all.iter().map(|one| format!("{}{SAVED}", one.site.target)).collect();
+    let own: Vec<String> = all.iter().map(|one| format!("{}{SAVED}", one.workspace.target)).collect();
     let others: Vec<String> = names(folder)?.into_iter().filter(|name| !own.contains(name)).collect();
     if !others.is_empty() {
         let others = text::short(&text::all_of(&others), 200);

@@ -9,11 +9,12 @@ use jiff::Timestamp;
 use super::board::Board;
 use crate::apply::{Ending, Fate, Report, StepReport};
 use crate::cli::apply::{How, exit};
-use crate::cli::many::{Became, Places, Which, each};
+use crate::cli::places::{Places, Which};
 use crate::cli::signals::{Signal, Stop};
 use crate::cli::turn::Turn;
 use crate::cli::{Context, planning};
 use crate::engine::ledger;
+use crate::engine::several::{TargetResult, each};
 use crate::engine::target::{self, Opened, Shared};
 use crate::engine::turn;
 use crate::engine::turn::LockHeld;
@@ -68,7 +69,7 @@ impl Rounds<'_> {
             async move { look.at(&site, &opened, &context).await }
         });
         let mut targets = Vec::new();
-        for Became { site, ended } in all.await {
+        for TargetResult { workspace: site, result: ended } in all.await {
             let target = match ended {
                 Err(failure) => failed(&site, failure),
                 Ok(RoundResult::Held(held)) => {

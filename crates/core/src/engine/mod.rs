@@ -6,13 +6,16 @@
 
 pub mod actor;
 pub mod applying;
+pub mod drift;
 pub mod lasting;
 pub mod ledger;
 pub mod local;
 mod location;
 pub mod project;
 pub mod reach;
+pub mod select;
 mod session;
+pub mod several;
 pub mod target;
 pub mod turn;
 pub mod workspace;

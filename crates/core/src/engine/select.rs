@@ -1,9 +1,10 @@
 //! Which targets names and patterns mean.
 
-use crate::engine::target::few;
-use crate::failure::Failure;
-use crate::manifest::{PROJECT_FILE, Project};
-use crate::text;
+use pushplan_io::failure::Failure;
+use pushplan_model::text;
+use pushplan_project::manifest::{PROJECT_FILE, Project};
+
+use super::target::few;
 
 /// Whether it is a name and no pattern.
 pub fn is_plain(name: &str) -> bool {
