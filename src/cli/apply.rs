@@ -1,6 +1,5 @@
 mod before;
 mod ending;
-pub mod saved;
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal};
@@ -22,6 +21,7 @@ use super::{Context, Ended, ledger, runtime};
 use crate::apply::{Ending, Notice, OnError, Report};
 use crate::engine::ApplyRequest;
 use crate::engine::ledger::take_in;
+use crate::engine::saved;
 use crate::engine::target::Opened;
 use crate::engine::turn;
 use crate::engine::turn::Waiting;
@@ -189,7 +189,7 @@ impl Apply {
             done.insert(ledger::address(address)?);
         }
         let wish = match &saved {
-            Some(plan) => PlanRequest { allow_older: self.wanted.allowed.allow_older, ..saved::wish(plan) },
+            Some(plan) => PlanRequest { allow_older: self.wanted.allowed.allow_older, ..saved::request(plan) },
             None => PlanRequest { done, ..self.wanted.wish() },
         };
         let does = Does::to(&wish.aim, &self.options());
@@ -226,7 +226,7 @@ impl Apply {
             ))
         })?;
         // Whoever goes on makes new plans. Those that were made together have one choice and one aim.
-        let wishes: Vec<PlanRequest> = plans.values().map(saved::wish).collect();
+        let wishes: Vec<PlanRequest> = plans.values().map(saved::request).collect();
         let first = wishes
             .first()
             .filter(|first| wishes.iter().all(|wish| wish.aim == first.aim && wish.choice == first.choice));

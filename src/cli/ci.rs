@@ -9,9 +9,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::apply::saved;
 use super::planning::TargetArgs;
 use super::{Context, Ended};
+use crate::engine::saved;
 use crate::failure::Failure;
 use crate::guard::{Limits, guards};
 use crate::manifest::Project;

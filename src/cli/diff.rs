@@ -1,10 +1,11 @@
 use clap::Args;
 
 use super::forms::Forms;
-use super::offline::{Against, OfflineRequest};
+use super::offline::OfflineRequest;
 use super::places::Places;
 use super::planning::Chosen;
 use super::{Context, Ended};
+use crate::engine::offline::Against;
 use crate::engine::workspace::PlanRequest;
 use crate::failure::Failure;
 use crate::git::Repository;

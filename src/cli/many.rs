@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Context;
-use super::apply::saved;
 use super::places::SeveralTargets;
 use super::planning::TargetArgs;
 use crate::engine::ledger;
+use crate::engine::saved;
 use crate::engine::workspace::{PlanRequest, Workspace};
 use crate::failure::{Exit, Failure};
 use crate::plan::{Aim, Choice, Plan};
@@ -36,7 +36,7 @@ impl PlansWanted {
     pub fn wish(&self, target: &str) -> Cow<'_, PlanRequest> {
         match self {
             Self::Alike(wish) => Cow::Borrowed(wish),
-            Self::Saved(_) => Cow::Owned(self.saved(target).map(saved::wish).unwrap_or_default()),
+            Self::Saved(_) => Cow::Owned(self.saved(target).map(saved::request).unwrap_or_default()),
         }
     }
 

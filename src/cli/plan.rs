@@ -5,7 +5,6 @@ use std::time::Duration;
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 
-use super::apply::saved::SAVED;
 use super::drifting::Drifting;
 use super::forms::Forms;
 use super::many::{self, Does};
@@ -17,6 +16,7 @@ use super::{Context, Ended, runtime};
 use crate::address::is_key;
 use crate::engine::lasting;
 use crate::engine::ledger;
+use crate::engine::saved::SAVED;
 use crate::engine::workspace::{HeadStart, PlanRequest, Prefetch, Prefetched, Workspace, unreadable};
 use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, guards};

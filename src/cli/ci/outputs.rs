@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::Value;
 
-use crate::cli::apply::saved;
 use crate::cli::{Context, Ended};
+use crate::engine::saved;
 use crate::failure::{Exit, Failure};
 use crate::files::describe;
 use crate::plan::Plan;

@@ -9,10 +9,11 @@ use jiff::Timestamp;
 
 use super::plan::{make, several, told};
 use super::{Does, PlansWanted, SeveralTargets, tell_failed, worst};
-use crate::cli::apply::{Applied, Asking, How, QUICKER, WhenFailed, left_to_people, saved};
+use crate::cli::apply::{Applied, Asking, How, QUICKER, WhenFailed, left_to_people};
 use crate::cli::review;
 use crate::cli::{Context, Ended, runtime};
 use crate::engine::ledger;
+use crate::engine::saved;
 use crate::engine::several::TargetResult;
 use crate::engine::target::{self, Opened};
 use crate::engine::turn;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::{Does, PlansWanted, SeveralTargets, tell_failed, tell_pending, worst};
 use crate::address::is_key;
-use crate::cli::apply::saved::{SAVED, names};
 use crate::cli::forms::Forms;
 use crate::cli::plan::write;
 use crate::cli::{Context, Ended, runtime};
 use crate::engine::lasting;
+use crate::engine::saved::{SAVED, names};
 use crate::engine::several::{TargetResult, each};
 use crate::engine::target::Shared;
 use crate::engine::workspace::{PlanRequest, Planned, Workspace, unreadable};

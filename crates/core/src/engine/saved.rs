@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cli::offline;
-use crate::engine::workspace::PlanRequest;
-use crate::failure::{Exit, Failure};
-use crate::files::describe;
+use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::files::describe;
+use pushplan_model::text::one_line;
+
+use super::workspace::PlanRequest;
 use crate::plan::{NoPlan, Plan};
 
 /// What the file of a saved plan is called behind the name of its target, where there are several.
-pub(crate) const SAVED: &str = ".plan";
+pub const SAVED: &str = ".plan";
 
 /// The plan that a file holds, which may be for reading alone.
 pub fn read(path: &Path) -> Result<Plan, Failure> {
@@ -42,11 +43,11 @@ pub fn read(path: &Path) -> Result<Plan, Failure> {
 /// The plan that a file holds, to be applied.
 pub fn load(path: &Path) -> Result<Plan, Failure> {
     let plan = read(path)?;
-    offline::not_applied(path, &plan).map_or(Ok(plan), Err)
+    not_applied(path, &plan).map_or(Ok(plan), Err)
 }
 
 /// The plans that a folder holds, by their targets, to be applied. One that is none stands in the way of all.
-pub(crate) fn load_all(folder: &Path) -> Result<BTreeMap<String, Plan>, Failure> {
+pub fn load_all(folder: &Path) -> Result<BTreeMap<String, Plan>, Failure> {
     in_folder(folder, load)
 }
 
@@ -99,7 +100,7 @@ pub fn names(folder: &Path) -> Result<Vec<String>, Failure> {
 }
 
 /// A saved plan was made with a choice of its own, which holds for it still.
-pub fn wish(plan: &Plan) -> PlanRequest {
+pub fn request(plan: &Plan) -> PlanRequest {
     let Plan { choice, aim, on_drift, .. } = plan;
     PlanRequest { choice: choice.clone(), aim: aim.clone(), on_drift: Some(*on_drift), ..PlanRequest::default() }
 }
@@ -113,4 +114,22 @@ pub fn holds(saved: &Plan, fresh: &Plan) -> Result<(), Failure> {
     Err(Failure::new(format!("the plan does not hold any more: {}", moved.join("; ")))
         .exit(Exit::Stale)
         .help("nothing was changed; plan again and have it looked at: pushplan plan --out FILE"))
+}
+
+/// The failure for a plan that was not compared with the service, where one is to be applied.
+fn not_applied(file: &Path, plan: &Plan) -> Option<Failure> {
+    let words = plan.compared_with()?;
+    let message = format!("the plan {} is for reading, and is not applied: {}", file.display(), lower(&words));
+    Some(
+        Failure::new(one_line(&message))
+            .exit(Exit::Refused)
+            .help("make one that is compared with the service: pushplan plan --out FILE"),
+    )
+}
+
+/// A sentence within a sentence.
+fn lower(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(|first| first.to_lowercase().to_string()).unwrap_or_default();
+    first + letters.as_str().trim_end_matches('.')
 }

@@ -1,0 +1,237 @@
+//! Plans that are made without the service: against the ledger, or against the manifests of a commit.
+//!
+//! They need no credentials, so that pull requests of strangers can be planned. They are for reading.
+
+mod base;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use jiff::Timestamp;
+use pushplan_io::client::Origin;
+use pushplan_io::failure::Failure;
+use pushplan_io::git::{Repository, Revision};
+use pushplan_ledger::{Chain, Ledger, Log, Position};
+use pushplan_model::finding::Finding;
+use pushplan_model::nouns::level::Level;
+
+use super::workspace::{PlanRequest, Planned, Workspace, no_match, unreadable};
+use super::{Session, ledger, target, turn};
+use crate::compare::Applied;
+use crate::live::Live;
+use crate::plan::{Annotations, Basis, Plan};
+use crate::planner::{self, Aligned, Rules};
+
+pub use base::Base;
+
+/// What CI calls the branch that a pull request is to be merged into.
+const BASE_BRANCHES: [&str; 2] = ["GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"];
+
+/// What the manifests are held against.
+#[derive(Debug)]
+pub enum Against {
+    /// The ledger, or where there is none to read, the manifests of a commit.
+    Ledger(Option<Base>),
+    /// The manifests of a commit. `own` is the commit of the manifests themselves.
+    Commit { base: Base, own: Option<Revision> },
+}
+
+impl Against {
+    /// The manifests of a commit.
+    pub fn commit(
+        root: &Path,
+        repository: &Repository,
+        revision: Revision,
+        own: Option<Revision>,
+    ) -> Result<Self, Failure> {
+        Ok(Self::Commit { base: Base::read(root, repository, revision)?, own })
+    }
+
+    /// Chooses what plans are compared with: the ledger, or a commit if one is named. An empty name is the branch that the pull
+    /// request of this CI job is for.
+    pub fn choose(root: &Path, is_ledger: bool, commit: Option<&str>) -> Result<Self, Failure> {
+        let name = match commit {
+            Some("") => Some(base_branch().ok_or_else(no_branch)?),
+            Some(name) => Some(name.to_owned()),
+            // The author of a pull request must not decide where the ledger is.
+            None => base_branch(),
+        };
+        let base = match name {
+            None => None,
+            Some(name) => {
+                let repository = Repository::of(root)?;
+                let revision = repository.revision(&name)?;
+                Some(Base::read(root, &repository, revision)?)
+            }
+        };
+        Ok(match (is_ledger, base) {
+            (false, Some(base)) => Self::Commit { base, own: None },
+            (_, base) => Self::Ledger(base),
+        })
+    }
+
+    /// The commit, if there is one.
+    pub fn base(&self) -> Option<&Base> {
+        match self {
+            Self::Ledger(base) => base.as_ref(),
+            Self::Commit { base, .. } => Some(base),
+        }
+    }
+}
+
+/// Why no plan was made.
+#[derive(Debug)]
+pub enum NotCompared {
+    /// The manifests of the commit have errors.
+    BaseInvalid {
+        revision: Revision,
+        errors: Vec<Finding>,
+    },
+    Failed(Failure),
+}
+
+impl From<Failure> for NotCompared {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<NotCompared> for Failure {
+    fn from(why: NotCompared) -> Self {
+        match why {
+            NotCompared::Failed(failure) => failure,
+            NotCompared::BaseInvalid { revision, .. } => Self::new(format!("the manifests of {revision} have errors, so that nothing can be compared with them"))
+                .help("these are not errors of the change that is looked at: correct them there first, or compare with another commit"),
+        }
+    }
+}
+
+/// The branch that the pull request of a CI job is for.
+fn base_branch() -> Option<String> {
+    let named = |name: &&str| std::env::var(name).ok().filter(|branch| !branch.is_empty());
+    BASE_BRANCHES.iter().find_map(named).map(|branch| format!("origin/{branch}"))
+}
+
+fn no_branch() -> Failure {
+    Failure::usage("--against-git needs the name of a commit here: this is no CI job of a pull request")
+        .help("such as --against-git origin/main")
+}
+
+impl Workspace {
+    /// Makes a plan for reading: against the ledger, or against the manifests of a commit.
+    pub async fn plan_offline(
+        &self,
+        against: &Against,
+        request: &PlanRequest,
+        now: Timestamp,
+        session: &Session,
+    ) -> Result<Planned, NotCompared> {
+        let (base, own) = match against {
+            Against::Commit { base, own } => (base, own.clone()),
+            Against::Ledger(base) => {
+                let remembered = remembered(self, base.as_ref(), session).await;
+                match (remembered, base) {
+                    (Ok((ledger, position)), None) => return Ok(of_ledger(self, ledger, position, request, now)?),
+                    (Ok((ledger, position)), Some(_)) if position.seq > 0 => {
+                        return Ok(of_ledger(self, ledger, position, request, now)?);
+                    }
+                    (Ok(_), Some(base)) => {
+                        self.note(&format!("The ledger is empty: comparing with {}.", base.revision), session);
+                        (base, None)
+                    }
+                    (Err(why), Some(base)) => {
+                        self.note(&format!("{}: comparing with {}.", why.message, base.revision), session);
+                        (base, None)
+                    }
+                    (Err(why), None) => {
+                        let help = "or compare with the manifests of a branch: --against-git origin/main";
+                        let help = why.help.as_ref().map_or(help.to_owned(), |own| format!("{own}\n          {help}"));
+                        return Err(why.help(help).into());
+                    }
+                }
+            }
+        };
+        let units = base.units(&self.target)?;
+        let is_new = units.is_none();
+        let applied = Applied::new(&units.unwrap_or_default(), now);
+        let basis = Basis::Commit { commit: base.revision.clone(), manifests: own, is_new };
+        let mut plan = decided(self, &applied.ledger, Position::default(), basis, request, now)?;
+        applied.forget_ids(&mut plan.changes, &mut plan.steps);
+        Ok(Planned { plan: plan.into(), ledger: applied.ledger, at_work: false, digest: None })
+    }
+}
+
+fn of_ledger(
+    workspace: &Workspace,
+    ledger: Ledger,
+    at: Position,
+    request: &PlanRequest,
+    now: Timestamp,
+) -> Result<Planned, Failure> {
+    let plan = decided(workspace, &ledger, at, Basis::Ledger, request, now)?;
+    let at_work = plan.told.at_work.is_some();
+    Ok(Planned { plan: plan.into(), ledger, at_work, digest: None })
+}
+
+/// What the ledger of a target says. Where a commit is there to compare with, that says where the ledger is: the files may be of
+/// somebody who would like it to be elsewhere.
+async fn remembered(
+    workspace: &Workspace,
+    base: Option<&Base>,
+    session: &Session,
+) -> Result<(Ledger, Position), Failure> {
+    let log: Chain = match base {
+        None => workspace.log.clone(),
+        Some(base) => base.log(&workspace.target)?,
+    };
+    if log.shown() != workspace.log.shown() {
+        workspace.note("The ledger is read where that commit says that it is, and not where the files say.", session);
+    }
+    if let Some(words) = ledger::pending(&log.kept().map_err(unreadable)?) {
+        session.note(&words);
+    }
+    let ledger = Ledger::replay(log.read(0).await.map_err(unreadable)?);
+    if let Some(running) = turn::holder(&ledger, Timestamp::now()) {
+        workspace.note(&turn::at_work(running), session);
+    }
+    Ok((ledger, log.known()))
+}
+
+/// The plan for what a ledger says, as if the service had just that.
+fn decided(
+    workspace: &Workspace,
+    ledger: &Ledger,
+    position: Position,
+    basis: Basis,
+    request: &PlanRequest,
+    now: Timestamp,
+) -> Result<Plan, Failure> {
+    let settings = workspace.manifests.project.target(&workspace.target);
+    let is_built_in = settings.is_some_and(|settings| target::is_built_in(&workspace.target, settings));
+    let base_url = settings.and_then(|settings| settings.base_url.as_ref());
+    let origin = base_url.and_then(|url| Origin::parse(url).ok()).map(|origin| origin.to_string());
+    let pinned = settings.and_then(|settings| settings.app_key_fingerprint.as_ref());
+    let app = if ledger.app.is_empty() { pinned.map(|print| print.value.clone()) } else { Some(ledger.app.clone()) };
+    let level = settings.map_or(Level::Documented, |settings| target::wanted(settings, is_built_in));
+    let aligned = Aligned::new(&workspace.units, ledger);
+    let live = Live::remembered(&aligned.ledger, level);
+    // This machine's clock decides who holds the lock, not the time that the plan is for.
+    let at_work = turn::holder(ledger, Timestamp::now()).map(turn::at_work);
+    let under_way = match at_work {
+        Some(_) => aligned.ledger.open.keys().cloned().collect(),
+        None => BTreeSet::new(),
+    };
+    let rules = workspace.rules_offline(request);
+    let rules = Rules {
+        origin: origin.unwrap_or_else(|| if is_built_in { "built-in" } else { "nowhere" }.to_owned()),
+        app: app.unwrap_or_default(),
+        level,
+        position,
+        basis,
+        under_way,
+        descent: workspace.descent(ledger),
+        told: Annotations { last_apply: ledger.applied, at_work, ..rules.told },
+        ..rules
+    };
+    planner::plan(&aligned, &live, &rules, now).map_err(no_match)
+}
