@@ -14,7 +14,7 @@ use crate::nouns::delay::Delay;
 pub struct Turn {
     /// How long to wait for another apply to finish, such as 10m [default: stop at once]
     #[arg(long, value_name = "TIME", value_parser = length)]
-    wait: Option<SignedDuration>,
+    pub wait: Option<SignedDuration>,
 }
 
 pub fn length(text: &str) -> Result<SignedDuration, String> {

@@ -7,11 +7,9 @@ use similar::TextDiff;
 
 use super::{Repetition, one_line, visible};
 use crate::address::Address;
-use crate::failure::{Exit, Failure};
 use crate::kinds::{self, Kind};
 use crate::ledger::Adopted;
 use crate::manifest::edit::{Clash, Placed, Settled, Unplaced};
-use crate::plan::DeclaredAt;
 use crate::pull::{Gone, Left, PulledFile};
 use crate::source::{Position, Sources, Span};
 use crate::text;
@@ -23,14 +21,13 @@ const NAMED: usize = 5;
 pub fn count(number: usize, kind: &Kind) -> String {
     match number {
         1 => format!("1 {}", kind.noun),
-        _ => format!("{number} {}", plural(kind)),
+        _ => format!("{number} {}", kind.plural()),
     }
 }
 
 /// Several of a kind.
 pub fn plural(kind: &Kind) -> String {
-    let ending = if kind.noun.ends_with("sh") { "es" } else { "s" };
-    format!("{}{ending}", kind.noun)
+    kind.plural()
 }
 
 /// So many of each kind.
@@ -44,7 +41,7 @@ fn counts(addresses: &[Address]) -> String {
 }
 
 /// One line for a file: `Wrote segments.yaml: 12 segments`. Of many alike, one line for all of them.
-pub fn files(files: &[(String, &PulledFile)], done: bool) -> Vec<String> {
+pub fn files(files: &[(String, PulledFile)], done: bool) -> Vec<String> {
     let (wrote, added) = if done { ("Wrote", "Added") } else { ("Would write", "Would add") };
     let (few, many): (Vec<_>, Vec<_>) =
         files.iter().partition(|(_, file)| files.len() <= MANY || file.before.is_some());
@@ -79,7 +76,7 @@ pub fn left(all: &[Left]) -> Vec<String> {
     let line = |((kind, is_part, why), some): (&(&str, bool, &str), &Vec<&Left>)| {
         let kind = kinds::kind(kind)?;
         let number = match is_part {
-            true => format!("{} of {}", text::count(some.len(), "part"), plural(kind)),
+            true => format!("{} of {}", text::count(some.len(), "part"), kind.plural()),
             false => count(some.len(), kind),
         };
         let named = some.iter().take(NAMED).map(|left| match left.name == left.id || left.name.is_empty() {
@@ -214,25 +211,7 @@ pub fn parts(adopted: &[Adopted], forgotten: &[Address], done: bool) -> Vec<Stri
 
 /// What was removed on the service, and how it goes from git.
 pub fn gone(gone: &Gone) -> String {
-    one_line(&format!("Removed on the service: {}. {}", gone.address, way_out(gone)))
-}
-
-/// Somebody asked for what was removed on the service.
-pub(crate) fn nothing_there(gone: &Gone) -> Failure {
-    let address = one_line(&gone.address.to_string());
-    Failure::new(format!("{address} was removed on the service: there is nothing to pull"))
-        .exit(Exit::Refused)
-        .help(one_line(&way_out(gone)))
-}
-
-fn way_out(gone: &Gone) -> String {
-    let place = match &gone.place {
-        Some(DeclaredAt { file, line }) => format!("take it out of {file}:{line}"),
-        None => "take it out of your files".to_owned(),
-    };
-    format!(
-        "To remove it from git, {place}: the next apply lets go of it. Left there, `pushplan plan` says what becomes of it"
-    )
+    one_line(&format!("Removed on the service: {}. {}", gone.address, gone.way_out()))
 }
 
 /// Values that could not be brought into git, each with the places that matter; `after`: files as they are by now.

@@ -13,6 +13,7 @@ pub mod local;
 mod location;
 pub mod offline;
 pub mod project;
+pub mod pull;
 pub mod reach;
 pub mod saved;
 pub mod select;

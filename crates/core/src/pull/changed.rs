@@ -52,6 +52,19 @@ pub struct Gone {
     pub place: Option<DeclaredAt>,
 }
 
+impl Gone {
+    /// How it is removed from git.
+    pub fn way_out(&self) -> String {
+        let place = match &self.place {
+            Some(DeclaredAt { file, line }) => format!("take it out of {file}:{line}"),
+            None => "take it out of your files".to_owned(),
+        };
+        format!(
+            "To remove it from git, {place}: the next apply lets go of it. Left there, `pushplan plan` says what becomes of it"
+        )
+    }
+}
+
 /// What the service did to what is declared.
 #[derive(Debug, Default)]
 pub struct Changes {

@@ -142,6 +142,12 @@ impl Kind {
             api: &const { remote::Row::<R>(PhantomData) },
         }
     }
+
+    /// The noun for several.
+    pub fn plural(&self) -> String {
+        let ending = if self.noun.ends_with("sh") { "es" } else { "s" };
+        format!("{}{ending}", self.noun)
+    }
 }
 
 fn decode<R: Remote>(key: &At<String>, node: &Node, reader: &mut Reader) -> Option<Box<dyn Spec>> {

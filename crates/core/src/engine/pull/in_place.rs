@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use pushplan_io::failure::Failure;
+use pushplan_io::files;
+use pushplan_ledger::{Adopted, Ledger, Owned};
+use pushplan_model::address::Address;
+use pushplan_model::kinds;
+use pushplan_model::kinds::remote::segments;
+use pushplan_model::node::{At, Node, Reader};
+use pushplan_model::source::Span;
+use pushplan_model::text::one_line;
+use pushplan_project::manifest::edit::{self, EditSide, Editor, Placed, Settled, Unplaced, settle};
+use pushplan_project::manifest::{Input, InputSource, Manifests, read_project_with};
 use serde_json::Value;
 
 use super::mending::Mending;
-use crate::address::Address;
-use crate::failure::Failure;
-use crate::files;
-use crate::kinds;
-use crate::kinds::remote::segments;
-use crate::ledger::{Adopted, Ledger, Owned};
-use crate::manifest::edit::{self, EditSide, Editor, Placed, Settled, Unplaced, settle};
-use crate::manifest::{Input, InputSource, Manifests, read_project_with};
-use crate::node::{At, Node, Reader};
 use crate::pull::{Changed, Clash, Edited, Part, PulledFile, rebased};
-use crate::render::pull as told;
-use crate::source::Span;
 
 /// What is edited, before anything is written.
 #[derive(Debug, Default)]
@@ -110,7 +110,7 @@ impl InPlace {
     }
 
     /// How many resources are left to be edited by hand.
-    pub(crate) fn to_do(&self) -> usize {
+    pub fn to_do(&self) -> usize {
         self.settled.placed.values().filter(|placed| !placed.unplaced.is_empty()).count()
     }
 
@@ -125,21 +125,21 @@ impl InPlace {
         self.before.get(name).map(String::as_str).or(file.before.as_deref())
     }
 
-    /// The edits as diffs, but for files that are told elsewhere.
-    pub(crate) fn diffs(&self, told_elsewhere: &dyn Fn(&str) -> bool) -> Vec<String> {
-        let texts = self.settled.texts.iter().filter(|(name, _)| !told_elsewhere(name));
-        texts.map(|(name, text)| told::diff(name, self.before.get(name).map(String::as_str), text)).collect()
+    /// The files that are edited: their names, and what they hold before and after.
+    pub fn files(&self) -> impl Iterator<Item = (&str, Option<&str>, &str)> {
+        let texts = self.settled.texts.iter();
+        texts.map(|(name, text)| (name.as_str(), self.before.get(name).map(String::as_str), text.as_str()))
     }
 
     /// Writes the files that changed, as they were read, and says of each that it is written.
     pub fn write(&self, root: &Path, wrote: &dyn Fn(&str)) -> Result<(), Failure> {
         for (name, text) in &self.settled.texts {
             let cannot = |why: String| {
-                Failure::new(format!("{} cannot be written: {why}", crate::render::one_line(name)))
+                Failure::new(format!("{} cannot be written: {why}", one_line(name)))
                     .help("nothing is recorded yet; run the command again once it can be written")
             };
             let path = root.join(name);
-            let found = files::read_unlinked(&path, crate::manifest::FILE_LIMIT).map_err(cannot)?;
+            let found = files::read_unlinked(&path, pushplan_project::manifest::FILE_LIMIT).map_err(cannot)?;
             if self.before.get(name).map(String::as_bytes) != Some(&found[..]) {
                 return Err(cannot("somebody else has changed it in the meantime".to_owned()));
             }

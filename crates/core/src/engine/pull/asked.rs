@@ -2,21 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use pushplan_io::failure::Failure;
+use pushplan_ledger::Ledger;
+use pushplan_model::address::Address;
+use pushplan_model::kinds::{self, Found, KINDS, Kind, Read};
+use pushplan_model::nouns::level::Level;
+use pushplan_model::text;
+use pushplan_model::text::one_line;
 use serde_json::Value;
 
-use crate::address::Address;
-use crate::failure::Failure;
-use crate::kinds::{self, Found, KINDS, Kind, Read};
-use crate::ledger::Ledger;
 use crate::live::{Live, LiveState};
-use crate::nouns::level::Level;
 use crate::pull::{Called, Choice, Declared, Left, Placed, Places};
-use crate::render::one_line;
-use crate::render::pull as told;
-use crate::text;
 
 /// The part that was asked for. Words that mean nothing are refused.
-pub fn chosen(choice: &Choice, places: Places, ours: &Ours, untold: &[&Kind]) -> Result<Places, Failure> {
+pub fn chosen(choice: &Choice, places: Places, ours: &Ours, unlisted: &[&Kind]) -> Result<Places, Failure> {
     let Places { mut placed, mut grown, mut left } = places;
     let Ours { ledger, declared, names } = ours;
     let known: BTreeSet<Address> = ledger.owned.keys().map(Address::resource).chain(declared.iter().cloned()).collect();
@@ -35,11 +34,11 @@ pub fn chosen(choice: &Choice, places: Places, ours: &Ours, untold: &[&Kind]) ->
         all.extend(std::iter::once("").chain(own).map(called));
     }
     if let Some(word) = choice.idle(&all) {
-        if let Some(kind) = untold.iter().find(|kind| word.split('/').next() == Some(kind.key)) {
+        if let Some(kind) = unlisted.iter().find(|kind| word.split('/').next() == Some(kind.key)) {
             return Err(Failure::usage(format!(
                 "{} cannot be looked for: this API does not list {}",
                 one_line(&word),
-                told::plural(kind)
+                kind.plural()
             ))
             .help(format!("declare it and run `pushplan adopt {}/KEY --id ID`", kind.key)));
         }
@@ -142,10 +141,10 @@ pub fn names(declared: &Declared, ledger: &Ledger, live: &Live) -> BTreeMap<Addr
 }
 
 /// The kinds that were asked for and that this API does not list.
-pub fn untold(choice: &Choice, level: Level) -> Vec<&'static Kind> {
+pub fn unlisted(choice: &Choice, level: Level) -> Vec<&'static Kind> {
     let asked = choice.kinds();
-    let is_untold = |kind: &&Kind| asked.contains(kind.key) && kind.api.lifecycle(level).read == Read::LedgerOnly;
-    KINDS.iter().filter(is_untold).collect()
+    let is_unlisted = |kind: &&Kind| asked.contains(kind.key) && kind.api.lifecycle(level).read == Read::LedgerOnly;
+    KINDS.iter().filter(is_unlisted).collect()
 }
 
 fn called(left: &Left) -> Called<'_> {

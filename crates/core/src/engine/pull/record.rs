@@ -6,16 +6,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::files;
+use pushplan_ledger::{Adopted, AppendError, Entry, Ledger, Log, Record, Seq};
+use pushplan_model::address::Address;
+use pushplan_model::text::one_line;
+use pushplan_project::manifest::{FILE_LIMIT, Manifests, read_project};
 
-use crate::address::Address;
 use crate::engine::actor;
 use crate::engine::workspace::{Workspace, unreadable};
-use crate::failure::{Exit, Failure};
-use crate::files;
-use crate::ledger::{Adopted, AppendError, Entry, Ledger, Log, Record, Seq};
-use crate::manifest::{FILE_LIMIT, Manifests, read_project};
 use crate::pull::PulledFile;
-use crate::render::one_line;
 
 /// What the ledger is told, in the order in which each part of it alone is right: another key comes before all that is said
 /// under it. Nothing is adopted that another address has.
@@ -67,7 +67,7 @@ struct Before {
 }
 
 impl Files {
-    pub fn before(manifests: &Manifests, edited: &BTreeMap<String, String>, added: &[(String, &PulledFile)]) -> Self {
+    pub fn before(manifests: &Manifests, edited: &BTreeMap<String, String>, added: &[(String, PulledFile)]) -> Self {
         let root = manifests.project.root.clone();
         let mut becomes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         let added = added.iter().map(|(name, file)| (name.as_str(), &file.text));
@@ -102,7 +102,7 @@ impl Files {
                     Some(was) => files::replace(path, was).is_ok(),
                 };
             if !done {
-                stay.push(crate::manifest::shown(&self.root, path));
+                stay.push(pushplan_project::manifest::shown(&self.root, path));
             }
         }
         for folder in &self.folders {

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use pushplan_model::address::Address;
+use pushplan_model::codes;
+use pushplan_model::codes::Severity;
+use pushplan_model::finding::Finding;
+use pushplan_model::kinds;
+
 use super::in_place::InPlace;
-use crate::address::Address;
-use crate::codes;
-use crate::codes::Severity;
-use crate::finding::Finding;
-use crate::kinds;
 use crate::pull::Draft;
 
 /// What has been done so far so that edited manifests are valid.

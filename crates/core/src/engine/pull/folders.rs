@@ -1,0 +1,111 @@
+//! The folders and files that a pull writes to.
+
+use std::path::{Component, Path, PathBuf};
+
+use pushplan_io::failure::Failure;
+use pushplan_io::files;
+use pushplan_model::text::one_line;
+use pushplan_project::manifest::{FILE_LIMIT, Manifests, PROJECT_FILE, Project};
+
+use crate::engine::project;
+use crate::pull::PulledFile;
+
+/// Creates the folders that the project names and that are missing, and returns them: git keeps no empty ones.
+pub fn create(root: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut made = Vec::new();
+    for place in Project::open(root).places() {
+        let is_file = place.extension().is_some();
+        let stays_inside = |inside: &&Path| inside.components().all(|part| matches!(part, Component::Normal(_)));
+        let Some(inside) = place.strip_prefix(root).ok().filter(|_| !is_file).filter(stays_inside) else { continue };
+        let mut path = root.to_owned();
+        for part in inside {
+            path.push(part);
+            if path.is_symlink() || path.is_file() {
+                break;
+            }
+            if !path.exists() {
+                std::fs::create_dir(&path).map_err(|error| {
+                    Failure::new(format!("{} cannot be made: {}", path.display(), files::describe(&error)))
+                })?;
+                made.push(path.clone());
+            }
+        }
+    }
+    Ok(made)
+}
+
+/// Removes folders that were created and are still empty.
+pub fn remove(created: &[PathBuf]) {
+    created.iter().rev().for_each(|folder| drop(std::fs::remove_dir(folder)));
+}
+
+/// The folder that files are written to, from the project's. It must be one whose manifests the project reads, or all that
+/// is pulled would be ours and declared nowhere.
+pub(super) fn folder(manifests: &Manifests, out: Option<&Path>) -> Result<String, Failure> {
+    let root = &manifests.project.root;
+    let places = manifests.project.places();
+    let folder = match out {
+        Some(out) => lexical(&project::here()?.join(out)),
+        None => places.iter().find(|place| !place.is_file()).cloned().ok_or_else(|| {
+            Failure::usage(format!("{PROJECT_FILE} names files alone, and no folder to write to"))
+                .help("name a folder under `manifests`, and here with --out")
+        })?,
+    };
+    let shown = folder.display();
+    let inside = folder.strip_prefix(root).ok().filter(|_| places.iter().any(|place| folder.starts_with(place)));
+    let Some(inside) = inside else {
+        return Err(Failure::usage(format!("{shown} is no folder that the project reads manifests from"))
+            .help(format!("choose one beneath it, or name it under `manifests` in {PROJECT_FILE}")));
+    };
+    let parts: Vec<String> = inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    if parts.iter().any(|part| part.starts_with('.')) {
+        return Err(Failure::usage(format!("{shown} is hidden, and manifests in it are not read"))
+            .help("choose a folder whose name begins with a letter"));
+    }
+    let mut path = root.clone();
+    for part in inside {
+        path.push(part);
+        if path.is_symlink() || path.is_file() {
+            return Err(Failure::usage(format!("{} is no folder of the project", path.display()))
+                .help("choose one that is not reached through a link"));
+        }
+    }
+    Ok(parts.join("/"))
+}
+
+/// A path from the project's folder.
+pub(super) fn within(folder: &str, path: &str) -> String {
+    if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") }
+}
+
+/// A path without `.` and `..`, as it is written.
+fn lexical(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(out.pop()),
+            part => out.push(part),
+        }
+    }
+    out
+}
+
+/// Writes a file. What is there is added to as it was read, and nothing else is ever replaced.
+pub(super) fn write(root: &Path, name: &str, file: &PulledFile) -> Result<(), Failure> {
+    let path = root.join(name);
+    let cannot = |why: String| {
+        Failure::new(format!("{} cannot be written: {why}", one_line(name)))
+            .help("nothing is recorded yet; run the command again once it can be written")
+    };
+    match &file.before {
+        None => files::create(root, name, file.text.as_bytes()).map_err(cannot),
+        Some(before) => {
+            let found = files::read_unlinked(&path, FILE_LIMIT).map_err(cannot)?;
+            if found != before.as_bytes() {
+                return Err(cannot("somebody else has changed it in the meantime".to_owned()));
+            }
+            files::replace(&path, file.text.as_bytes()).map_err(cannot)
+        }
+    }
+}
