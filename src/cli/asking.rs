@@ -5,15 +5,12 @@ use serde_json::Value;
 use super::planning::{TargetArgs, tell};
 use super::{Context, runtime};
 use crate::client::refusal;
-use crate::codes::Severity;
+use crate::engine::NotOpened;
 use crate::engine::target::{self, Opened};
 use crate::exchange::{Answer, Loss, Meaning};
 use crate::failure::{Exit, Failure};
-use crate::files::read_unlinked;
-use crate::finding::Findings;
 use crate::live::Pages;
-use crate::manifest::{self, FILE_LIMIT, PROJECT_FILE, Project, to_text};
-use crate::source::Sources;
+use crate::manifest::{PROJECT_FILE, Project};
 
 /// How many pages of one list are followed.
 pub const MOST_PAGES: usize = 1_000;
@@ -36,20 +33,15 @@ pub fn with<T>(
 /// The project file. One with an error is not used: what it pins could be what cannot be read, and what it allows what is refused.
 /// `done` is what is not done then.
 pub fn project(place: &TargetArgs, done: &str, context: &Context) -> Result<Project, Failure> {
-    let root = place.root()?;
-    let bytes = read_unlinked(&root.join(PROJECT_FILE), FILE_LIMIT)
-        .map_err(|why| Failure::new(format!("{PROJECT_FILE} cannot be read: {why}")).exit(Exit::Findings))?;
-    let (mut sources, mut findings) = (Sources::default(), Findings::default());
-    let project = Project::read(&root, to_text(bytes).0, &mut sources, &mut findings);
-    let read = manifest::read(project, Vec::new(), sources, findings);
-    let mut errors = read.findings.iter().filter(|finding| finding.severity == Severity::Error).peekable();
-    if errors.peek().is_some() {
-        tell(&read, errors, false, context);
-        return Err(Failure::new(format!("{PROJECT_FILE} has errors, so that nothing is {done}"))
-            .exit(Exit::Findings)
-            .help("correct them; the manifests need not be right for this"));
-    }
-    Ok(read.project)
+    place.project_file().map_err(|why| match why {
+        NotOpened::Failed(failure) => failure,
+        NotOpened::Invalid(invalid) => {
+            tell(&invalid.manifests, invalid.errors.iter(), false, context);
+            Failure::new(format!("{PROJECT_FILE} has errors, so that nothing is {done}"))
+                .exit(Exit::Findings)
+                .help("correct them; the manifests need not be right for this")
+        }
+    })
 }
 
 /// What the service answers to a `GET`, where it does not refuse who asks.

@@ -2,9 +2,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{Context, Ended, scope};
+use super::{Context, Ended};
 use crate::cores;
-use crate::engine::project;
+use crate::engine::{project, scope};
 use crate::failure::{Exit, Failure};
 use crate::files;
 use crate::manifest::layout::{Kept, layout};

@@ -9,10 +9,9 @@ use super::forms::Forms;
 use super::many::{self, Does, PlansWanted};
 use super::places::{Places, SeveralTargets, Which};
 use super::{Context, Ended, plan};
-use crate::engine::target;
+use crate::engine::promote;
 use crate::engine::workspace::PlanRequest;
-use crate::failure::{Exit, Failure};
-use crate::manifest::Project;
+use crate::failure::Exit;
 use crate::plan::Aim;
 use crate::render::Format;
 
@@ -49,14 +48,10 @@ impl Promote {
         let places = Places::new(self.project.clone(), self.to.clone());
         let format = if self.wanted.how.format == Format::Text { Format::Text } else { Format::Json };
         let forms = Forms::one(format, self.out.clone());
-        let project = Project::open(&places.root()?);
-        let is_known = project.target(&self.from).is_some() || project.target_names().is_empty();
-        if !is_known {
-            return Err(target::unknown(&self.from, &project.target_names()));
-        }
+        promote::check_source(&places.root()?, &self.from)?;
         match places.which()? {
             Which::One(place) => {
-                self.is_another(place.target())?;
+                promote::check_destination(&self.from, place.target())?;
                 let site = place.read_for(context, Timestamp::now(), self.wanted.how.format != Format::Text)?;
                 let again = place.again(&self.does().command(&site.target).0, &wish.choice).whole();
                 if !self.wanted.allowed.yes {
@@ -70,9 +65,7 @@ impl Promote {
     }
 
     fn several(&self, asked: &SeveralTargets, wish: &PlanRequest, forms: &Forms, context: &Context) -> Ended {
-        if asked.targets()?.contains(&self.from) {
-            self.is_another(Some(&self.from))?;
-        }
+        promote::check_destinations(&self.from, asked)?;
         let does = self.does();
         if !self.wanted.allowed.yes {
             return many::plan::run(asked, wish, &does, forms, false, context);
@@ -84,13 +77,5 @@ impl Promote {
     /// What does what was planned.
     fn does(&self) -> Does {
         Does::Promote { from: self.from.clone(), options: self.wanted.drifting.again().to_owned() }
-    }
-
-    fn is_another(&self, to: Option<&str>) -> Result<(), Failure> {
-        match to == Some(self.from.as_str()) {
-            true => Err(Failure::usage(format!("`{}` cannot be promoted to itself", self.from))
-                .help("name another target behind --to")),
-            false => Ok(()),
-        }
     }
 }

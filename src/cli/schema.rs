@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{Context, Ended, scope};
-use crate::engine::project;
+use super::{Context, Ended};
+use crate::engine::{project, scope};
 use crate::failure::{Exit, Failure};
 use crate::files;
 use crate::manifest::schema::{Names, manifest_of};

@@ -12,10 +12,10 @@ use tokio::task::JoinSet;
 
 use super::forms::among;
 use super::planning::TargetArgs;
-use super::{Context, Ended, runtime, scope};
+use super::{Context, Ended, runtime};
 use crate::cases::{self, Against, Case, FILES, Ran, Suite};
 use crate::codes::Severity;
-use crate::engine::project;
+use crate::engine::{project, scope};
 use crate::failure::{Exit, Failure};
 use crate::files;
 use crate::render;

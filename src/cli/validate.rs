@@ -1,25 +1,16 @@
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
-use super::fix::{self, Fixed};
 use super::forms::among;
-use super::scope::{self, Scope, Texts};
 use super::{Context, Ended};
-use crate::check::Verdict;
 use crate::codes::Severity;
-use crate::engine::select::select;
-use crate::engine::{project, target};
+use crate::engine::validate::{CheckedFiles, FixedCount, ValidateRequest};
 use crate::failure::{Exit, Failure};
-use crate::finding::Finding;
-use crate::manifest::{Manifests, ManifestsHandle, Project, SingleTarget};
 use crate::render::escape;
 use crate::render::findings::{self, CheckReport, LocatedFinding};
 use crate::render::{Format, Reader};
-use crate::source::FileId;
-use crate::text;
 
 /// The formats that it prints.
 const FORMATS: &[Format] =
@@ -68,74 +59,21 @@ enum FailOn {
     Error,
 }
 
-/// A scope that was read, checked and, if asked for, fixed.
-struct Checked {
-    scope: Scope,
-    manifests: Manifests,
-    verdict: Verdict,
-    fixed: Fixed,
-    /// The files that were asked about.
-    asked: BTreeSet<FileId>,
-    /// What is to be said besides, a line each.
-    notes: Vec<String>,
-}
-
-impl Checked {
-    fn new(
-        scope: Scope,
-        mut manifests: Manifests,
-        verdict: Verdict,
-        fixed: Fixed,
-        (here, shown_from): (&Path, &Path),
-    ) -> Self {
-        let asked = asked(&scope, &manifests);
-        let mut notes = Vec::new();
-        let empty = scope.without_manifests(here, &manifests);
-        if !empty.is_empty() {
-            notes.push(format!("No manifests in {}.", text::any_of(&empty)));
-        }
-        if scope.is_apart() && verdict.findings.iter().any(|finding| finding.code.name.starts_with("RF")) {
-            notes.push(
-                "Standard input was checked on its own. --stdin-path FILE checks it as a file of the project.".into(),
-            );
-        }
-        scope.show_from(shown_from, &mut manifests.sources);
-        Self { scope, manifests, verdict, fixed, asked, notes }
-    }
-}
-
 impl Validate {
     pub fn run(&self, context: &Context) -> Ended {
-        let here = project::here()?;
-        let now = self.now.unwrap_or_else(Timestamp::now);
-        let mut all = Vec::new();
-        for scope in scope::scopes(&here, &self.paths, self.stdin_path.as_deref())? {
-            let judge = |manifests: &Manifests| self.judge(&scope, manifests, now);
-            let (manifests, verdict, fixed) = if self.fix {
-                fix::fix(&scope, judge)?
-            } else {
-                let (manifests, verdict) = match scope.read_as(|project| self.only(project).is_some()) {
-                    ManifestsHandle::Often(manifests) => {
-                        let verdict = judge(&manifests)?;
-                        (manifests, verdict)
-                    }
-                    ManifestsHandle::Once(once) => self.judge_once(&scope, once, now),
-                };
-                (manifests, verdict, Fixed::default())
-            };
-            let shown_from = self.shown_from(&scope, &here);
-            all.push(Checked::new(scope, manifests, verdict, fixed, (&here, &shown_from)));
-        }
+        let request = ValidateRequest {
+            paths: self.paths.clone(),
+            stdin_path: self.stdin_path.clone(),
+            targets: self.target.clone(),
+            now: self.now.unwrap_or_else(Timestamp::now),
+            fix: self.fix,
+            from_checkout: matches!(self.format, Format::Github | Format::CodeQuality | Format::Sarif),
+        };
+        let mut all = request.check()?;
         let written = if self.fix { self.write(&all, context) } else { Ok(false) };
         if written.is_err() {
-            // The files are not what was fixed in memory: what is said is said of them.
-            for checked in &mut all {
-                let manifests = checked.scope.read(&Texts::new());
-                let verdict = self.judge(&checked.scope, &manifests, now)?;
-                let scope = std::mem::take(&mut checked.scope);
-                let shown_from = self.shown_from(&scope, &here);
-                *checked = Checked::new(scope, manifests, verdict, Fixed::default(), (&here, &shown_from));
-            }
+            // The files are not what was fixed in memory, and the report is about the files.
+            all = request.check_unfixed(all)?;
         }
         let report = self.report(&all);
         self.print(&report, written.as_ref().is_ok_and(|printed| *printed), context);
@@ -146,75 +84,20 @@ impl Validate {
         Ok(if fails { Exit::Findings } else { Exit::Done })
     }
 
-    /// The folder from which files are named: for people the one that they are in, for code hosts the top of the checkout.
-    fn shown_from(&self, scope: &Scope, here: &Path) -> PathBuf {
-        let for_hosts = matches!(self.format, Format::Github | Format::CodeQuality | Format::Sarif);
-        for_hosts.then(|| project::checkout(&scope.root)).flatten().unwrap_or_else(|| here.to_owned())
-    }
-
-    /// The only target that is asked about, which has no name in a project without targets.
-    fn only(&self, project: &Project) -> Option<Option<String>> {
-        let names = project.target_names();
-        match (self.target.as_slice(), names.as_slice()) {
-            _ if project.is_unmade() => None,
-            ([], []) => Some(None),
-            ([], [name]) => Some(Some((*name).to_owned())),
-            ([], _) => None,
-            (asked, _) => match select(project, asked).ok()?.as_slice() {
-                [name] => Some(Some(name.clone())),
-                _ => None,
-            },
-        }
-    }
-
-    /// The findings for the only target, in the files that are asked about.
-    fn judge_once(&self, scope: &Scope, once: SingleTarget, now: Timestamp) -> (Manifests, Verdict) {
-        let target = self.only(once.project()).flatten();
-        let (manifests, desired, found) = once.resolve(target.as_deref());
-        let mut verdict = project::check_one(&manifests, target.as_deref(), &desired, found, now);
-        // It is let go with the process, which is quicker.
-        std::mem::forget(desired);
-        let asked = asked(scope, &manifests);
-        verdict.retain(|finding| finding.at.file().is_none_or(|file| asked.contains(&file)));
-        (manifests, verdict)
-    }
-
-    /// The findings for the targets that are asked about, in the files that are.
-    fn judge(&self, scope: &Scope, manifests: &Manifests, now: Timestamp) -> Result<Verdict, Failure> {
-        let names = manifests.project.target_names();
-        let asked = asked(scope, manifests);
-        let is_asked = |finding: &Finding| finding.at.file().is_none_or(|file| asked.contains(&file));
-        let chosen = select(&manifests.project, &self.target);
-        let targets: Vec<Option<&str>> = match (&chosen, self.target.as_slice()) {
-            (_, []) if names.is_empty() && manifests.project.is_unmade() => Vec::new(),
-            (_, []) if names.is_empty() => vec![None],
-            (_, []) => names.iter().copied().map(Some).collect(),
-            (Ok(chosen), _) => chosen.iter().map(|name| Some(name.as_str())).collect(),
-            // The target may stand in the part of the project file that cannot be read, which is what has to be said.
-            (Err(_), _) if hides_targets(manifests, &asked) => Vec::new(),
-            (Err(_), [name]) if !name.contains('*') => return Err(target::unknown(name, &names)),
-            (Err(failure), _) => return Err(failure.clone()),
-        };
-        let mut verdict = project::check(manifests, &targets, now);
-        verdict.retain(is_asked);
-        Ok(verdict)
-    }
-
     /// Writes what was fixed, or prints it if it came from standard input; says whether it was printed.
-    fn write(&self, all: &[Checked], context: &Context) -> Result<bool, Failure> {
-        if let [Checked { scope, fixed, .. }] = all
-            && let Some(stdin) = &scope.stdin
+    fn write(&self, all: &[CheckedFiles], context: &Context) -> Result<bool, Failure> {
+        if let [only] = all
+            && let Some(text) = only.fixed_stdin()
         {
-            context.out.exact(fixed.after.values().next().unwrap_or(stdin));
+            context.out.exact(text);
             return Ok(true);
         }
-        let (mut problems, mut files) = (0, 0);
-        for Checked { scope, fixed, .. } in all {
-            fixed.write(&scope.root)?;
-            problems += fixed.problems;
-            files += fixed.after.len();
+        let mut fixed = FixedCount::default();
+        for one in all {
+            let FixedCount { problems, files } = one.write()?;
+            fixed = FixedCount { problems: fixed.problems + problems, files: fixed.files + files };
         }
-        let line = findings::fixed(problems, files);
+        let line = findings::fixed(fixed.problems, fixed.files);
         match self.format {
             Format::Text => context.out.print(&line),
             _ => context.out.note(&line),
@@ -222,7 +105,7 @@ impl Validate {
         Ok(false)
     }
 
-    fn report<'a>(&self, all: &'a [Checked]) -> CheckReport<'a> {
+    fn report<'a>(&self, all: &'a [CheckedFiles]) -> CheckReport<'a> {
         let mut report = CheckReport {
             found: Vec::new(),
             suppressed: 0,
@@ -235,7 +118,7 @@ impl Validate {
                 FailOn::Error => Severity::Error,
             },
         };
-        for Checked { manifests, verdict, asked, notes, .. } in all {
+        for CheckedFiles { manifests, verdict, asked, notes, .. } in all {
             let sources = &manifests.sources;
             let own = manifests.project_file();
             report.resources += manifests.count_in(asked);
@@ -274,16 +157,4 @@ impl Validate {
             findings::github_rest(report).iter().for_each(|line| out.note(line));
         }
     }
-}
-
-/// The files of the scope that are asked about.
-fn asked(scope: &Scope, manifests: &Manifests) -> BTreeSet<FileId> {
-    let asked = manifests.sources.iter().filter(|(_, source)| scope.covers(&source.path));
-    asked.map(|(file, _)| file).collect()
-}
-
-/// Whether something in the project file, which is asked about, cannot be read. A target may stand there.
-fn hides_targets(manifests: &Manifests, asked: &BTreeSet<FileId>) -> bool {
-    let own = manifests.project_file().filter(|file| asked.contains(file));
-    own.is_some() && manifests.findings.iter().any(|finding| finding.at.file() == own)
 }

@@ -5,11 +5,15 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::files::read_unlinked;
 use pushplan_ledger::Chain;
 use pushplan_model::codes::Severity;
-use pushplan_model::finding::Finding;
+use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::nouns::level::Level;
-use pushplan_project::manifest::{Desired, Manifests, Project, read_once, read_project};
+use pushplan_model::source::Sources;
+use pushplan_project::manifest::{
+    self, Desired, FILE_LIMIT, Manifests, PROJECT_FILE, Project, read_once, read_project, to_text,
+};
 
 use super::ledger::LedgerHistory;
 use super::workspace::{Workspace, checkout, settle_of};
@@ -59,10 +63,10 @@ impl Invalid {
     /// Checks manifests that have errors for some targets.
     pub fn of(manifests: Manifests, targets: &[Option<&str>], now: Timestamp) -> NotOpened {
         let verdict = project::check(&manifests, targets, now);
-        Self::found(manifests, verdict.findings)
+        Self::found(verdict.findings, manifests)
     }
 
-    fn found(manifests: Manifests, mut errors: Vec<Finding>) -> NotOpened {
+    fn found(mut errors: Vec<Finding>, manifests: Manifests) -> NotOpened {
         errors.retain(|finding| finding.severity == Severity::Error);
         NotOpened::Invalid(Box::new(Self { manifests, errors }))
     }
@@ -132,6 +136,20 @@ impl Location {
         }
     }
 
+    /// Reads the project file alone. One with an error is not used: the value that cannot be read may pin or refuse something.
+    pub fn project_file(&self) -> Result<Project, NotOpened> {
+        let root = self.root()?;
+        let bytes = read_unlinked(&root.join(PROJECT_FILE), FILE_LIMIT)
+            .map_err(|why| Failure::new(format!("{PROJECT_FILE} cannot be read: {why}")).exit(Exit::Findings))?;
+        let (mut sources, mut findings) = (Sources::default(), Findings::default());
+        let project = Project::read(&root, to_text(bytes).0, &mut sources, &mut findings);
+        let read = manifest::read(project, Vec::new(), sources, findings);
+        match read.findings.iter().any(|finding| finding.severity == Severity::Error) {
+            true => Err(Invalid::found(read.findings.clone(), read)),
+            false => Ok(read.project),
+        }
+    }
+
     /// The name of the target, from the project file alone.
     pub fn name(&self) -> Result<String, Failure> {
         let project = Project::open(&self.root()?);
@@ -180,7 +198,7 @@ fn checked(
 ) -> Result<Workspace, NotOpened> {
     let verdict = project::check_one(&manifests, Some(&name), &desired, found, now);
     if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
-        return Err(Invalid::found(manifests, verdict.findings));
+        return Err(Invalid::found(verdict.findings, manifests));
     }
     Ok(Workspace::new(root, name, desired, Arc::new(manifests))?)
 }

@@ -13,14 +13,17 @@ pub mod local;
 mod location;
 pub mod offline;
 pub mod project;
+pub mod promote;
 pub mod pull;
 pub mod reach;
 pub mod saved;
+pub mod scope;
 pub mod select;
 mod session;
 pub mod several;
 pub mod target;
 pub mod turn;
+pub mod validate;
 pub mod workspace;
 
 pub use applying::ApplyRequest;

@@ -4,20 +4,21 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use crate::engine::project;
-use crate::failure::Failure;
-use crate::manifest::{self, Input, InputSource, Manifests, ManifestsHandle, PROJECT_FILE, Project};
-use crate::source::Sources;
+use pushplan_io::failure::Failure;
+use pushplan_model::source::Sources;
+use pushplan_project::manifest::{self, Input, InputSource, Manifests, ManifestsHandle, PROJECT_FILE, Project};
+
+use super::project;
 
 /// What standard input is called where it stands in for no file.
 const STDIN: &str = "<stdin>";
 
 /// Texts that stand in for files, by the name of the file within its scope.
-pub type Texts = BTreeMap<String, Vec<u8>>;
+pub(crate) type Texts = BTreeMap<String, Vec<u8>>;
 
 /// One project, or files that belong to none, and which of its files are asked about.
 #[derive(Debug, Default)]
-pub struct Scope {
+pub(crate) struct Scope {
     /// The folder of the project, or one that all the files are beneath.
     pub root: PathBuf,
     is_project: bool,
@@ -169,7 +170,7 @@ fn of_paths(here: &Path, paths: &[PathBuf]) -> Result<Vec<Scope>, Failure> {
 }
 
 /// The failure for `-` among other paths.
-pub(crate) fn dash_beside_paths() -> Failure {
+pub fn dash_beside_paths() -> Failure {
     Failure::usage("`-` cannot stand beside other paths").help("name a single `-`, or files and folders")
 }
 

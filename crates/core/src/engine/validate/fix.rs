@@ -2,20 +2,21 @@
 
 use std::path::Path;
 
-use super::scope::{Scope, Texts};
-use crate::check::Verdict;
-use crate::check::fix::{apply, safe_edits};
-use crate::check::sound::sound;
-use crate::failure::Failure;
-use crate::files;
-use crate::manifest::Manifests;
+use pushplan_io::failure::Failure;
+use pushplan_io::files;
+use pushplan_project::check::Verdict;
+use pushplan_project::check::fix::{apply, safe_edits};
+use pushplan_project::check::sound::sound;
+use pushplan_project::manifest::Manifests;
+
+use crate::engine::scope::{Scope, Texts};
 
 /// How often a text is fixed and checked again: a fix can bring to light what was hidden behind its finding.
 const ROUNDS: usize = 100;
 
 /// What was fixed, before anything is written.
 #[derive(Debug, Default)]
-pub struct Fixed {
+pub(crate) struct Fixed {
     pub problems: usize,
     /// The texts that changed, by the name of their file.
     pub after: Texts,
@@ -24,7 +25,7 @@ pub struct Fixed {
 
 /// Fixes what can be fixed safely in the files of the scope, in memory, until nothing is left to fix. Returns how things
 /// are then.
-pub fn fix(
+pub(crate) fn fix(
     scope: &Scope,
     judge: impl Fn(&Manifests) -> Result<Verdict, Failure>,
 ) -> Result<(Manifests, Verdict, Fixed), Failure> {
