@@ -31,4 +31,6 @@ pub use pushplan_service as service;
 #[cfg(feature = "program")]
 pub mod cli;
 #[cfg(feature = "program")]
+pub mod exit;
+#[cfg(feature = "program")]
 pub mod render;

@@ -12,7 +12,8 @@ use crate::compare::Names;
 use crate::engine::target::Opened;
 use crate::engine::workspace::{PlanRequest, Workspace};
 use crate::exchange::Meaning;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, FailureKind};
 use crate::kinds::remote::segments;
 use crate::kinds::{self, Found, Read};
 use crate::ledger::{Adopted, Ledger, Record};
@@ -96,7 +97,7 @@ impl Adopt {
             let why = if shared.is_empty() { "" } else { ", or one that others have as well" };
             let message = format!("nothing was adopted: each declared name that is taken has several namesakes{why}");
             return Err(Failure::new(message)
-                .exit(Exit::Refused)
+                .kind(FailureKind::Refused)
                 .help("name one of them: pushplan adopt ADDRESS --id ID"));
         }
         let declared = in_doubt.iter().find(|(address, _)| site.units.contains_key(*address));
@@ -175,7 +176,7 @@ impl Adopt {
             };
             if ledger.ids().contains(&(&*address.kind, id.as_str())) {
                 return Err(Failure::new(format!("{id} is ours already, under another address"))
-                    .exit(Exit::Refused)
+                    .kind(FailureKind::Refused)
                     .help("one thing has one address; `pushplan history` says which"));
             }
             let doubt =
@@ -225,7 +226,7 @@ fn is_of(other: &Address, address: &Address, id: &str, ids: &[String]) -> bool {
 fn for_several(id: &str, addresses: &[&Address]) -> Failure {
     let all: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     Failure::new(format!("{id} has the name of {}", all.join(" and of ")))
-        .exit(Exit::Refused)
+        .kind(FailureKind::Refused)
         .help("one thing has one address: adopt it as one of them, and give the other another name")
 }
 
@@ -237,13 +238,13 @@ fn doubtful(address: &Address, ids: &[String]) -> Failure {
         ids => format!(", and each of these may be it: {}", ids.join(", ")),
     };
     Failure::new(format!("what became of {address} is not known since an earlier run{which}"))
-        .exit(Exit::Refused)
+        .kind(FailureKind::Refused)
         .help(format!("pushplan resolve {address} --created ID, or --absent if it is not on the service"))
 }
 
 fn several(address: &Address, ids: &[String]) -> Failure {
     Failure::new(format!("{} have the name of {address}: {}", ids.len(), ids.join(", ")))
-        .exit(Exit::Refused)
+        .kind(FailureKind::Refused)
         .help(format!("pushplan adopt {address} --id ID"))
 }
 

@@ -12,7 +12,8 @@ use crate::client::{Whole, refusal};
 use crate::engine::project;
 use crate::engine::target::Opened;
 use crate::exchange::{Loss, Meaning, Method, Request};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, FailureKind};
 use crate::files;
 use crate::render::{exchange, pretty, visible};
 use crate::text;
@@ -114,7 +115,7 @@ impl Api {
         if self.body.as_deref() == Some("-") || !io::stdin().is_terminal() {
             let message = format!("there is nobody to ask whether {request} is to be sent to {}", opened.name);
             return Err(Failure::new(message)
-                .exit(Exit::Refused)
+                .kind(FailureKind::Refused)
                 .help("pass --yes; it changes the service, and is not written to the ledger"));
         }
         let origin = opened.origin().to_string();
@@ -127,7 +128,7 @@ impl Api {
         match answer.trim() {
             "yes" => Ok(()),
             _ => Err(Failure::new("not sent: nothing was changed")
-                .exit(Exit::Refused)
+                .kind(FailureKind::Refused)
                 .help("the answer that goes on is `yes`")),
         }
     }

@@ -8,7 +8,7 @@ use crate::client::refusal;
 use crate::engine::NotOpened;
 use crate::engine::target::{self, Opened};
 use crate::exchange::{Answer, Loss, Meaning};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Failure, FailureKind};
 use crate::live::Pages;
 use crate::manifest::{PROJECT_FILE, Project};
 
@@ -38,7 +38,7 @@ pub fn project(place: &TargetArgs, done: &str, context: &Context) -> Result<Proj
         NotOpened::Invalid(invalid) => {
             tell(&invalid.manifests, invalid.errors.iter(), false, context);
             Failure::new(format!("{PROJECT_FILE} has errors, so that nothing is {done}"))
-                .exit(Exit::Findings)
+                .kind(FailureKind::Invalid)
                 .help("correct them; the manifests need not be right for this")
         }
     })

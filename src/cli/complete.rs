@@ -15,7 +15,8 @@ use clap_complete::engine::ArgValueCompleter;
 use clap_complete::env::Shells;
 
 use super::Arguments;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::render::Out;
 
 /// Set by the scripts: the name of the shell that asks.

@@ -1,7 +1,8 @@
 use clap::{Args, ValueEnum};
 
 use super::{Context, Ended, complete};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 
 /// Print the script with which a shell completes commands, flags, addresses, codes and targets.
 ///

@@ -8,7 +8,7 @@ use super::{Context, Ended, asking, runtime};
 use crate::engine::drift::DriftFound;
 use crate::engine::ledger;
 use crate::engine::workspace::unreadable;
-use crate::failure::Exit;
+use crate::exit::Exit;
 use crate::plan::Choice;
 use crate::render::Format;
 use crate::render::plan::drift::{ShownDrift, json, markdown, text};

@@ -2,7 +2,8 @@ use clap::Args;
 
 use super::{Context, Ended};
 use crate::codes::{self, CODES, LIMITS};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::kinds::KINDS;
 use crate::manifest::PROJECT_FILE;
 use crate::manifest::fields::Book;

@@ -10,7 +10,8 @@ use super::turn::Turn;
 use super::{Context, Ended, runtime};
 use crate::address::Address;
 use crate::compare;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, FailureKind};
 use crate::kinds::{self, Delete, Read};
 use crate::ledger::Record;
 use crate::manifest::{Project, Target, read_project};
@@ -54,7 +55,7 @@ impl Forget {
         if let Some(doubt) = found.iter().find(|address| open.ledger.open.contains_key(address)) {
             let message = format!("what became of {doubt} is not known: forgotten, it could be made a second time");
             return Err(Failure::new(message)
-                .exit(Exit::Refused)
+                .kind(FailureKind::Refused)
                 .help(format!("say what became of it first: pushplan resolve {doubt} --created ID | --absent")));
         }
         let (level, now) = runtime()?.block_on(self.place.level_and_time())?;
@@ -69,7 +70,7 @@ impl Forget {
                 "{address} is still to go out, and this API cannot list it: forgotten, it goes out all the same, and a later \
                  apply would make it a second time"
             );
-            return Err(Failure::new(message).exit(Exit::Refused).help(format!(
+            return Err(Failure::new(message).kind(FailureKind::Refused).help(format!(
                 "take it out of your files first, or remove it in the service's dashboard; then pushplan forget {address} \
                  --even-if-pending"
             )));
@@ -143,7 +144,7 @@ impl Forget {
                     address.kind
                 );
                 let pattern = quoted(&format!("{}/{}", address.kind, pattern_of(&name)));
-                return Err(Failure::new(one_line(&message)).exit(Exit::Refused).help(one_line(&format!(
+                return Err(Failure::new(one_line(&message)).kind(FailureKind::Refused).help(one_line(&format!(
                     "to keep it, write this into pushplan.toml first, under [project] or the target: ignore_unmanaged = \
                      [{pattern}]"
                 ))));

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use super::forms::among;
 use super::planning::TargetArgs;
 use super::{Context, Ended};
-use crate::failure::Exit;
+use crate::exit::Exit;
 use crate::render::Format;
 use crate::render::graph;
 

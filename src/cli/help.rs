@@ -2,7 +2,8 @@ use clap::error::ErrorKind;
 use clap::{Args, Command, CommandFactory, Parser};
 
 use super::{Arguments, Context, Ended};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::render::help::{self, Forms};
 use crate::text;
 

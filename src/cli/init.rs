@@ -9,7 +9,8 @@ use jiff::{Timestamp, ToSpan};
 
 use super::{Context, Ended};
 use crate::engine::project;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::files::describe;
 
 /// Write a sample project that uses every kind.

@@ -5,7 +5,8 @@ use clap::{Args, Command, CommandFactory};
 use clap_mangen::roff::{Roff, bold, roman};
 
 use super::{Arguments, Context, Ended};
-use crate::failure::{EXITS, Exit, Failure};
+use crate::exit::{EXITS, Exit};
+use crate::failure::Failure;
 use crate::files::describe;
 use crate::render::help::GROUPS;
 use crate::text;

@@ -17,7 +17,8 @@ use super::planning::TargetArgs;
 use crate::engine::ledger;
 use crate::engine::saved;
 use crate::engine::workspace::{PlanRequest, Workspace};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::plan::{Aim, Choice, Plan};
 use crate::render::Repetition;
 use crate::text::{count, shell_word};
@@ -121,29 +122,12 @@ fn tell_pending(sites: &[Arc<Workspace>], context: &Context) {
 /// Says on standard error that something failed on a target, whatever else is shown of it: whoever reads that alone learns why.
 fn tell_failed<'f>(all: impl Iterator<Item = (&'f str, &'f Failure)>, context: &Context) {
     let all: Vec<(&str, &Failure)> = all.collect();
-    let exit = worst(all.iter().map(|(_, failure)| failure.exit));
-    let Some((target, failure)) = all.iter().find(|(_, failure)| failure.exit == exit) else { return };
+    let exit = Exit::worst(all.iter().map(|(_, failure)| Exit::from(*failure)));
+    let Some((target, failure)) = all.iter().find(|(_, failure)| Exit::from(*failure) == exit) else { return };
     let first = failure.message.lines().next().unwrap_or_default();
     let more = match all.len() - 1 {
         0 => String::new(),
         more => format!(" (and {})", count(more, "more target")),
     };
     context.out.failure(&Failure::new(format!("{target}: {first}{more}")));
-}
-
-/// The worst of several ends.
-pub fn worst(exits: impl IntoIterator<Item = Exit>) -> Exit {
-    let weight = |exit: &Exit| match exit {
-        Exit::Done => 0,
-        Exit::Changes => 1,
-        Exit::Refused => 2,
-        Exit::Stale => 3,
-        Exit::Findings => 4,
-        Exit::Credentials => 5,
-        Exit::Usage => 6,
-        Exit::Failed => 7,
-        Exit::Partly => 8,
-        Exit::Terminated | Exit::Interrupted => 9,
-    };
-    exits.into_iter().max_by_key(weight).unwrap_or(Exit::Done)
 }

@@ -7,7 +7,7 @@ use super::planning::{self, TargetArgs};
 use crate::address::Address;
 use crate::codes::Severity;
 use crate::engine::target;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Failure, FailureKind};
 use crate::finding::Finding;
 use crate::kinds::{Parts, Resource, Template};
 use crate::look::{Spoken, Values};
@@ -93,7 +93,7 @@ impl Source {
             Some(near) => failure.help(format!("did you mean {near}?")),
             None if !desired.complete => {
                 planning::tell(&self.manifests, self.manifests.findings.iter(), false, context);
-                failure.exit(Exit::Findings).help("some of the manifests cannot be read: it may stand there")
+                failure.kind(FailureKind::Invalid).help("some of the manifests cannot be read: it may stand there")
             }
             None => failure.help("an address is such as templates/winback; `pushplan graph` lists what is declared"),
         })
@@ -119,8 +119,8 @@ impl Source {
             if !desired.resources.contains_key(&template) {
                 let failure = Failure::new(format!("{address} takes its words from {template}, which is not declared"));
                 return Err(match text::nearest(&name.0, desired.keys::<Template>()) {
-                    Some(near) => failure.exit(Exit::Findings).help(format!("did you mean `{near}`?")),
-                    None => failure.exit(Exit::Findings).help("declare it under `templates:`"),
+                    Some(near) => failure.kind(FailureKind::Invalid).help(format!("did you mean `{near}`?")),
+                    None => failure.kind(FailureKind::Invalid).help("declare it under `templates:`"),
                 });
             }
         }
@@ -135,7 +135,7 @@ impl Source {
             true => format!("{address} has errors, so that it cannot be shown"),
             false => format!("{address} takes its words from {at}, which has errors"),
         };
-        Failure::new(message).exit(Exit::Findings).help("correct them; `pushplan validate` shows all of them")
+        Failure::new(message).kind(FailureKind::Invalid).help("correct them; `pushplan validate` shows all of them")
     }
 }
 

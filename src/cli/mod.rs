@@ -63,7 +63,8 @@ use tokio::runtime::Runtime;
 
 use crate::cores;
 use crate::engine::{Notes, Session};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::nouns::zone;
 use crate::render::{Commands, Out};
 
@@ -227,7 +228,7 @@ pub fn main() -> ExitCode {
         Ok(exit) => exit,
         Err(failure) => {
             context.out.failure(&failure);
-            failure.exit
+            Exit::from(&failure)
         }
     };
     ExitCode::from(told(&context.out, exit, is_answer) as u8)

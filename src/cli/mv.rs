@@ -13,7 +13,8 @@ use crate::cases::names;
 use crate::codes::Severity;
 use crate::compare;
 use crate::engine::{project, target};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, FailureKind};
 use crate::files;
 use crate::finding::Finding;
 use crate::kinds::{self, Kind};
@@ -158,7 +159,7 @@ impl Mv {
         if kind.api.name_field().is_none() {
             let message =
                 format!("a {} cannot be moved: its key is its name on the service, where another is made", kind.noun);
-            return Err(Failure::new(message).exit(Exit::Refused).help(format!(
+            return Err(Failure::new(message).kind(FailureKind::Refused).help(format!(
                 "make `{}` in the dashboard, declare it beside `{}`, move its members over, then remove the old one",
                 to.key, from.key
             )));
@@ -177,7 +178,7 @@ impl Mv {
         let old = manifests.resolve(Some(target)).0.resources.remove(from).and_then(|it| it.lifecycle.renamed_from);
         if let Some(older) = old.filter(|_| self.in_git) {
             let message = format!("{from} has `lifecycle.renamed_from: {older}` already, and can have but one old key");
-            return Err(Failure::new(message).exit(Exit::Refused).help(format!(
+            return Err(Failure::new(message).kind(FailureKind::Refused).help(format!(
                 "take that line out ({}) once every target has been applied, or move it without --in-git",
                 manifests.sources.place(older.span)
             )));
@@ -186,7 +187,7 @@ impl Mv {
         if let Some(wrong) = cases.findings.iter().find(|finding| finding.severity == Severity::Error) {
             let message = format!("{}: {}", cases.sources.place(wrong.at), wrong.message);
             return Err(Failure::new(one_line(&message))
-                .exit(Exit::Findings)
+                .kind(FailureKind::Invalid)
                 .help("correct it first: what device tests name has to be read before it is edited"));
         }
         let asked = RekeyRequest { manifests, cases: &cases, kind, from, to, in_git: self.in_git };
@@ -195,7 +196,7 @@ impl Mv {
                 let told: Vec<String> = places.iter().map(|(at, text)| format!("\n  {at}  {}", text::short(text, 80))).collect();
                 let are = if places.len() == 1 { "place names" } else { "places name" };
                 let message = format!("{} {are} {from} in a way that cannot be edited:{}", places.len(), told.concat());
-                Failure::new(message).exit(Exit::Refused).help(
+                Failure::new(message).kind(FailureKind::Refused).help(
                     "nothing was written; write the key itself there, not a variable, an alias or an escape, then move it",
                 )
             }
@@ -203,7 +204,7 @@ impl Mv {
                 let told: Vec<String> = addresses.iter().take(5).map(ToString::to_string).collect();
                 let message = format!("with the other key, {} would say something else", text::all_of(&told));
                 Failure::new(message)
-                    .exit(Exit::Refused)
+                    .kind(FailureKind::Refused)
                     .help("nothing was written; what names it may share an anchor with something else: edit it by hand")
             }
         })
@@ -244,12 +245,14 @@ impl Mv {
             let message =
                 format!("your files have {to} and not {from}, and the ledger of `{name}` cannot make one the other");
             let help = "it knows nothing by the old address, something by the new one, or what is another thing on the service";
-            return Err(Failure::new(message).exit(Exit::Refused).help(help));
+            return Err(Failure::new(message).kind(FailureKind::Refused).help(help));
         };
         if self.in_git {
             let message =
                 format!("your files have {to} already: write `lifecycle: {{renamed_from: {}}}` there", from.key);
-            return Err(Failure::new(message).exit(Exit::Refused).help("without --in-git, the ledger is told at once"));
+            return Err(Failure::new(message)
+                .kind(FailureKind::Refused)
+                .help("without --in-git, the ledger is told at once"));
         }
         self.at_rest(known, &own.target, from)?;
         context.out.print(&one_line(&format!("Your files have {to} already; no file is edited.")));
@@ -324,7 +327,7 @@ impl Mv {
             None => Ok(Exit::Done),
             Some(failure) => {
                 Err(Failure::new(format!("the files are edited, and not every ledger knows: {}", failure.message))
-                    .exit(failure.exit)
+                    .kind(failure.kind)
                     .help(format!("run `pushplan mv {from} {to}` again: it tells the ledger alone")))
             }
         }
@@ -339,7 +342,7 @@ fn at_rest(ledger: &Ledger, target: &str, from: &Address) -> Result<(), Failure>
             "a run of {} since {:.0} has not ended on {target}, so that nothing is moved",
             run.actor, run.since
         );
-        return Err(Failure::new(one_line(&message)).exit(Exit::Refused).help(format!(
+        return Err(Failure::new(one_line(&message)).kind(FailureKind::Refused).help(format!(
             "wait until it has ended, such as with --wait 10m; if it was cut off, `pushplan apply --target {target}` finds out \
              what it did and ends it. With --in-git no ledger is touched"
         )));
@@ -348,7 +351,7 @@ fn at_rest(ledger: &Ledger, target: &str, from: &Address) -> Result<(), Failure>
     if let Some((address, open)) = in_doubt {
         let message =
             format!("what became of {address} on {target} is not known since {:.0}, so that it is not moved", open.at);
-        return Err(Failure::new(one_line(&message)).exit(Exit::Refused).help(format!(
+        return Err(Failure::new(one_line(&message)).kind(FailureKind::Refused).help(format!(
             "`pushplan plan --target {target}` says what to do about it; move it once it is known. With --in-git no ledger is \
              touched"
         )));
@@ -367,7 +370,7 @@ fn sound(manifests: &Manifests, context: &Context) -> Result<(), Failure> {
     }
     tell(manifests, errors.into_iter(), false, context);
     Err(Failure::new("the manifests have errors, or would have them, so that nothing is moved")
-        .exit(Exit::Findings)
+        .kind(FailureKind::Invalid)
         .help("correct them first; `pushplan validate` shows them with warnings too"))
 }
 

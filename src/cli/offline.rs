@@ -17,7 +17,8 @@ use crate::engine::NotOpened;
 use crate::engine::offline::{Against, NotCompared};
 use crate::engine::several::TargetResult;
 use crate::engine::workspace::{PlanRequest, Planned, Workspace, checkout};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::manifest::{Manifests, read_project};
 use crate::render::Format;
 

@@ -4,7 +4,8 @@ use super::forms::{PLAIN, described};
 use super::planning::TargetArgs;
 use super::{Context, Ended, asking, runtime};
 use crate::engine::reach::ReachFound;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::render::Format;
 use crate::render::outcome::OutcomeView;
 

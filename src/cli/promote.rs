@@ -11,7 +11,7 @@ use super::places::{Places, SeveralTargets, Which};
 use super::{Context, Ended, plan};
 use crate::engine::promote;
 use crate::engine::workspace::PlanRequest;
-use crate::failure::Exit;
+use crate::exit::Exit;
 use crate::plan::Aim;
 use crate::render::Format;
 

@@ -9,7 +9,7 @@ use super::turn::Turn;
 use super::{Context, Ended, runtime};
 use crate::engine::Workspace;
 use crate::engine::pull::{PullRequest, Pulled, folders};
-use crate::failure::Exit;
+use crate::exit::Exit;
 use crate::plan;
 use crate::pull::{self, Choice};
 use crate::render::Repetition;

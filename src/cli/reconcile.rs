@@ -18,7 +18,8 @@ use super::places::Places;
 use super::signals::Stop;
 use super::turn::Turn;
 use super::{Context, Ended, runtime};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, FailureKind};
 use crate::manifest::Project;
 use crate::nouns::delay::Delay;
 use crate::reconcile::{Counts, Looked, News, Round, Schedule};
@@ -26,7 +27,7 @@ use crate::render::Format;
 use crate::render::one_line;
 use crate::render::reconcile::{self as shown, json};
 use board::Board;
-use round::{Rounds, exit_of};
+use round::Rounds;
 use server::Server;
 use webhook::Webhook;
 
@@ -155,9 +156,9 @@ impl Reconcile {
         let mut posted = News::default();
         for number in 1.. {
             let began = Instant::now();
-            let looked = rounds.round().await;
+            let (looked, exit) = rounds.round().await;
             if let (1, Looked::Nowhere(failure)) = (number, &looked)
-                && failure.exit == Exit::Usage
+                && failure.kind == FailureKind::Usage
             {
                 return Err(failure.clone());
             }
@@ -173,7 +174,7 @@ impl Reconcile {
                 self.post(webhook, &mut posted, &board, &stop, context).await;
             }
             if self.once {
-                return Ok(exit_of(&round.looked));
+                return Ok(exit);
             }
             let wait = next.unwrap_or_default().saturating_sub(began.elapsed().saturating_sub(round.took));
             tokio::select! {

@@ -6,7 +6,8 @@ use super::planning::TargetArgs;
 use super::turn::Turn;
 use super::{Context, Ended};
 use crate::address::Address;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, FailureKind};
 use crate::kinds::{self, remote::segments};
 use crate::ledger::{Adopted, Record, Resolution, Settling, Verb};
 
@@ -149,7 +150,7 @@ impl Resolve {
         let settling = Settling { settle, read_at: now, clock: None, is_over: false, by_own_clock: false };
         let Some(until) = open.ledger.settled_at(&settling).filter(|until| *until > now) else { return Ok(()) };
         Err(Failure::new(format!("what was sent for {address} may still take effect, until {until:.0}"))
-            .exit(Exit::Refused)
+            .kind(FailureKind::Refused)
             .help("look on the service after that, and say then whether it is there"))
     }
 }

@@ -64,7 +64,7 @@ impl Revert {
         if let Some(path) = &self.out {
             let format = if self.how.format == Format::Text { Format::Text } else { Format::Json };
             let forms = Forms::one(format, Some(path.clone()));
-            return plan::make(&site, &wish, again, &forms, context).map(|_| crate::failure::Exit::Done);
+            return plan::make(&site, &wish, again, &forms, context).map(|_| crate::exit::Exit::Done);
         }
         let question = format!("Go back to what was there before {}? Only `yes` goes on:", self.number);
         self.how

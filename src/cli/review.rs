@@ -18,7 +18,7 @@ use crate::apply::{Ending, Fate, Report};
 use crate::engine::actor::Actor;
 use crate::engine::project::checkout;
 use crate::engine::workspace::unreadable;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Failure, FailureKind};
 use crate::files::describe;
 use crate::forge::{self, Comment, Forge, Hidden, ReviewState, Verdict};
 use crate::ledger::{Chain, Entry, Position};
@@ -133,7 +133,7 @@ impl Review {
         let (_, hidden, sign) = match self.find(&forge, &plan.target).await {
             Ok(found) => found,
             // Nobody has reviewed anything.
-            Err(failure) if !has_news && failure.exit == Exit::Stale => return Ok(()),
+            Err(failure) if !has_news && failure.kind == FailureKind::Stale => return Ok(()),
             Err(failure) => return Err(failure),
         };
         let noun = forge.place.api.noun();
@@ -146,7 +146,7 @@ impl Review {
             return Err(Failure::new(format!(
                 "the plan that {sign} shows was not compared with the service: it is for reading, and approves nothing"
             ))
-            .exit(Exit::Refused)
+            .kind(FailureKind::Refused)
             .help(
                 "nothing was changed; have one reviewed that is: pushplan plan --out FILE without --offline and --against-git, then \
                  pushplan ci comment --plan FILE. Or look at the plan yourself and leave --approved out",
@@ -154,7 +154,7 @@ impl Review {
         }
         if hidden.state == ReviewState::Applied {
             return Err(Failure::new(format!("what was reviewed in {sign} is applied already, which uses its approval up"))
-                .exit(Exit::Stale)
+                .kind(FailureKind::Stale)
                 .help(format!(
                     "nothing was changed; what would be done now came since, or undoes what was merged later. Open another {noun}: its \
                      plan shows all that is left to do, and its merge applies that"
@@ -164,7 +164,7 @@ impl Review {
         let stale = |what: &str, told: &[String], help: String| {
             let lines: String = told.iter().map(|line| format!("\n       {line}")).collect();
             let message = format!("what was reviewed in {sign} is not {what}; since then:{lines}");
-            Err(Failure::new(message).exit(Exit::Stale).help(help))
+            Err(Failure::new(message).kind(FailureKind::Stale).help(help))
         };
         match hidden.judge(plan) {
             _ if !has_news => stale("to be done any more", &told(&late), too_late(noun)),
@@ -180,7 +180,7 @@ impl Review {
             Verdict::Same | Verdict::Rest if hidden.truncated && !self.options.accept_truncated => Err(Failure::new(
                 format!("the comment in {sign} shows only a part of the plan, which is no approval"),
             )
-            .exit(Exit::Refused)
+            .kind(FailureKind::Refused)
             .help(
                 "make the change in smaller parts; or, once somebody has read all of it with `pushplan plan`, pass \
                          --accept-truncated",
@@ -202,7 +202,7 @@ impl Review {
         let Some((comment, hidden)) = own.into_iter().next() else {
             let such = api.usual_author().map_or("", |_| ": an app writes as NAME[bot]");
             return Err(Failure::new(format!("{sign} has no comment of {author} with a plan for `{target}`"))
-                .exit(Exit::Stale)
+                .kind(FailureKind::Stale)
                 .help(format!(
                     "nothing was changed; `pushplan ci comment` writes one on the {}, or look at the plan yourself and leave \
                      --approved out. Where somebody else writes the comments, say who with PUSHPLAN_CI_AUTHOR{such}",
@@ -225,7 +225,7 @@ impl Review {
         let Some(pull) = pull else {
             let commit = place.commit.as_deref().map_or("this run".to_owned(), |commit| format!("commit {commit}"));
             return Err(Failure::new(format!("{commit} came with no {noun}, so that nobody has reviewed this plan"))
-                .exit(Exit::Stale)
+                .kind(FailureKind::Stale)
                 .help(format!(
                     "nothing was changed; say which {noun} it was with --pull-request NUMBER, or look at the plan yourself and \
                      leave --approved out"
@@ -236,7 +236,7 @@ impl Review {
                 "{noun} {} is not merged, so that nothing is approved",
                 api.sign(pull.number)
             ))
-            .exit(Exit::Stale)
+            .kind(FailureKind::Stale)
             .help("apply after the merge"));
         }
         Ok((pull.number, forge.author().await?))

@@ -6,7 +6,8 @@ use clap::Args;
 
 use super::{Context, Ended};
 use crate::engine::{project, scope};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::files;
 use crate::manifest::schema::{Names, manifest_of};
 use crate::manifest::{self, FILE_LIMIT, Manifests, PROJECT_FILE, Project};

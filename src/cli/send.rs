@@ -11,7 +11,8 @@ use crate::client::refusal;
 use crate::engine::target::{self, Opened};
 use crate::engine::workspace::unreadable;
 use crate::exchange::{Answer, Loss, Meaning, Request};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, FailureKind};
 use crate::kinds::{Parts, ReadableText};
 use crate::ledger::{Ledger, Log};
 use crate::live::Pages;
@@ -194,7 +195,7 @@ impl SendCommand {
         }
         if !io::stdin().is_terminal() {
             return Err(Failure::new("there is nobody to ask whether this is to be sent")
-                .exit(Exit::Refused)
+                .kind(FailureKind::Refused)
                 .help("nothing was sent; pass --yes to send it"));
         }
         let mut answer = String::new();
@@ -203,7 +204,7 @@ impl SendCommand {
         if answer.trim() == "yes" {
             return Ok(());
         }
-        Err(Failure::new("nothing was sent").exit(Exit::Refused).help("the answer that goes on is `yes`"))
+        Err(Failure::new("nothing was sent").kind(FailureKind::Refused).help("the answer that goes on is `yes`"))
     }
 }
 
@@ -219,10 +220,10 @@ fn allowed(name: &str, target: &Target, recipient: &Recipient) -> Result<(), Fai
             let patterns: Vec<&str> = all.iter().map(|pattern| pattern.as_str()).collect();
             let who = if patterns.is_empty() { "nobody".to_owned() } else { text::all_of(&patterns) };
             let message = format!("the target `{name}` allows tests to {who} alone, not to {recipient}: nothing was sent");
-            Err(Failure::new(message).exit(Exit::Refused).help(format!("add the recipient to test_recipients of {table}")))
+            Err(Failure::new(message).kind(FailureKind::Refused).help(format!("add the recipient to test_recipients of {table}")))
         }
         _ => Err(Failure::new(format!("the target `{name}` does not allow test sends: nothing was sent"))
-            .exit(Exit::Refused)
+            .kind(FailureKind::Refused)
             .help(format!(
                 "name who may get them with test_recipients = [\"{recipient}\"] under {table}, or allow all with test_sends = true"
             ))),
@@ -237,14 +238,14 @@ fn filled(address: &Address, unfilled: &[String]) -> Result<(), Failure> {
     let message =
         format!("{} of {address} {has} no value: people would read the braces; nothing was sent", text::all_of(&names));
     Err(Failure::new(message)
-        .exit(Exit::Refused)
+        .kind(FailureKind::Refused)
         .help(format!("give one with --with {}", text::shell_word(&format!("{first}=VALUE")))))
 }
 
 /// The refusal to send into nothing.
 fn nobody(view: &render::test_send::TestSendView) -> Failure {
     let (message, help) = view.nobody();
-    Failure::new(message).exit(Exit::Refused).help(help)
+    Failure::new(message).kind(FailureKind::Refused).help(help)
 }
 
 /// What the service answers to a question, where it answers.
@@ -288,6 +289,6 @@ fn sent(opened: &Opened, request: &Request, answered: Result<Answer, Loss>) -> R
 
 fn perhaps(why: &str) -> Failure {
     Failure::new(format!("the message may have been sent: {why}"))
-        .exit(Exit::Partly)
+        .kind(FailureKind::Partial)
         .help("it was not sent a second time; look at the device before you do so")
 }

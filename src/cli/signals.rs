@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use tokio::sync::watch;
 
-use crate::failure::Exit;
+use crate::exit::Exit;
 
 /// Makes a limit on the size of files (`ulimit -f`) an error of the write that meets it. By default, the system ends the process,
 /// and a ledger that was being written would be torn.

@@ -8,7 +8,8 @@ use super::planning::TargetArgs;
 use super::{Context, Ended, runtime};
 use crate::engine::turn;
 use crate::engine::workspace::{self, unreadable};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, FailureKind};
 use crate::ledger::{Ledger, Log, Running};
 use crate::render::Format;
 use crate::render::{lease, one_line};
@@ -68,7 +69,7 @@ impl Unlock {
             let message = format!("the lease on `{target}` is another one than {asked}: {}", turn::at_work(running));
             let again = format!("pushplan unlock --lease {} --target {}", shell_word(&running.run), shell_word(target));
             return Err(Failure::new(one_line(&message))
-                .exit(Exit::Refused)
+                .kind(FailureKind::Refused)
                 .help(one_line(&format!("if that one is gone for good: {again}"))));
         }
         Ok(running)
@@ -80,7 +81,7 @@ impl Unlock {
         }
         if !io::stdin().is_terminal() {
             return Err(Failure::new("there is nobody to ask whether this lease is to be ended")
-                .exit(Exit::Refused)
+                .kind(FailureKind::Refused)
                 .help("pass --yes"));
         }
         let over = turn::seems_over(running, Timestamp::now());
@@ -92,7 +93,7 @@ impl Unlock {
             return Ok(());
         }
         Err(Failure::new("not unlocked: nothing was changed")
-            .exit(Exit::Refused)
+            .kind(FailureKind::Refused)
             .help("the answer that goes on is `yes`"))
     }
 }

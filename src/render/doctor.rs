@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::one_line;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::git::masked;
 use crate::text;
 
@@ -53,7 +54,7 @@ impl Check {
     }
 
     pub fn trouble(about: &'static str, failure: &Failure) -> Self {
-        let (help, exit) = (failure.help.clone(), failure.exit);
+        let (help, exit) = (failure.help.clone(), failure.into());
         Self { state: CheckState::Trouble, help, exit, ..Self::fine(about, &failure.message) }
     }
 

@@ -7,7 +7,7 @@ use std::fmt::Write;
 pub use environment::{GROUPS, Group, Variable};
 
 use super::explain::{heading, row};
-use crate::failure::EXITS;
+use crate::exit::EXITS;
 
 /// A command and what its `--format` offers, each with what its own help says of it.
 #[derive(Debug)]

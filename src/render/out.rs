@@ -77,9 +77,9 @@ impl Out {
 
     /// Completes the commands in a failure of one of several targets, so that they run as they are pasted.
     pub fn why(&self, failure: Failure, target: &str) -> Failure {
-        let Failure { exit, message, help } = failure;
+        let Failure { kind, message, help } = failure;
         let said = |text: String| self.said(&text, Some(target));
-        Failure { exit, message: said(message), help: help.map(said) }
+        Failure { kind, message: said(message), help: help.map(said) }
     }
 
     /// Completes the commands in the help of refusals, so that they run as they are pasted.

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use pushplan::engine::target::{self, Opened};
 use pushplan::exchange::Request;
-use pushplan::failure::{Exit, Failure};
+use pushplan::failure::{Failure, FailureKind};
 use pushplan::manifest::Project;
 use pushplan::nouns::level::Level;
 use pushplan_testing::Folder;
@@ -243,16 +243,16 @@ async fn a_target_is_chosen_by_name_by_default_or_because_it_is_the_only_one() {
         let folder = Folder::new();
         folder.write("pushplan.toml", toml);
         let project = Project::open(folder.path());
-        target::choose(&project, name).map(|(name, _)| name).map_err(|failure| (failure.exit, failure.message))
+        target::choose(&project, name).map(|(name, _)| name).map_err(|failure| (failure.kind, failure.message))
     };
     let two = "[targets.production]\n[targets.staging]\n";
     assert_eq!(chosen("[targets.staging]\n", None).unwrap(), "staging");
     assert_eq!(chosen(two, Some("staging")).unwrap(), "staging");
     assert_eq!(chosen(&format!("[project]\ndefault_target = \"production\"\n{two}"), None).unwrap(), "production");
     for (toml, name, exit, says) in [
-        ("", None, Exit::Failed, "pushplan.toml has no target"),
-        (two, None, Exit::Usage, "the project has several targets: production and staging"),
-        (two, Some("stagin"), Exit::Usage, "no target has the name `stagin`"),
+        ("", None, FailureKind::Other, "pushplan.toml has no target"),
+        (two, None, FailureKind::Usage, "the project has several targets: production and staging"),
+        (two, Some("stagin"), FailureKind::Usage, "no target has the name `stagin`"),
     ] {
         assert_eq!(chosen(toml, name).unwrap_err(), (exit, says.to_owned()));
     }
@@ -261,22 +261,22 @@ async fn a_target_is_chosen_by_name_by_default_or_because_it_is_the_only_one() {
 #[tokio::test]
 async fn a_target_that_cannot_be_opened_says_why() {
     for (toml, exit, says) in [
-        ("[targets.staging]\n", Exit::Failed, "the target `staging` has no base_url"),
+        ("[targets.staging]\n", FailureKind::Other, "the target `staging` has no base_url"),
         (
             "[targets.p]\nbase_url = \"http://messaging.example\"\nledger = \"file:\"\n",
-            Exit::Failed,
+            FailureKind::Other,
             "the target `p` has a wrong base_url",
         ),
         (
             "[targets.local]\napp_key_fingerprint = \"0123456789ab\"\n",
-            Exit::Refused,
+            FailureKind::Refused,
             "the target `local` is the application 0123456789ab, and the credentials are for 75c818826c2b",
         ),
     ] {
         let folder = Folder::new();
         folder.write("pushplan.toml", toml);
         let failure = open(&folder).await.unwrap_err();
-        assert_eq!(failure.exit, exit, "{}", failure.message);
+        assert_eq!(failure.kind, exit, "{}", failure.message);
         assert!(failure.message.contains(says), "{}", failure.message);
     }
 }

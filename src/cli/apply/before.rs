@@ -7,7 +7,7 @@ use crate::cli::Context;
 use crate::cli::review::Review;
 use crate::engine::lasting;
 use crate::engine::workspace::{PlanRequest, Workspace};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Failure, FailureKind};
 use crate::guard::{self, Limits};
 use crate::ledger::Verb;
 use crate::plan::{Plan, Reason};
@@ -71,7 +71,7 @@ impl How {
                 .is_some_and(|change| change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. })));
             if still {
                 return Err(Failure::new(format!("{address} is still there and turned on: nothing was changed"))
-                    .exit(Exit::Refused)
+                    .kind(FailureKind::Refused)
                     .help("turn it off in the dashboard, then say so again"));
             }
             // What waits for a decision is refused with the way out, like in every other plan.
@@ -96,7 +96,7 @@ impl How {
             message = format!("{message}\n       {}", other.message);
             help = format!("{help}\n          {}", other.help);
         }
-        Err(Failure::new(message).exit(Exit::Refused).help(help))
+        Err(Failure::new(message).kind(FailureKind::Refused).help(help))
     }
 
     pub fn ask(&self, asking: &Asking, context: &Context) -> Result<(), Failure> {
@@ -105,7 +105,7 @@ impl How {
             Some(given) => (*given).to_owned(),
             None if !io::stdin().is_terminal() => {
                 return Err(Failure::new("there is nobody to ask whether this plan is to be applied")
-                    .exit(Exit::Refused)
+                    .kind(FailureKind::Refused)
                     .help(way_out.clone()));
             }
             None => {
@@ -119,7 +119,7 @@ impl How {
             return Ok(());
         }
         Err(Failure::new("not applied: nothing was changed")
-            .exit(Exit::Refused)
+            .kind(FailureKind::Refused)
             .help(format!("the answer that goes on is `{wanted}`")))
     }
 }

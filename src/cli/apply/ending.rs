@@ -3,7 +3,7 @@
 use super::How;
 use crate::apply::{Ending, Report};
 use crate::cli::signals::Signal;
-use crate::failure::Exit;
+use crate::exit::Exit;
 use crate::plan::Plan;
 use crate::text;
 

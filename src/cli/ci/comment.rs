@@ -3,10 +3,10 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 
 use super::Saved;
-use crate::cli::many::worst;
 use crate::cli::review::{Patient, beneath, host, patience};
 use crate::cli::{Context, Ended, runtime};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, FailureKind};
 use crate::forge::{self, Forge, Hidden, LONGEST, Put};
 use crate::git::Repository;
 use crate::plan::Plan;
@@ -67,7 +67,7 @@ impl Comment {
         let root = self.saved.place().root()?;
         let ended = runtime()?.block_on(self.write(&plans, &root, context));
         match ended {
-            Err(failure) if self.warn_only && failure.exit != Exit::Usage => {
+            Err(failure) if self.warn_only && failure.kind != FailureKind::Usage => {
                 context.out.note(&format!("Warning: the comment was not written: {failure}"));
                 if let Some(help) = &failure.help {
                     context.out.note(&format!("  = help: {help}"));
@@ -119,9 +119,10 @@ impl Comment {
                 Put::None => format!("Nothing changes for {target}: there is no comment."),
             });
         }
-        let exit = worst(failures.iter().map(|failure| failure.exit));
+        let worst = Exit::worst(failures.iter().map(Exit::from));
+        let kind = failures.iter().map(|failure| failure.kind).find(|kind| Exit::from(*kind) == worst);
         match failures.into_iter().reduce(|all, one| Failure { message: format!("{all}\n       {one}"), ..all }) {
-            Some(failure) => Err(failure.exit(exit)),
+            Some(failure) => Err(failure.kind(kind.unwrap_or(FailureKind::Other))),
             None => Ok(Exit::Done),
         }
     }
@@ -134,7 +135,7 @@ async fn kept(forge: &Forge<'_>, number: u64) -> Result<Option<String>, Failure>
     let pull = match forge.pull(number).await {
         Ok(pull) => pull,
         // Whether comments can be written says the next request.
-        Err(failure) if failure.exit == Exit::Credentials => return Ok(None),
+        Err(failure) if failure.kind == FailureKind::Credentials => return Ok(None),
         Err(failure) => return Err(failure),
     };
     let sign = format!("{} {}", capital(api.noun()), api.sign(number));

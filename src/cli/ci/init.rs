@@ -13,7 +13,8 @@ use crate::cli::{Context, Ended};
 use crate::client::Origin;
 use crate::engine::project::checkout;
 use crate::engine::select::select;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, FailureKind};
 use crate::files::describe;
 use crate::git::Repository;
 use crate::ledger::place;
@@ -151,7 +152,7 @@ impl Init {
             // It is copied into a file that everybody reads.
             Origin::parse(origin).map_err(|why| {
                 Failure::new(format!("target {}: {why}", one_line(name)))
-                    .exit(Exit::Findings)
+                    .kind(FailureKind::Invalid)
                     .help("correct `base_url` in pushplan.toml")
             })?;
         }

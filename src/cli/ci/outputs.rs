@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::cli::{Context, Ended};
 use crate::engine::saved;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::files::describe;
 use crate::plan::Plan;
 use crate::render::outputs::{self, OutputCounts};

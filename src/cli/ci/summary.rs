@@ -7,7 +7,8 @@ use clap::Args;
 
 use super::Saved;
 use crate::cli::{Context, Ended};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::files::describe;
 use crate::render::plan::page;
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Failure, FailureKind};
 use crate::render::one_line;
 
 /// What GitHub takes for an expression.
@@ -89,6 +89,6 @@ pub(crate) fn check_folder(folder: &str, sign: &str) -> Result<(), Failure> {
 /// The failure for a target whose name `validate` reports.
 pub(crate) fn wrong_target(name: &str) -> Failure {
     Failure::new(format!("`{}` cannot be the name of a target", one_line(name)))
-        .exit(Exit::Findings)
+        .kind(FailureKind::Invalid)
         .help("`pushplan validate` tells what to write in pushplan.toml")
 }

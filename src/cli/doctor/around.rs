@@ -13,7 +13,7 @@ use super::variable;
 use crate::client::Keyring;
 use crate::codes::Severity;
 use crate::engine::project;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Failure, FailureKind};
 use crate::files;
 use crate::finding::Finding;
 use crate::git::{Git, Silent};
@@ -70,7 +70,10 @@ pub fn project(manifests: &Manifests) -> Vec<Check> {
 }
 
 fn wrong(about: &'static str, says: &str) -> Check {
-    Check::trouble(about, &Failure::new(says).exit(Exit::Findings).help("`pushplan validate` shows what is wrong"))
+    Check::trouble(
+        about,
+        &Failure::new(says).kind(FailureKind::Invalid).help("`pushplan validate` shows what is wrong"),
+    )
 }
 
 fn told(manifests: &Manifests, errors: &[&Finding]) -> String {

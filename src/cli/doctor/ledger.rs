@@ -10,7 +10,7 @@ use super::Workspace;
 use crate::engine::ledger;
 use crate::engine::turn;
 use crate::engine::workspace::unreadable;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Failure, FailureKind};
 use crate::ledger::{Chain, Facts, Log, Seq, Unreadable, place};
 use crate::manifest::PROJECT_FILE;
 use crate::render::doctor::Check;
@@ -38,7 +38,7 @@ pub async fn look(site: &Workspace, name: &str) -> Looked {
     let store = site.apart.of(number).and_then(|apart| place::open_to_look(setting, &site.root, name, &apart));
     let store = match store {
         Ok(store) => store,
-        Err(why) => return Looked { place, facts: Err(Failure::new(why).exit(Exit::Findings)), before: None },
+        Err(why) => return Looked { place, facts: Err(Failure::new(why).kind(FailureKind::Invalid)), before: None },
     };
     let shown = store.shown();
     let log = Chain::as_set(Arc::clone(&store), setting, &site.root, name).only_looking();
@@ -116,7 +116,7 @@ impl Looked {
             let failure =
                 Failure::new(format!("it is about the application {}, and the credentials are for {app}", ledger.app));
             let help = "use the credentials of that application, or give the other one a target of its own";
-            checks.push(Check::trouble("ledger", &failure.exit(Exit::Refused).help(help)));
+            checks.push(Check::trouble("ledger", &failure.kind(FailureKind::Refused).help(help)));
         }
         // `ledger status` shows who holds it.
         if let Some(run) = &ledger.run {

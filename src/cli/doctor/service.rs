@@ -9,7 +9,7 @@ use crate::client::{Clients, Credentials, Origin, Patience, Transport, Whole, re
 use crate::engine::target::{CLOCKS, check_fingerprint, is_built_in};
 use crate::engine::{local, target};
 use crate::exchange::{Loss, Meaning, Request, http_date};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Failure, FailureKind};
 use crate::manifest::{PROJECT_FILE, Target};
 use crate::nouns::delay::Delay;
 use crate::render::doctor::Check;
@@ -34,7 +34,7 @@ pub async fn look(site: &Workspace, name: &str) -> Looked {
         return Looked { checks: built_in(site).await, app: None };
     }
     let Some(base_url) = &target.base_url else {
-        let failure = Failure::new("the target has no base_url").exit(Exit::Findings);
+        let failure = Failure::new("the target has no base_url").kind(FailureKind::Invalid);
         return Looked {
             checks: vec![Check::trouble("service", &failure.help(format!("say in {PROJECT_FILE} where it is")))],
             app: None,
@@ -43,7 +43,7 @@ pub async fn look(site: &Workspace, name: &str) -> Looked {
     let origin = match Origin::parse(base_url) {
         Ok(origin) => origin,
         Err(why) => {
-            let failure = Failure::new(format!("the base_url is wrong: {why}")).exit(Exit::Findings);
+            let failure = Failure::new(format!("the base_url is wrong: {why}")).kind(FailureKind::Invalid);
             let failure = failure.help(format!("correct it in {PROJECT_FILE}"));
             return Looked { checks: vec![Check::trouble("service", &failure)], app: None };
         }

@@ -15,7 +15,8 @@ use crate::engine::actor;
 use crate::engine::ledger::{at_place, not_appended, of, pending, store_at, take_in, taken_in};
 use crate::engine::turn;
 use crate::engine::workspace::append;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, FailureKind};
 use crate::ledger::{Chain, Entry, Ledger as State, Log, NotMoved, Record, checkpoint, place};
 use crate::manifest::Project;
 use crate::render::Format;
@@ -253,12 +254,12 @@ fn not_moved(why: NotMoved, target: &str, log: &Chain, to: &str) -> Failure {
         NotMoved::Already(to) => Failure::new(format!("the ledger of `{target}` has moved to {to} already"))
             .help(format!("write `ledger = \"{to}\"` into [targets.{target}] of pushplan.toml")),
         NotMoved::Busy(who) => Failure::new(format!("the ledger of `{target}` stays where it is: {who}"))
-            .exit(Exit::Refused)
+            .kind(FailureKind::Refused)
             .help("wait until it has ended and run the command again"),
         NotMoved::Former(place) => Failure::new(format!(
             "the ledger of `{target}` stays where it is: it was in {place} before, and what came since does not fit there"
         ))
-        .exit(Exit::Refused)
+        .kind(FailureKind::Refused)
         .help(format!("name another place, or move what is in {place} away first: all of it is here as well")),
         NotMoved::Halfway(why) => Failure::new(format!(
             "the ledger of `{target}` has left {}, and {to}, where it was before, is not open again: {why}",
@@ -267,7 +268,7 @@ fn not_moved(why: NotMoved, target: &str, log: &Chain, to: &str) -> Failure {
         .help("run the command again"),
         NotMoved::Taken(place) => {
             Failure::new(format!("the ledger of `{target}` stays where it is: {place} holds another one"))
-                .exit(Exit::Refused)
+                .kind(FailureKind::Refused)
                 .help("name an empty place")
         }
         NotMoved::Closed { why, help } => {
@@ -321,7 +322,7 @@ impl Restore {
             let restored = log.restored().await.map_err(unreadable)?;
             if let Some(running) = turn::holder(&restored.ledger, Timestamp::now()) {
                 return Err(Failure::new(turn::at_work(running))
-                    .exit(Exit::Refused)
+                    .kind(FailureKind::Refused)
                     .help("run the command again after that"));
             }
             let accepted = log.accept_gap(&restored, &actor::name(), Timestamp::now()).await;

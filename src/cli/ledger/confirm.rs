@@ -3,7 +3,8 @@ use clap::Args;
 use super::{OpenLedger, TargetArgs};
 use crate::cli::turn::Turn;
 use crate::cli::{Context, Ended, asking};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, FailureKind};
 use crate::ledger::Record;
 
 /// Record the application of a ledger that names none, after you have checked what it holds
@@ -25,7 +26,7 @@ impl Confirm {
         let app = asking::with(&self.place, context, async |opened| Ok(opened.app.clone()))?;
         if self.app != app {
             return Err(Failure::new(format!("the credentials are for the application {app}, and not {}", self.app))
-                .exit(Exit::Refused)
+                .kind(FailureKind::Refused)
                 .help("use the credentials of the application that the ledger is about"));
         }
         let mut open = OpenLedger::new(context, &self.place, self.turn)?;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::plan::{make, several, told};
-use super::{Does, PlansWanted, SeveralTargets, tell_failed, worst};
+use super::{Does, PlansWanted, SeveralTargets, tell_failed};
 use crate::cli::apply::{Applied, Asking, How, QUICKER, WhenFailed, left_to_people};
 use crate::cli::review;
 use crate::cli::{Context, Ended, runtime};
@@ -19,7 +19,8 @@ use crate::engine::target::{self, Opened};
 use crate::engine::turn;
 use crate::engine::turn::Waiting;
 use crate::engine::workspace::{Planned, Workspace};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, FailureKind};
 use crate::render::Format;
 use crate::render::many::report::{self, Fate, TargetOutcome};
 use crate::render::many::text::before_apply;
@@ -328,7 +329,7 @@ impl ManyApply<'_> {
         match moved.is_empty() {
             true => Ok(again),
             false => Err(Failure::new(format!("what was shown does not hold any more: {}", moved.join("; ")))
-                .exit(Exit::Stale)
+                .kind(FailureKind::Stale)
                 .help("nothing was changed there; look at a new plan")),
         }
     }
@@ -360,12 +361,12 @@ fn exit_of(ended: &[Dealt]) -> Exit {
     let exits = ended.iter().map(|dealt| match &dealt.fate {
         Reported::Applied(applied) if applied.exit == Exit::Done && dealt.is_short => Exit::Partly,
         Reported::Applied(applied) => applied.exit,
-        Reported::Failed(failure) => failure.exit,
+        Reported::Failed(failure) => failure.into(),
         Reported::Unchanged | Reported::NotBegun if dealt.is_short => Exit::Partly,
         Reported::Unchanged | Reported::NotBegun => Exit::Done,
     });
     let did = |dealt: &Dealt| matches!(&dealt.fate, Reported::Applied(it) if it.report.did_anything(&it.plan));
-    match worst(exits) {
+    match Exit::worst(exits) {
         exit @ (Exit::Done | Exit::Interrupted | Exit::Terminated) => exit,
         _ if ended.iter().any(did) => Exit::Partly,
         exit => exit,

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{SeveralTargets, tell_failed, tell_pending, worst};
+use super::{SeveralTargets, tell_failed, tell_pending};
 use crate::cli::{Context, Ended, asking, runtime};
 use crate::engine::drift::DriftFound;
 use crate::engine::several::{TargetResult, each};
 use crate::engine::target::Shared;
 use crate::engine::workspace::unreadable;
-use crate::failure::Exit;
+use crate::exit::Exit;
 use crate::plan::Choice;
 use crate::render::Format;
 use crate::render::Repetition;
@@ -53,8 +53,8 @@ pub fn run(asked: &SeveralTargets, choice: &Choice, format: Format, detailed: bo
         all.iter().filter_map(|one| Some((one.workspace.target.as_str(), one.result.as_ref().err()?))),
         context,
     );
-    Ok(worst(all.iter().map(|one| match &one.result {
-        Err(failure) => failure.exit,
+    Ok(Exit::worst(all.iter().map(|one| match &one.result {
+        Err(failure) => failure.into(),
         Ok(found) if detailed && !found.drift.is_none() => Exit::Changes,
         Ok(_) => Exit::Done,
     })))

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Does, PlansWanted, SeveralTargets, tell_failed, tell_pending, worst};
+use super::{Does, PlansWanted, SeveralTargets, tell_failed, tell_pending};
 use crate::address::is_key;
 use crate::cli::forms::Forms;
 use crate::cli::plan::write;
@@ -14,7 +14,8 @@ use crate::engine::saved::{SAVED, names};
 use crate::engine::several::{TargetResult, each};
 use crate::engine::target::Shared;
 use crate::engine::workspace::{PlanRequest, Planned, Workspace, unreadable};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::guard::{Guard, guards};
 use crate::plan::Plan;
 use crate::render::Format;
@@ -134,12 +135,12 @@ pub fn present(
     }
     let failed = all.iter().filter_map(|one| Some((one.workspace.target.as_str(), one.result.as_ref().err()?)));
     tell_failed(failed, context);
-    Ok(worst(all.iter().zip(&aheads).map(|(one, (_, ahead))| exit(one, ahead, detailed))))
+    Ok(Exit::worst(all.iter().zip(&aheads).map(|(one, (_, ahead))| exit(one, ahead, detailed))))
 }
 
 fn exit(one: &TargetResult<Planned>, ahead: &NextSteps, detailed: bool) -> Exit {
     match &one.result {
-        Err(failure) => failure.exit,
+        Err(failure) => failure.into(),
         Ok(_) if ahead.refused.iter().any(|refused| refused.guard == Guard::Drift) => Exit::Refused,
         Ok(planned) if detailed && (!planned.plan.is_empty() || planned.plan.is_beside_others()) => Exit::Changes,
         Ok(_) => Exit::Done,

@@ -20,7 +20,8 @@ use crate::engine::turn;
 use crate::engine::turn::LockHeld;
 use crate::engine::workspace::{PlanRequest, Planned, Workspace, unreadable};
 use crate::engine::{NotOpened, lasting};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, FailureKind};
 use crate::guard::{Guard, Limits, guards};
 use crate::plan::News;
 use crate::reconcile::{Looked, RoundOutcome, Standing, TargetRound, action};
@@ -54,12 +55,21 @@ enum RoundResult {
     Stopped,
 }
 
+/// A target at the end of a round, and how a command would end that did this alone.
+struct RoundEnd {
+    target: TargetRound,
+    exit: Exit,
+}
+
 impl Rounds<'_> {
-    /// One round. The files are read anew: they may be others by now.
-    pub async fn round(&self) -> Looked {
+    /// One round, and how a command ends that did only this one. The files are read anew: they may be others by now.
+    pub async fn round(&self) -> (Looked, Exit) {
         let sites = match self.read() {
             Ok(sites) => sites,
-            Err(failure) => return Looked::Nowhere(failure),
+            Err(failure) => {
+                let exit = Exit::from(&failure);
+                return (Looked::Nowhere(failure), exit);
+            }
         };
         let look = Look { fixes: self.fixes, within: self.within, stop: self.stop.clone() };
         let context = self.context.clone();
@@ -68,20 +78,23 @@ impl Rounds<'_> {
             let (look, context) = (look.clone(), context.clone());
             async move { look.at(&site, &opened, &context).await }
         });
-        let mut targets = Vec::new();
+        let (mut targets, mut exits) = (Vec::new(), Vec::new());
         for TargetResult { workspace: site, result: ended } in all.await {
-            let target = match ended {
+            let RoundEnd { target, exit } = match ended {
                 Err(failure) => failed(&site, failure),
-                Ok(RoundResult::Held(held)) => {
-                    TargetRound::unknown(&site.target, RoundOutcome::Held, Exit::Failed, Some(held.skipped()))
-                }
+                Ok(RoundResult::Held(lock)) => held(&site, &lock),
                 Ok(RoundResult::Stopped) => self.stopped(&site),
                 Ok(RoundResult::Planned(planned, _)) if self.fixes => self.correct(&site, *planned, made).await,
-                Ok(RoundResult::Planned(planned, unwritten)) => TargetRound { unwritten, ..reported(&site, &planned) },
+                Ok(RoundResult::Planned(planned, unwritten)) => {
+                    let RoundEnd { target, exit } = reported(&site, &planned);
+                    RoundEnd { target: TargetRound { unwritten, ..target }, exit }
+                }
             };
             targets.push(self.said(target));
+            exits.push(exit);
         }
-        Looked::At(targets)
+        let exit = exit_of(&targets, exits);
+        (Looked::At(targets), exit)
     }
 
     /// Completes the commands in the result of a target, so that they run as they are pasted.
@@ -125,60 +138,59 @@ impl Rounds<'_> {
         Shared::timed(self.board.clone(), self.within)
     }
 
-    fn stopped(&self, site: &Workspace) -> TargetRound {
+    fn stopped(&self, site: &Workspace) -> RoundEnd {
         let exit = self.stop.by().map_or(Exit::Interrupted, Signal::exit);
-        TargetRound::unknown(&site.target, RoundOutcome::Stopped, exit, None)
+        RoundEnd { target: TargetRound::unknown(&site.target, RoundOutcome::Stopped, None), exit }
     }
 
     /// Makes a target what the plan says, unless a guard refuses. What a guard refuses is told and left.
-    async fn correct(&self, site: &Workspace, planned: Planned, made: Instant) -> TargetRound {
-        let mut target = reported(site, &planned);
+    async fn correct(&self, site: &Workspace, planned: Planned, made: Instant) -> RoundEnd {
+        let RoundEnd { mut target, .. } = reported(site, &planned);
         if let Some(standing) = target.standing.as_ref().filter(|standing| !standing.refused.is_empty()) {
             let why = standing.refused.iter().map(|one| one.message.as_str()).collect::<Vec<_>>().join("; ");
-            target.why = Some(Failure::new(why).exit(Exit::Refused));
-            return TargetRound { outcome: RoundOutcome::Refused, exit: Exit::Refused, ..target };
+            target.why = Some(Failure::new(why).kind(FailureKind::Refused));
+            let target = TargetRound { outcome: RoundOutcome::Refused, ..target };
+            return RoundEnd { target, exit: Exit::Refused };
         }
         if planned.plan.steps.is_empty() {
             let exit = if self.how.manual(&planned.plan) > 0 { Exit::Partly } else { Exit::Done };
-            return TargetRound { exit, ..target };
+            return RoundEnd { target, exit };
         }
         if self.stop.by().is_some() {
-            return TargetRound { outcome: RoundOutcome::Stopped, ..self.stopped(site) };
+            return self.stopped(site);
         }
         let opened = match target::open_with(&self.shared(), &site.manifests.project, Some(&site.target)).await {
             Ok(opened) => opened,
             Err(failure) => return failed(site, failure),
         };
-        let target = match made.elapsed() < FRESH {
+        let ended = match made.elapsed() < FRESH {
             true => self.apply(site, &opened, planned, target).await,
             false => self.look_again(site, &opened).await,
         };
         opened.close().await;
-        target
+        ended
     }
 
     /// Looks once more before it applies: what was found is too old by now.
-    async fn look_again(&self, site: &Workspace, opened: &Opened) -> TargetRound {
+    async fn look_again(&self, site: &Workspace, opened: &Opened) -> RoundEnd {
         let look = Look { fixes: true, within: self.within, stop: self.stop.clone() };
         match look.at(site, opened, self.context).await {
             Err(failure) => failed(site, failure),
-            Ok(RoundResult::Held(held)) => {
-                TargetRound::unknown(&site.target, RoundOutcome::Held, Exit::Failed, Some(held.skipped()))
-            }
+            Ok(RoundResult::Held(lock)) => held(site, &lock),
             Ok(RoundResult::Stopped) => self.stopped(site),
             Ok(RoundResult::Planned(planned, _)) => {
-                let target = reported(site, &planned);
-                let is_refused = target.standing.as_ref().is_some_and(|standing| !standing.refused.is_empty());
+                let ended = reported(site, &planned);
+                let is_refused = ended.target.standing.as_ref().is_some_and(|standing| !standing.refused.is_empty());
                 if is_refused || planned.plan.steps.is_empty() {
                     // The next round deals with what has changed meanwhile.
-                    return target;
+                    return ended;
                 }
-                self.apply(site, opened, *planned, target).await
+                self.apply(site, opened, *planned, ended.target).await
             }
         }
     }
 
-    async fn apply(&self, site: &Workspace, opened: &Opened, planned: Planned, target: TargetRound) -> TargetRound {
+    async fn apply(&self, site: &Workspace, opened: &Opened, planned: Planned, target: TargetRound) -> RoundEnd {
         let report = self.how.drive_until(self.stop, site, opened, &planned, self.context).await;
         let plan = planned.plan;
         let mut standing = target.standing.unwrap_or_default();
@@ -207,12 +219,13 @@ impl Rounds<'_> {
             Exit::Done if self.how.manual(&plan) > 0 => Exit::Partly,
             exit => exit,
         };
-        TargetRound { outcome, exit, standing, corrected, steps, why: trouble(&report, exit), ..target }
+        let target = TargetRound { outcome, standing, corrected, steps, why: trouble(&report), ..target };
+        RoundEnd { target, exit }
     }
 }
 
 /// What was in the way of a run.
-fn trouble(report: &Report, exit: Exit) -> Option<Failure> {
+fn trouble(report: &Report) -> Option<Failure> {
     let first = report.steps.iter().find_map(|step| match &step.fate {
         Fate::Failed { why } | Fate::Unknown { why } => Some(format!("{}: {why}", step.address)),
         Fate::Done { .. } | Fate::Skipped { .. } | Fate::NotStarted => None,
@@ -225,16 +238,23 @@ fn trouble(report: &Report, exit: Exit) -> Option<Failure> {
         Ending::Ledger { why } => format!("the ledger could not be written: {why}"),
         Ending::Partly => first.unwrap_or_else(|| "not everything could be made".to_owned()),
     };
-    Some(Failure::new(message).exit(exit))
+    Some(Failure::new(message))
 }
 
 /// A target of which nothing is known but why.
-fn failed(site: &Workspace, failure: Failure) -> TargetRound {
-    TargetRound::unknown(&site.target, RoundOutcome::Failed, failure.exit, Some(failure))
+fn failed(site: &Workspace, failure: Failure) -> RoundEnd {
+    let exit = Exit::from(&failure);
+    RoundEnd { target: TargetRound::unknown(&site.target, RoundOutcome::Failed, Some(failure)), exit }
+}
+
+/// A target that another run holds.
+fn held(site: &Workspace, lock: &LockHeld) -> RoundEnd {
+    let target = TargetRound::unknown(&site.target, RoundOutcome::Held, Some(lock.skipped()));
+    RoundEnd { target, exit: Exit::Failed }
 }
 
 /// A target as a plan finds it.
-fn reported(site: &Workspace, planned: &Planned) -> TargetRound {
+fn reported(site: &Workspace, planned: &Planned) -> RoundEnd {
     // The flags that allow something are those of `apply`.
     let refused = guards(&planned.plan, &Limits { elsewhere: true, ..site.limits() });
     let stops = refused.iter().any(|one| one.guard == Guard::Drift);
@@ -244,7 +264,8 @@ fn reported(site: &Workspace, planned: &Planned) -> TargetRound {
         true => (RoundOutcome::InSync, Exit::Done),
         false => (RoundOutcome::Drift, Exit::Changes),
     };
-    TargetRound { standing: Some(standing), ..TargetRound::unknown(&site.target, outcome, exit, None) }
+    let target = TargetRound { standing: Some(standing), ..TargetRound::unknown(&site.target, outcome, None) };
+    RoundEnd { target, exit }
 }
 
 /// How a target is looked at.
@@ -301,13 +322,9 @@ impl Look {
 }
 
 /// How a command ends that did one round.
-pub(crate) fn exit_of(looked: &Looked) -> Exit {
-    let targets = match looked {
-        Looked::Nowhere(failure) => return failure.exit,
-        Looked::At(targets) => targets,
-    };
+fn exit_of(targets: &[TargetRound], exits: Vec<Exit>) -> Exit {
     let did = targets.iter().any(|target| target.steps.iter().any(|(_, is_done)| *is_done));
-    match crate::cli::many::worst(targets.iter().map(|target| target.exit)) {
+    match Exit::worst(exits) {
         exit @ (Exit::Done | Exit::Changes | Exit::Interrupted | Exit::Terminated) => exit,
         _ if did => Exit::Partly,
         exit => exit,

@@ -108,7 +108,7 @@ mod tests {
             "https://me:hunter2@hooks.example/",
         ] {
             let failure = Webhook::new(text).err().unwrap_or_else(|| panic!("{text}"));
-            assert_eq!(failure.exit, crate::failure::Exit::Usage);
+            assert_eq!(failure.kind, crate::failure::FailureKind::Usage);
             assert!(!failure.message.contains("hunter2"), "{failure}");
         }
     }

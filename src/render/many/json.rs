@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{PlanResult, Several};
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::plan::json::PlanDocument as Planned;
 
@@ -47,7 +48,7 @@ pub struct Error {
 
 impl Error {
     pub fn new(failure: &Failure) -> Self {
-        Self { message: failure.message.clone(), help: failure.help.clone(), exit: failure.exit as u8 }
+        Self { message: failure.message.clone(), help: failure.help.clone(), exit: Exit::from(failure) as u8 }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use pushplan::failure::EXITS;
+use pushplan::exit::EXITS;
 use pushplan::render::help::GROUPS;
 use pushplan_testing::{Folder, SourceFile, crates, sources};
 

@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use pushplan::address::Address;
 use pushplan::client::{Credentials, Origin, Reading, Transport, refusal};
 use pushplan::exchange::{Loss, Meaning, Request};
-use pushplan::failure::{Exit, Failure};
+use pushplan::failure::{Failure, FailureKind};
 use pushplan::fetch::fetch;
 use pushplan::ledger::Ledger;
 use pushplan::live::{Live, Look, Proof};
@@ -139,7 +139,7 @@ async fn a_listing_that_goes_in_a_circle_or_leads_away_is_no_listing() {
 async fn a_listing_that_fails_is_a_failure_and_not_an_empty_one() {
     let world = World::new("[[fault]]\nkind = \"status\"\nstatus = 503").await;
     let failure = fetched(&world.reading).await.unwrap_err();
-    assert_eq!(failure.exit, Exit::Failed);
+    assert_eq!(failure.kind, FailureKind::Other);
     assert!(failure.message.starts_with("GET /api/segments"), "{}", failure.message);
     let world = World::new("[[fault]]\nkind = \"close\"").await;
     let failure = fetched(&world.reading).await.unwrap_err();
@@ -155,7 +155,7 @@ async fn credentials_that_are_refused_end_with_4() {
     {
         let answer = reading.get("/api/segments").await.unwrap();
         let failure = refusal(reading.origin(), &answer).unwrap();
-        assert_eq!(failure.exit, Exit::Credentials);
+        assert_eq!(failure.kind, FailureKind::Credentials);
         assert!(failure.message.contains(words), "{}", failure.message);
     }
     let world = World::new("").await;
@@ -165,5 +165,5 @@ async fn credentials_that_are_refused_end_with_4() {
     let origin = Origin::parse(&format!("http://{}", world.running.address)).unwrap();
     let wrong = Transport::new(origin, &Credentials::new(super::KEY, "wrong"), "messaging", PATIENCE).unwrap();
     let failure = fetched(&Reading::new(wrong)).await.unwrap_err();
-    assert_eq!(failure.exit, Exit::Credentials, "{}", failure.message);
+    assert_eq!(failure.kind, FailureKind::Credentials, "{}", failure.message);
 }

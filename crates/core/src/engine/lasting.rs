@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_ledger::place;
 
 use super::workspace::Workspace;
@@ -35,7 +35,7 @@ pub fn check(site: &Workspace) -> Result<(), Failure> {
         "the ledger of `{name}` is in `{folder}` of this checkout, which a CI runner deletes after the job: the next job would \
          create and send everything a second time"
     );
-    Err(Failure::new(message).exit(Exit::Refused).help(format!(
+    Err(Failure::new(message).kind(FailureKind::Refused).help(format!(
         "nothing was changed; write `ledger = \"git\"`, or another place that all jobs share, into [targets.{name}] of \
          pushplan.toml; if this checkout is kept between jobs, set {KEPT}=1"
     )))

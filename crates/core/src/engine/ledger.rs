@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_ledger::store::Store;
 use pushplan_ledger::{AppendError, Chain, Entry, Kept, Taken, Twice, Untrusted, place, trusted};
 use pushplan_model::address::{Address, KIND_KEYS};
@@ -34,7 +34,7 @@ pub fn setting<'p>(project: &'p Project, target: &str) -> Option<&'p str> {
 }
 
 pub fn refused(target: &str, Untrusted { why, help }: &Untrusted) -> Failure {
-    Failure::new(format!("the ledger of `{target}` is not used: {why}")).exit(Exit::Refused).help(help.clone())
+    Failure::new(format!("the ledger of `{target}` is not used: {why}")).kind(FailureKind::Refused).help(help.clone())
 }
 
 /// The ledger of a target in the place that the settings name, or are to name.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_io::files::read_unlinked;
 use pushplan_ledger::Chain;
 use pushplan_model::codes::Severity;
@@ -53,7 +53,7 @@ impl From<NotOpened> for Failure {
         match why {
             NotOpened::Failed(failure) => failure,
             NotOpened::Invalid(_) => Self::new("the manifests have errors, so that nothing is done")
-                .exit(Exit::Findings)
+                .kind(FailureKind::Invalid)
                 .help("correct them; `pushplan validate` shows them with warnings too"),
         }
     }
@@ -140,7 +140,7 @@ impl Location {
     pub fn project_file(&self) -> Result<Project, NotOpened> {
         let root = self.root()?;
         let bytes = read_unlinked(&root.join(PROJECT_FILE), FILE_LIMIT)
-            .map_err(|why| Failure::new(format!("{PROJECT_FILE} cannot be read: {why}")).exit(Exit::Findings))?;
+            .map_err(|why| Failure::new(format!("{PROJECT_FILE} cannot be read: {why}")).kind(FailureKind::Invalid))?;
         let (mut sources, mut findings) = (Sources::default(), Findings::default());
         let project = Project::read(&root, to_text(bytes).0, &mut sources, &mut findings);
         let read = manifest::read(project, Vec::new(), sources, findings);

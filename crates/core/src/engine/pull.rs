@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_ledger::Ledger;
 use pushplan_model::address::Address;
 use pushplan_model::codes::Severity;
@@ -296,6 +296,6 @@ fn cut_short(choice: &Choice, live: &Live) -> Vec<(&'static Kind, usize)> {
 fn nothing_there(gone: &Gone) -> Failure {
     let address = one_line(&gone.address.to_string());
     Failure::new(format!("{address} was removed on the service: there is nothing to pull"))
-        .exit(Exit::Refused)
+        .kind(FailureKind::Refused)
         .help(one_line(&gone.way_out()))
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_io::files::describe;
 use pushplan_model::text::one_line;
 
@@ -32,11 +32,11 @@ pub fn read(path: &Path) -> Result<Plan, Failure> {
                 let message = format!(
                     "the plan {shown} was written by a newer pushplan, {tool}; this is {own}, which does not understand it: {why}"
                 );
-                return Failure::new(message).exit(Exit::Stale).help(format!("use pushplan {tool} or later"));
+                return Failure::new(message).kind(FailureKind::Stale).help(format!("use pushplan {tool} or later"));
             }
             NoPlan::Changed => Failure::new(format!("the plan {shown} is not as it was saved")),
         };
-        failure.exit(Exit::Stale).help("make a new one: pushplan plan --out FILE")
+        failure.kind(FailureKind::Stale).help("make a new one: pushplan plan --out FILE")
     })
 }
 
@@ -112,7 +112,7 @@ pub fn holds(saved: &Plan, fresh: &Plan) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::new(format!("the plan does not hold any more: {}", moved.join("; ")))
-        .exit(Exit::Stale)
+        .kind(FailureKind::Stale)
         .help("nothing was changed; plan again and have it looked at: pushplan plan --out FILE"))
 }
 
@@ -122,7 +122,7 @@ fn not_applied(file: &Path, plan: &Plan) -> Option<Failure> {
     let message = format!("the plan {} is for reading, and is not applied: {}", file.display(), lower(&words));
     Some(
         Failure::new(one_line(&message))
-            .exit(Exit::Refused)
+            .kind(FailureKind::Refused)
             .help("make one that is compared with the service: pushplan plan --out FILE"),
     )
 }

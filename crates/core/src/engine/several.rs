@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_model::codes::Severity;
 use pushplan_model::cores;
 use pushplan_project::manifest::{Manifests, Project, read_project};
@@ -166,7 +166,7 @@ where
 
 /// The failure for two targets of one application: each would take the resources of the other for unmanaged ones.
 fn same_app(target: &str, other: &str) -> Failure {
-    Failure::new(format!("`{target}` and `{other}` are the same application")).exit(Exit::Refused).help(format!(
+    Failure::new(format!("`{target}` and `{other}` are the same application")).kind(FailureKind::Refused).help(format!(
         "give each its own credentials, in [\"<origin>\".{target}] of the credentials file, and its own app_key_fingerprint"
     ))
 }

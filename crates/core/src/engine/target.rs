@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan_io::client::{Clients, Credentials, Keyring, Origin, Patience, Reading, Timing, Transport, Writing};
-use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::level::Level;
 use pushplan_model::text;
@@ -283,7 +283,7 @@ pub fn check_fingerprint(name: &str, target: &Target, credentials: &Credentials)
         return Ok(());
     }
     let message = format!("the target `{name}` is the application {pinned}, and the credentials are for {found}");
-    Err(Failure::new(message).exit(Exit::Refused).help(format!(
+    Err(Failure::new(message).kind(FailureKind::Refused).help(format!(
         "use the credentials of that application, or set app_key_fingerprint = \"{found}\" in {PROJECT_FILE}"
     )))
 }

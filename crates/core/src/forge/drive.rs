@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use pushplan_io::client::{self, Patience, Redacted};
-use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_model::backoff::Backoff;
 use pushplan_model::exchange::Answer;
 use reqwest::Client;
@@ -61,7 +61,7 @@ impl<'n> Forge<'n> {
     pub fn new(place: HostedRepository, patience: Duration, note: &'n (dyn Fn(&str) + Sync)) -> Result<Self, Failure> {
         let mut headers = HeaderMap::new();
         for (number, (name, value)) in place.api.headers(&place.token).into_iter().enumerate() {
-            let cannot = |_| Failure::new("the token cannot be sent").exit(Exit::Credentials);
+            let cannot = |_| Failure::new("the token cannot be sent").kind(FailureKind::Credentials);
             let mut value = HeaderValue::from_str(&value).map_err(cannot)?;
             value.set_sensitive(number == 0);
             headers.insert(HeaderName::from_static(name), value);
@@ -368,12 +368,12 @@ impl<'n> Forge<'n> {
             300..=399 => Failure::new(format!("{origin} answered with a redirect ({error}), which is not followed"))
                 .help("set the address of the API to where it is"),
             401 => Failure::new(format!("{origin} does not know this token ({error})"))
-                .exit(Exit::Credentials)
+                .kind(FailureKind::Credentials)
                 .help(api.rights()),
             403 | 404 => {
                 let what = if request.method == Method::Get { "read" } else { "write" };
                 Failure::new(format!("this token may not {what} comments of the {} ({error})", api.noun()))
-                    .exit(Exit::Credentials)
+                    .kind(FailureKind::Credentials)
                     .help(api.rights())
             }
             _ => Failure::new(format!("{} {} on {origin} failed: {error}", request.method.word(), request.path)),
@@ -384,7 +384,7 @@ impl<'n> Forge<'n> {
     fn no_pull(&self, number: u64) -> Failure {
         let api = self.place.api;
         Failure::new(format!("there is no {} {} that this token may see", api.noun(), api.sign(number)))
-            .exit(Exit::Credentials)
+            .kind(FailureKind::Credentials)
             .help(api.rights())
     }
 
@@ -392,7 +392,7 @@ impl<'n> Forge<'n> {
         let signs: Vec<String> = numbers.iter().map(|number| self.place.api.sign(*number)).collect();
         let noun = self.place.api.noun();
         Failure::new(format!("{commit} came with one of several {noun}s: {}", pushplan_model::text::all_of(&signs)))
-            .exit(Exit::Stale)
+            .kind(FailureKind::Stale)
             .help("say which: --pull-request NUMBER")
     }
 

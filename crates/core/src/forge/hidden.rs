@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_model::address::Address;
 use pushplan_model::digest::Digest;
 use serde_json::{Value, json};
@@ -123,7 +123,7 @@ impl fmt::Display for Newer {
 impl From<Newer> for Failure {
     fn from(newer: Newer) -> Self {
         let help = format!("nothing was changed; use pushplan {} or later", newer.tool);
-        Self::new(newer.to_string()).exit(Exit::Stale).help(help)
+        Self::new(newer.to_string()).kind(FailureKind::Stale).help(help)
     }
 }
 
@@ -268,7 +268,7 @@ impl Hidden {
             false => format!("has the lineage {}, and the comment in {sign} knows of {}", now.lineage, was.lineage),
         };
         Failure::new(format!("the ledger of `{target}` {what}: it was set back, and does not know what was applied since"))
-            .exit(Exit::Refused)
+            .kind(FailureKind::Refused)
             .help(format!(
                 "nothing was changed; put the lost records back. If they are lost, run `pushplan ledger restore --accept-gap --target \
                  {target}`, so that plans ask a person before they create what may have been created since. Another pull request \

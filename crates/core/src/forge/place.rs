@@ -1,7 +1,7 @@
 //! Which host, repository and pull request a CI system is at work for, and with which token: all from the environment.
 
 use pushplan_io::client::{self, Origin, Secret};
-use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::failure::{Failure, FailureKind};
 use reqwest::Url;
 use serde_json::Value;
 
@@ -156,7 +156,7 @@ fn base(said: Option<String>, name: &str, usual: Option<&str>) -> Result<Base, F
 }
 
 fn token(env: &dyn Fn(&str) -> Option<String>, name: &str, api: &dyn Api, help: &str) -> Result<Secret, Failure> {
-    let missing = |message: String| Failure::new(message).exit(Exit::Credentials).help(help);
+    let missing = |message: String| Failure::new(message).kind(FailureKind::Credentials).help(help);
     let token = env(name).ok_or_else(|| {
         missing(format!("{name} is not set, so that nothing can be read or written on {}", api.name()))
     })?;
@@ -225,24 +225,28 @@ mod tests {
 
     #[test]
     fn what_is_missing_or_wrong_is_said_and_no_token_is() {
-        let fails = |set: &[(&str, &str)], exit: Exit, says: &str| {
+        let fails = |set: &[(&str, &str)], kind: FailureKind, says: &str| {
             let failure = read(set, "").unwrap_err();
             let told = format!("{failure} {}", failure.help.as_deref().unwrap_or_default());
-            assert_eq!(failure.exit, exit, "{told}");
+            assert_eq!(failure.kind, kind, "{told}");
             assert!(told.contains(says) && !told.contains("hunter2"), "{told}");
         };
-        fails(&[], Exit::Usage, "--pull-request NUMBER");
-        fails(&GITHUB_RUN[..2], Exit::Credentials, "GITHUB_TOKEN is not set");
-        fails(&GITHUB_RUN[..1], Exit::Usage, "GITHUB_REPOSITORY is not set");
+        fails(&[], FailureKind::Usage, "--pull-request NUMBER");
+        fails(&GITHUB_RUN[..2], FailureKind::Credentials, "GITHUB_TOKEN is not set");
+        fails(&GITHUB_RUN[..1], FailureKind::Usage, "GITHUB_REPOSITORY is not set");
         let with = |more: &[(&'static str, &'static str)]| [&GITHUB_RUN[..], more].concat();
-        fails(&with(&[("GITHUB_TOKEN", "hunter2\n")]), Exit::Credentials, "white space");
-        fails(&with(&[("GITHUB_REPOSITORY", "shop/../x")]), Exit::Usage, "owner/name");
-        fails(&with(&[("GITHUB_REPOSITORY", "shop/..")]), Exit::Usage, "owner/name");
-        fails(&with(&[("GITHUB_API_URL", "http://git.example")]), Exit::Usage, "is not https");
-        fails(&with(&[("GITHUB_API_URL", "https://me:hunter2@git.example")]), Exit::Usage, "a name or a password");
+        fails(&with(&[("GITHUB_TOKEN", "hunter2\n")]), FailureKind::Credentials, "white space");
+        fails(&with(&[("GITHUB_REPOSITORY", "shop/../x")]), FailureKind::Usage, "owner/name");
+        fails(&with(&[("GITHUB_REPOSITORY", "shop/..")]), FailureKind::Usage, "owner/name");
+        fails(&with(&[("GITHUB_API_URL", "http://git.example")]), FailureKind::Usage, "is not https");
+        fails(
+            &with(&[("GITHUB_API_URL", "https://me:hunter2@git.example")]),
+            FailureKind::Usage,
+            "a name or a password",
+        );
         fails(
             &[("GITLAB_CI", "true"), ("CI_PROJECT_ID", "42"), ("CI_JOB_TOKEN", "hunter2")],
-            Exit::Credentials,
+            FailureKind::Credentials,
             "a job token cannot write notes",
         );
     }

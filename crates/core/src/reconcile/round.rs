@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::failure::{Failure, FailureKind};
 
 use super::{Item, RoundOutcome, Standing};
 
@@ -32,8 +32,6 @@ pub enum Looked {
 pub struct TargetRound {
     pub name: String,
     pub outcome: RoundOutcome,
-    /// How a command would end that did this alone.
-    pub exit: Exit,
     /// How it stands at the end; `None` where that is not known.
     pub standing: Option<Standing>,
     pub corrected: Vec<Item>,
@@ -47,9 +45,9 @@ pub struct TargetRound {
 
 impl TargetRound {
     /// One of which is only known what was in the way.
-    pub fn unknown(name: &str, outcome: RoundOutcome, exit: Exit, why: Option<Failure>) -> Self {
+    pub fn unknown(name: &str, outcome: RoundOutcome, why: Option<Failure>) -> Self {
         let (name, standing) = (name.to_owned(), None);
-        Self { name, outcome, exit, standing, corrected: Vec::new(), steps: Vec::new(), unwritten: 0, why }
+        Self { name, outcome, standing, corrected: Vec::new(), steps: Vec::new(), unwritten: 0, why }
     }
 }
 
@@ -64,7 +62,7 @@ impl Looked {
     /// The worst of all targets.
     pub fn outcome(&self) -> RoundOutcome {
         match self {
-            Self::Nowhere(failure) if failure.exit == Exit::Findings => RoundOutcome::Invalid,
+            Self::Nowhere(failure) if failure.kind == FailureKind::Invalid => RoundOutcome::Invalid,
             Self::Nowhere(_) => RoundOutcome::Failed,
             Self::At(targets) => targets.iter().map(|target| target.outcome).max().unwrap_or(RoundOutcome::InSync),
         }

@@ -16,7 +16,7 @@ use pushplan_model::source::Source;
 use pushplan_model::text;
 
 use super::origin::Origin;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Failure, FailureKind};
 
 const ORIGIN: &str = "PUSHPLAN_ORIGIN";
 const APP_KEY: &str = "PUSHPLAN_APP_KEY";
@@ -200,7 +200,7 @@ impl Keyring {
 }
 
 fn failure(message: String) -> Failure {
-    Failure::new(message).exit(Exit::Credentials)
+    Failure::new(message).kind(FailureKind::Credentials)
 }
 
 fn from_environment(env: &dyn Fn(&str) -> Option<String>) -> Result<Option<(Origin, Credentials)>, Failure> {

@@ -25,7 +25,7 @@ pub use transport::{Clients, Patience, Timing, Transport, Whole, connections};
 
 use pushplan_model::exchange::{Answer, Loss, Method, Request};
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Failure, FailureKind};
 use pause::Pause;
 
 /// How often a `GET` is sent at most.
@@ -131,6 +131,6 @@ pub fn refusal(origin: &Origin, answer: &Answer) -> Option<Failure> {
         403 => "does not allow this with these credentials",
         _ => return None,
     };
-    let failure = Failure::new(format!("{origin} {what} ({})", answer.error())).exit(Exit::Credentials);
+    let failure = Failure::new(format!("{origin} {what} ({})", answer.error())).kind(FailureKind::Credentials);
     Some(failure.help("check the app key and the master secret; the plain application secret may not use this API"))
 }

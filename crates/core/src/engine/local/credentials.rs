@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use pushplan_io::client::{Credentials, only_its_owner};
-use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_io::files::{self, describe};
 use pushplan_io::git::tracked;
 use pushplan_io::private;
@@ -58,7 +58,7 @@ pub fn of_project(root: &Path) -> Result<(Credentials, PathBuf), Failure> {
 }
 
 fn refused(path: &Path, why: &str) -> Failure {
-    Failure::new(format!("the credentials in {} are not used: {why}", path.display())).exit(Exit::Credentials)
+    Failure::new(format!("the credentials in {} are not used: {why}", path.display())).kind(FailureKind::Credentials)
 }
 
 fn read(path: &Path) -> Result<Option<Credentials>, Failure> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_ledger::undo::{Left, Taken, Undone, undone};
 use pushplan_ledger::{Entry, Ledger, Owned, Unconfirmed, Verb, history};
 use pushplan_model::address::Address;
@@ -66,7 +66,7 @@ impl Workspace {
         let (apply, word) = (self.command("apply"), shell_word(&address.to_string()));
         let resolve = self.command(&format!("resolve {word} --created ID | --absent"));
         Failure::new(one_line(&message))
-            .exit(Exit::Refused)
+            .kind(FailureKind::Refused)
             .help(one_line(&format!("go on with that first: {apply}; or say what became of it: {resolve}")))
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use pushplan_io::failure::{Exit, Failure};
+use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_ledger::store::Sibling;
 use pushplan_ledger::{AppendError, Chain, Entry, Ledger, Log, Position, Record, Seq, Settling, Unreadable};
 use pushplan_model::address::Address;
@@ -115,7 +115,7 @@ impl Workspace {
             "if `{target}` is another name for `{name}`, give it that one back{becomes}; or, to begin anew without all that it \
              knows, move {shown} elsewhere"
         );
-        Err(Failure::new(one_line(&message)).exit(Exit::Refused).help(one_line(&help)))
+        Err(Failure::new(one_line(&message)).kind(FailureKind::Refused).help(one_line(&help)))
     }
 
     /// Who holds the ledger, and has not told this machine that it is over.
@@ -188,7 +188,7 @@ pub fn same_app(ledger: &Ledger, opened: &Opened) -> Result<(), Failure> {
         let count = text::count(ledger.owned.len(), "resource");
         let message =
             format!("the ledger of `{target}` has {count} and does not name the application that they are in");
-        return Err(Failure::new(message).exit(Exit::Refused).help(format!(
+        return Err(Failure::new(message).kind(FailureKind::Refused).help(format!(
             "it may be the ledger of another project. If `pushplan ledger export --target {0}` shows resources of this one: \
              pushplan ledger confirm --app {is} --target {0}",
             shell_word(target)
@@ -198,7 +198,7 @@ pub fn same_app(ledger: &Ledger, opened: &Opened) -> Result<(), Failure> {
         return Ok(());
     }
     let message = format!("the ledger of `{target}` is about the application {was}, and the credentials are for {is}");
-    Err(Failure::new(message).exit(Exit::Refused).help(format!(
+    Err(Failure::new(message).kind(FailureKind::Refused).help(format!(
         "use the credentials of that application, or give the other one a target of its own in {PROJECT_FILE}"
     )))
 }

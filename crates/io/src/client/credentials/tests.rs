@@ -60,7 +60,7 @@ fn every_wrong_combination_is_told_without_its_secret() {
         (&[(FILE, "/nowhere/credentials.toml")], "cannot be read: no such file or directory"),
     ] {
         let failure = found(env).unwrap_err();
-        assert_eq!(failure.exit, Exit::Credentials);
+        assert_eq!(failure.kind, FailureKind::Credentials);
         assert!(failure.message.contains(says), "{}", failure.message);
         assert!(!format!("{failure:?}").contains("hunter2"), "{failure:?}");
     }
@@ -110,7 +110,7 @@ fn a_file_that_is_wrong_is_told_without_its_secrets() {
     ] {
         let (_folder, path) = with_file(text, 0o600);
         let failure = found(&[(FILE, &path)]).unwrap_err();
-        assert_eq!(failure.exit, Exit::Credentials);
+        assert_eq!(failure.kind, FailureKind::Credentials);
         assert!(failure.message.contains(says), "{}", failure.message);
         assert!(!format!("{failure:?}").contains("hunter2"), "{failure:?}");
     }
