@@ -15,7 +15,8 @@ mod unknown;
 use absence::Memory;
 
 pub use pages::Pages;
-pub use prefetched::{People, PrefetchedLists, Sought, items, take_page};
+pub use people::People;
+pub use prefetched::{PrefetchedLists, Sought, items, take_page};
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -14,7 +14,6 @@ use pushplan_model::kinds::{self, Census, Found, Read};
 use pushplan_model::nouns::level::Level;
 use serde_json::Value;
 
-use super::prefetched::People;
 use super::{Ask, Fetch, For, LiveState, Look};
 
 /// So many are asked for one by one without a look at their list.
@@ -28,6 +27,22 @@ pub(super) struct Lookups {
     /// What each request would tell about.
     open: Alone,
     gains: BTreeMap<Census, Gain>,
+}
+
+/// People and devices of ours that lists showed as the ledger remembers them.
+#[derive(Debug, Default)]
+pub struct People {
+    pub(super) seen: BTreeMap<Address, Found>,
+    /// The requests for those whom they did not show like that, or who are further behind than a look is worth. Another look a
+    /// moment later would not help them.
+    pub(super) left: BTreeSet<Request>,
+}
+
+impl People {
+    pub fn extend(&mut self, other: Self) {
+        self.seen.extend(other.seen);
+        self.left.extend(other.left);
+    }
 }
 
 /// What a list has brought so far.

@@ -1,16 +1,15 @@
 //! What is asked for early, before it is known what the manifests declare.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan_ledger::Ledger;
-use pushplan_model::address::Address;
 use pushplan_model::exchange::Request;
 use pushplan_model::kinds::{self, Census, Found, Kind, Read};
 use pushplan_model::nouns::level::Level;
 use serde_json::Value;
 
-use super::people::{Alone, Gain, is_looked_up, shown};
+use super::people::{Alone, Gain, People, is_looked_up, shown};
 
 /// What was had early.
 #[derive(Debug, Default)]
@@ -18,22 +17,6 @@ pub struct PrefetchedLists {
     /// What was listed of each kind. A kind whose list was not had to its end is left out, and is listed later.
     pub listed: BTreeMap<&'static str, BTreeMap<String, Found>>,
     pub people: People,
-}
-
-/// People and devices of ours that lists showed as the ledger remembers them.
-#[derive(Debug, Default)]
-pub struct People {
-    pub(super) seen: BTreeMap<Address, Found>,
-    /// The requests for those whom they did not show like that, or who are further behind than a look is worth. Another look a
-    /// moment later would not help them.
-    pub(super) left: BTreeSet<Request>,
-}
-
-impl People {
-    pub fn extend(&mut self, other: Self) {
-        self.seen.extend(other.seen);
-        self.left.extend(other.left);
-    }
 }
 
 /// The items of a page of a kind's list.

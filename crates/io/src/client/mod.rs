@@ -9,6 +9,7 @@ mod origin;
 mod pause;
 mod redacted;
 mod transport;
+mod whole;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +22,8 @@ pub use credentials::{
 };
 pub use origin::{Origin, is_plain, shown};
 pub use redacted::Redacted;
-pub use transport::{Clients, Patience, Timing, Transport, Whole, connections};
+pub use transport::{Clients, Patience, Timing, Transport, connections};
+pub use whole::Whole;
 
 use pushplan_model::exchange::{Answer, Loss, Method, Request};
 

@@ -9,7 +9,7 @@ use pushplan_model::exchange::{Answer, Meaning};
 use serde_json::Value;
 
 use super::credentials::{Credentials, Secret};
-use super::transport::Whole;
+use super::whole::Whole;
 
 /// What stands in place of a secret.
 const HIDDEN: &str = "[hidden]";

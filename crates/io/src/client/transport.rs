@@ -21,6 +21,7 @@ use super::credentials::Credentials;
 use super::leaving::{Departed, Departure, Leaving};
 use super::origin::Origin;
 use super::redacted::Redacted;
+use super::whole::Whole;
 
 const MIB: usize = 1024 * 1024;
 /// The largest answer to a `GET`, which may be a listing, and to anything else.
@@ -43,15 +44,6 @@ impl Default for Patience {
     fn default() -> Self {
         Self { connect: Duration::from_secs(10), whole: Duration::from_secs(30) }
     }
-}
-
-/// All that came back: the answer as it is understood, and what it was before that.
-#[derive(Clone, Debug)]
-pub struct Whole {
-    pub answer: Answer,
-    /// Names in lower case, in the order in which they came.
-    pub headers: Vec<(String, String)>,
-    pub bytes: Vec<u8>,
 }
 
 /// A way to one application on one service.

@@ -1,6 +1,6 @@
 //! Some values, each once and in their order. Nearly always it is one or a few, which a list holds in the least room.
 
-use super::facts::Value;
+use super::value::Value;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Among(Vec<Value>);

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::facts::{About, Fact, Value, tells_location};
+use super::facts::{About, Fact, tells_location};
 use super::phrases;
 use super::question::{Question, Solution};
 use super::solver::Budget;
 use super::terms::{Id, Join, Term, Terms};
+use super::value::Value;
 use crate::nouns::device::DeviceType;
 use crate::nouns::vocabulary::Values;
 use crate::text;

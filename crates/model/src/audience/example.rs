@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::among::Among;
-use super::facts::{About, Fact, Value};
+use super::facts::{About, Fact};
 use super::phrases;
 use super::question::Traits;
 use super::terms::{Id, Join, Term, Terms};
+use super::value::Value;
 
 /// A device, as far as it matters: whoever has these traits is an example.
 #[derive(Clone, Debug, PartialEq, Eq)]

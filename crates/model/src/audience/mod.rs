@@ -19,6 +19,7 @@ mod phrases;
 mod question;
 mod solver;
 mod terms;
+mod value;
 mod words;
 
 use std::fmt;
@@ -27,8 +28,9 @@ use std::sync::Arc;
 pub use among::Among;
 pub use conflict::Conflict;
 pub use example::ExampleDevice;
-pub use facts::{About, DeviceClass as Platform, Fact, Value};
+pub use facts::{About, Fact};
 pub use solver::Budget;
+pub use value::{DeviceClass as Platform, Value};
 pub use words::{TreeLine, tree, words};
 
 use crate::nouns::audience::{SegmentRef, Selector};

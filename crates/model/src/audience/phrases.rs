@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::among::Among;
-use super::facts::{About, DeviceClass, Fact, Value};
+use super::facts::{About, Fact};
+use super::value::{DeviceClass, Value};
 use crate::nouns::device::DeviceType;
 use crate::nouns::vocabulary::{Group, Values};
 use crate::text;

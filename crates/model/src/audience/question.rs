@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
 
-use super::facts::{About, Case, Value, tells_location};
+use super::facts::{About, Case, tells_location};
 use super::solver::{Budget, Lit, Solver, Verdict};
 use super::terms::{Id, Join, Term, Terms};
+use super::value::Value;
 use crate::nouns::device::DeviceType;
 use crate::nouns::zone::Spread;
 

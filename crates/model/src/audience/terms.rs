@@ -10,7 +10,8 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::Arc;
 
 use super::among::Among;
-use super::facts::{About, Fact, Value};
+use super::facts::{About, Fact};
+use super::value::Value;
 
 /// The place of a term. What stands in a term has a lower one.
 pub type Id = usize;

@@ -1,7 +1,8 @@
 //! An audience in plain words, as its author wrote it: a sentence, or a tree of lines.
 
-use super::facts::{About, Fact, Value};
+use super::facts::{About, Fact};
 use super::phrases::{condition, said, some_of};
+use super::value::Value;
 use crate::node::At;
 use crate::nouns::audience::Selector;
 

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::remote::text;
+use super::json::text;
 use crate::nouns::delay::Delay;
 use crate::nouns::device::DeviceType;
 

@@ -5,6 +5,7 @@
 
 pub mod census;
 mod firing;
+mod json;
 mod lifecycle;
 mod parts;
 mod references;

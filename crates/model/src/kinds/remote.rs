@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 pub use super::firing::{Firing, FollowUp, TagTrigger, Tagging, Whose, moved};
+pub use super::json::{text, texts};
 pub use super::lifecycle::{Create, Delete, Lifecycle, Read, Update};
 pub use super::references::{may_name, named, named_ids, names_any, point, pointed, segments};
 pub use super::runs::{Coming, Runs, moments, to_come};
@@ -416,16 +417,6 @@ pub fn canonical<R: Resource>(object: &Value, name: &str) -> Option<Shared> {
     let mut read = R::decode(&Node::from_json_value(object), &mut Reader::lenient())?;
     read.settle(&At::new(name.to_owned(), Span::NONE));
     Some(Shared::of(&read))
-}
-
-/// A text, or nothing.
-pub fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
-
-/// Texts in a list; none where it is no list.
-pub fn texts(value: &Value) -> Vec<String> {
-    value.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
 /// A time that the service tells, in UTC where it names no zone.

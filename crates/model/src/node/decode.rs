@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::key_names::{meant, near_name};
 use super::levels::{self, Below};
 use super::{At, MapEntry, Node, Plain, Tree};
 use crate::codes;
@@ -332,20 +333,6 @@ impl<'n> Fields<'n> {
             _ => self.take(name, reader),
         }
     }
-}
-
-/// The known key that an unknown one was probably meant to be: a near one, one with no space behind its colon, or one that
-/// has a part in common with it.
-pub(super) fn meant<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
-    near_name(key, known).or_else(|| text::part_of(key, known.iter().copied()))
-}
-
-/// Returns the known key that an unknown one misspells or is a part of. Unlike `meant`, it does not return a known key that is
-/// only a part of the unknown one, because a further field can be called `message_type`.
-fn near_name<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
-    let names = || known.iter().copied();
-    let glued = names().find(|name| key.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')));
-    glued.or_else(|| text::nearest(key, names())).or_else(|| text::with_part(key, names()))
 }
 
 fn unknown_key(entry: &MapEntry, known: &[&str]) -> Finding {

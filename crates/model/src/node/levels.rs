@@ -1,7 +1,7 @@
 //! Keys that stand on the wrong level, and maps where a text belongs: what people mean who know the words and not yet the
 //! shape.
 
-use super::decode::meant;
+use super::key_names::meant;
 use super::yaml_text;
 use super::{Decode, Fields, MapEntry, Node, Reader, Tree};
 use crate::codes;

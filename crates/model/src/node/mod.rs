@@ -7,6 +7,7 @@ mod at;
 mod basics;
 mod decode;
 mod json;
+mod key_names;
 mod levels;
 mod name;
 mod reserialized;

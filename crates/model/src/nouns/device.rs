@@ -6,8 +6,8 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
-use super::audience::schema::{ANOTHER_SPELLING, any_case};
 use super::many::{Many, Set};
+use super::spelling::{ANOTHER_SPELLING, any_case};
 use crate::codes;
 use crate::finding::Finding;
 use crate::node::{At, Decode, Node, Reader, Tree};

@@ -17,6 +17,7 @@ pub mod push;
 pub mod quiet;
 pub mod recipient;
 pub mod schedule;
+pub mod spelling;
 pub mod tagged;
 pub mod trigger;
 pub mod variable;

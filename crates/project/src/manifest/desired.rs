@@ -1,5 +1,6 @@
 //! What the manifests say for one target.
 
+mod early;
 mod resolving;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -21,11 +22,11 @@ use super::collect::Declaration;
 use super::growth::{self, Growth};
 use super::layers::{Stack, Stacks};
 use super::meant::Meant;
-use super::single::EarlyResource;
 use super::variables::{self, Filling, Variables};
 use super::{Lifecycle, Manifests, several};
 use resolving::Resolving;
 
+pub(super) use early::EarlyResource;
 pub(super) use resolving::{PROBLEM_LIMIT, Typed};
 
 /// How many resources are read side by side before their problems are counted.

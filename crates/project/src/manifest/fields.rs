@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use pushplan_model::kinds;
-use pushplan_model::nouns::audience::schema::{ANOTHER_SPELLING, ONLY_IN};
+use pushplan_model::nouns::audience::schema::ONLY_IN;
+use pushplan_model::nouns::spelling::ANOTHER_SPELLING;
 use pushplan_model::text;
 use serde_json::Value;
 

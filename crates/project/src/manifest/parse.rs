@@ -16,15 +16,14 @@ use pushplan_model::source::{FileId, Source, Span};
 
 use super::key_index::KeyIndex;
 use super::signs::{self, Role};
-use super::{merge, slips, split, syntax};
+use super::syntax::{self, DEPTH_LIMIT};
+use super::{merge, slips};
 use anchors::Anchored;
 
 /// The largest manifest that is read.
 pub const FILE_LIMIT: u64 = 96 * 1024 * 1024;
 /// The largest single value: as much as the service takes in one request.
 const SCALAR_LIMIT: usize = 5 * 1024 * 1024;
-/// How deep maps and lists may nest.
-pub(super) const DEPTH_LIMIT: usize = 64;
 /// How many values a file may hold: twice as many as 100,000 resources have.
 pub(super) const VALUE_LIMIT: usize = 5_000_000;
 /// How many documents a file may hold.
@@ -79,11 +78,6 @@ pub struct Piece {
     pub values: usize,
     pub has_variables: bool,
     pub has_bodies: bool,
-}
-
-/// Reads all documents of a file.
-pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
-    split::parse(file, source).unwrap_or_else(|| whole(file, source, findings))
 }
 
 /// Reads all documents of a file in one pass, without splitting it into parts.

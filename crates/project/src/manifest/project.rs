@@ -28,8 +28,9 @@ use pushplan_model::source::{Source, Sources, Span};
 use pushplan_model::text;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
+use super::refused::refused;
 use super::variables::is_name;
-use super::{FILE_LIMIT, bodies, committed, to_text};
+use super::{FILE_LIMIT, committed, to_text};
 use expand::Expanded;
 pub use groups::Group;
 pub use matrix::Matrix;
@@ -334,8 +335,8 @@ impl Project {
             }
         }
         for name in file.project.iter().filter_map(|about| about.manifests.as_ref()).flatten() {
-            if let Err(refused) = self.place(name) {
-                findings.push(bodies::refused(&self.root, name, name.span, refused));
+            if let Err(why) = self.place(name) {
+                findings.push(refused(&self.root, name, name.span, why));
             }
         }
         let names = self.target_names();

@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pushplan_model::address::{Address, is_key, is_own};
 use pushplan_model::cores;
 use pushplan_model::finding::{Finding, Findings};
-use pushplan_model::kinds::{self, Kind};
-use pushplan_model::node::{At, MapEntry};
+use pushplan_model::kinds;
+use pushplan_model::node::MapEntry;
 use pushplan_model::source::{FileId, Source, Sources, Span};
 
 use super::collect::{Declaration, LAYERS, listed, twice};
-use super::desired::{PROBLEM_LIMIT, Typed, decoded};
+use super::desired::{EarlyResource, PROBLEM_LIMIT, Typed, decoded};
 use super::parse::{Parsed, Piece, VALUE_LIMIT, whole};
 use super::{Desired, Input, Manifests, Project, Texts, from_trees, read_whole, split};
 
@@ -27,28 +27,6 @@ pub struct SingleTarget {
     manifests: Manifests,
     /// What is declared, by files or their parts; `None` where its trees are with the manifests.
     early: Option<Vec<Vec<EarlyResource>>>,
-}
-
-/// A resource as far as it was read.
-#[derive(Debug)]
-pub enum EarlyResource {
-    Typed(&'static Kind, Box<Typed>),
-    Tree(Declaration),
-}
-
-impl EarlyResource {
-    pub fn kind(&self) -> &'static Kind {
-        match self {
-            Self::Typed(kind, _) | Self::Tree(Declaration { kind, .. }) => kind,
-        }
-    }
-
-    pub fn key(&self) -> &At<String> {
-        match self {
-            Self::Typed(_, typed) => &typed.key,
-            Self::Tree(own) => &own.key,
-        }
-    }
 }
 
 /// Manifests as somebody needs them.

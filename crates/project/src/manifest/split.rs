@@ -8,10 +8,11 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use pushplan_model::cores;
+use pushplan_model::finding::Findings;
 use pushplan_model::node::{At, MapEntry, Node, Tree};
 use pushplan_model::source::{FileId, Source, Span};
 
-use super::parse::{Parsed, Piece, VALUE_LIMIT, piece};
+use super::parse::{Parsed, Piece, VALUE_LIMIT, piece, whole};
 
 /// Files that are smaller are read at once.
 const LARGE: usize = 128 * 1024;
@@ -25,8 +26,13 @@ struct Section {
     parts: Vec<Range<usize>>,
 }
 
+/// Reads all documents of a file.
+pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
+    in_parts(file, source).unwrap_or_else(|| whole(file, source, findings))
+}
+
 /// What a file holds, where it is large and all is well with it.
-pub fn parse(file: FileId, source: &Source) -> Option<Parsed> {
+fn in_parts(file: FileId, source: &Source) -> Option<Parsed> {
     let (sections, pieces) = pieces(file, source, |_, piece| Some(piece))?;
     joined(file, source, sections, pieces)
 }
@@ -161,10 +167,8 @@ fn key(written: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use pushplan_model::finding::Findings;
 
     use super::*;
-    use crate::manifest::parse::whole;
 
     /// What a text is in parts of each resource, and as a whole.
     fn both(text: &str) -> (Option<String>, String) {
@@ -280,7 +284,7 @@ templates:
             text += &format!("  s{n}:\n    display_name: The name of number {n}\n    criteria: {{tag: t{n}}}\n");
         }
         let source = Source::new("all.yaml", text.as_str());
-        let split = parse(FileId::ONLY, &source).expect("it is plain");
+        let split = in_parts(FileId::ONLY, &source).expect("it is plain");
         assert!(sections(&text, PART).is_some_and(|sections| sections[0].parts.len() > 2));
         let whole = whole(FileId::ONLY, &source, &mut Findings::default());
         assert_eq!(format!("{split:?}"), format!("{whole:?}"));

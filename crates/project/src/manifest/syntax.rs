@@ -10,8 +10,10 @@ use pushplan_model::source::{FileId, Source, Span};
 use pushplan_model::text;
 
 use super::line::{SourceLine, balanced, closing, wrong_escape};
-use super::parse::DEPTH_LIMIT;
 use super::{signs, slips};
+
+/// How deep maps and lists may nest.
+pub(super) const DEPTH_LIMIT: usize = 64;
 
 /// A syntax error as a finding at the value that causes it.
 pub fn problem(error: &ScanError, file: FileId, source: &Source) -> Finding {

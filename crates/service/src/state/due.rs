@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::schedules::Local;
+use super::local::Local;
 use super::table::{Journal, Table};
 use crate::store::Kept;
 

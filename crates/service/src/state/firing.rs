@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::devices::Numbers;
 use super::experiments::{SentExperiment, variant_of};
-use super::schedules::Local;
+use super::local::Local;
 use super::sending::{Outgoing, PushType};
 use super::{App, Due};
 use crate::request::understood;

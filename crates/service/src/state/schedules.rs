@@ -1,19 +1,14 @@
 //! Pushes that wait for their time.
 
-use std::collections::BTreeSet;
-use std::sync::OnceLock;
-
-use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use pushplan_model::nouns::schedule::{Schedule, When};
-use pushplan_model::nouns::vocabulary::{self, NO_TIME_ZONE};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::App;
-use super::devices::{Device, nearest_zone};
 use super::due::Due;
+use super::local::Local;
 
 /// A scheduled push as it is kept. It is gone once all of it has been sent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -37,46 +32,6 @@ pub struct Moment {
     pub at: Timestamp,
     /// Where it is a time of each device's own zone: to the devices whose clocks show it then.
     pub local: Option<Local>,
-}
-
-/// A clock time, and the moment at which it is shown in some zones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Local {
-    pub time: DateTime,
-    pub at: Timestamp,
-}
-
-impl Local {
-    /// Whether the clocks of a zone show the time at this moment. A time that they skip is as much later as they skip, one
-    /// that they show twice is the first of the two.
-    fn is_shown_in(&self, zone: &TimeZone) -> bool {
-        zone.to_ambiguous_timestamp(self.time).compatible().is_ok_and(|at| at == self.at)
-    }
-
-    /// Whether the clock of a device shows it. One without a zone, or with one that nobody knows, counts as UTC.
-    pub(crate) fn is_shown_on(&self, device: &Device) -> bool {
-        let name = device.properties.timezone.as_deref().map(str::trim).unwrap_or_default();
-        let zone = TimeZone::get(vocabulary::iana(name)).unwrap_or(TimeZone::UTC);
-        self.is_shown_in(&zone)
-    }
-
-    /// The tags of the devices that may show it: those of all zones whose clocks do. Most moments have none.
-    pub fn zones(&self) -> BTreeSet<&'static str> {
-        let shown = every_zone().iter().filter(|(zone, _)| self.is_shown_in(zone));
-        shown.map(|(_, tag)| *tag).collect()
-    }
-}
-
-/// All zones that there are, each with the tag that its devices carry; and what devices without one count as.
-fn every_zone() -> &'static [(TimeZone, &'static str)] {
-    static ZONES: OnceLock<Vec<(TimeZone, &str)>> = OnceLock::new();
-    ZONES.get_or_init(|| {
-        let named = jiff::tz::db().available().filter_map(|name| {
-            let name = name.as_str();
-            Some((TimeZone::get(name).ok()?, nearest_zone(name)))
-        });
-        named.chain([(TimeZone::UTC, NO_TIME_ZONE)]).collect()
-    })
 }
 
 /// The clocks of the world are ahead of UTC by at most so many quarters of an hour, and behind it by at most so many.

@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
 use super::{Location, Months, SegmentRef, Selector};
+use crate::nouns::spelling::{ANOTHER_SPELLING, any_case};
 use crate::nouns::vocabulary::{COUNTRIES, GROUPS, Group, LANGUAGES, MODELS, Values, ZONES};
 
 impl JsonSchema for SegmentRef {
@@ -99,16 +100,8 @@ fn one_or_many(one: &Value) -> Value {
     json!({ "anyOf": [one, { "type": "array", "minItems": 1, "items": one }] })
 }
 
-/// Marks a form that says nothing new: whoever explains the forms passes over it.
-pub const ANOTHER_SPELLING: &str = "another spelling";
-
 /// Marks a form that works in one kind alone: whoever explains the forms of others passes over it.
 pub const ONLY_IN: &str = "x-only-in";
-
-/// A pattern for a word in any letter case.
-pub(crate) fn any_case(word: &str) -> String {
-    word.chars().map(|c| format!("[{}{c}]", c.to_ascii_uppercase())).collect()
-}
 
 /// An operator in another letter case than its own, which editors need not offer.
 fn in_any_case(key: &str, value: &Value) -> Value {

@@ -1,0 +1,17 @@
+//! Which known key an unknown one was probably meant to be.
+
+use crate::text;
+
+/// The known key that an unknown one was probably meant to be: a near one, one with no space behind its colon, or one that
+/// has a part in common with it.
+pub(super) fn meant<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    near_name(key, known).or_else(|| text::part_of(key, known.iter().copied()))
+}
+
+/// Returns the known key that an unknown one misspells or is a part of. Unlike `meant`, it does not return a known key that is
+/// only a part of the unknown one, because a further field can be called `message_type`.
+pub(super) fn near_name<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    let names = || known.iter().copied();
+    let glued = names().find(|name| key.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')));
+    glued.or_else(|| text::nearest(key, names())).or_else(|| text::with_part(key, names()))
+}
