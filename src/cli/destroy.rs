@@ -1,7 +1,7 @@
 use clap::Args;
 use jiff::Timestamp;
 
-use super::apply::{Asking, How};
+use super::applying::{Asking, How};
 use super::planning::{Chosen, TargetArgs};
 use super::{Context, Ended};
 use crate::engine::workspace::PlanRequest;

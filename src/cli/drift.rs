@@ -7,7 +7,7 @@ use super::planning::TargetArgs;
 use super::{Context, Ended, asking, runtime};
 use crate::engine::drift::DriftFound;
 use crate::engine::ledger;
-use crate::engine::workspace::unreadable;
+use crate::engine::ledger::unreadable;
 use crate::exit::Exit;
 use crate::plan::Choice;
 use crate::render::Format;

@@ -3,6 +3,7 @@
 mod adopt;
 mod api;
 mod apply;
+mod applying;
 mod asking;
 mod calendar;
 mod ci;
@@ -32,6 +33,7 @@ mod outcome;
 mod places;
 mod plan;
 mod planning;
+mod presenting;
 mod preview;
 mod promote;
 mod pull;

@@ -12,7 +12,7 @@ use super::forms::Forms;
 use super::many::{self, Does};
 use super::places::{Places, Which};
 use super::planning::{self, tell};
-use super::{Context, Ended, plan, runtime};
+use super::{Context, Ended, presenting, runtime};
 use crate::engine::NotOpened;
 use crate::engine::offline::{Against, NotCompared};
 use crate::engine::several::TargetResult;
@@ -87,7 +87,7 @@ impl OfflineRequest<'_> {
                 let site = place.open_read(root, manifests, now).map_err(wrong)?;
                 let Planned { plan, .. } = planned(&site, against, wish, now, context)?;
                 let again = place.again("apply", &wish.choice).looking(command);
-                plan::present(&plan, &site, again, forms, context)?;
+                presenting::present(&plan, &site, again, forms, context)?;
                 let changes = !plan.is_empty() || plan.is_beside_others();
                 Ok(if *detailed && changes { Exit::Changes } else { Exit::Done })
             }

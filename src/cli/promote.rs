@@ -4,11 +4,11 @@ use std::sync::Arc;
 use clap::Args;
 use jiff::Timestamp;
 
-use super::apply::Options;
+use super::applying::Options;
 use super::forms::Forms;
 use super::many::{self, Does, PlansWanted};
 use super::places::{Places, SeveralTargets, Which};
-use super::{Context, Ended, plan};
+use super::{Context, Ended, presenting};
 use crate::engine::promote;
 use crate::engine::workspace::PlanRequest;
 use crate::exit::Exit;
@@ -55,7 +55,7 @@ impl Promote {
                 let site = place.read_for(context, Timestamp::now(), self.wanted.how.format != Format::Text)?;
                 let again = place.again(&self.does().command(&site.target).0, &wish.choice).whole();
                 if !self.wanted.allowed.yes {
-                    return plan::make(&site, &wish, again, &forms, context).map(|_| Exit::Done);
+                    return presenting::make(&site, &wish, again, &forms, context).map(|_| Exit::Done);
                 }
                 let asking = self.wanted.allowed.asking("", again);
                 self.wanted.how.run(&site, &wish, None, &asking, context)

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
-use super::apply::{AT_ONCE, How, WhenFailed};
+use super::applying::{AT_ONCE, How, WhenFailed};
 use super::forms::among;
 use super::places::Places;
 use super::signals::Stop;

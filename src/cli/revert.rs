@@ -3,11 +3,11 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::Timestamp;
 
-use super::apply::{Allowed, How};
+use super::applying::{Allowed, How};
 use super::drifting::Drifting;
 use super::forms::Forms;
 use super::planning::{Chosen, TargetArgs};
-use super::{Context, Ended, plan};
+use super::{Context, Ended, presenting};
 use crate::engine::workspace::PlanRequest;
 use crate::plan::Aim;
 use crate::render::Format;
@@ -64,7 +64,7 @@ impl Revert {
         if let Some(path) = &self.out {
             let format = if self.how.format == Format::Text { Format::Text } else { Format::Json };
             let forms = Forms::one(format, Some(path.clone()));
-            return plan::make(&site, &wish, again, &forms, context).map(|_| crate::exit::Exit::Done);
+            return presenting::make(&site, &wish, again, &forms, context).map(|_| crate::exit::Exit::Done);
         }
         let question = format!("Go back to what was there before {}? Only `yes` goes on:", self.number);
         self.how

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use super::forms::{PLAIN, described};
 use super::planning::TargetArgs;
 use super::{Context, Ended, runtime};
+use crate::engine::ledger::{append, unreadable};
 use crate::engine::turn;
-use crate::engine::workspace::{self, unreadable};
 use crate::exit::Exit;
 use crate::failure::{Failure, FailureKind};
 use crate::ledger::{Ledger, Log, Running};
@@ -44,7 +44,7 @@ impl Unlock {
             let running = self.held(&ledger, &target)?;
             self.ask(running, context)?;
             if let Some(end) = turn::end_of(&ledger) {
-                workspace::append(&log, ledger.seq, end).await?;
+                append(&log, ledger.seq, end).await?;
             }
             let told = format!("The lease of {} since {:.0} is ended.", running.actor, running.since);
             match self.format {

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 
 use super::Workspace;
 use crate::engine::ledger;
+use crate::engine::ledger::unreadable;
 use crate::engine::turn;
-use crate::engine::workspace::unreadable;
 use crate::failure::{Failure, FailureKind};
 use crate::ledger::{Chain, Facts, Log, Seq, Unreadable, place};
 use crate::manifest::PROJECT_FILE;

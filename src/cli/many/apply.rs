@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::plan::{make, several, told};
 use super::{Does, PlansWanted, SeveralTargets, tell_failed};
-use crate::cli::apply::{Applied, Asking, How, QUICKER, WhenFailed, left_to_people};
+use crate::cli::applying::{Applied, Asking, How, QUICKER, WhenFailed, left_to_people};
 use crate::cli::review;
 use crate::cli::{Context, Ended, runtime};
 use crate::engine::ledger;

@@ -3,15 +3,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_ledger::store::Store;
-use pushplan_ledger::{AppendError, Chain, Entry, Kept, Taken, Twice, Untrusted, place, trusted};
+use pushplan_ledger::{
+    AppendError, Chain, Entry, Kept, Log, Record, Seq, Taken, Twice, Unreadable, Untrusted, place, trusted,
+};
 use pushplan_model::address::{Address, KIND_KEYS};
 use pushplan_model::text::{self, one_line};
 use pushplan_project::manifest::Project;
 
-use super::Session;
-use super::workspace::unreadable;
+use super::{Session, actor};
 
 /// The ledger of a target, where its project says that it is. Nothing is asked of the place yet. One that is not trusted cannot be
 /// read.
@@ -136,4 +138,24 @@ pub fn address(text: &str) -> Result<Address, Failure> {
             _ => Failure::usage(why).help("an address is such as segments/lapsed-buyers"),
         }
     })
+}
+
+/// Appends one record to a ledger, if nobody else has appended since it was read.
+pub async fn append(log: &Chain, after: Seq, record: Record) -> Result<(), Failure> {
+    let entry = Entry { seq: after + 1, at: Timestamp::now(), actor: actor::name(), record };
+    log.append(&entry).await.map_err(|error| match error {
+        AppendError::Conflict => Failure::new("somebody else has changed the ledger in the meantime").help("try again"),
+        AppendError::NotWritten(why) => Failure::new(format!("the ledger cannot be written: {why}")),
+        AppendError::Unknown(why) => Failure::new(format!("whether the ledger was written is not known: {why}"))
+            .help("look with `pushplan history`"),
+    })
+}
+
+/// A ledger that cannot be read.
+pub fn unreadable(why: Unreadable) -> Failure {
+    let failure = Failure::new(why.message);
+    match why.help {
+        Some(help) => failure.help(help),
+        None => failure,
+    }
 }

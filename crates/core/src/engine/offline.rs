@@ -15,7 +15,8 @@ use pushplan_ledger::{Chain, Ledger, Log, Position};
 use pushplan_model::finding::Finding;
 use pushplan_model::nouns::level::Level;
 
-use super::workspace::{PlanRequest, Planned, Workspace, no_match, unreadable};
+use super::ledger::unreadable;
+use super::workspace::{PlanRequest, Planned, Workspace, no_match};
 use super::{Session, ledger, target, turn};
 use crate::compare::Applied;
 use crate::live::Live;

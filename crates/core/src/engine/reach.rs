@@ -15,8 +15,9 @@ use tokio::task::JoinSet;
 
 use super::Location;
 use super::ledger::address;
+use super::ledger::unreadable;
 use super::target::{self, Opened};
-use super::workspace::{same_app, unreadable};
+use super::workspace::same_app;
 use crate::live::Pages;
 use crate::reach::{self, Occasion, PushReport, Reach};
 

@@ -9,7 +9,7 @@ use pushplan_io::failure::Failure;
 use pushplan_ledger::{Chain, Ended, Entry, Evidence, Ledger, Log, Observed, Record, Running, Seq, Watch};
 use pushplan_model::text::{one_line, shell_word};
 
-use super::workspace::{append, unreadable};
+use super::ledger::{append, unreadable};
 use super::{Session, actor, ledger};
 use crate::apply::{Report, now};
 

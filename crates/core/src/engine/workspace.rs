@@ -36,7 +36,7 @@ use crate::planner::{self, Aligned, Rules};
 use crate::unmanaged;
 
 pub use prefetch::{HeadStart, Prefetch, Prefetched};
-pub use remembered::{Remembered, append, same_app, unreadable};
+pub use remembered::{Remembered, same_app};
 pub use rules::no_match;
 
 /// How near the time of a new push may be, where the target does not say.

@@ -14,7 +14,8 @@ use pushplan_model::text::one_line;
 use pushplan_project::manifest::{FILE_LIMIT, Manifests, read_project};
 
 use crate::engine::actor;
-use crate::engine::workspace::{Workspace, unreadable};
+use crate::engine::ledger::unreadable;
+use crate::engine::workspace::Workspace;
 use crate::pull::PulledFile;
 
 /// What the ledger is told, in the order in which each part of it alone is right: another key comes before all that is said

@@ -10,9 +10,10 @@ use pushplan_model::address::Address;
 use pushplan_model::text::one_line;
 use pushplan_model::text::{all_of, shell_word};
 
-use super::{Workspace, unreadable};
+use super::Workspace;
 use crate::compare::Unit;
 use crate::engine::Session;
+use crate::engine::ledger::unreadable;
 use crate::promote::kept;
 
 /// How many are named where there may be many.

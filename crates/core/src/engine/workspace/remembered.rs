@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_ledger::store::Sibling;
-use pushplan_ledger::{AppendError, Chain, Entry, Ledger, Log, Position, Record, Seq, Settling, Unreadable};
+use pushplan_ledger::{Ledger, Log, Position, Record, Seq, Settling};
 use pushplan_model::address::Address;
 use pushplan_model::text::one_line;
 use pushplan_model::text::{self, shell_word};
 use pushplan_project::manifest::PROJECT_FILE;
 
 use super::{HeadStart, Workspace};
+use crate::engine::ledger::{append, unreadable};
 use crate::engine::target::Opened;
 use crate::engine::{Session, actor, ledger, turn};
 
@@ -201,24 +202,4 @@ pub fn same_app(ledger: &Ledger, opened: &Opened) -> Result<(), Failure> {
     Err(Failure::new(message).kind(FailureKind::Refused).help(format!(
         "use the credentials of that application, or give the other one a target of its own in {PROJECT_FILE}"
     )))
-}
-
-/// Appends one record to a ledger, if nobody else has appended since it was read.
-pub async fn append(log: &Chain, after: Seq, record: Record) -> Result<(), Failure> {
-    let entry = Entry { seq: after + 1, at: Timestamp::now(), actor: actor::name(), record };
-    log.append(&entry).await.map_err(|error| match error {
-        AppendError::Conflict => Failure::new("somebody else has changed the ledger in the meantime").help("try again"),
-        AppendError::NotWritten(why) => Failure::new(format!("the ledger cannot be written: {why}")),
-        AppendError::Unknown(why) => Failure::new(format!("whether the ledger was written is not known: {why}"))
-            .help("look with `pushplan history`"),
-    })
-}
-
-/// A ledger that cannot be read.
-pub fn unreadable(why: Unreadable) -> Failure {
-    let failure = Failure::new(why.message);
-    match why.help {
-        Some(help) => failure.help(help),
-        None => failure,
-    }
 }

@@ -1,0 +1,362 @@
+//! Applying a plan, for every command that makes one.
+
+mod before;
+mod ending;
+
+use std::io::{self, IsTerminal};
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+
+use super::drifting::Drifting;
+use super::forms::among;
+use super::planning::Chosen;
+use super::review::Became;
+use super::signals::Stop;
+use super::turn::Turn;
+use super::{Context, Ended, runtime};
+use crate::apply::{Ending, Notice, OnError, Report};
+use crate::engine::ApplyRequest;
+use crate::engine::ledger::take_in;
+use crate::engine::saved;
+use crate::engine::target::Opened;
+use crate::engine::turn;
+use crate::engine::turn::Waiting;
+use crate::engine::workspace::{PlanRequest, Planned, Workspace};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::ledger::Chain;
+use crate::plan::Plan;
+use crate::render::Format;
+use crate::render::{self, Progress, Repetition, Showing};
+
+pub use before::Asking;
+pub(super) use ending::{exit, left_to_people};
+
+/// The formats that it prints.
+const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Jsonl];
+
+/// Which part, what is allowed, and how: for every command that can apply a plan that it makes.
+#[derive(Clone, Debug, Args)]
+pub struct Options {
+    #[command(flatten)]
+    pub chosen: Chosen,
+
+    #[command(flatten)]
+    pub drifting: Drifting,
+
+    #[command(flatten)]
+    pub allowed: Allowed,
+
+    #[command(flatten)]
+    pub how: How,
+}
+
+impl Options {
+    /// A plan of what the manifests say.
+    pub fn wish(&self) -> PlanRequest {
+        let (choice, on_drift) = (self.chosen.choice(), self.drifting.given());
+        PlanRequest { choice, on_drift, allow_older: self.allowed.allow_older, ..PlanRequest::default() }
+    }
+}
+
+/// What is allowed beforehand.
+#[derive(Clone, Debug, Args)]
+pub struct Allowed {
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+
+    /// Allow so many deletions
+    #[arg(long, value_name = "NUMBER")]
+    allow_deletes: Option<usize>,
+
+    /// Allow changes that message people at once
+    #[arg(long)]
+    allow_sends: bool,
+
+    /// Allow deletions and reversals by files that are older than the last apply
+    #[arg(long)]
+    pub allow_older: bool,
+}
+
+impl Allowed {
+    /// The usual answer to a question.
+    pub fn asking<'a>(&self, question: &'a str, again: Repetition) -> Asking<'a> {
+        let Self { yes, allow_deletes, allow_sends, allow_older } = *self;
+        let given = yes.then_some("yes");
+        let way_out = "pass --yes, or apply a plan that was looked at: pushplan apply PLAN".to_owned();
+        Asking { question, wanted: "yes", given, way_out, allow_deletes, allow_sends, allow_older, again, review: None }
+    }
+}
+
+/// What is said of an apply that is ended at once.
+pub(super) const AT_ONCE: &str = "Ended at once. What was on its way may have been done: `pushplan plan` looks for it.";
+
+/// What is said where a plan is made anew.
+pub(super) const QUICKER: &str = "Somebody else was quicker. Planning anew.";
+
+/// How a plan is applied.
+#[derive(Clone, Debug, Args)]
+pub struct How {
+    /// Requests under way at a time
+    #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub concurrency: u16,
+
+    /// What to do when a change fails: begin nothing more, or go on with what does not depend on it
+    #[arg(long, value_enum, default_value_t = WhenFailed::Stop)]
+    pub on_error: WhenFailed,
+
+    /// Form of the report: text for people; one JSON object; a line of JSON for each change
+    #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Text)]
+    pub format: Format,
+
+    /// Exit with 0 if manual steps are left [default: 6]
+    #[arg(long)]
+    pub allow_manual: bool,
+
+    #[command(flatten)]
+    pub turn: Turn,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WhenFailed {
+    Stop,
+    Continue,
+}
+
+pub(super) const APPLY_THIS: &str = "Apply this plan? Only `yes` goes on:";
+
+/// A run that has ended, and how the command ends that it was for.
+#[derive(Debug)]
+pub struct Applied {
+    pub report: Report,
+    pub plan: Arc<Plan>,
+    pub exit: Exit,
+}
+
+impl Applied {
+    /// What its reviewers are told.
+    pub(super) fn became<'r>(&'r self, again: &'r Repetition, log: &Chain) -> Became<'r> {
+        match self.plan.has_news() {
+            true => Became::Ran(&self.report, &self.plan, again, log.known()),
+            false => Became::Nothing,
+        }
+    }
+}
+
+impl How {
+    /// Plans, shows, asks, applies, and says what became of it.
+    pub fn run(
+        &self,
+        site: &Workspace,
+        wish: &PlanRequest,
+        saved: Option<&Plan>,
+        asking: &Asking,
+        context: &Context,
+    ) -> Ended {
+        runtime()?.block_on(async {
+            let ended = self.run_once(site, wish, saved, asking, context).await;
+            if let Ok(Applied { report, plan, .. }) = &ended {
+                self.show(report, plan, &asking.again, context);
+            }
+            if let Some(review) = asking.review {
+                let became =
+                    ended.as_ref().map_or_else(Became::Held, |applied| applied.became(&asking.again, &site.log));
+                review.tell(&site.target, became, context).await;
+            }
+            let Applied { plan, exit, report } = ended?;
+            let manual = self.manual(&plan);
+            if exit == Exit::Done && manual > 0 {
+                context.out.note(&left_to_people(manual));
+            }
+            let exit = if exit == Exit::Done && plan.told.left() + manual > 0 { Exit::Partly } else { exit };
+            // The command ends here: what it was about need not be taken apart first.
+            std::mem::forget((plan, report));
+            Ok(exit)
+        })
+    }
+
+    /// Opens the target for one run.
+    async fn run_once(
+        &self,
+        site: &Workspace,
+        wish: &PlanRequest,
+        saved: Option<&Plan>,
+        asking: &Asking<'_>,
+        context: &Context,
+    ) -> Result<Applied, Failure> {
+        let opened = site.open().await?;
+        let ended = self.run_on(site, &opened, wish, saved, asking, context).await;
+        opened.close().await;
+        ended
+    }
+
+    /// Plans, shows, asks and applies once nobody else is at work, and anew where somebody was quicker.
+    pub(super) async fn run_on(
+        &self,
+        site: &Workspace,
+        opened: &Opened,
+        wish: &PlanRequest,
+        saved: Option<&Plan>,
+        asking: &Asking<'_>,
+        context: &Context,
+    ) -> Result<Applied, Failure> {
+        let mut waiting = self.turn.start();
+        loop {
+            self.await_turn(site, &mut waiting, context).await?;
+            if let Some(applied) = self.plan_and_apply(site, opened, wish, saved, asking, context).await? {
+                return Ok(applied);
+            }
+            site.note(QUICKER, &context.session);
+        }
+    }
+
+    /// Plans and applies. `None`: somebody else has begun meanwhile, nothing was done, and it is to be planned anew.
+    async fn plan_and_apply(
+        &self,
+        site: &Workspace,
+        opened: &Opened,
+        wish: &PlanRequest,
+        saved: Option<&Plan>,
+        asking: &Asking<'_>,
+        context: &Context,
+    ) -> Result<Option<Applied>, Failure> {
+        take_in(&context.session, &site.log).await?;
+        let mut planned = site.plan(opened, wish, &context.session).await?;
+        if planned.at_work {
+            return Ok(None);
+        }
+        if let Some(saved) = saved {
+            saved::holds(saved, &planned.plan)?;
+        }
+        let plan = &planned.plan;
+        let style = context.out.style();
+        if self.format == Format::Text {
+            planned.digest =
+                render::plan::before_apply(plan, &asking.again, style, &mut |part| context.out.print(part));
+        } else if asking.given.is_none() && saved.is_none() && io::stdin().is_terminal() {
+            // A person who is asked about the plan has seen it.
+            planned.digest = render::plan::before_apply(plan, &asking.again, style, &mut |part| context.out.note(part));
+        }
+        if !self.is_still_to_do(site, plan, wish, asking, context).await? {
+            return Ok(None);
+        }
+        if plan.steps.is_empty() {
+            turn::end_dead(&context.session, &site.log, &planned.ledger).await;
+            let report = Report {
+                run: String::new(),
+                plan: plan.digest(),
+                ending: Ending::Done,
+                ledger: plan.ledger.seq,
+                denied: false,
+                steps: Vec::new(),
+            };
+            return Ok(Some(Applied { report, plan: planned.plan, exit: Exit::Done }));
+        }
+        if plan.has_news() && saved.is_none() {
+            self.ask(asking, context)?;
+        }
+        self.carry_out(site, opened, planned, context).await
+    }
+
+    /// Carries out a plan that may be carried out. `None`: somebody else has begun before anything was done, and it is waited
+    /// for others.
+    pub(super) async fn carry_out(
+        &self,
+        site: &Workspace,
+        opened: &Opened,
+        planned: Planned,
+        context: &Context,
+    ) -> Result<Option<Applied>, Failure> {
+        let stop = Stop::listen(AT_ONCE).map_err(|error| Failure::new(error.to_string()))?;
+        let report = self.drive_until(&stop, site, opened, &planned, context).await;
+        let plan = planned.plan;
+        if report.ending == Ending::Conflict && report.ledger == plan.ledger.seq && self.turn.waits() {
+            return Ok(None);
+        }
+        let exit = exit(&report, &plan, stop.by());
+        Ok(Some(Applied { report, plan, exit }))
+    }
+
+    /// Stops where somebody else is at work, once there is no more time to wait. A lease that is over is taken over.
+    pub(crate) async fn await_turn(
+        &self,
+        site: &Workspace,
+        waiting: &mut Waiting,
+        context: &Context,
+    ) -> Result<(), Failure> {
+        let ledger = match waiting.ledger(&context.session, &site.log, &site.target).await? {
+            Ok(ledger) => ledger,
+            Err(held) => {
+                // The report of several targets has a place for it.
+                if self.format != Format::Text && !site.is_one_of_many {
+                    context.out.json(&render::lease::held(&held.target, &held.running, &held.observed));
+                }
+                return Err(held.failure());
+            }
+        };
+        if let Some(words) = turn::taken_over(&context.session, &site.log, &ledger) {
+            site.note(&words, &context.session);
+        }
+        Ok(())
+    }
+
+    /// Carries out a plan, until somebody asks to stop.
+    pub(super) async fn drive_until(
+        &self,
+        stop: &Stop,
+        site: &Workspace,
+        opened: &Opened,
+        planned: &Planned,
+        context: &Context,
+    ) -> Report {
+        let request = ApplyRequest {
+            concurrency: usize::from(self.concurrency),
+            on_error: match self.on_error {
+                WhenFailed::Stop => OnError::Stop,
+                WhenFailed::Continue => OnError::Continue,
+            },
+        };
+        let plan = &planned.plan;
+        let mut progress = Progress::start(&context.out, plan, self.showing());
+        if site.is_one_of_many {
+            progress = progress.of_one(&site.target);
+        }
+        let asked = async {
+            stop.asked().await;
+            context
+                .out
+                .note("Stopping: what is on its way is awaited, nothing more is begun. Ctrl-C again ends at once.");
+        };
+        let mut tell = |notice: Notice| match notice {
+            Notice::Ended(step, fate) => progress.finished(plan, &[(step, fate.clone())]),
+            Notice::Waits(until) => {
+                let seconds = until.duration_since(Timestamp::now()).as_secs().max(1);
+                progress.says(&format!("The service has too much to do. Waiting {seconds} s."));
+            }
+            Notice::Over => progress.end(),
+        };
+        site.apply(opened, planned, request, asked, &mut tell, &context.session).await
+    }
+
+    fn showing(&self) -> Showing {
+        match self.format {
+            Format::Text if io::stderr().is_terminal() => Showing::Bar,
+            Format::Text => Showing::Lines,
+            Format::Jsonl => Showing::JsonLines,
+            _ => Showing::Nothing,
+        }
+    }
+
+    fn show(&self, report: &Report, plan: &Plan, again: &Repetition, context: &Context) {
+        let style = context.out.style();
+        match self.format {
+            Format::Text if plan.is_empty() && report.ending == Ending::Done => {}
+            Format::Json => context.out.json(&render::report::json(report, plan, again)),
+            Format::Jsonl => context.out.json(&render::report::last_line(report, plan, again)),
+            _ => context.out.print(&render::report::text(report, plan, again, style)),
+        }
+    }
+}

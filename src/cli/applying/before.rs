@@ -1,0 +1,125 @@
+//! What stands before a plan is applied: its review, what was said to be done by hand, the guards, and a question.
+
+use std::io::{self, IsTerminal};
+
+use super::{APPLY_THIS, How};
+use crate::cli::Context;
+use crate::cli::review::Review;
+use crate::engine::lasting;
+use crate::engine::workspace::{PlanRequest, Workspace};
+use crate::failure::{Failure, FailureKind};
+use crate::guard::{self, Limits};
+use crate::ledger::Verb;
+use crate::plan::{Plan, Reason};
+use crate::render::Repetition;
+
+/// What a person is asked before a plan is applied.
+#[derive(Debug)]
+pub struct Asking<'a> {
+    pub question: &'a str,
+    /// The answer that goes on.
+    pub wanted: &'a str,
+    /// The answer that was given on the command line.
+    pub given: Option<&'a str>,
+    /// What to do where nobody can be asked.
+    pub way_out: String,
+    pub allow_deletes: Option<usize>,
+    pub allow_sends: bool,
+    pub allow_older: bool,
+    /// How the command is said again.
+    pub again: Repetition,
+    /// Where it has to be approved, and is told what became of it.
+    pub review: Option<&'a Review>,
+}
+
+impl<'a> Asking<'a> {
+    /// Returns what a person is asked about one of several targets. `again` repeats the command for that target.
+    pub(crate) fn about_one(&self, again: Repetition) -> Self {
+        Self { question: APPLY_THIS, way_out: self.way_out.clone(), again, ..*self }
+    }
+}
+
+impl How {
+    /// Whether a plan is still what there is to do; if not, somebody has written to the ledger since it was read. A plan that
+    /// is refused for any other reason is a failure.
+    pub(crate) async fn is_still_to_do(
+        &self,
+        site: &Workspace,
+        plan: &Plan,
+        wish: &PlanRequest,
+        asking: &Asking<'_>,
+        context: &Context,
+    ) -> Result<bool, Failure> {
+        // Approved plans are applied by a runner, whatever its environment says.
+        let lasts = if lasting::is_in_ci() || asking.review.is_some() { lasting::check(site) } else { Ok(()) };
+        let reviewed = match (lasts, asking.review) {
+            (Ok(()), Some(review)) => review.check(plan, &site.log, context).await,
+            (lasts, _) => lasts,
+        };
+        let may = reviewed.and_then(|()| self.not_done(plan, wish)).and_then(|()| self.guard(site, plan, asking));
+        let Err(refused) = may else { return Ok(true) };
+        // What somebody else made since the ledger was read looks like nobody's.
+        let is_overtaken = site.log.position().await.is_ok_and(|now| now.seq != plan.ledger.seq);
+        if is_overtaken { Ok(false) } else { Err(refused) }
+    }
+
+    /// What was said to be done by hand, and is not, or was nothing to be done.
+    fn not_done(&self, plan: &Plan, wish: &PlanRequest) -> Result<(), Failure> {
+        for address in &wish.done {
+            let change = plan.changes.iter().find(|change| change.address == *address);
+            let still = change
+                .is_some_and(|change| change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. })));
+            if still {
+                return Err(Failure::new(format!("{address} is still there and turned on: nothing was changed"))
+                    .kind(FailureKind::Refused)
+                    .help("turn it off in the dashboard, then say so again"));
+            }
+            // What waits for a decision is refused with the way out, like in every other plan.
+            let stuck = change.is_some_and(guard::is_stuck);
+            let was = plan.steps.iter().any(|step| step.address == *address && step.verb == Verb::Forget);
+            if !was && !stuck {
+                return Err(Failure::usage(format!("the plan asks for nothing to be done by hand to {address}"))
+                    .help("`pushplan plan` says what is to be done by hand"));
+            }
+        }
+        Ok(())
+    }
+
+    fn guard(&self, site: &Workspace, plan: &Plan, asking: &Asking) -> Result<(), Failure> {
+        let Asking { allow_deletes, allow_sends, allow_older, .. } = *asking;
+        let limits = Limits { allow_deletes, allow_sends, allow_older, ..site.limits() };
+        let refused = guard::guards(plan, &limits);
+        let Some((first, rest)) = refused.split_first() else { return Ok(()) };
+        let mut message = first.message.clone();
+        let mut help = first.help.clone();
+        for other in rest {
+            message = format!("{message}\n       {}", other.message);
+            help = format!("{help}\n          {}", other.help);
+        }
+        Err(Failure::new(message).kind(FailureKind::Refused).help(help))
+    }
+
+    pub fn ask(&self, asking: &Asking, context: &Context) -> Result<(), Failure> {
+        let Asking { question, wanted, given, way_out, .. } = asking;
+        let answer = match given {
+            Some(given) => (*given).to_owned(),
+            None if !io::stdin().is_terminal() => {
+                return Err(Failure::new("there is nobody to ask whether this plan is to be applied")
+                    .kind(FailureKind::Refused)
+                    .help(way_out.clone()));
+            }
+            None => {
+                let mut answer = String::new();
+                context.out.ask(question);
+                let _ = io::stdin().read_line(&mut answer);
+                answer.trim().to_owned()
+            }
+        };
+        if answer == *wanted {
+            return Ok(());
+        }
+        Err(Failure::new("not applied: nothing was changed")
+            .kind(FailureKind::Refused)
+            .help(format!("the answer that goes on is `{wanted}`")))
+    }
+}

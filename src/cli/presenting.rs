@@ -1,0 +1,139 @@
+//! Making a plan for one target, saving and showing it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::forms::Forms;
+use super::{Context, runtime};
+use crate::address::is_key;
+use crate::engine::lasting;
+use crate::engine::ledger::{self, unreadable};
+use crate::engine::saved::SAVED;
+use crate::engine::workspace::{HeadStart, PlanRequest, Prefetch, Prefetched, Workspace};
+use crate::failure::Failure;
+use crate::guard::guards;
+use crate::plan::Plan as Planned;
+use crate::private;
+use crate::render::Format;
+use crate::render::plan::NextSteps;
+use crate::render::{self, Repetition, Style};
+use crate::text::shell_word;
+
+/// Makes a plan, saves it where that is asked for, and shows it.
+pub fn make(
+    site: &Workspace,
+    wish: &PlanRequest,
+    again: Repetition,
+    forms: &Forms,
+    context: &Context,
+) -> Result<Arc<Planned>, Failure> {
+    make_from(None, site, wish, again, forms, context)
+}
+
+/// Makes a plan from prefetched data, if there is any; saves it if that is asked for, and shows it.
+pub(super) fn make_from(
+    scout: Option<Prefetch>,
+    site: &Workspace,
+    wish: &PlanRequest,
+    again: Repetition,
+    forms: &Forms,
+    context: &Context,
+) -> Result<Arc<Planned>, Failure> {
+    if forms.saved.is_some() && lasting::is_in_ci() {
+        lasting::check(site)?;
+    }
+    if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
+        context.out.note(&words);
+    }
+    let planned = runtime()?.block_on(async {
+        let seen = match scout {
+            Some(scout) => scout.glimpse(&site.target).await,
+            None => None,
+        };
+        let Prefetched { opened, head } = match seen {
+            Some(seen) => seen,
+            None => Prefetched { opened: site.open().await?, head: HeadStart::default() },
+        };
+        let planned = site.plan_from(head, &opened, wish, &context.session).await;
+        opened.close().await;
+        planned
+    })?;
+    present(&planned.plan, site, again, forms, context)?;
+    Ok(planned.plan)
+}
+
+/// Saves a plan where that is asked for, and shows it.
+pub fn present(
+    plan: &Planned,
+    site: &Workspace,
+    again: Repetition,
+    forms: &Forms,
+    context: &Context,
+) -> Result<(), Failure> {
+    is_for_files(forms, &site.target)?;
+    if let Some(path) = &forms.saved {
+        write(path, &plan.save())?;
+    }
+    let saved = forms.saved.as_ref().map(|path| path.display().to_string());
+    let refused = context.out.refused(guards(plan, &site.limits()), None);
+    let ahead = NextSteps { again, saved, refused, on_merge: false };
+    for (format, file) in &forms.shown {
+        show(plan, &ahead, *format, file.as_deref(), context)?;
+    }
+    Ok(())
+}
+
+/// Refuses folders, which are for several targets. Their files are named after them.
+fn is_for_files(forms: &Forms, target: &str) -> Result<(), Failure> {
+    let name = if is_key(target) { target } else { "NAME" };
+    let shown = forms.shown.iter().filter_map(|(format, file)| Some((file.as_deref()?, format.extension())));
+    for (path, end) in forms.saved.as_deref().map(|path| (path, SAVED)).into_iter().chain(shown) {
+        if path.is_dir() {
+            let file = path.join(format!("{name}{end}"));
+            return Err(Failure::usage(format!(
+                "{} is a folder, and a plan for one target is one file",
+                path.display()
+            ))
+            .help(format!("name a file: --out {}", shell_word(&file.display().to_string()))));
+        }
+    }
+    Ok(())
+}
+
+/// Prints a plan in a form, or writes it to a file.
+fn show(
+    plan: &Planned,
+    ahead: &NextSteps,
+    format: Format,
+    file: Option<&Path>,
+    context: &Context,
+) -> Result<(), Failure> {
+    let Some(path) = file else {
+        let out = &context.out;
+        match format {
+            // It is shown while it is made.
+            Format::Text => render::plan::text_to(plan, ahead, out.style(), &mut |part| out.print(part)),
+            format => out.show(format, &rendered(plan, ahead, format)),
+        }
+        return Ok(());
+    };
+    write(path, &rendered(plan, ahead, format))?;
+    context.out.note(&format!("Wrote {}", path.display()));
+    Ok(())
+}
+
+/// A plan in a format, as a file has it.
+fn rendered(plan: &Planned, ahead: &NextSteps, format: Format) -> String {
+    match format {
+        Format::Json => render::plan::json(plan, ahead),
+        Format::Markdown => render::plan::markdown(plan, ahead),
+        Format::Html => render::html::report::html(plan, ahead),
+        _ => render::plan::text(plan, ahead, Style::PLAIN),
+    }
+}
+
+/// Writes a plan where only its owner can read it: it holds what will be sent, and to whom.
+pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    private::write(path, text.as_bytes())
+        .map_err(|error| Failure::new(format!("{} cannot be written: {error}", path.display())))
+}
