@@ -45,20 +45,27 @@ fn only_the_engine_and_commands_start_the_service() {
     assert!(users.is_empty(), "{users:?} use the service");
 }
 
-/// The modules at the top of the crate that a file names, with `crate::` or with as many `super::` as it is deep. Its tests may use
-/// what they like.
-fn used(path: &str, text: &str) -> BTreeSet<String> {
+/// The path of a file's module within its crate: `client::transport` for `client/transport.rs`.
+fn module(file: &str) -> Vec<&str> {
+    file.trim_end_matches(".rs").trim_end_matches("/mod").split('/').collect()
+}
+
+/// The modules beside `module`, or beside one that it is in, that a text names: those at `depth`, with `crate::` or with `super::`.
+/// A type that is named through the module around both does not count. Tests may use what they like.
+fn used(module: &[&str], depth: usize, text: &str) -> BTreeSet<String> {
     let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-    let depth = path.trim_end_matches("/mod.rs").split('/').count();
-    let top = ["crate::".to_owned(), "super::".repeat(depth)];
+    let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
+    let code = code.join("\n");
+    let around: String = module[..depth].iter().map(|name| format!("{name}::")).collect();
+    let is_part = |c: &char| c.is_alphanumeric() || *c == '_';
     let mut found = BTreeSet::new();
-    for line in text.lines().map(|line| line.split("//").next().unwrap_or_default()) {
-        for path in top.iter().flat_map(|top| line.split(top.as_str()).skip(1)) {
+    for way in [format!("crate::{around}"), "super::".repeat(module.len() - depth)] {
+        for (at, _) in code.match_indices(&way).filter(|(at, _)| !code[..*at].ends_with("super::")) {
+            let path = &code[at + way.len()..];
             let names = match path.strip_prefix('{') {
                 Some(list) => list.split(['}', ';']).next().unwrap_or_default().split(',').collect(),
                 None => vec![path],
             };
-            let is_part = |c: &char| c.is_alphanumeric() || *c == '_';
             let names = names.iter().map(|name| name.trim().chars().take_while(is_part).collect::<String>());
             found.extend(names.filter(|name| name.starts_with(char::is_lowercase) && name != "super"));
         }
@@ -66,35 +73,54 @@ fn used(path: &str, text: &str) -> BTreeSet<String> {
     found
 }
 
-#[test]
-fn no_modules_of_a_crate_use_each_other_in_a_circle() {
-    let mut circles = Vec::new();
-    for folder in crates() {
-        let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for file in sources(&[&folder]) {
-            let path = file.name.strip_prefix(&format!("{folder}/")).expect("beneath its crate");
-            let module = path.split(['/', '.']).next().expect("a first part").to_owned();
-            let used = used(path, &file.text).into_iter();
-            uses.entry(module.clone()).or_default().extend(used.filter(|name| *name != module));
+/// The names in a map that lead back to themselves.
+fn circle(mut uses: BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    // What a module uses, and what that uses, to the end.
+    loop {
+        let before = uses.clone();
+        for names in uses.values_mut() {
+            let more: Vec<String> = names.iter().filter_map(|name| before.get(name)).flatten().cloned().collect();
+            names.extend(more);
         }
-        // What a module uses, and what that uses, to the end.
-        loop {
-            let before = uses.clone();
-            for names in uses.values_mut() {
-                let more: Vec<String> = names.iter().filter_map(|name| before.get(name)).flatten().cloned().collect();
-                names.extend(more);
-            }
-            if uses == before {
-                break;
-            }
-        }
-        let circle: Vec<&String> =
-            uses.iter().filter(|(module, names)| names.contains(*module)).map(|(module, _)| module).collect();
-        if !circle.is_empty() {
-            circles.push(format!("{folder}: {circle:?}"));
+        if uses == before {
+            break;
         }
     }
+    uses.into_iter().filter(|(module, names)| names.contains(module)).map(|(module, _)| module).collect()
+}
+
+/// The modules of a folder that use each other in a circle: those at its top, and those in each of these.
+fn circles(folder: &str) -> Vec<String> {
+    let files = sources(&[folder]);
+    let mut uses: BTreeMap<String, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
+    for file in &files {
+        let path = module(file.name.strip_prefix(&format!("{folder}/")).expect("beneath its crate"));
+        for depth in 0..path.len().min(2) {
+            let used = used(&path, depth, &file.text).into_iter().filter(|name| *name != path[depth]);
+            let around = uses.entry(path[..depth].join("::")).or_default();
+            around.entry(path[depth].to_owned()).or_default().extend(used);
+        }
+    }
+    let circles = uses.into_iter().map(|(around, uses)| (around, circle(uses)));
+    circles
+        .filter(|(_, circle)| !circle.is_empty())
+        .map(|(around, all)| format!("{folder} {around}: {all:?}"))
+        .collect()
+}
+
+#[test]
+fn no_modules_of_a_crate_use_each_other_in_a_circle() {
+    let circles: Vec<String> = crates().iter().flat_map(|folder| circles(folder)).collect();
     assert!(circles.is_empty(), "these use each other in a circle: {circles:#?}");
+}
+
+#[test]
+fn uses_of_modules_are_found() {
+    let text = "use super::b::X;\nuse super::{Y, c, d::Z};\nuse crate::a::{e, f};\nuse super::super::g;\nuse crate::h; // super::i\n\
+                use crate::a::{\n    J, k,\n};\n#[cfg(test)]\nuse super::l;\n";
+    let names = |depth| used(&["a", "me"], depth, text).into_iter().collect::<Vec<_>>();
+    assert_eq!(names(1), ["b", "c", "d", "e", "f", "k"]);
+    assert_eq!(names(0), ["a", "g", "h"]);
 }
 
 #[test]
