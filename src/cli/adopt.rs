@@ -52,18 +52,18 @@ impl Adopt {
         if self.id.as_ref().is_some_and(|id| id.trim().is_empty()) {
             return Err(Failure::usage("an empty text is no id"));
         }
-        let site = self.place.read(context, Timestamp::now())?;
+        let workspace = self.place.read(context, Timestamp::now())?;
         runtime()?.block_on(async {
-            let opened = site.open().await?;
-            let ended = self.adopt(&site, &opened, context).await;
+            let opened = workspace.open().await?;
+            let ended = self.adopt(&workspace, &opened, context).await;
             opened.close().await;
             ended
         })
     }
 
-    async fn adopt(&self, site: &Workspace, opened: &Opened, context: &Context) -> Ended {
-        self.turn.ledger(context, &site.log, &site.target).await?;
-        let planned = site.plan(opened, &PlanRequest::default(), &context.session).await?;
+    async fn adopt(&self, workspace: &Workspace, opened: &Opened, context: &Context) -> Ended {
+        self.turn.ledger(context, &workspace.log, &workspace.target).await?;
+        let planned = workspace.plan(opened, &PlanRequest::default(), &context.session).await?;
         let (mut found, mut in_doubt) = (BTreeMap::new(), BTreeMap::new());
         for change in &planned.plan.changes {
             for reason in &change.reasons {
@@ -91,7 +91,7 @@ impl Adopt {
             let alone = found.iter().filter_map(|(address, ids)| Some((address.clone(), one(ids)?)));
             alone.filter(|(address, id)| !shared.contains_key(&(&*address.kind, id.as_str()))).collect()
         } else {
-            self.named(site, opened.level, &planned.ledger, &namesakes)?
+            self.named(workspace, opened.level, &planned.ledger, &namesakes)?
         };
         if chosen.is_empty() && !found.is_empty() {
             let why = if shared.is_empty() { "" } else { ", or one that others have as well" };
@@ -100,7 +100,7 @@ impl Adopt {
                 .kind(FailureKind::Refused)
                 .help("name one of them: pushplan adopt ADDRESS --id ID"));
         }
-        let declared = in_doubt.iter().find(|(address, _)| site.units.contains_key(*address));
+        let declared = in_doubt.iter().find(|(address, _)| workspace.units.contains_key(*address));
         if let (true, Some((address, ids))) = (chosen.is_empty(), declared) {
             return Err(Failure { message: "nothing was adopted".to_owned(), ..doubtful(address, ids) });
         }
@@ -108,12 +108,13 @@ impl Adopt {
             context.out.print("Nothing to adopt: whatever has a declared name on the service is ours already.");
             return Ok(Exit::Done);
         }
-        let live = site.fetch(opened, &site.units, &planned.ledger, &BTreeSet::new(), &context.session).await?;
+        let live =
+            workspace.fetch(opened, &workspace.units, &planned.ledger, &BTreeSet::new(), &context.session).await?;
         let mut adopted = Vec::new();
         for (address, id) in &chosen {
-            adopted.push(taken(site, opened, &planned.ledger, &live, address, id).await?);
+            adopted.push(taken(workspace, opened, &planned.ledger, &live, address, id).await?);
         }
-        site.append(opened, &planned.ledger, Record::Adopt(adopted)).await?;
+        workspace.append(opened, &planned.ledger, Record::Adopt(adopted)).await?;
         for (address, _) in chosen.iter().filter(|(address, _)| cannot_be_read(address, opened.level)) {
             context.out.note(&format!(
                 "{address} is adopted on your word, as your files say it: this API cannot show whether it is there."
@@ -132,7 +133,7 @@ impl Adopt {
     /// What the addresses mean.
     fn named(
         &self,
-        site: &Workspace,
+        workspace: &Workspace,
         level: Level,
         ledger: &Ledger,
         namesakes: &Namesakes,
@@ -149,9 +150,9 @@ impl Adopt {
             if in_doubt && cannot_be_read(&address, level) {
                 return Err(doubtful(&address, &[]));
             }
-            if !site.units.contains_key(&address) {
-                let known = site.units.keys().map(ToString::to_string).collect::<Vec<_>>();
-                let failure = Failure::new(format!("{address} is not declared for {}", site.target));
+            if !workspace.units.contains_key(&address) {
+                let known = workspace.units.keys().map(ToString::to_string).collect::<Vec<_>>();
+                let failure = Failure::new(format!("{address} is not declared for {}", workspace.target));
                 return Err(match text::nearest(text, known.iter().map(String::as_str)) {
                     Some(near) => failure.help(format!("did you mean {near}?")),
                     None => failure.help("declare it first, then adopt it"),
@@ -261,8 +262,8 @@ fn cannot_be_read(address: &Address, level: Level) -> bool {
 }
 
 /// What nobody can look at is taken for what is declared.
-fn on_their_word(site: &Workspace, ledger: &Ledger, address: &Address, id: &str) -> Adopted {
-    let unit = &site.units[address];
+fn on_their_word(workspace: &Workspace, ledger: &Ledger, address: &Address, id: &str) -> Adopted {
+    let unit = &workspace.units[address];
     let known = |key: &str| {
         let owned = ledger.owned.get(&Address::new(<kinds::Segment as kinds::Resource>::KEY, key))?;
         Some((key.to_owned(), owned.id.clone()))
@@ -282,7 +283,7 @@ fn on_their_word(site: &Workspace, ledger: &Ledger, address: &Address, id: &str)
 
 /// What the ledger remembers of a thing that is taken over: what it is now.
 async fn taken(
-    site: &Workspace,
+    workspace: &Workspace,
     opened: &Opened,
     ledger: &Ledger,
     live: &Live,
@@ -290,9 +291,9 @@ async fn taken(
     id: &str,
 ) -> Result<Adopted, Failure> {
     let api = kinds::api(address);
-    let known = &site.units[address].spec;
+    let known = &workspace.units[address].spec;
     if cannot_be_read(address, opened.level) {
-        return Ok(on_their_word(site, ledger, address, id));
+        return Ok(on_their_word(workspace, ledger, address, id));
     }
     let listed = live.listed.get(&*address.kind).and_then(|all| all.get(id)).cloned();
     let looked_up = match live.of(address) {
@@ -328,7 +329,7 @@ async fn taken(
         spec: names.by_key(api, &spec),
         refs: names.refs(api, &spec),
         stamp,
-        protect: site.units[address].protect.unwrap_or(false),
+        protect: workspace.units[address].protect.unwrap_or(false),
         past: false,
         push_ids,
         pruned: false,

@@ -71,21 +71,21 @@ impl Apply {
             // Those who reviewed it learn that it is not applied.
             runtime()?.block_on(review.tell(&name, Became::Held(failure), context));
         }
-        let site = read?;
+        let workspace = read?;
         let mut done = BTreeSet::new();
         for address in &self.done {
             done.insert(ledger::address(address)?);
         }
-        let wish = match &saved {
+        let request = match &saved {
             Some(plan) => PlanRequest { allow_older: self.wanted.allowed.allow_older, ..saved::request(plan) },
-            None => PlanRequest { done, ..self.wanted.wish() },
+            None => PlanRequest { done, ..self.wanted.request() },
         };
-        let does = Does::to(&wish.aim, &self.options());
-        let asking = self.wanted.allowed.asking(APPLY_THIS, does.again_at(&place, &site.target, &wish.choice));
+        let does = Does::to(&request.aim, &self.options());
+        let asking = self.wanted.allowed.asking(APPLY_THIS, does.again_at(&place, &workspace.target, &request.choice));
         let asking = Asking { review: review.as_ref(), ..asking };
-        let ended = self.wanted.how.run(&site, &wish, saved.as_ref(), &asking, context);
+        let ended = self.wanted.how.run(&workspace, &request, saved.as_ref(), &asking, context);
         // The process ends here: what was read need not be taken apart first.
-        std::mem::forget(site);
+        std::mem::forget(workspace);
         ended
     }
 
@@ -96,12 +96,12 @@ impl Apply {
 
     fn several(&self, asked: &SeveralTargets, context: &Context) -> Ended {
         let done = self.done.iter().map(|text| ledger::address(text)).collect::<Result<_, _>>()?;
-        let wish = PlanRequest { done, ..self.wanted.wish() };
+        let request = PlanRequest { done, ..self.wanted.request() };
         let does = Does::Apply(self.options());
-        let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(asked, &wish.choice));
+        let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(asked, &request.choice));
         let review = self.approved.review(&self.places.root()?);
         let asking = Asking { review: review.as_ref(), ..asking };
-        many::apply::run(asked, &PlansWanted::Alike(Arc::new(wish)), &self.wanted.how, &asking, &does, context)
+        many::apply::run(asked, &PlansWanted::Alike(Arc::new(request)), &self.wanted.how, &asking, &does, context)
     }
 
     /// Applies all plans of a folder, each to the target that it was made for.
@@ -114,10 +114,10 @@ impl Apply {
             ))
         })?;
         // Whoever goes on makes new plans. Those that were made together have one choice and one aim.
-        let wishes: Vec<PlanRequest> = plans.values().map(saved::request).collect();
-        let first = wishes
+        let requests: Vec<PlanRequest> = plans.values().map(saved::request).collect();
+        let first = requests
             .first()
-            .filter(|first| wishes.iter().all(|wish| wish.aim == first.aim && wish.choice == first.choice));
+            .filter(|first| requests.iter().all(|request| request.aim == first.aim && request.choice == first.choice));
         let common = first.cloned().unwrap_or_default();
         let does = Does::to(&common.aim, "");
         let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(&asked, &common.choice));

@@ -55,7 +55,7 @@ pub struct Options {
 
 impl Options {
     /// A plan of what the manifests say.
-    pub fn wish(&self) -> PlanRequest {
+    pub fn request(&self) -> PlanRequest {
         let (choice, on_drift) = (self.chosen.choice(), self.drifting.given());
         PlanRequest { choice, on_drift, allow_older: self.allowed.allow_older, ..PlanRequest::default() }
     }
@@ -150,21 +150,21 @@ impl How {
     /// Plans, shows, asks, applies, and says what became of it.
     pub fn run(
         &self,
-        site: &Workspace,
-        wish: &PlanRequest,
+        workspace: &Workspace,
+        request: &PlanRequest,
         saved: Option<&Plan>,
         asking: &Asking,
         context: &Context,
     ) -> Ended {
         runtime()?.block_on(async {
-            let ended = self.run_once(site, wish, saved, asking, context).await;
+            let ended = self.run_once(workspace, request, saved, asking, context).await;
             if let Ok(Applied { report, plan, .. }) = &ended {
                 self.show(report, plan, &asking.again, context);
             }
             if let Some(review) = asking.review {
                 let became =
-                    ended.as_ref().map_or_else(Became::Held, |applied| applied.became(&asking.again, &site.log));
-                review.tell(&site.target, became, context).await;
+                    ended.as_ref().map_or_else(Became::Held, |applied| applied.became(&asking.again, &workspace.log));
+                review.tell(&workspace.target, became, context).await;
             }
             let Applied { plan, exit, report } = ended?;
             let manual = self.manual(&plan);
@@ -181,14 +181,14 @@ impl How {
     /// Opens the target for one run.
     async fn run_once(
         &self,
-        site: &Workspace,
-        wish: &PlanRequest,
+        workspace: &Workspace,
+        request: &PlanRequest,
         saved: Option<&Plan>,
         asking: &Asking<'_>,
         context: &Context,
     ) -> Result<Applied, Failure> {
-        let opened = site.open().await?;
-        let ended = self.run_on(site, &opened, wish, saved, asking, context).await;
+        let opened = workspace.open().await?;
+        let ended = self.run_on(workspace, &opened, request, saved, asking, context).await;
         opened.close().await;
         ended
     }
@@ -196,35 +196,35 @@ impl How {
     /// Plans, shows, asks and applies once nobody else is at work, and anew where somebody was quicker.
     pub(super) async fn run_on(
         &self,
-        site: &Workspace,
+        workspace: &Workspace,
         opened: &Opened,
-        wish: &PlanRequest,
+        request: &PlanRequest,
         saved: Option<&Plan>,
         asking: &Asking<'_>,
         context: &Context,
     ) -> Result<Applied, Failure> {
         let mut waiting = self.turn.start();
         loop {
-            self.await_turn(site, &mut waiting, context).await?;
-            if let Some(applied) = self.plan_and_apply(site, opened, wish, saved, asking, context).await? {
+            self.await_turn(workspace, &mut waiting, context).await?;
+            if let Some(applied) = self.plan_and_apply(workspace, opened, request, saved, asking, context).await? {
                 return Ok(applied);
             }
-            site.note(QUICKER, &context.session);
+            workspace.note(QUICKER, &context.session);
         }
     }
 
     /// Plans and applies. `None`: somebody else has begun meanwhile, nothing was done, and it is to be planned anew.
     async fn plan_and_apply(
         &self,
-        site: &Workspace,
+        workspace: &Workspace,
         opened: &Opened,
-        wish: &PlanRequest,
+        request: &PlanRequest,
         saved: Option<&Plan>,
         asking: &Asking<'_>,
         context: &Context,
     ) -> Result<Option<Applied>, Failure> {
-        take_in(&context.session, &site.log).await?;
-        let mut planned = site.plan(opened, wish, &context.session).await?;
+        take_in(&context.session, &workspace.log).await?;
+        let mut planned = workspace.plan(opened, request, &context.session).await?;
         if planned.at_work {
             return Ok(None);
         }
@@ -240,11 +240,11 @@ impl How {
             // A person who is asked about the plan has seen it.
             planned.digest = render::plan::before_apply(plan, &asking.again, style, &mut |part| context.out.note(part));
         }
-        if !self.is_still_to_do(site, plan, wish, asking, context).await? {
+        if !self.is_still_to_do(workspace, plan, request, asking, context).await? {
             return Ok(None);
         }
         if plan.steps.is_empty() {
-            turn::end_dead(&context.session, &site.log, &planned.ledger).await;
+            turn::end_dead(&context.session, &workspace.log, &planned.ledger).await;
             let report = Report {
                 run: String::new(),
                 plan: plan.digest(),
@@ -258,20 +258,20 @@ impl How {
         if plan.has_news() && saved.is_none() {
             self.ask(asking, context)?;
         }
-        self.carry_out(site, opened, planned, context).await
+        self.carry_out(workspace, opened, planned, context).await
     }
 
     /// Carries out a plan that may be carried out. `None`: somebody else has begun before anything was done, and it is waited
     /// for others.
     pub(super) async fn carry_out(
         &self,
-        site: &Workspace,
+        workspace: &Workspace,
         opened: &Opened,
         planned: Planned,
         context: &Context,
     ) -> Result<Option<Applied>, Failure> {
         let stop = Stop::listen(AT_ONCE).map_err(|error| Failure::new(error.to_string()))?;
-        let report = self.drive_until(&stop, site, opened, &planned, context).await;
+        let report = self.drive_until(&stop, workspace, opened, &planned, context).await;
         let plan = planned.plan;
         if report.ending == Ending::Conflict && report.ledger == plan.ledger.seq && self.turn.waits() {
             return Ok(None);
@@ -283,22 +283,22 @@ impl How {
     /// Stops where somebody else is at work, once there is no more time to wait. A lease that is over is taken over.
     pub(crate) async fn await_turn(
         &self,
-        site: &Workspace,
+        workspace: &Workspace,
         waiting: &mut Waiting,
         context: &Context,
     ) -> Result<(), Failure> {
-        let ledger = match waiting.ledger(&context.session, &site.log, &site.target).await? {
+        let ledger = match waiting.ledger(&context.session, &workspace.log, &workspace.target).await? {
             Ok(ledger) => ledger,
             Err(held) => {
                 // The report of several targets has a place for it.
-                if self.format != Format::Text && !site.is_one_of_many {
+                if self.format != Format::Text && !workspace.is_one_of_many {
                     context.out.json(&render::lease::held(&held.target, &held.running, &held.observed));
                 }
                 return Err(held.failure());
             }
         };
-        if let Some(words) = turn::taken_over(&context.session, &site.log, &ledger) {
-            site.note(&words, &context.session);
+        if let Some(words) = turn::taken_over(&context.session, &workspace.log, &ledger) {
+            workspace.note(&words, &context.session);
         }
         Ok(())
     }
@@ -307,7 +307,7 @@ impl How {
     pub(super) async fn drive_until(
         &self,
         stop: &Stop,
-        site: &Workspace,
+        workspace: &Workspace,
         opened: &Opened,
         planned: &Planned,
         context: &Context,
@@ -321,8 +321,8 @@ impl How {
         };
         let plan = &planned.plan;
         let mut progress = Progress::start(&context.out, plan, self.showing());
-        if site.is_one_of_many {
-            progress = progress.of_one(&site.target);
+        if workspace.is_one_of_many {
+            progress = progress.of_one(&workspace.target);
         }
         let asked = async {
             stop.asked().await;
@@ -338,7 +338,7 @@ impl How {
             }
             Notice::Over => progress.end(),
         };
-        site.apply(opened, planned, request, asked, &mut tell, &context.session).await
+        workspace.apply(opened, planned, request, asked, &mut tell, &context.session).await
     }
 
     fn showing(&self) -> Showing {

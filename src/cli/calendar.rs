@@ -65,9 +65,9 @@ impl Calendar {
             return Err(Failure::usage(format!("the last day, {to}, is before the first, {from}")));
         }
         let now = self.now.unwrap_or_else(Timestamp::now);
-        let site = self.place.read_for(context, now, self.format == Format::Json)?;
-        let (desired, _) = site.manifests.resolve(Some(&site.target));
-        let target = site.manifests.project.target(&site.target);
+        let workspace = self.place.read_for(context, now, self.format == Format::Json)?;
+        let (desired, _) = workspace.manifests.resolve(Some(&workspace.target));
+        let target = workspace.manifests.project.target(&workspace.target);
         let apart = target.and_then(|target| target.apart.as_ref());
         let asked = CalendarRequest {
             now,
@@ -79,7 +79,8 @@ impl Calendar {
             apart: apart.map_or(timing::APART, |apart| SignedDuration::from_secs(apart.value.0)),
         };
         let calendar = calendar(&desired, &asked);
-        let view = CalendarView { calendar: &calendar, target: &site.target, sources: &site.manifests.sources };
+        let view =
+            CalendarView { calendar: &calendar, target: &workspace.target, sources: &workspace.manifests.sources };
         let style = match self.out {
             Some(_) => Style { width: FILE_WIDTH, ..Style::PLAIN },
             None => context.out.style(),

@@ -28,24 +28,25 @@ pub struct Destroy {
 
 impl Destroy {
     pub fn run(&self, context: &Context) -> Ended {
-        let site = self.place.read(context, Timestamp::now())?;
+        let workspace = self.place.read(context, Timestamp::now())?;
         // Deleting everything includes what other users changed.
         let on_drift = Some(OnDrift::Overwrite);
-        let wish = PlanRequest { choice: self.chosen.choice(), aim: Aim::Nothing, on_drift, ..PlanRequest::default() };
-        let question = format!("Delete all of this? Only the name of the target, `{}`, goes on:", site.target);
-        let confirm = format!("--confirm {}", shell_word(&site.target));
+        let request =
+            PlanRequest { choice: self.chosen.choice(), aim: Aim::Nothing, on_drift, ..PlanRequest::default() };
+        let question = format!("Delete all of this? Only the name of the target, `{}`, goes on:", workspace.target);
+        let confirm = format!("--confirm {}", shell_word(&workspace.target));
         let asking = Asking {
             question: &question,
-            wanted: &site.target,
+            wanted: &workspace.target,
             given: self.confirm.as_deref(),
             way_out: format!("pass {confirm}"),
             // Its name is the answer to how many as well.
             allow_deletes: Some(usize::MAX),
             allow_sends: false,
             allow_older: false,
-            again: self.place.again(&format!("destroy {confirm}"), &wish.choice),
+            again: self.place.again(&format!("destroy {confirm}"), &request.choice),
             review: None,
         };
-        self.how.run(&site, &wish, None, &asking, context)
+        self.how.run(&workspace, &request, None, &asking, context)
     }
 }

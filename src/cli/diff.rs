@@ -74,10 +74,10 @@ impl Diff {
             None => read_project(&root, None),
         };
         let against = Against::commit(&root, &repository, from, to)?;
-        let wish = PlanRequest { choice: self.chosen.choice(), ..PlanRequest::default() };
+        let request = PlanRequest { choice: self.chosen.choice(), ..PlanRequest::default() };
         let command = format!("diff {}", shell_word(&self.range));
         let (places, forms, detailed) = (&self.places, &self.forms, self.detailed_exitcode);
-        OfflineRequest { places, wish: &wish, forms, detailed, command }.show(&root, manifests, &against, context)
+        OfflineRequest { places, request: &request, forms, detailed, command }.show(&root, manifests, &against, context)
     }
 }
 

@@ -57,18 +57,18 @@ impl Drift {
 
     fn one(&self, place: &TargetArgs, choice: &Choice, context: &Context) -> Ended {
         asking::project(place, "asked", context)?;
-        let (site, whole) = place.open_leniently()?;
-        if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
+        let (workspace, whole) = place.open_leniently()?;
+        if let Some(words) = ledger::pending(&workspace.log.kept().map_err(unreadable)?) {
             context.out.note(&words);
         }
         let DriftFound { drift, plan } = runtime()?.block_on(async {
-            let opened = site.open().await?;
-            let found = site.drift(&opened, choice, &context.session).await;
+            let opened = workspace.open().await?;
+            let found = workspace.drift(&opened, choice, &context.session).await;
             opened.close().await;
             found
         })?;
         let again = place.again("apply", choice);
-        let declares = whole && site.declares();
+        let declares = whole && workspace.declares();
         let shown = ShownDrift { drift: &drift, plan: &plan, again: &again, unread: !whole, declares };
         let out = &context.out;
         let text = match self.format {

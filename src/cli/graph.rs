@@ -24,8 +24,8 @@ pub struct Graph {
 
 impl Graph {
     pub fn run(&self, context: &Context) -> Ended {
-        let site = self.place.read(context, Timestamp::now())?;
-        let (desired, _) = site.manifests.resolve(Some(&site.target));
+        let workspace = self.place.read(context, Timestamp::now())?;
+        let (desired, _) = workspace.manifests.resolve(Some(&workspace.target));
         let graph = graph::Graph::of_desired(&desired);
         let text = if self.format == Format::Mermaid { graph.mermaid() } else { graph.dot() };
         context.out.show(self.format, &text);

@@ -74,11 +74,11 @@ impl OpenLedger {
 
     /// What the ledger calls something: what the files have renamed has its old address until an apply moves it.
     pub fn known_as(&self, place: &TargetArgs, address: &Address) -> Address {
-        let (true, Ok((site, _))) = (self.at(address).is_empty(), place.open_leniently()) else {
+        let (true, Ok((workspace, _))) = (self.at(address).is_empty(), place.open_leniently()) else {
             return address.clone();
         };
         let new = address.resource();
-        let moves = compare::moves(&site.units, &self.ledger);
+        let moves = compare::moves(&workspace.units, &self.ledger);
         moves.get(&new).and_then(|old| address.renamed(&new, old)).unwrap_or_else(|| address.clone())
     }
 

@@ -34,9 +34,9 @@ pub enum PlansWanted {
 
 impl PlansWanted {
     /// What is asked of the plan for a target.
-    pub fn wish(&self, target: &str) -> Cow<'_, PlanRequest> {
+    pub fn request(&self, target: &str) -> Cow<'_, PlanRequest> {
         match self {
-            Self::Alike(wish) => Cow::Borrowed(wish),
+            Self::Alike(request) => Cow::Borrowed(request),
             Self::Saved(_) => Cow::Owned(self.saved(target).map(saved::request).unwrap_or_default()),
         }
     }
@@ -114,8 +114,8 @@ impl Does {
 }
 
 /// Says which results of earlier runs are not in the ledgers yet. Where that cannot be read, the target fails in its turn.
-fn tell_pending(sites: &[Arc<Workspace>], context: &Context) {
-    let kept = sites.iter().filter_map(|site| site.log.kept().ok());
+fn tell_pending(workspaces: &[Arc<Workspace>], context: &Context) {
+    let kept = workspaces.iter().filter_map(|workspace| workspace.log.kept().ok());
     kept.filter_map(|kept| ledger::pending(&kept)).for_each(|words| context.out.note(&words));
 }
 

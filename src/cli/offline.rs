@@ -53,11 +53,18 @@ impl Offline {
     }
 
     /// Plans the project's files.
-    pub fn run(&self, places: &Places, wish: &PlanRequest, forms: &Forms, detailed: bool, context: &Context) -> Ended {
+    pub fn run(
+        &self,
+        places: &Places,
+        request: &PlanRequest,
+        forms: &Forms,
+        detailed: bool,
+        context: &Context,
+    ) -> Ended {
         let root = places.root()?;
         let against = Against::choose(&root, self.offline, self.against_git.as_deref())?;
         let command = format!("plan{}", self.again());
-        let asked = OfflineRequest { places, wish, forms, detailed, command };
+        let asked = OfflineRequest { places, request, forms, detailed, command };
         checkout::ask(&root);
         asked.show(&root, read_project(&root, None), &against, context)
     }
@@ -67,7 +74,7 @@ impl Offline {
 #[derive(Debug)]
 pub struct OfflineRequest<'a> {
     pub places: &'a Places,
-    pub wish: &'a PlanRequest,
+    pub request: &'a PlanRequest,
     pub forms: &'a Forms,
     /// Whether changes have an exit code of their own.
     pub detailed: bool,
@@ -78,29 +85,29 @@ pub struct OfflineRequest<'a> {
 impl OfflineRequest<'_> {
     /// Makes plans of manifests and shows them.
     pub fn show(&self, root: &Path, manifests: Manifests, against: &Against, context: &Context) -> Ended {
-        let Self { places, wish, forms, detailed, command } = self;
+        let Self { places, request, forms, detailed, command } = self;
         let programs = forms.printed() == Some(Format::Json);
         let now = Timestamp::now();
         let wrong = |why: NotOpened| planning::shown(why, programs, context);
         match places.which_of(&manifests.project)? {
             Which::One(place) => {
-                let site = place.open_read(root, manifests, now).map_err(wrong)?;
-                let Planned { plan, .. } = planned(&site, against, wish, now, context)?;
-                let again = place.again("apply", &wish.choice).looking(command);
-                presenting::present(&plan, &site, again, forms, context)?;
+                let workspace = place.open_read(root, manifests, now).map_err(wrong)?;
+                let Planned { plan, .. } = planned(&workspace, against, request, now, context)?;
+                let again = place.again("apply", &request.choice).looking(command);
+                presenting::present(&plan, &workspace, again, forms, context)?;
                 let changes = !plan.is_empty() || plan.is_beside_others();
                 Ok(if *detailed && changes { Exit::Changes } else { Exit::Done })
             }
             Which::Several(asked) => {
                 many::plan::has_room(forms)?;
-                let sites = asked.open_read(root, manifests, now).map_err(wrong)?;
-                let one = |site: Arc<Workspace>| TargetResult {
-                    result: planned(&site, against, wish, now, context),
-                    workspace: site,
+                let workspaces = asked.open_read(root, manifests, now).map_err(wrong)?;
+                let one = |workspace: Arc<Workspace>| TargetResult {
+                    result: planned(&workspace, against, request, now, context),
+                    workspace,
                 };
-                let all: Vec<TargetResult<Planned>> = sites.into_iter().map(one).collect();
+                let all: Vec<TargetResult<Planned>> = workspaces.into_iter().map(one).collect();
                 let does = Does::Look(command.clone());
-                many::plan::present(&all, &asked, wish, &does, forms, *detailed, context)
+                many::plan::present(&all, &asked, request, &does, forms, *detailed, context)
             }
         }
     }

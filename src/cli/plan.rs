@@ -50,21 +50,21 @@ pub struct Plan {
 
 impl Plan {
     pub fn run(&self, context: &Context) -> Ended {
-        let wish = PlanRequest {
+        let request = PlanRequest {
             choice: self.chosen.choice(),
             on_drift: self.drifting.given(),
             patience: self.patience(),
             ..PlanRequest::default()
         };
         if self.offline.is_asked() {
-            return self.offline.run(&self.places, &wish, &self.forms, self.detailed_exitcode, context);
+            return self.offline.run(&self.places, &request, &self.forms, self.detailed_exitcode, context);
         }
         let options = self.drifting.again();
         match self.places.which()? {
-            Which::One(place) => self.one(&place, &wish, &format!("apply{options}"), context),
+            Which::One(place) => self.one(&place, &request, &format!("apply{options}"), context),
             Which::Several(asked) => {
                 let does = Does::Apply(options.to_owned());
-                many::plan::run(&asked, &wish, &does, &self.forms, self.detailed_exitcode, context)
+                many::plan::run(&asked, &request, &does, &self.forms, self.detailed_exitcode, context)
             }
         }
     }
@@ -75,19 +75,19 @@ impl Plan {
         Duration::try_from(self.wait.unwrap_or(usual)).unwrap_or_default()
     }
 
-    fn one(&self, place: &TargetArgs, wish: &PlanRequest, command: &str, context: &Context) -> Ended {
+    fn one(&self, place: &TargetArgs, request: &PlanRequest, command: &str, context: &Context) -> Ended {
         let programs = self.forms.printed() == Some(Format::Json);
-        let scout = Prefetch::start(place, runtime()?.handle());
-        let site = place.read_to_plan(context, Timestamp::now(), programs)?;
-        let again = place.again(command, &wish.choice);
-        let plan = make_from(scout, &site, wish, again, &self.forms, context)?;
+        let prefetch = Prefetch::start(place, runtime()?.handle());
+        let workspace = place.read_to_plan(context, Timestamp::now(), programs)?;
+        let again = place.again(command, &request.choice);
+        let plan = make_from(prefetch, &workspace, request, again, &self.forms, context)?;
         // With `on_drift = "stop"`, the plan is shown and cannot be applied.
-        if guards(&plan, &site.limits()).iter().any(|refused| refused.guard == Guard::Drift) {
+        if guards(&plan, &workspace.limits()).iter().any(|refused| refused.guard == Guard::Drift) {
             return Ok(Exit::Refused);
         }
         let changes = !plan.is_empty() || plan.is_beside_others();
         // The process ends here: what was read and planned need not be taken apart first.
-        std::mem::forget((site, plan));
+        std::mem::forget((workspace, plan));
         Ok(if self.detailed_exitcode && changes { Exit::Changes } else { Exit::Done })
     }
 }

@@ -9,7 +9,7 @@ use crate::address::is_key;
 use crate::engine::lasting;
 use crate::engine::ledger::{self, unreadable};
 use crate::engine::saved::SAVED;
-use crate::engine::workspace::{HeadStart, PlanRequest, Prefetch, Prefetched, Workspace};
+use crate::engine::workspace::{PlanRequest, Prefetch, Prefetched, PrefetchedState, Workspace};
 use crate::failure::Failure;
 use crate::guard::guards;
 use crate::plan::Plan as Planned;
@@ -21,61 +21,61 @@ use crate::text::shell_word;
 
 /// Makes a plan, saves it where that is asked for, and shows it.
 pub fn make(
-    site: &Workspace,
-    wish: &PlanRequest,
+    workspace: &Workspace,
+    request: &PlanRequest,
     again: Repetition,
     forms: &Forms,
     context: &Context,
 ) -> Result<Arc<Planned>, Failure> {
-    make_from(None, site, wish, again, forms, context)
+    make_from(None, workspace, request, again, forms, context)
 }
 
 /// Makes a plan from prefetched data, if there is any; saves it if that is asked for, and shows it.
 pub(super) fn make_from(
-    scout: Option<Prefetch>,
-    site: &Workspace,
-    wish: &PlanRequest,
+    prefetch: Option<Prefetch>,
+    workspace: &Workspace,
+    request: &PlanRequest,
     again: Repetition,
     forms: &Forms,
     context: &Context,
 ) -> Result<Arc<Planned>, Failure> {
     if forms.saved.is_some() && lasting::is_in_ci() {
-        lasting::check(site)?;
+        lasting::check(workspace)?;
     }
-    if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
+    if let Some(words) = ledger::pending(&workspace.log.kept().map_err(unreadable)?) {
         context.out.note(&words);
     }
     let planned = runtime()?.block_on(async {
-        let seen = match scout {
-            Some(scout) => scout.glimpse(&site.target).await,
+        let seen = match prefetch {
+            Some(prefetch) => prefetch.finish(&workspace.target).await,
             None => None,
         };
-        let Prefetched { opened, head } = match seen {
+        let Prefetched { opened, state } = match seen {
             Some(seen) => seen,
-            None => Prefetched { opened: site.open().await?, head: HeadStart::default() },
+            None => Prefetched { opened: workspace.open().await?, state: PrefetchedState::default() },
         };
-        let planned = site.plan_from(head, &opened, wish, &context.session).await;
+        let planned = workspace.plan_from(state, &opened, request, &context.session).await;
         opened.close().await;
         planned
     })?;
-    present(&planned.plan, site, again, forms, context)?;
+    present(&planned.plan, workspace, again, forms, context)?;
     Ok(planned.plan)
 }
 
 /// Saves a plan where that is asked for, and shows it.
 pub fn present(
     plan: &Planned,
-    site: &Workspace,
+    workspace: &Workspace,
     again: Repetition,
     forms: &Forms,
     context: &Context,
 ) -> Result<(), Failure> {
-    is_for_files(forms, &site.target)?;
+    is_for_files(forms, &workspace.target)?;
     if let Some(path) = &forms.saved {
         write(path, &plan.save())?;
     }
     let saved = forms.saved.as_ref().map(|path| path.display().to_string());
-    let refused = context.out.refused(guards(plan, &site.limits()), None);
+    let refused = context.out.refused(guards(plan, &workspace.limits()), None);
     let ahead = NextSteps { again, saved, refused, on_merge: false };
     for (format, file) in &forms.shown {
         show(plan, &ahead, *format, file.as_deref(), context)?;

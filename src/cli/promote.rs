@@ -44,7 +44,7 @@ pub struct Promote {
 
 impl Promote {
     pub fn run(&self, context: &Context) -> Ended {
-        let wish = PlanRequest { aim: Aim::Promoted(self.from.clone()), ..self.wanted.wish() };
+        let request = PlanRequest { aim: Aim::Promoted(self.from.clone()), ..self.wanted.request() };
         let places = Places::new(self.project.clone(), self.to.clone());
         let format = if self.wanted.how.format == Format::Text { Format::Text } else { Format::Json };
         let forms = Forms::one(format, self.out.clone());
@@ -52,26 +52,33 @@ impl Promote {
         match places.which()? {
             Which::One(place) => {
                 promote::check_destination(&self.from, place.target())?;
-                let site = place.read_for(context, Timestamp::now(), self.wanted.how.format != Format::Text)?;
-                let again = place.again(&self.does().command(&site.target).0, &wish.choice).whole();
+                let workspace = place.read_for(context, Timestamp::now(), self.wanted.how.format != Format::Text)?;
+                let again = place.again(&self.does().command(&workspace.target).0, &request.choice).whole();
                 if !self.wanted.allowed.yes {
-                    return presenting::make(&site, &wish, again, &forms, context).map(|_| Exit::Done);
+                    return presenting::make(&workspace, &request, again, &forms, context).map(|_| Exit::Done);
                 }
                 let asking = self.wanted.allowed.asking("", again);
-                self.wanted.how.run(&site, &wish, None, &asking, context)
+                self.wanted.how.run(&workspace, &request, None, &asking, context)
             }
-            Which::Several(asked) => self.several(&asked, &wish, &forms, context),
+            Which::Several(asked) => self.several(&asked, &request, &forms, context),
         }
     }
 
-    fn several(&self, asked: &SeveralTargets, wish: &PlanRequest, forms: &Forms, context: &Context) -> Ended {
+    fn several(&self, asked: &SeveralTargets, request: &PlanRequest, forms: &Forms, context: &Context) -> Ended {
         promote::check_destinations(&self.from, asked)?;
         let does = self.does();
         if !self.wanted.allowed.yes {
-            return many::plan::run(asked, wish, &does, forms, false, context);
+            return many::plan::run(asked, request, &does, forms, false, context);
         }
-        let asking = self.wanted.allowed.asking("", does.again(asked, &wish.choice));
-        many::apply::run(asked, &PlansWanted::Alike(Arc::new(wish.clone())), &self.wanted.how, &asking, &does, context)
+        let asking = self.wanted.allowed.asking("", does.again(asked, &request.choice));
+        many::apply::run(
+            asked,
+            &PlansWanted::Alike(Arc::new(request.clone())),
+            &self.wanted.how,
+            &asking,
+            &does,
+            context,
+        )
     }
 
     /// What does what was planned.

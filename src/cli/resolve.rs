@@ -65,8 +65,8 @@ impl Resolve {
         if is_known || !ledger.gap.as_ref().is_some_and(|gap| gap.covers(address)) {
             return Ok(None);
         }
-        let (site, _) = self.place.open_leniently()?;
-        let Some(unit) = site.units.get(address) else { return Err(open.unknown(address)) };
+        let (workspace, _) = self.place.open_leniently()?;
+        let Some(unit) = workspace.units.get(address) else { return Err(open.unknown(address)) };
         let id = match (&self.created, self.absent) {
             (None, true) => return Ok(Some(Record::Resolve { address: address.clone(), found: Resolution::Absent })),
             (Some(id), _) if id.trim().is_empty() => return Err(Failure::usage("an empty text is no id")),

@@ -52,23 +52,23 @@ impl Revert {
     }
 
     pub fn run(&self, context: &Context) -> Ended {
-        let site = self.place.read(context, Timestamp::now())?;
+        let workspace = self.place.read(context, Timestamp::now())?;
         let on_drift = self.drifting.given();
-        let wish = PlanRequest {
+        let request = PlanRequest {
             choice: self.chosen.choice(),
             aim: Aim::Before(self.number),
             on_drift,
             ..PlanRequest::default()
         };
-        let again = self.place.again(&format!("revert {}{}", self.number, self.drifting.again()), &wish.choice);
+        let again = self.place.again(&format!("revert {}{}", self.number, self.drifting.again()), &request.choice);
         if let Some(path) = &self.out {
             let format = if self.how.format == Format::Text { Format::Text } else { Format::Json };
             let forms = Forms::one(format, Some(path.clone()));
-            return presenting::make(&site, &wish, again, &forms, context).map(|_| crate::exit::Exit::Done);
+            return presenting::make(&workspace, &request, again, &forms, context).map(|_| crate::exit::Exit::Done);
         }
         let question = format!("Go back to what was there before {}? Only `yes` goes on:", self.number);
         self.how
-            .run(&site, &wish, None, &self.allowed.asking(&question, again), context)
+            .run(&workspace, &request, None, &self.allowed.asking(&question, again), context)
             .inspect(|_| self.remind(context))
     }
 }

@@ -25,17 +25,17 @@ pub struct Show {
 impl Show {
     pub fn run(&self, context: &Context) -> Ended {
         let address = ledger::address(&self.address)?;
-        let site = self.place.read(context, Timestamp::now())?;
+        let workspace = self.place.read(context, Timestamp::now())?;
         let planned = runtime()?.block_on(async {
-            let opened = site.open().await?;
-            let planned = site.plan(&opened, &PlanRequest::default(), &context.session).await;
+            let opened = workspace.open().await?;
+            let planned = workspace.plan(&opened, &PlanRequest::default(), &context.session).await;
             opened.close().await;
             planned
         })?;
         let is_it = |change: &&Change| change.address == address || change.address.resource() == address;
         let mut changes: Vec<Change> = planned.plan.changes.iter().filter(is_it).cloned().collect();
         // A plan leaves to the dashboard what is ignored; the file says what it says.
-        let declared = compare::by_key(&site.units, &planned.ledger);
+        let declared = compare::by_key(&workspace.units, &planned.ledger);
         for change in &mut changes {
             change.desired = declared.get(&change.address).map(|unit| unit.spec.clone());
         }

@@ -64,11 +64,11 @@ impl Test {
         let here = project::here()?;
         let root = self.place.root()?;
         let asked = self.asked(&here, &root)?;
-        let mut site = self.place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
+        let mut workspace = self.place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
         let name = |name: &str| scope::relative(&here, &root.join(name));
-        Arc::get_mut(&mut site.manifests).expect("nobody shares it yet").sources.rename(name);
-        let (desired, _) = site.manifests.resolve(Some(&site.target));
-        let suite = cases::read(&asked.places, Against { manifests: &site.manifests, desired: &desired }, &name);
+        Arc::get_mut(&mut workspace.manifests).expect("nobody shares it yet").sources.rename(name);
+        let (desired, _) = workspace.manifests.resolve(Some(&workspace.target));
+        let suite = cases::read(&asked.places, Against { manifests: &workspace.manifests, desired: &desired }, &name);
         if suite.findings.iter().any(|finding| finding.severity == Severity::Error) {
             self.invalid(&suite, context);
             return Ok(Exit::Findings);
@@ -86,7 +86,7 @@ impl Test {
             context.out.print(render::cases::FIRST);
             return Ok(Exit::Done);
         }
-        let world = World { site, desired };
+        let world = World { workspace, desired };
         let ran = runtime()?.block_on(run(world, cases))?;
         let style = context.out.style();
         let text = match self.format {
@@ -177,7 +177,7 @@ async fn run(world: World, cases: Vec<Case>) -> Result<Vec<Ran>, Failure> {
         let stage = match stages.get(&setting) {
             Some(stage) => stage.clone(),
             None => {
-                let stage = Arc::new(Stage::set(&world.site, &case).await?);
+                let stage = Arc::new(Stage::set(&world.workspace, &case).await?);
                 stages.entry(setting).or_insert(stage).clone()
             }
         };

@@ -37,23 +37,23 @@ impl Unmanaged {
         for which in &self.which {
             asked(which)?;
         }
-        let site = self.place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
+        let workspace = self.place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
         runtime()?.block_on(async {
-            let opened = site.open().await?;
-            let ended = self.list(&site, &opened, context).await;
+            let opened = workspace.open().await?;
+            let ended = self.list(&workspace, &opened, context).await;
             opened.close().await;
             ended
         })
     }
 
-    async fn list(&self, site: &Workspace, opened: &Opened, context: &Context) -> Ended {
-        let (ledger, _) = site.ledger().await?;
+    async fn list(&self, workspace: &Workspace, opened: &Opened, context: &Context) -> Ended {
+        let (ledger, _) = workspace.ledger().await?;
         same_app(&ledger, opened)?;
-        let units = compare::by_key(&site.units, &ledger);
-        let live = site.fetch(opened, &units, &ledger, &read_by_itself(opened.level), &context.session).await?;
+        let units = compare::by_key(&workspace.units, &ledger);
+        let live = workspace.fetch(opened, &units, &ledger, &read_by_itself(opened.level), &context.session).await?;
         let all = others(&live, &ledger, &units);
         let users = users(&live, &ledger, &units, opened.now());
-        let ignore = site.ignored();
+        let ignore = workspace.ignored();
         let (ignored, listed): (Vec<&Other>, Vec<&Other>) =
             all.iter().filter(|other| self.is_asked(other)).partition(|other| other.is_ignored(&ignore));
         let kinds: Vec<&Kind> = KINDS.iter().filter(|kind| self.is_about(kind)).collect();
@@ -68,10 +68,10 @@ impl Unmanaged {
             last_used: other.found.used,
             used_by: users.get(&other.found.id).into_iter().flatten().map(ToString::to_string).collect(),
             over: other.is_over(opened.now()),
-            pruned: site.prune().contains(other.kind.key),
+            pruned: workspace.prune().contains(other.kind.key),
         };
         let listing = Listing {
-            target: &site.target,
+            target: &workspace.target,
             level: opened.level,
             now: opened.now(),
             again: self.place.again("unmanaged", &Choice::default()),
@@ -81,7 +81,7 @@ impl Unmanaged {
                 .iter()
                 .filter(is_idle)
                 .filter(|_| self.which.is_empty())
-                .map(|it| self.placed(site, it))
+                .map(|it| self.placed(workspace, it))
                 .collect(),
             partly: kinds.iter().filter(|kind| is_partly(kind, &live)).map(|kind| kind.key).collect(),
             unlisted: live
@@ -99,11 +99,11 @@ impl Unmanaged {
     }
 
     /// A pattern with its line.
-    fn placed(&self, site: &Workspace, pattern: &str) -> Pattern {
-        let project = &site.manifests.project;
-        let written = project.ignore_unmanaged(&site.target).into_iter().find(|at| at.value == pattern);
+    fn placed(&self, workspace: &Workspace, pattern: &str) -> Pattern {
+        let project = &workspace.manifests.project;
+        let written = project.ignore_unmanaged(&workspace.target).into_iter().find(|at| at.value == pattern);
         let line = written.and_then(|at| {
-            let source = site.manifests.sources.get(at.span.file()?);
+            let source = workspace.manifests.sources.get(at.span.file()?);
             Some(source.position(at.span.range().start).line)
         });
         Pattern { pattern: pattern.to_owned(), line }

@@ -26,12 +26,12 @@ pub async fn fetch(reading: &Reading, look: Look<'_>, tell: &(dyn Fn(&str) + Syn
 
 /// Fetches what the service has, starting from lists that were fetched before.
 pub(crate) async fn fetch_from(
-    early: PrefetchedLists,
+    prefetched: PrefetchedLists,
     reading: &Reading,
     look: Look<'_>,
     tell: &(dyn Fn(&str) + Sync),
 ) -> Result<Live, Failure> {
-    let (mut fetch, asks) = Fetch::start_from(early, look, Timestamp::now());
+    let (mut fetch, asks) = Fetch::start_from(prefetched, look, Timestamp::now());
     let mut waiting = VecDeque::from(asks);
     let mut under_way = JoinSet::new();
     while !fetch.is_done() {
@@ -116,11 +116,11 @@ pub async fn list(reading: &Reading, level: Level, settle: SignedDuration) -> Pr
     for kind in KINDS.iter().filter(|kind| !kind.api.list(level).is_empty()) {
         under_way.spawn(list_one(reading.clone(), kind, level, settle));
     }
-    let mut early = PrefetchedLists::default();
+    let mut prefetched = PrefetchedLists::default();
     while let Some(ended) = under_way.join_next().await {
-        early.listed.extend(ended.ok().flatten());
+        prefetched.listed.extend(ended.ok().flatten());
     }
-    early
+    prefetched
 }
 
 async fn list_one(

@@ -188,11 +188,11 @@ impl<'l> Fetch<'l> {
     }
 
     /// Starts a fetch from lists that were fetched before. They were requested after the ledger was read.
-    pub fn start_from(early: PrefetchedLists, look: Look<'l>, now: Timestamp) -> (Self, Vec<Ask>) {
+    pub fn start_from(prefetched: PrefetchedLists, look: Look<'l>, now: Timestamp) -> (Self, Vec<Ask>) {
         let mut fetch = Self {
             needed: dispensable::needed(&look),
             look,
-            live: Live { listed: early.listed, ..Live::default() },
+            live: Live { listed: prefetched.listed, ..Live::default() },
             open: BTreeMap::new(),
             next: 0,
             pages: pages::Pages::default(),
@@ -205,7 +205,7 @@ impl<'l> Fetch<'l> {
         let mut asks = Vec::new();
         fetch.list(&mut asks);
         fetch.take_census(&mut asks);
-        fetch.begin_lookups(early.people, &mut asks);
+        fetch.begin_lookups(prefetched.people, &mut asks);
         fetch.go_on(now, &mut asks);
         (fetch, asks)
     }

@@ -44,28 +44,29 @@ impl How {
     /// is refused for any other reason is a failure.
     pub(crate) async fn is_still_to_do(
         &self,
-        site: &Workspace,
+        workspace: &Workspace,
         plan: &Plan,
-        wish: &PlanRequest,
+        request: &PlanRequest,
         asking: &Asking<'_>,
         context: &Context,
     ) -> Result<bool, Failure> {
         // Approved plans are applied by a runner, whatever its environment says.
-        let lasts = if lasting::is_in_ci() || asking.review.is_some() { lasting::check(site) } else { Ok(()) };
+        let lasts = if lasting::is_in_ci() || asking.review.is_some() { lasting::check(workspace) } else { Ok(()) };
         let reviewed = match (lasts, asking.review) {
-            (Ok(()), Some(review)) => review.check(plan, &site.log, context).await,
+            (Ok(()), Some(review)) => review.check(plan, &workspace.log, context).await,
             (lasts, _) => lasts,
         };
-        let may = reviewed.and_then(|()| self.not_done(plan, wish)).and_then(|()| self.guard(site, plan, asking));
+        let may =
+            reviewed.and_then(|()| self.not_done(plan, request)).and_then(|()| self.guard(workspace, plan, asking));
         let Err(refused) = may else { return Ok(true) };
         // What somebody else made since the ledger was read looks like nobody's.
-        let is_overtaken = site.log.position().await.is_ok_and(|now| now.seq != plan.ledger.seq);
+        let is_overtaken = workspace.log.position().await.is_ok_and(|now| now.seq != plan.ledger.seq);
         if is_overtaken { Ok(false) } else { Err(refused) }
     }
 
     /// What was said to be done by hand, and is not, or was nothing to be done.
-    fn not_done(&self, plan: &Plan, wish: &PlanRequest) -> Result<(), Failure> {
-        for address in &wish.done {
+    fn not_done(&self, plan: &Plan, request: &PlanRequest) -> Result<(), Failure> {
+        for address in &request.done {
             let change = plan.changes.iter().find(|change| change.address == *address);
             let still = change
                 .is_some_and(|change| change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. })));
@@ -85,9 +86,9 @@ impl How {
         Ok(())
     }
 
-    fn guard(&self, site: &Workspace, plan: &Plan, asking: &Asking) -> Result<(), Failure> {
+    fn guard(&self, workspace: &Workspace, plan: &Plan, asking: &Asking) -> Result<(), Failure> {
         let Asking { allow_deletes, allow_sends, allow_older, .. } = *asking;
-        let limits = Limits { allow_deletes, allow_sends, allow_older, ..site.limits() };
+        let limits = Limits { allow_deletes, allow_sends, allow_older, ..workspace.limits() };
         let refused = guard::guards(plan, &limits);
         let Some((first, rest)) = refused.split_first() else { return Ok(()) };
         let mut message = first.message.clone();

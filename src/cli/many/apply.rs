@@ -38,8 +38,8 @@ pub fn run(
     does: &Does,
     context: &Context,
 ) -> Ended {
-    if let PlansWanted::Alike(wish) = wanted
-        && !wish.done.is_empty()
+    if let PlansWanted::Alike(request) = wanted
+        && !request.done.is_empty()
     {
         return Err(Failure::usage("what was done by hand was done on one target")
             .help("say it for each: pushplan apply --target NAME --done ADDRESS"));
@@ -52,23 +52,23 @@ pub fn run(
             runtime()?.block_on(review.tell(name, review::Became::Held(&failure), context));
         }
     }
-    let sites = read?;
-    if let Some(site) = sites.iter().find(|site| wanted.leaves_out(&site.target)) {
+    let workspaces = read?;
+    if let Some(workspace) = workspaces.iter().find(|workspace| wanted.leaves_out(&workspace.target)) {
         // A saved plan has the name of a group: its target is none.
         let names = asked.targets()?;
-        return Err(target::unknown(&site.target, &names.iter().map(String::as_str).collect::<Vec<_>>()));
+        return Err(target::unknown(&workspace.target, &names.iter().map(String::as_str).collect::<Vec<_>>()));
     }
     let run = ManyApply { how, wanted, asking, asked, does, context };
-    let ended = runtime()?.block_on(run.all(&sites))?;
+    let ended = runtime()?.block_on(run.all(&workspaces))?;
     show(&ended, how, asking, context);
-    tell_failed(ended.iter().filter_map(|dealt| Some((dealt.site.target.as_str(), dealt.failure()?))), context);
+    tell_failed(ended.iter().filter_map(|dealt| Some((dealt.workspace.target.as_str(), dealt.failure()?))), context);
     runtime()?.block_on(run.tell_all(&ended));
     Ok(exit_of(&ended))
 }
 
 /// A target that was dealt with: what became of it, and how a command would end for it alone.
 struct Dealt {
-    site: Arc<Workspace>,
+    workspace: Arc<Workspace>,
     again: Repetition,
     fate: Reported,
     /// Whether something of another target is not promoted to it, or manual steps are left.
@@ -120,8 +120,8 @@ struct ManyApply<'a> {
 impl ManyApply<'_> {
     /// One target after the other. Where one cannot be planned or is refused, nothing is begun at all, unless the rest shall go
     /// on.
-    async fn all(&self, sites: &[Arc<Workspace>]) -> Result<Vec<Dealt>, Failure> {
-        let Plans { mut all, mut refused, made } = self.plans(sites).await;
+    async fn all(&self, workspaces: &[Arc<Workspace>]) -> Result<Vec<Dealt>, Failure> {
+        let Plans { mut all, mut refused, made } = self.plans(workspaces).await;
         self.show(&all);
         for one in &mut all {
             if let Some(failure) = refused.remove(&one.workspace.target) {
@@ -142,18 +142,19 @@ impl ManyApply<'_> {
             return Err(refused);
         }
         let mut dealt = Vec::new();
-        for TargetResult { workspace: site, result: ended } in all {
-            let again = self.does.again_for(self.asked, &site.target, &self.wanted.wish(&site.target).choice);
+        for TargetResult { workspace, result: ended } in all {
+            let again =
+                self.does.again_for(self.asked, &workspace.target, &self.wanted.request(&workspace.target).choice);
             let manual = ended.as_ref().map_or(0, |planned| self.how.manual(&planned.plan));
             let is_short = manual > 0 || ended.as_ref().is_ok_and(|planned| planned.plan.told.left() > 0);
             let fate = match ended {
                 Err(failure) => Reported::Failed(failure),
                 Ok(planned) if planned.plan.steps.is_empty() => {
-                    turn::end_dead(&self.context.session, &site.log, &planned.ledger).await;
+                    turn::end_dead(&self.context.session, &workspace.log, &planned.ledger).await;
                     Reported::Unchanged
                 }
                 Ok(_) if stopped => Reported::NotBegun,
-                Ok(planned) => self.one(&site, planned, made, &again).await,
+                Ok(planned) => self.one(&workspace, planned, made, &again).await,
             };
             stopped |= match &fate {
                 Reported::Applied(applied) => match applied.exit {
@@ -169,26 +170,26 @@ impl ManyApply<'_> {
                 Reported::Failed(_) | Reported::NotBegun => false,
             };
             if is_done && manual > 0 {
-                site.note(&left_to_people(manual), &self.context.session);
+                workspace.note(&left_to_people(manual), &self.context.session);
             }
-            dealt.push(Dealt { site, again, fate, is_short });
+            dealt.push(Dealt { workspace, again, fate, is_short });
         }
         Ok(dealt)
     }
 
     /// Plans all targets once nobody else is at work, and those anew where somebody was quicker. One that cannot be planned,
     /// for whatever reason, has its place among the others.
-    async fn plans(&self, sites: &[Arc<Workspace>]) -> Plans {
+    async fn plans(&self, workspaces: &[Arc<Workspace>]) -> Plans {
         let Self { how, context, .. } = self;
         let mut plans = Plans { all: Vec::new(), refused: BTreeMap::new(), made: Instant::now() };
         let mut waiting = how.turn.start();
-        let mut left = sites.to_vec();
+        let mut left = workspaces.to_vec();
         while !left.is_empty() {
             let mut ready = Vec::new();
-            for site in left {
-                match self.is_free(&site, &mut waiting).await {
-                    Ok(()) => ready.push(site),
-                    Err(failure) => plans.all.push(TargetResult { workspace: site, result: Err(failure) }),
+            for workspace in left {
+                match self.is_free(&workspace, &mut waiting).await {
+                    Ok(()) => ready.push(workspace),
+                    Err(failure) => plans.all.push(TargetResult { workspace, result: Err(failure) }),
                 }
             }
             let mut overtaken = Vec::new();
@@ -211,45 +212,47 @@ impl ManyApply<'_> {
     }
 
     /// Waits until nobody else is at work on a target, and writes what an earlier run could not.
-    async fn is_free(&self, site: &Workspace, waiting: &mut Waiting) -> Result<(), Failure> {
-        self.how.await_turn(site, waiting, self.context).await?;
-        ledger::take_in(&self.context.session, &site.log).await
+    async fn is_free(&self, workspace: &Workspace, waiting: &mut Waiting) -> Result<(), Failure> {
+        self.how.await_turn(workspace, waiting, self.context).await?;
+        ledger::take_in(&self.context.session, &workspace.log).await
     }
 
     async fn is_still_to_do(&self, one: &TargetResult<Planned>) -> Result<bool, Failure> {
-        let (site, Ok(Planned { plan, at_work, .. })) = (&one.workspace, &one.result) else { return Ok(true) };
+        let (workspace, Ok(Planned { plan, at_work, .. })) = (&one.workspace, &one.result) else { return Ok(true) };
         if *at_work {
             return Ok(false);
         }
-        if let Some(saved) = self.wanted.saved(&site.target) {
+        if let Some(saved) = self.wanted.saved(&workspace.target) {
             saved::holds(saved, plan)?;
         }
-        self.how.is_still_to_do(site, plan, &self.wanted.wish(&site.target), self.asking, self.context).await
+        self.how
+            .is_still_to_do(workspace, plan, &self.wanted.request(&workspace.target), self.asking, self.context)
+            .await
     }
 
     /// Tells the reviewers of a target what became of it.
-    async fn tell(&self, site: &Workspace, became: review::Became<'_>) {
+    async fn tell(&self, workspace: &Workspace, became: review::Became<'_>) {
         if let Some(review) = self.asking.review {
             let why = match became {
-                review::Became::Held(failure) => Some(self.context.out.why(failure.clone(), &site.target)),
+                review::Became::Held(failure) => Some(self.context.out.why(failure.clone(), &workspace.target)),
                 _ => None,
             };
             let became = why.as_ref().map_or(became, review::Became::Held);
-            review.tell(&site.target, became, self.context).await;
+            review.tell(&workspace.target, became, self.context).await;
         }
     }
 
     /// Reports to the reviewers of each target what became of it.
     async fn tell_all(&self, ended: &[Dealt]) {
-        let first = ended.iter().find(|dealt| dealt.is_in_the_way()).map_or("", |dealt| &dealt.site.target);
-        for Dealt { site, again, fate, .. } in ended {
+        let first = ended.iter().find(|dealt| dealt.is_in_the_way()).map_or("", |dealt| &dealt.workspace.target);
+        for Dealt { workspace, again, fate, .. } in ended {
             let became = match fate {
-                Reported::Applied(applied) => applied.became(again, &site.log),
+                Reported::Applied(applied) => applied.became(again, &workspace.log),
                 Reported::Unchanged => review::Became::Nothing,
                 Reported::Failed(failure) => review::Became::Held(failure),
                 Reported::NotBegun => review::Became::NotBegun(first),
             };
-            self.tell(site, became).await;
+            self.tell(workspace, became).await;
         }
     }
 
@@ -271,13 +274,13 @@ impl ManyApply<'_> {
         }
     }
 
-    async fn one(&self, site: &Workspace, planned: Planned, made: Instant, again: &Repetition) -> Reported {
+    async fn one(&self, workspace: &Workspace, planned: Planned, made: Instant, again: &Repetition) -> Reported {
         let Self { how, context, .. } = self;
-        let opened = match site.open().await {
+        let opened = match workspace.open().await {
             Ok(opened) => opened,
             Err(failure) => return Reported::Failed(failure),
         };
-        let applied = self.applied(site, &opened, planned, made, again).await;
+        let applied = self.applied(workspace, &opened, planned, made, again).await;
         opened.close().await;
         let applied = match applied {
             Ok(applied) => Box::new(applied),
@@ -294,29 +297,29 @@ impl ManyApply<'_> {
 
     async fn applied(
         &self,
-        site: &Workspace,
+        workspace: &Workspace,
         opened: &Opened,
         planned: Planned,
         made: Instant,
         again: &Repetition,
     ) -> Result<Applied, Failure> {
         let Self { how, context, .. } = self;
-        let planned = self.fresh(site, opened, planned, made).await?;
+        let planned = self.fresh(workspace, opened, planned, made).await?;
         if how.format == Format::Text {
-            context.out.print(&report::begins(&site.target, context.out.style()));
+            context.out.print(&report::begins(&workspace.target, context.out.style()));
         }
-        if let Some(applied) = how.carry_out(site, opened, planned, context).await? {
+        if let Some(applied) = how.carry_out(workspace, opened, planned, context).await? {
             return Ok(applied);
         }
-        site.note(QUICKER, &context.session);
-        let (wish, saved) = (self.wanted.wish(&site.target), self.wanted.saved(&site.target));
-        how.run_on(site, opened, &wish, saved, &self.asking.about_one(again.clone()), context).await
+        workspace.note(QUICKER, &context.session);
+        let (request, saved) = (self.wanted.request(&workspace.target), self.wanted.saved(&workspace.target));
+        how.run_on(workspace, opened, &request, saved, &self.asking.about_one(again.clone()), context).await
     }
 
     /// The plan that was shown, if it is new; if not, another one, which has to be the same.
     async fn fresh(
         &self,
-        site: &Workspace,
+        workspace: &Workspace,
         opened: &Opened,
         planned: Planned,
         made: Instant,
@@ -324,7 +327,7 @@ impl ManyApply<'_> {
         if made.elapsed() < FRESH {
             return Ok(planned);
         }
-        let again = site.plan(opened, &self.wanted.wish(&site.target), &self.context.session).await?;
+        let again = workspace.plan(opened, &self.wanted.request(&workspace.target), &self.context.session).await?;
         let moved = planned.plan.moved(&again.plan);
         match moved.is_empty() {
             true => Ok(again),
@@ -337,14 +340,14 @@ impl ManyApply<'_> {
 
 fn show(ended: &[Dealt], how: &How, asking: &Asking, context: &Context) {
     let one = |dealt: &Dealt| TargetOutcome {
-        target: dealt.site.target.clone(),
+        target: dealt.workspace.target.clone(),
         fate: match &dealt.fate {
             Reported::Applied(applied) => {
                 let Applied { report, plan, .. } = &**applied;
                 Fate::Applied(report.clone(), plan.clone(), dealt.again.clone())
             }
             Reported::Unchanged => Fate::Unchanged,
-            Reported::Failed(failure) => Fate::Failed(context.out.why(failure.clone(), &dealt.site.target)),
+            Reported::Failed(failure) => Fate::Failed(context.out.why(failure.clone(), &dealt.workspace.target)),
             Reported::NotBegun => Fate::NotBegun,
         },
     };

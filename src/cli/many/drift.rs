@@ -18,15 +18,15 @@ use crate::render::plan::drift::ShownDrift;
 /// Looks at each target, several at a time, and shows what was done there.
 pub fn run(asked: &SeveralTargets, choice: &Choice, format: Format, detailed: bool, context: &Context) -> Ended {
     asking::project(&asked.place(""), "asked", context)?;
-    let (sites, whole) = asked.open_leniently()?;
-    tell_pending(&sites, context);
+    let (workspaces, whole) = asked.open_leniently()?;
+    tell_pending(&workspaces, context);
     let (wanted, quiet) = (Arc::new(choice.clone()), Arc::new(context.clone()));
     let all: Vec<TargetResult<DriftFound>> =
-        runtime()?.block_on(each(Shared::default(), &sites, move |site, opened| {
+        runtime()?.block_on(each(Shared::default(), &workspaces, move |workspace, opened| {
             let (choice, context) = (wanted.clone(), quiet.clone());
             async move {
-                site.log.kept().map_err(unreadable)?;
-                site.drift(&opened, &choice, &context.session).await
+                workspace.log.kept().map_err(unreadable)?;
+                workspace.drift(&opened, &choice, &context.session).await
             }
         }));
     let agains: Vec<Repetition> =

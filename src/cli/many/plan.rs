@@ -26,21 +26,25 @@ use crate::render::{self, Out, Repetition, Style, one_line};
 use crate::text;
 
 /// Makes a plan for each target, several at a time. The plans are no more than looked at.
-pub async fn make(sites: &[Arc<Workspace>], wanted: &PlansWanted, context: &Context) -> Vec<TargetResult<Planned>> {
-    tell_pending(sites, context);
+pub async fn make(
+    workspaces: &[Arc<Workspace>],
+    wanted: &PlansWanted,
+    context: &Context,
+) -> Vec<TargetResult<Planned>> {
+    tell_pending(workspaces, context);
     let out = context.out.clone();
     let (wanted, context) = (wanted.clone(), Arc::new(context.clone()));
-    let plans = each(Shared::default(), sites, move |site, opened| {
+    let plans = each(Shared::default(), workspaces, move |workspace, opened| {
         let (wanted, context) = (wanted.clone(), context.clone());
         async move {
-            site.log.kept().map_err(unreadable)?;
-            site.plan(&opened, &wanted.wish(&site.target), &context.session).await
+            workspace.log.kept().map_err(unreadable)?;
+            workspace.plan(&opened, &wanted.request(&workspace.target), &context.session).await
         }
     });
     let said = |one: TargetResult<Planned>| {
-        let TargetResult { workspace: site, result: ended } = one;
-        let ended = ended.map_err(|failure| out.why(failure, &site.target));
-        TargetResult { workspace: site, result: ended }
+        let TargetResult { workspace, result: ended } = one;
+        let ended = ended.map_err(|failure| out.why(failure, &workspace.target));
+        TargetResult { workspace, result: ended }
     };
     plans.await.into_iter().map(said).collect()
 }
@@ -86,7 +90,7 @@ pub fn several<'p>(
 /// Makes plans, saves them where that is asked for, and shows them.
 pub fn run(
     asked: &SeveralTargets,
-    wish: &PlanRequest,
+    request: &PlanRequest,
     does: &Does,
     forms: &Forms,
     detailed: bool,
@@ -94,12 +98,12 @@ pub fn run(
 ) -> Ended {
     has_room(forms)?;
     let programs = forms.printed() == Some(Format::Json);
-    let sites = asked.read(context, jiff::Timestamp::now(), programs)?;
+    let workspaces = asked.read(context, jiff::Timestamp::now(), programs)?;
     if forms.saved.is_some() && lasting::is_in_ci() {
-        sites.iter().try_for_each(|site| lasting::check(site))?;
+        workspaces.iter().try_for_each(|workspace| lasting::check(workspace))?;
     }
-    let all = runtime()?.block_on(make(&sites, &PlansWanted::Alike(Arc::new(wish.clone())), context));
-    present(&all, asked, wish, does, forms, detailed, context)
+    let all = runtime()?.block_on(make(&workspaces, &PlansWanted::Alike(Arc::new(request.clone())), context));
+    present(&all, asked, request, does, forms, detailed, context)
 }
 
 /// Refuses pages of several targets that have no folder to stand in.
@@ -112,7 +116,7 @@ pub fn has_room(forms: &Forms) -> Result<(), Failure> {
 pub fn present(
     all: &[TargetResult<Planned>],
     asked: &SeveralTargets,
-    wish: &PlanRequest,
+    request: &PlanRequest,
     does: &Does,
     forms: &Forms,
     detailed: bool,
@@ -123,7 +127,7 @@ pub fn present(
         write_each(folder, SAVED, all, &aheads, |plan, _| plan.save())?;
         tell_others(folder, all, context)?;
     }
-    let again = does.again(asked, &wish.choice);
+    let again = does.again(asked, &request.choice);
     let several = several(all, &aheads, &again, forms.saved.as_deref());
     for (format, file) in &forms.shown {
         match (format, file) {

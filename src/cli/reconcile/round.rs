@@ -65,8 +65,8 @@ struct RoundEnd {
 impl Rounds<'_> {
     /// One round, and how a command ends that did only this one. The files are read anew: they may be others by now.
     pub async fn round(&self) -> (Looked, Exit) {
-        let sites = match self.read() {
-            Ok(sites) => sites,
+        let workspaces = match self.read() {
+            Ok(workspaces) => workspaces,
             Err(failure) => {
                 let exit = Exit::from(&failure);
                 return (Looked::Nowhere(failure), exit);
@@ -75,19 +75,19 @@ impl Rounds<'_> {
         let look = Look { fixes: self.fixes, within: self.within, stop: self.stop.clone() };
         let context = self.context.clone();
         let made = Instant::now();
-        let all = each(self.shared(), &sites, move |site, opened| {
+        let all = each(self.shared(), &workspaces, move |workspace, opened| {
             let (look, context) = (look.clone(), context.clone());
-            async move { look.at(&site, &opened, &context).await }
+            async move { look.at(&workspace, &opened, &context).await }
         });
         let (mut targets, mut exits) = (Vec::new(), Vec::new());
-        for TargetResult { workspace: site, result: ended } in all.await {
+        for TargetResult { workspace, result: ended } in all.await {
             let RoundEnd { target, exit } = match ended {
-                Err(failure) => failed(&site, failure),
-                Ok(RoundResult::Held(lock)) => held(&site, &lock),
-                Ok(RoundResult::Stopped) => self.stopped(&site),
-                Ok(RoundResult::Planned(planned, _)) if self.fixes => self.correct(&site, *planned, made).await,
+                Err(failure) => failed(&workspace, failure),
+                Ok(RoundResult::Held(lock)) => held(&workspace, &lock),
+                Ok(RoundResult::Stopped) => self.stopped(&workspace),
+                Ok(RoundResult::Planned(planned, _)) if self.fixes => self.correct(&workspace, *planned, made).await,
                 Ok(RoundResult::Planned(planned, unwritten)) => {
-                    let RoundEnd { target, exit } = reported(&site, &planned);
+                    let RoundEnd { target, exit } = reported(&workspace, &planned);
                     RoundEnd { target: TargetRound { unwritten, ..target }, exit }
                 }
             };
@@ -139,14 +139,14 @@ impl Rounds<'_> {
         Shared::timed(self.board.clone(), self.within)
     }
 
-    fn stopped(&self, site: &Workspace) -> RoundEnd {
+    fn stopped(&self, workspace: &Workspace) -> RoundEnd {
         let exit = self.stop.by().map_or(Exit::Interrupted, Signal::exit);
-        RoundEnd { target: TargetRound::unknown(&site.target, RoundOutcome::Stopped, None), exit }
+        RoundEnd { target: TargetRound::unknown(&workspace.target, RoundOutcome::Stopped, None), exit }
     }
 
     /// Makes a target what the plan says, unless a guard refuses. What a guard refuses is told and left.
-    async fn correct(&self, site: &Workspace, planned: Planned, made: Instant) -> RoundEnd {
-        let RoundEnd { mut target, .. } = reported(site, &planned);
+    async fn correct(&self, workspace: &Workspace, planned: Planned, made: Instant) -> RoundEnd {
+        let RoundEnd { mut target, .. } = reported(workspace, &planned);
         if let Some(standing) = target.standing.as_ref().filter(|standing| !standing.refused.is_empty()) {
             let why = standing.refused.iter().map(|one| one.message.as_str()).collect::<Vec<_>>().join("; ");
             target.why = Some(Failure::new(why).kind(FailureKind::Refused));
@@ -158,41 +158,42 @@ impl Rounds<'_> {
             return RoundEnd { target, exit };
         }
         if self.stop.by().is_some() {
-            return self.stopped(site);
+            return self.stopped(workspace);
         }
-        let opened = match target::open_with(&self.shared(), &site.manifests.project, Some(&site.target)).await {
-            Ok(opened) => opened,
-            Err(failure) => return failed(site, failure),
-        };
+        let opened =
+            match target::open_with(&self.shared(), &workspace.manifests.project, Some(&workspace.target)).await {
+                Ok(opened) => opened,
+                Err(failure) => return failed(workspace, failure),
+            };
         let ended = match made.elapsed() < FRESH {
-            true => self.apply(site, &opened, planned, target).await,
-            false => self.look_again(site, &opened).await,
+            true => self.apply(workspace, &opened, planned, target).await,
+            false => self.look_again(workspace, &opened).await,
         };
         opened.close().await;
         ended
     }
 
     /// Looks once more before it applies: what was found is too old by now.
-    async fn look_again(&self, site: &Workspace, opened: &Opened) -> RoundEnd {
+    async fn look_again(&self, workspace: &Workspace, opened: &Opened) -> RoundEnd {
         let look = Look { fixes: true, within: self.within, stop: self.stop.clone() };
-        match look.at(site, opened, self.context).await {
-            Err(failure) => failed(site, failure),
-            Ok(RoundResult::Held(lock)) => held(site, &lock),
-            Ok(RoundResult::Stopped) => self.stopped(site),
+        match look.at(workspace, opened, self.context).await {
+            Err(failure) => failed(workspace, failure),
+            Ok(RoundResult::Held(lock)) => held(workspace, &lock),
+            Ok(RoundResult::Stopped) => self.stopped(workspace),
             Ok(RoundResult::Planned(planned, _)) => {
-                let ended = reported(site, &planned);
+                let ended = reported(workspace, &planned);
                 let is_refused = ended.target.standing.as_ref().is_some_and(|standing| !standing.refused.is_empty());
                 if is_refused || planned.plan.steps.is_empty() {
                     // The next round deals with what has changed meanwhile.
                     return ended;
                 }
-                self.apply(site, opened, *planned, ended.target).await
+                self.apply(workspace, opened, *planned, ended.target).await
             }
         }
     }
 
-    async fn apply(&self, site: &Workspace, opened: &Opened, planned: Planned, target: TargetRound) -> RoundEnd {
-        let report = self.how.drive_until(self.stop, site, opened, &planned, self.context).await;
+    async fn apply(&self, workspace: &Workspace, opened: &Opened, planned: Planned, target: TargetRound) -> RoundEnd {
+        let report = self.how.drive_until(self.stop, workspace, opened, &planned, self.context).await;
         let plan = planned.plan;
         let mut standing = target.standing.unwrap_or_default();
         let corrected = standing.correct(|address| {
@@ -243,21 +244,21 @@ fn trouble(report: &Report) -> Option<Failure> {
 }
 
 /// A target of which nothing is known but why.
-fn failed(site: &Workspace, failure: Failure) -> RoundEnd {
+fn failed(workspace: &Workspace, failure: Failure) -> RoundEnd {
     let exit = Exit::from(&failure);
-    RoundEnd { target: TargetRound::unknown(&site.target, RoundOutcome::Failed, Some(failure)), exit }
+    RoundEnd { target: TargetRound::unknown(&workspace.target, RoundOutcome::Failed, Some(failure)), exit }
 }
 
 /// A target that another run holds.
-fn held(site: &Workspace, lock: &LockHeld) -> RoundEnd {
-    let target = TargetRound::unknown(&site.target, RoundOutcome::Held, Some(lock.skipped()));
+fn held(workspace: &Workspace, lock: &LockHeld) -> RoundEnd {
+    let target = TargetRound::unknown(&workspace.target, RoundOutcome::Held, Some(lock.skipped()));
     RoundEnd { target, exit: Exit::Failed }
 }
 
 /// A target as a plan finds it.
-fn reported(site: &Workspace, planned: &Planned) -> RoundEnd {
+fn reported(workspace: &Workspace, planned: &Planned) -> RoundEnd {
     // The flags that allow something are those of `apply`.
-    let refused = guards(&planned.plan, &Limits { elsewhere: true, ..site.limits() });
+    let refused = guards(&planned.plan, &Limits { elsewhere: true, ..workspace.limits() });
     let stops = refused.iter().any(|one| one.guard == Guard::Drift);
     let standing = Standing::of(&planned.plan, refused);
     let (outcome, exit) = match standing.items.is_empty() {
@@ -265,7 +266,7 @@ fn reported(site: &Workspace, planned: &Planned) -> RoundEnd {
         true => (RoundOutcome::InSync, Exit::Done),
         false => (RoundOutcome::Drift, Exit::Changes),
     };
-    let target = TargetRound { standing: Some(standing), ..TargetRound::unknown(&site.target, outcome, None) };
+    let target = TargetRound { standing: Some(standing), ..TargetRound::unknown(&workspace.target, outcome, None) };
     RoundEnd { target, exit }
 }
 
@@ -279,16 +280,16 @@ struct Look {
 
 impl Look {
     /// Plans, once nobody else is at work. Whoever is stopped meanwhile has only asked.
-    async fn at(&self, site: &Workspace, opened: &Opened, context: &Context) -> Result<RoundResult, Failure> {
+    async fn at(&self, workspace: &Workspace, opened: &Opened, context: &Context) -> Result<RoundResult, Failure> {
         if lasting::is_in_ci() {
-            lasting::check(site)?;
+            lasting::check(workspace)?;
         }
         let before = async {
-            let ledger = Turn::default().start().ledger(&context.session, &site.log, &site.target).await?;
+            let ledger = Turn::default().start().ledger(&context.session, &workspace.log, &workspace.target).await?;
             Ok::<_, Failure>(match ledger {
                 Err(held) => Some(held),
                 Ok(ledger) => {
-                    let over = turn::taken_over(&context.session, &site.log, &ledger);
+                    let over = turn::taken_over(&context.session, &workspace.log, &ledger);
                     if let Some(words) = over.filter(|_| self.fixes) {
                         context.out.note(&one_line(&words));
                     }
@@ -303,10 +304,10 @@ impl Look {
         }
         if self.fixes {
             // This writes, so that it is not broken off.
-            ledger::take_in(&context.session, &site.log).await?;
+            ledger::take_in(&context.session, &workspace.log).await?;
         }
-        let unwritten = site.log.kept().map_err(unreadable)?.iter().map(|kept| kept.outcomes().len()).sum();
-        let planned = self.limited(site.plan(opened, &PlanRequest::default(), &context.session)).await?;
+        let unwritten = workspace.log.kept().map_err(unreadable)?.iter().map(|kept| kept.outcomes().len()).sum();
+        let planned = self.limited(workspace.plan(opened, &PlanRequest::default(), &context.session)).await?;
         Ok(planned.map_or(RoundResult::Stopped, |planned| RoundResult::Planned(Box::new(planned), unwritten)))
     }
 

@@ -22,7 +22,7 @@ use crate::text;
 /// What all cases of a run share.
 #[derive(Debug)]
 pub struct World {
-    pub site: Workspace,
+    pub workspace: Workspace,
     pub desired: Desired,
 }
 

@@ -59,10 +59,10 @@ impl Setting {
 impl Stage {
     /// Starts the service and applies the manifests to it, with the planner and over HTTP, as `apply` does. Nothing is kept,
     /// and no guard is asked: nobody is there.
-    pub async fn set(site: &Workspace, case: &Case) -> Result<Self, Failure> {
-        let project = &site.manifests.project;
+    pub async fn set(workspace: &Workspace, case: &Case) -> Result<Self, Failure> {
+        let project = &workspace.manifests.project;
         let level = project
-            .target(&site.target)
+            .target(&workspace.target)
             .map_or(Level::Extended, |target| target::wanted(target, target.base_url.is_none()));
         let credentials = credentials::random();
         let settings = Settings {
@@ -76,7 +76,7 @@ impl Stage {
         // A device that manifests may name is there before they are applied.
         let rows = case.channel.iter().map(|_| device(case)).collect::<Result<Vec<Kept>, Failure>>()?;
         let running = service::start_from(settings.clone(), rows, listener).await.map_err(|error| cannot(error.0))?;
-        let applied = apply(site, level, case.start, &running, &credentials).await;
+        let applied = apply(workspace, level, case.start, &running, &credentials).await;
         let rows = running.engine.rows();
         running.stop().await;
         let (ids, past) = applied?;
@@ -119,7 +119,7 @@ type Applied = (BTreeMap<Address, String>, BTreeMap<Address, Timestamp>);
 
 /// Plans and applies everything whose time has not come.
 async fn apply(
-    site: &Workspace,
+    workspace: &Workspace,
     level: Level,
     start: Timestamp,
     running: &Running,
@@ -130,7 +130,7 @@ async fn apply(
     let mut units: BTreeMap<Address, Unit> = BTreeMap::new();
     // By each device's own clock, a time comes for the first of them more than a day before it does for the last.
     let is_gone = |runs: &Runs| runs.last.is_some_and(|last| last <= start);
-    for (address, unit) in &site.units {
+    for (address, unit) in &workspace.units {
         let api = kinds::api(address);
         let times = if api.has_runs() { api.times(&unit.spec) } else { Vec::new() };
         let unit = match times.iter().find(|runs| is_gone(runs)) {
@@ -170,7 +170,7 @@ async fn apply(
         origin: place,
         app: credentials.fingerprint(),
         min_lead: SignedDuration::ZERO,
-        ..Rules::new(&site.target, level)
+        ..Rules::new(&workspace.target, level)
     };
     let plan = planner::plan(&Aligned::new(&units, &ledger), &live, &rules, before).map_err(no_match)?;
     let log = Arc::new(Memory::default());

@@ -110,7 +110,7 @@ async fn waits(play: &Play<'_>, id: &str) -> Result<Option<Timestamp>, Failure> 
 
 /// For what sends by itself when something happens, and did not.
 async fn not_set_off(play: &Play<'_>, from: &Address) -> Result<Reasons, Failure> {
-    let Some(unit) = play.world.site.units.get(from) else { return Ok(Reasons::default()) };
+    let Some(unit) = play.world.workspace.units.get(from) else { return Ok(Reasons::default()) };
     let api = kinds::api(from);
     if api.is_off(&unit.spec) {
         return Ok(Reasons::said("it is not enabled".to_owned()));
@@ -192,7 +192,7 @@ impl Play<'_> {
     }
 
     fn place(&self, span: Span) -> Option<CaseLine> {
-        let source = self.world.site.manifests.sources.get(span.file()?);
+        let source = self.world.workspace.manifests.sources.get(span.file()?);
         Some(CaseLine { file: source.path.to_string(), line: source.position(span.range().start).line })
     }
 

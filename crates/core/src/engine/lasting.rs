@@ -19,8 +19,8 @@ pub fn is_in_ci() -> bool {
 
 /// Refuses a ledger that a CI runner forgets after the job: the next job would not know what this one did, and would create and
 /// send everything again. The built-in service is forgotten together with its ledger.
-pub fn check(site: &Workspace) -> Result<(), Failure> {
-    let (project, name) = (&site.manifests.project, &site.target);
+pub fn check(workspace: &Workspace) -> Result<(), Failure> {
+    let (project, name) = (&workspace.manifests.project, &workspace.target);
     let Some(settings) = project.target(name).filter(|settings| !target::is_built_in(name, settings)) else {
         return Ok(());
     };

@@ -35,7 +35,7 @@ use crate::plan::{Aim, Choice, Plan};
 use crate::planner::{self, Aligned, Rules};
 use crate::unmanaged;
 
-pub use prefetch::{HeadStart, Prefetch, Prefetched};
+pub use prefetch::{Prefetch, Prefetched, PrefetchedState};
 pub use remembered::{Remembered, same_app};
 pub use rules::no_match;
 
@@ -170,40 +170,40 @@ impl Workspace {
     }
 
     /// Fetches, compares and arranges. It only ever looks: the client that it uses cannot write.
-    pub async fn plan(&self, opened: &Opened, wish: &PlanRequest, session: &Session) -> Result<Planned, Failure> {
-        self.plan_from(HeadStart::default(), opened, wish, session).await
+    pub async fn plan(&self, opened: &Opened, request: &PlanRequest, session: &Session) -> Result<Planned, Failure> {
+        self.plan_from(PrefetchedState::default(), opened, request, session).await
     }
 
     /// Makes a plan from prefetched data, and fetches the rest. It only reads: the client that it uses cannot write.
     pub async fn plan_from(
         &self,
-        mut head: HeadStart,
+        mut prefetched: PrefetchedState,
         opened: &Opened,
-        wish: &PlanRequest,
+        request: &PlanRequest,
         session: &Session,
     ) -> Result<Planned, Failure> {
-        let mut before = self.settled_from(&mut head, opened, wish.patience, session).await?;
+        let mut before = self.settled_from(&mut prefetched, opened, request.patience, session).await?;
         for (address, owned) in &mut before.ledger.owned {
             self.units.get(address).into_iter().for_each(|unit| owned.spec.join(&unit.spec));
         }
         // Only a plan of the files prunes: its rules are those of the files.
-        let prunes = wish.aim == Aim::Manifests;
+        let prunes = request.aim == Aim::Manifests;
         let contents = if prunes { unmanaged::contents(&self.prune(), opened.level) } else { BTreeSet::new() };
-        let (units, held) = self.aimed(&wish.aim, &before.ledger, opened, session).await?;
+        let (units, held) = self.aimed(&request.aim, &before.ledger, opened, session).await?;
         let aligned = Aligned::new(&units, &before.ledger);
         let known = (&*aligned.units, &*aligned.ledger);
         let recovers = before.at_work.is_none();
-        let mut live = self.fetch_to_plan(head.early, opened, known, recovers, &contents, session).await?;
+        let mut live = self.fetch_to_plan(prefetched.lists, opened, known, recovers, &contents, session).await?;
         self.compare_clocks(opened, session);
         if before.at_work.is_none() {
-            let rules = Rules { prunes, ..self.rules(wish, opened, &before, held) };
+            let rules = Rules { prunes, ..self.rules(request, opened, &before, held) };
             let plan = self.planned(&aligned, &mut live, &rules, opened).await?;
             return Ok(Planned { plan: plan.into(), ledger: before.ledger, at_work: false, digest: None });
         }
         let (after, under_way) = self.since(&before).await?;
-        let (units, held) = self.aimed(&wish.aim, &after.ledger, opened, session).await?;
+        let (units, held) = self.aimed(&request.aim, &after.ledger, opened, session).await?;
         let aligned = Aligned::new(&units, &after.ledger);
-        let rules = Rules { prunes, under_way, ..self.rules(wish, opened, &after, held) };
+        let rules = Rules { prunes, under_way, ..self.rules(request, opened, &after, held) };
         let plan = self.planned(&aligned, &mut live, &rules, opened).await?;
         Ok(Planned { plan: plan.into(), at_work: after.at_work.is_some(), ledger: after.ledger, digest: None })
     }

@@ -81,7 +81,7 @@ impl Gain {
 
 impl<'l> Fetch<'l> {
     /// Finds out what is looked up, and asks for the first pages of the lists that may show it.
-    pub(super) fn begin_lookups(&mut self, mut early: People, asks: &mut Vec<Ask>) {
+    pub(super) fn begin_lookups(&mut self, mut prefetched: People, asks: &mut Vec<Ask>) {
         let Look { level, ledger, desired, .. } = self.look.clone();
         let in_doubt = ledger.open.iter().filter(|(_, open)| open.intent.verb == Verb::Create);
         let in_doubt = in_doubt.map(|(address, _)| address);
@@ -92,7 +92,7 @@ impl<'l> Fetch<'l> {
                 let owned = ledger.owned.get(address).filter(|owned| owned.id == found.id);
                 owned.is_some_and(|owned| found.spec.as_ref() == Some(&owned.spec))
             };
-            if let Some(found) = early.seen.remove(address).filter(is_of) {
+            if let Some(found) = prefetched.seen.remove(address).filter(is_of) {
                 // Both hold one text, also where the ledger has got that of the manifests since.
                 let spec = ledger.owned.get(address).map(|owned| owned.spec.clone());
                 self.live.units.insert(address.clone(), LiveState::There(Found { spec, ..found }));
@@ -108,8 +108,8 @@ impl<'l> Fetch<'l> {
         for (request, addresses) in open {
             let is_settled =
                 |address: &Address| ledger.owned.contains_key(address) && !ledger.open.contains_key(address);
-            if let Some(list) =
-                Census::showing(request).filter(|_| addresses.iter().all(is_settled) && !early.left.contains(request))
+            if let Some(list) = Census::showing(request)
+                .filter(|_| addresses.iter().all(is_settled) && !prefetched.left.contains(request))
             {
                 gains.entry(list).or_default().left += 1;
             }

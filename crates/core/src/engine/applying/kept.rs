@@ -15,7 +15,7 @@ use crate::engine::workspace::Workspace;
 use crate::engine::{Session, actor};
 
 /// What was done and the ledger could not be told is kept beside it, and taken in by the next command that writes.
-pub fn keep(report: &Report, site: &Workspace, session: &Session) {
+pub fn keep(report: &Report, workspace: &Workspace, session: &Session) {
     let unrecorded = report.steps.iter().filter(|step| !step.recorded).filter_map(|step| {
         let result = match step.fate.clone() {
             Fate::Done { id, push_ids } => Done::Done { id, push_ids },
@@ -30,20 +30,20 @@ pub fn keep(report: &Report, site: &Workspace, session: &Session) {
     if !outcomes.is_empty() {
         let record = Record::Outcomes(outcomes);
         let entry = Entry { seq: report.ledger + 1, at, actor: actor.clone(), record };
-        keep_results(&entry, site, session);
+        keep_results(&entry, workspace, session);
     }
     // Nothing more is sent by it: who goes on here need not wait until its lease is over. Where this fails, that is all.
     if matches!(report.ending, Ending::Ledger { .. }) {
         let record = Record::End { run: report.run.clone(), ended: Ended::Partly };
-        let _ = site.log.keep(&Entry { seq: report.ledger + 2, at, actor, record });
+        let _ = workspace.log.keep(&Entry { seq: report.ledger + 2, at, actor, record });
     }
 }
 
-fn keep_results(entry: &Entry, site: &Workspace, session: &Session) {
-    let target = shell_word(&site.target);
-    let why = match site.log.keep(entry) {
+fn keep_results(entry: &Entry, workspace: &Workspace, session: &Session) {
+    let target = shell_word(&workspace.target);
+    let why = match workspace.log.keep(entry) {
         Ok(file) => {
-            let file = from_here(&site.manifests.project.root.join(file));
+            let file = from_here(&workspace.manifests.project.root.join(file));
             let restore = format!("pushplan ledger restore {} --target {target}", shell_word(&file));
             return session.note(&format!(
                 "What could not be written to the ledger is kept in {file}; the next apply here takes it in. Where this machine \
@@ -52,7 +52,7 @@ fn keep_results(entry: &Entry, site: &Workspace, session: &Session) {
         }
         Err(why) => why,
     };
-    let line = site.log.keepsake(entry);
+    let line = workspace.log.keepsake(entry);
     match elsewhere(&line) {
         Ok(file) => session.note(&format!(
             "What could not be written to the ledger is kept in {file}, because {why}. No apply takes it in by itself. Before \

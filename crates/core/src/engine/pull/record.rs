@@ -126,14 +126,14 @@ impl Files {
 
 /// Writes the files and tells the ledger. Where somebody else was quicker, nothing of it stays.
 pub async fn write(
-    site: &Workspace,
+    workspace: &Workspace,
     after: Seq,
     files: &Files,
     records: Vec<Record>,
     put: impl Fn(&Path, &dyn Fn(&str)) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let is_alone = async || -> Result<bool, Failure> {
-        Ok(site.log.position().await.map_err(unreadable)?.seq == after && is_as_read(&site.manifests))
+        Ok(workspace.log.position().await.map_err(unreadable)?.seq == after && is_as_read(&workspace.manifests))
     };
     if !is_alone().await? {
         return Err(Files::not_alone(&[]));
@@ -149,7 +149,7 @@ pub async fn write(
     for (seq, record) in (after + 1..).zip(records) {
         let moves = matches!(record, Record::Move { .. } | Record::End { .. } | Record::About { .. });
         let entry = Entry { seq, at: Timestamp::now(), actor: actor::name(), record };
-        match site.log.append(&entry).await {
+        match workspace.log.append(&entry).await {
             Ok(()) => told |= !moves,
             Err(AppendError::Conflict) if !told => return Err(Files::not_alone(&files.take_back())),
             Err(error) => return Err(unrecorded(error, files)),

@@ -65,7 +65,7 @@ impl Workspace {
     /// decided here.
     pub(super) async fn fetch_to_plan(
         &self,
-        early: PrefetchedLists,
+        lists: PrefetchedLists,
         opened: &Opened,
         (units, ledger): (&BTreeMap<Address, Unit>, &Ledger),
         recovers: bool,
@@ -75,7 +75,7 @@ impl Workspace {
         let desired = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
         let origin = opened.origin().to_string();
         let look = Look { recovers, contents, ..self.look(opened, &origin, &desired, ledger) };
-        fetch_from(early, &opened.reading(), look, &|words| self.note(words, session)).await
+        fetch_from(lists, &opened.reading(), look, &|words| self.note(words, session)).await
     }
 
     /// A look at every kind, for callers that do not resolve unknown states.

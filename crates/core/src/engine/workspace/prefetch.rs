@@ -26,14 +26,14 @@ pub struct Prefetch(JoinHandle<Option<Prefetched>>);
 #[derive(Debug)]
 pub struct Prefetched {
     pub opened: Opened,
-    pub head: HeadStart,
+    pub state: PrefetchedState,
 }
 
 /// What a plan need not ask for again. The ledger was read before the lists: they show at least what it speaks of.
 #[derive(Debug, Default)]
-pub struct HeadStart {
+pub struct PrefetchedState {
     pub remembered: Option<(Ledger, Position)>,
-    pub early: PrefetchedLists,
+    pub lists: PrefetchedLists,
 }
 
 impl Prefetch {
@@ -65,15 +65,15 @@ impl Prefetch {
             let lists_later = KINDS.iter().any(|kind| pruned.contains(kind.key) && !kind.api.census().is_empty());
             let ledger = Arc::new(ledger);
             let people = if lists_later { People::default() } else { seek(&reading, &ledger, level).await };
-            let early = PrefetchedLists { people, ..listing.join_next().await?.ok()? };
+            let lists = PrefetchedLists { people, ..listing.join_next().await?.ok()? };
             let remembered = Some((Arc::into_inner(ledger)?, log.known()));
-            Some(Prefetched { opened, head: HeadStart { remembered, early } })
+            Some(Prefetched { opened, state: PrefetchedState { remembered, lists } })
         };
         Some(Self(runtime.spawn(look)))
     }
 
     /// What was seen of a target.
-    pub async fn glimpse(self, target: &str) -> Option<Prefetched> {
+    pub async fn finish(self, target: &str) -> Option<Prefetched> {
         self.0.await.ok().flatten().filter(|seen| seen.opened.name == target)
     }
 }

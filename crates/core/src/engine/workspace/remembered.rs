@@ -12,7 +12,7 @@ use pushplan_model::text::one_line;
 use pushplan_model::text::{self, shell_word};
 use pushplan_project::manifest::PROJECT_FILE;
 
-use super::{HeadStart, Workspace};
+use super::{PrefetchedState, Workspace};
 use crate::engine::ledger::{append, unreadable};
 use crate::engine::target::Opened;
 use crate::engine::{Session, actor, ledger, turn};
@@ -31,13 +31,13 @@ impl Workspace {
     /// before that would prove nothing. A run that goes on meanwhile writes down what became of what it sent; it is waited for so
     /// long, and then the ledger is as it is.
     pub async fn settled(&self, opened: &Opened, patience: Duration, session: &Session) -> Result<Remembered, Failure> {
-        self.settled_from(&mut HeadStart::default(), opened, patience, session).await
+        self.settled_from(&mut PrefetchedState::default(), opened, patience, session).await
     }
 
     /// Reads the settled ledger, starting from prefetched data. Discards that data if it has to wait.
     pub(super) async fn settled_from(
         &self,
-        head: &mut HeadStart,
+        prefetched: &mut PrefetchedState,
         opened: &Opened,
         patience: Duration,
         session: &Session,
@@ -47,7 +47,7 @@ impl Workspace {
         // The ledger as it stands, and when it was first read.
         let mut first: Option<(Seq, Timestamp)> = None;
         loop {
-            let (ledger, position) = match head.remembered.take() {
+            let (ledger, position) = match prefetched.remembered.take() {
                 Some(remembered) => remembered,
                 None => self.ledger().await?,
             };
@@ -87,7 +87,7 @@ impl Workspace {
                 return Ok(Remembered { ledger, position, at_work });
             }
             let wait = if at_work.is_some() { patience.saturating_sub(began.elapsed()) } else { wait };
-            *head = HeadStart::default();
+            *prefetched = PrefetchedState::default();
             tokio::time::sleep(wait.min(turn::LOOK_AGAIN)).await;
         }
     }

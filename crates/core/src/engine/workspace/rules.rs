@@ -15,7 +15,7 @@ impl Workspace {
     /// The rules of a plan that is compared with the service.
     pub(super) fn rules(
         &self,
-        wish: &PlanRequest,
+        request: &PlanRequest,
         opened: &Opened,
         remembered: &Remembered,
         held: Vec<NotPromoted>,
@@ -26,14 +26,14 @@ impl Workspace {
             level: opened.level,
             position: remembered.position.clone(),
             descent: self.descent(&remembered.ledger),
-            ..self.rules_offline(wish)
+            ..self.rules_offline(request)
         };
         let (last_apply, at_work) = (remembered.ledger.applied, remembered.at_work.clone());
         Rules { told: Annotations { last_apply, at_work, held, ..rules.told }, ..rules }
     }
 
     /// The rules that hold whatever the plan is compared with.
-    pub fn rules_offline(&self, wish: &PlanRequest) -> Rules<'_> {
+    pub fn rules_offline(&self, request: &PlanRequest) -> Rules<'_> {
         Rules {
             target: self.target.clone(),
             origin: String::new(),
@@ -41,12 +41,12 @@ impl Workspace {
             level: Level::Documented,
             position: Default::default(),
             basis: Basis::Service,
-            aim: wish.aim.clone(),
-            choice: wish.choice.clone(),
-            done: wish.done.clone(),
+            aim: request.aim.clone(),
+            choice: request.choice.clone(),
+            done: request.done.clone(),
             under_way: BTreeSet::new(),
             min_lead: self.min_lead,
-            on_drift: wish.on_drift.unwrap_or(self.on_drift),
+            on_drift: request.on_drift.unwrap_or(self.on_drift),
             declares: self.declares(),
             pruned: self.prune(),
             prunes: false,
@@ -55,7 +55,7 @@ impl Workspace {
             home: self.home.clone(),
             checkout: self.checkout.checkout(),
             descent: None,
-            allow_older: wish.allow_older,
+            allow_older: request.allow_older,
             composites: &self.composites,
             adopt: true,
             own_only: true,
