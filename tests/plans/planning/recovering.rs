@@ -227,3 +227,21 @@ fn the_ledger_learns_of_pushes_where_it_is_written_to_anyway() {
     let learnt = steps.iter().find(|step| step.address == sale).expect("a step");
     assert_eq!((learnt.verb, &*learnt.push_ids), (Verb::Adopt, &["p1".to_owned()][..]));
 }
+
+/// A person renamed the push, and the ledger has forgotten the segment that it names: the intent still knows the segment's id.
+#[test]
+fn a_renamed_push_is_known_again_without_its_segment() {
+    let yaml = "segments: {b: {criteria: {tag: x}}}\nscheduled_pushes: {p: {schedule: {scheduled_time: 2030-01-01T10:00}, \
+                push: {audience: {segment: b}, device_types: [ios], notification: {alert: Hi}}}}";
+    let mut world = in_doubt(yaml, "scheduled_pushes/p", Level::Extended);
+    let open = world.ledger.open.get_mut(&address("scheduled_pushes/p")).expect("it is unconfirmed");
+    open.intent.refs.insert("b".to_owned(), "id-b".to_owned());
+    let spec = serde_json::json!({
+        "name": "theirs",
+        "schedule": [{ "scheduled_time": "2030-01-01T1000" }],
+        "push": { "audience": { "segment": "id-b" }, "device_types": ["ios"], "notification": { "alert": "Hi" } },
+    });
+    let renamed = Found { id: "new".into(), name: "theirs".into(), spec: Some(spec.into()), ..Found::default() };
+    world.live.listed.entry("scheduled_pushes").or_default().insert("new".to_owned(), renamed);
+    assert_eq!(world.told(""), "! scheduled_pushes/p InDoubt\n");
+}

@@ -33,6 +33,10 @@ impl Service {
             if due.is_some_and(|due| due <= now) {
                 continue;
             }
+            // A twin that comes back while a creation is in doubt could be that creation: nobody could tell.
+            if object.is_twin && object.body().is_none() {
+                continue;
+            }
             match (before.is_some(), object.body().is_some()) {
                 (false, true) => {
                     undone.created += 1;

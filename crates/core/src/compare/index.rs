@@ -47,8 +47,26 @@ impl<'s> CompareIndex<'s> {
         }
     }
 
-    /// Things that are not ours and say the same under another name, of kinds that message people by themselves. What was about
-    /// to be made under that name is not among them.
+    /// Things that are not managed and say what an intent says, under another name, of kinds that message people by themselves.
+    /// What was about to be created under that name is not among them.
+    pub fn alike_intent(&self, intent: &Intent) -> Vec<&'s Found> {
+        let Some(spec) = &intent.spec else { return Vec::new() };
+        // The ledger may have forgotten a segment since: the intent still knows its id.
+        let audiences = kinds::api(&intent.address).audiences();
+        let by_id = kinds::remote::pointed(audiences, spec, &mut |reference| {
+            let id = reference.as_str().and_then(|key| intent.refs.get(key));
+            id.map_or_else(|| reference.clone(), |id| id.as_str().into())
+        });
+        let mut found = self.alike(&intent.address, spec).to_vec();
+        for one in self.alike(&intent.address, &by_id) {
+            if !found.iter().any(|other| other.id == one.id) {
+                found.push(one);
+            }
+        }
+        found
+    }
+
+    /// Things that are not managed and say the same under another name, as above. Segments are named by key, or by id.
     pub fn alike(&self, address: &Address, spec: &Shared) -> &[&'s Found] {
         let alike = self.alike.get_or_init(|| {
             let (ids, mut alike) = (self.situation.ledger.ids(), ByContent::new());
@@ -56,8 +74,13 @@ impl<'s> CompareIndex<'s> {
                 let is_known = ids.contains(&(kind.key, found.id.as_str()));
                 let Some(spec) = found.spec.as_ref().filter(|_| !is_known) else { continue };
                 if self.sought(kind.key, &found.name).is_empty() {
-                    let says = unnamed(kind.api, &self.names.by_key(kind.api, spec));
-                    alike.entry(kind.key).or_default().entry(says).or_default().push(found);
+                    let by_key = unnamed(kind.api, &self.names.by_key(kind.api, spec));
+                    let by_id = unnamed(kind.api, spec);
+                    let of_kind = alike.entry(kind.key).or_default();
+                    if by_id != by_key {
+                        of_kind.entry(by_id).or_default().push(found);
+                    }
+                    of_kind.entry(by_key).or_default().push(found);
                 }
             }
             alike

@@ -80,7 +80,7 @@ impl Comparison<'_, '_> {
         let new: Vec<&Found> = new.filter(|found| !intent.seen.contains(&found.id)).collect();
         // Somebody may have given it another name since.
         let renamed: Vec<&Found> = match self.api.has_runs() && new.is_empty() {
-            true => self.known.alike(self.address, intended).to_vec(),
+            true => self.known.alike_intent(intent),
             false => Vec::new(),
         };
         let same = |spec: &Shared| self.known.names.by_key(self.api, spec) == *intended;
