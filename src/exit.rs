@@ -37,7 +37,7 @@ pub const EXITS: [(Exit, &str); 11] = [
         Exit::Partly,
         "applied in part, or manual steps are left; pulled, and something is left to be edited, taken out or decided by hand",
     ),
-    (Exit::Refused, "refused by a guard"),
+    (Exit::Refused, "refused by a guard; a plan that `apply` would refuse"),
     (Exit::Usage, "the command line is wrong"),
     (Exit::Interrupted, "interrupted by Ctrl-C"),
     (Exit::Terminated, "interrupted by SIGTERM"),

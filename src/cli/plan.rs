@@ -14,7 +14,7 @@ use super::turn::length;
 use super::{Context, Ended, runtime};
 use crate::engine::workspace::{PlanRequest, Prefetch};
 use crate::exit::Exit;
-use crate::guard::{Guard, guards};
+use crate::guard::guards;
 use crate::render::Format;
 
 /// How long somebody who is at work is waited for, where a plan is to be applied later: beside them it would not hold.
@@ -81,8 +81,8 @@ impl Plan {
         let workspace = place.read_to_plan(context, Timestamp::now(), programs)?;
         let again = place.again(command, &request.choice);
         let plan = make_from(prefetch, &workspace, request, again, &self.forms, context)?;
-        // With `on_drift = "stop"`, the plan is shown and cannot be applied.
-        if guards(&plan, &workspace.limits()).iter().any(|refused| refused.guard == Guard::Drift) {
+        // It is shown, and `apply` would refuse it.
+        if !guards(&plan, &workspace.limits()).is_empty() {
             return Ok(Exit::Refused);
         }
         let changes = !plan.is_empty() || plan.is_beside_others();

@@ -155,7 +155,8 @@ impl Team {
     /// What the workflow for pull requests runs.
     pub fn comment(&self, number: u64, options: &[&str]) -> Ran {
         let ran = self.run(&["plan", "--out", "plan.json"], &[]);
-        assert_eq!(ran.code, 0, "{ran}");
+        // What a guard would refuse is reviewed as well.
+        assert!(matches!(ran.code, 0 | 7), "{ran}");
         self.comment_on(number, options)
     }
 

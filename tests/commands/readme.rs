@@ -52,7 +52,8 @@ fn undated(text: &str) -> String {
         let mut out: Vec<&str> = Vec::new();
         let mut at = 0;
         while at < words.len() {
-            let is_time = DAYS.contains(&words[at]) && words.get(at + 5).is_some_and(|word| word.starts_with("UTC"));
+            let is_zone = |word: &&str| word.starts_with("UTC") || word.contains('/');
+            let is_time = DAYS.contains(&words[at]) && words.get(at + 5).is_some_and(is_zone);
             out.push(if is_time { "<time>" } else { words[at] });
             at += if is_time { 6 } else { 1 };
         }

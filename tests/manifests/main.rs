@@ -18,5 +18,6 @@ mod schema;
 mod shape;
 mod slips;
 mod targets;
+mod truth;
 mod validate;
 mod yaml_suite;

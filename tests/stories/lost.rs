@@ -272,7 +272,7 @@ fn of_several_that_may_be_the_lost_one_none_is_adopted_by_the_way() {
         says(&ran.stderr, &["pushplan resolve templates/t --created ID"]);
         assert!(!ran.stdout.contains("ours already"), "{ran}");
     }
-    assert_eq!(project.run(&["plan", "--detailed-exitcode"]).code, 2, "it is still in doubt");
+    assert_eq!(project.run(&["plan", "--detailed-exitcode"]).code, 7, "it is still in doubt");
     let all = service.get("/api/templates");
     let id = all["templates"][0]["id"].as_str().expect("an id");
     project.good(&["resolve", "templates/t", "--created", id]);

@@ -70,7 +70,7 @@ impl Story {
         let pushes = self.pushes();
         assert_eq!(pushes.len(), 1);
         self.service.forget();
-        let ran = self.ends(project, &["plan"], 0);
+        let ran = self.ends(project, &["plan"], 7);
         says(
             &ran.stdout,
             &[

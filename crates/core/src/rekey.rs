@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use pushplan_model::address::Address;
 use pushplan_model::finding::Findings;
-use pushplan_model::kinds::{self, Kind, Parts, Resource, Segment, remote};
+use pushplan_model::kinds::{self, Kind, Parts, Resource, Segment, Template, remote};
 use pushplan_model::node::yaml_text;
 use pushplan_model::node::{At, MapEntry, Node, Tree};
 use pushplan_model::source::{Source, Sources, Span};
@@ -217,8 +217,14 @@ impl RekeyRequest<'_> {
             }),
             false => unit.spec,
         };
+        let mut aside = unit.aside;
+        if *self.kind.key == *Template::KEY {
+            let is_it = |key: &&mut String| **key == self.from.key;
+            aside.templates.iter_mut().filter(is_it).for_each(|key| key.clone_from(&self.to.key));
+        }
         let said = renamed.as_ref().filter(|_| self.in_git).map(|_| self.from.key.clone());
-        (renamed.unwrap_or(address), Unit { spec, place: None, renamed_from: said.or(unit.renamed_from), ..unit })
+        let renamed_from = said.or(unit.renamed_from);
+        (renamed.unwrap_or(address), Unit { spec, place: None, renamed_from, aside, ..unit })
     }
 }
 

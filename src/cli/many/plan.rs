@@ -17,7 +17,7 @@ use crate::engine::target::Shared;
 use crate::engine::workspace::{PlanRequest, Planned, Workspace};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::guard::{Guard, guards};
+use crate::guard::guards;
 use crate::plan::Plan;
 use crate::render::Format;
 use crate::render::many::{self, PlanResult, Several};
@@ -146,7 +146,7 @@ pub fn present(
 fn exit(one: &TargetResult<Planned>, ahead: &NextSteps, detailed: bool) -> Exit {
     match &one.result {
         Err(failure) => failure.into(),
-        Ok(_) if ahead.refused.iter().any(|refused| refused.guard == Guard::Drift) => Exit::Refused,
+        Ok(_) if !ahead.refused.is_empty() => Exit::Refused,
         Ok(planned) if detailed && (!planned.plan.is_empty() || planned.plan.is_beside_others()) => Exit::Changes,
         Ok(_) => Exit::Done,
     }

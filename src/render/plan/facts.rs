@@ -296,7 +296,7 @@ impl Time {
     }
 }
 
-fn written(when: When) -> String {
+pub fn written(when: When) -> String {
     match when {
         When::At(instant) => instant.to_string(),
         When::EachZone(time) => time.to_string(),
@@ -335,16 +335,13 @@ impl Audience {
 
 impl Effect {
     fn new(effect: &Relation) -> Self {
-        let (relation, joins, leaves) = match effect {
-            Relation::Same => ("same", None, None),
-            Relation::Broader { joins } => ("broader", Some(joins), None),
-            Relation::Narrower { leaves } => ("narrower", None, Some(leaves)),
-            Relation::Disjoint { joins, leaves } => ("disjoint", Some(joins), Some(leaves)),
-            Relation::Different { joins, leaves } => ("different", Some(joins), Some(leaves)),
-            Relation::TooComplex => ("too_complex", None, None),
-        };
         let words = |device: Option<&crate::audience::ExampleDevice>| device.map(ToString::to_string);
-        Self { relation, joins: words(joins), leaves: words(leaves), words: effect.to_string() }
+        Self {
+            relation: effect.word(),
+            joins: words(effect.joins()),
+            leaves: words(effect.leaves()),
+            words: effect.to_string(),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The plan for programs: one JSON object, described by a schema. It holds every fact that the text shows.
 
+mod messages;
 mod verbs;
 
 use schemars::JsonSchema;
@@ -16,6 +17,8 @@ use crate::plan::{self, Action, Plan};
 use crate::render::layout::{Row, Words};
 use crate::review::fields::Difference;
 use crate::review::{self, before};
+
+use messages::PlanMessage;
 
 pub use verbs::{MovedSide, Risk, Verb};
 
@@ -48,6 +51,10 @@ pub struct PlanDocument<'p> {
     /// Whether the service, or what it was compared with, and the manifests agree. A plan that left out changes is not in sync.
     pub in_sync: bool,
     pub counts: ActionCounts,
+    /// What is at stake, a sentence each, the most urgent first.
+    pub verdict: Vec<String>,
+    /// The messages that change for people, the most urgent first.
+    pub messages: Vec<PlanMessage>,
     /// What changes, in the order of addresses. What is unchanged is counted, not listed.
     pub changes: Vec<PlanChange<'p>>,
     /// How it is done. A step stands behind all that it waits for.
@@ -318,6 +325,8 @@ impl<'p> PlanDocument<'p> {
             expires: plan.expires.to_string(),
             in_sync: plan.is_in_sync(),
             counts: ActionCounts::new(&view),
+            verdict: super::messages::verdict(&view).into_iter().map(|(words, _)| words).collect(),
+            messages: PlanMessage::all(&view),
             changes: plan.changes.iter().filter(told).map(|change| PlanChange::new(&view, change)).collect(),
             steps: plan.steps.iter().map(PlanStep::new).collect(),
             left_out: plan.left_out.iter().map(ToString::to_string).collect(),

@@ -7,6 +7,7 @@ mod facts;
 pub mod json;
 pub(super) mod markdown;
 mod message;
+pub(super) mod messages;
 pub(super) mod past;
 mod requests;
 pub(super) mod rows;

@@ -151,6 +151,29 @@ impl World {
         answer.body.unwrap_or_default()
     }
 
+    /// The plan of a project.
+    pub async fn planned(&self, project: &str) -> Plan {
+        self.plan(&declared(project)).await.0
+    }
+
+    /// Applies a project.
+    pub async fn applied(&self, project: &str) {
+        let report = self.apply(&declared(project)).await;
+        assert_eq!(report.ending, Ending::Done, "{report:#?}\n{project}");
+    }
+
+    /// The ids of all segments of the service, by their names.
+    pub async fn segment_ids(&self) -> BTreeMap<String, String> {
+        let list = self.get("/api/segments").await;
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        let segments = list["segments"].as_array().expect("segments");
+        segments.iter().map(|segment| (text(&segment["display_name"]), text(&segment["id"]))).collect()
+    }
+
+    pub async fn stop(self) {
+        self.running.stop().await;
+    }
+
     fn sent(&self) -> usize {
         self.running.engine.requests.list(|logged| logged.method != "GET").len()
     }

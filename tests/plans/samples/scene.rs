@@ -167,11 +167,14 @@ impl Scene {
             .output()
             .expect("the binary runs");
         let said = String::from_utf8(output.stderr).expect("UTF-8");
-        assert_eq!(output.status.code(), Some(0), "{said}");
         let text = String::from_utf8(output.stdout).expect("UTF-8");
-        let document = fs::read(&file).expect("a file");
+        let document = fs::read(&file).unwrap_or_else(|_| panic!("{said}"));
         fs::remove_file(&file).expect("a file");
-        (text, serde_json::from_slice(&document).expect("JSON"))
+        let document: Value = serde_json::from_slice(&document).expect("JSON");
+        // A plan that `apply` would refuse says so with its exit code.
+        let is_refused = document["refused"].as_array().is_some_and(|refused| !refused.is_empty());
+        assert_eq!(output.status.code(), Some(if is_refused { 7 } else { 0 }), "{said}");
+        (text, document)
     }
 
     /// Holds what a plan shows against the file that has the expected output; at the widths of a wide and a narrow terminal.

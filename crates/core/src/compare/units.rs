@@ -131,5 +131,8 @@ fn aside(declared: &Declared) -> Annotation {
         zones.clear();
     }
     let previews = parts.previews.iter().map(|(name, sample)| (name.value.clone(), look::values(sample))).collect();
-    Annotation { zone, zones, previews, ..Annotation::default() }
+    let templates = parts.pushes.iter().filter_map(|push| push.template.as_ref());
+    let mut templates: Vec<String> = templates.map(|name| name.0.clone()).collect();
+    templates.dedup();
+    Annotation { zone, zones, templates, previews, ..Annotation::default() }
 }

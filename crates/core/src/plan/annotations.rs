@@ -175,6 +175,9 @@ pub struct Annotation {
     /// Where it is declared, where what is applied of it are its parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<DeclaredAt>,
+    /// The keys of the templates that its messages come from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub templates: Vec<String>,
     /// Sample values for its variables, by the name of the sample.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub previews: BTreeMap<String, BTreeMap<String, String>>,

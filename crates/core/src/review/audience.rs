@@ -147,7 +147,7 @@ impl Review<'_> {
         self.known_segment(side, key).map(in_words)
     }
 
-    fn words(&self, side: Side, change: &Change, selector: &Selector) -> String {
+    pub(super) fn words(&self, side: Side, change: &Change, selector: &Selector) -> String {
         self.own(side, change, selector).map_or_else(|| audience::words(selector), in_words)
     }
 
@@ -165,6 +165,10 @@ impl Review<'_> {
     }
 
     /// Those who are reached: an audience with its segments as they are on that side.
+    pub(super) fn whole(&self, side: Side, change: &Change, selector: &Selector) -> Audience {
+        self.audience(side, change, &(selector, None))
+    }
+
     fn audience(&self, side: Side, change: &Change, (selector, devices): &Meant) -> Audience {
         let known = self.people(side, selector).or_else(|| self.own(side, change, selector).and_then(people));
         let whole = || Audience::of(selector, |reference: &SegmentRef| self.segment(side, reference));

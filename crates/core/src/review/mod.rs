@@ -3,6 +3,7 @@
 
 mod audience;
 pub mod fields;
+mod impact;
 mod messages;
 pub mod prose;
 mod times;
@@ -22,6 +23,9 @@ use serde_json::Value;
 use crate::plan::{Action, Change, Plan};
 
 pub use audience::{Mark, Marked, Who};
+pub use impact::{
+    AudienceChange, MessageCause, MessageChange, MessageClass, MessageFate, MessageGroup, TextChange, VerdictSentence,
+};
 pub use times::BothTimes;
 
 /// What the service has, or what it will have.
@@ -45,6 +49,7 @@ pub struct Review<'p> {
     moved: BTreeSet<&'p str>,
     /// By the place of a change in the plan.
     known: All,
+    impact: OnceLock<Vec<MessageChange>>,
 }
 
 /// What there may be of each side.
@@ -111,7 +116,7 @@ impl<'p> Review<'p> {
     /// For whoever asks nothing of it: a plan that changes nothing is shown without a look at who is meant.
     pub fn unread(plan: &'p Plan) -> Self {
         let (segments, ids, users) = (HashMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { plan, segments, ids, users, moved: BTreeSet::new(), known: All::default() }
+        Self { plan, segments, ids, users, moved: BTreeSet::new(), known: All::default(), impact: OnceLock::new() }
     }
 
     pub fn of(plan: &'p Plan) -> Self {
@@ -143,7 +148,8 @@ impl<'p> Review<'p> {
         }
         let ids = plan.changes.iter().filter(is_segment).filter_map(|change| Some((change.id.as_deref()?, change)));
         let ids = ids.collect();
-        let mut review = Self { plan, segments, ids, users, moved: BTreeSet::new(), known: All(known) };
+        let mut review =
+            Self { plan, segments, ids, users, moved: BTreeSet::new(), known: All(known), impact: OnceLock::new() };
         review.moved = review.moved();
         review
     }

@@ -105,6 +105,36 @@ pub enum Relation {
     TooComplex,
 }
 
+impl Relation {
+    /// A device that joins.
+    pub fn joins(&self) -> Option<&ExampleDevice> {
+        match self {
+            Self::Broader { joins } | Self::Disjoint { joins, .. } | Self::Different { joins, .. } => Some(joins),
+            Self::Same | Self::Narrower { .. } | Self::TooComplex => None,
+        }
+    }
+
+    /// A device that leaves.
+    pub fn leaves(&self) -> Option<&ExampleDevice> {
+        match self {
+            Self::Narrower { leaves } | Self::Disjoint { leaves, .. } | Self::Different { leaves, .. } => Some(leaves),
+            Self::Same | Self::Broader { .. } | Self::TooComplex => None,
+        }
+    }
+
+    /// The word for programs.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Broader { .. } => "broader",
+            Self::Narrower { .. } => "narrower",
+            Self::Disjoint { .. } => "disjoint",
+            Self::Different { .. } => "different",
+            Self::TooComplex => "too_complex",
+        }
+    }
+}
+
 /// Yes with what shows it, or no with what shows that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer<Y, N> {

@@ -2,6 +2,7 @@
 
 use crate::node::{At, Rest};
 use crate::nouns::audience::Selector;
+use crate::nouns::delay::Delay;
 use crate::nouns::device::DeviceTypes;
 use crate::nouns::message::Message;
 use crate::nouns::notification::Notification;
@@ -28,6 +29,8 @@ pub struct Parts<'r> {
     pub sendings: Vec<Sending<'r>>,
     /// What sets it off, where something does.
     pub triggers: Vec<&'r Trigger>,
+    /// How long after that each of its messages is sent.
+    pub delays: Vec<Delay>,
     pub tags: Vec<TagUse<'r>>,
     /// What is said of a device, by the group of tags that the service derives from it.
     pub properties: Vec<(&'static Group, &'r At<String>)>,
@@ -98,6 +101,7 @@ impl<'r> Parts<'r> {
             pushes: vec![],
             sendings: vec![],
             triggers: vec![],
+            delays: vec![],
             tags: vec![],
             properties: vec![],
         }

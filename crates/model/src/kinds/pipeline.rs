@@ -82,6 +82,7 @@ impl Resource for Pipeline {
         parts.triggers.extend(self.immediate_trigger.iter().map(|trigger| &trigger.value));
         parts.each = "outcome";
         for outcome in &self.outcome {
+            parts.delays.push(outcome.delay.as_ref().map_or(Delay(0), |delay| delay.value));
             parts.push(&outcome.push.0, Role::Pipeline);
         }
     }

@@ -74,6 +74,20 @@ pub fn when(times: &Times, now: Timestamp) -> String {
     format!("{} {}", written(times), rest(times, now))
 }
 
+/// When it goes out, and no more: `Fri 27 Nov 2026 09:00 America/New_York`.
+pub fn brief(times: &Times) -> String {
+    written_in(times)
+}
+
+/// How a send time changed, and no more: `Fri 27 Nov 2026 06:00 -> 09:00 America/New_York`.
+pub fn brief_change(old: &Times, new: &Times) -> String {
+    let alike = zone(&old.zone) == zone(&new.zone) && by_own_clock(old) == by_own_clock(new);
+    match alike && local(old).date() == local(new).date() && !by_own_clock(new) {
+        true => format!("{} -> {} {}", written(old), clock(local(new)), zone(&new.zone)),
+        false => format!("{} -> {}", written_in(old), written_in(new)),
+    }
+}
+
 /// Shows how a send time changed: `Fri 27 Nov 2026 06:00 -> 09:00 America/New_York = 14:00 UTC, in 11 days`.
 pub fn changed(old: &Times, new: &Times, now: Timestamp) -> String {
     let (was, is) = (local(old), local(new));
@@ -156,6 +170,20 @@ pub fn quiet_places(times: &Times) -> Option<String> {
         (false, false) => Some(format!("in {}", few(&places))),
         (true, false) => Some(format!("{own}, {}", few(&places))),
     }
+}
+
+/// The clocks that show quiet hours then, for people who are known to be there, the best-known city first: `Sydney 01:00 Sat`.
+pub fn quiet_clocks(times: &Times) -> Vec<String> {
+    let own = times.quiet.then(|| match times.when {
+        When::EachZone(at) => format!("{} by each device's own clock", clock(at)),
+        When::At(_) => {
+            let at = local(times);
+            format!("{} {} {}", cities::city(zone(&times.zone)), clock(at), weekday(at))
+        }
+    });
+    let mut quiet: Vec<&There> = times.there.iter().filter(|there| there.quiet && !times.anywhere).collect();
+    quiet.sort_by_key(|there| cities::fame(&there.zone));
+    own.into_iter().chain(quiet.into_iter().map(|one| there(one).trim_end_matches(" (quiet)").to_owned())).collect()
 }
 
 fn few(places: &[String]) -> String {

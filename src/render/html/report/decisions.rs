@@ -42,7 +42,7 @@ impl PageReport<'_> {
                 h2 { "Decisions" }
                 @match undeclared(&self.view) {
                     Some(words) => p.calm-note { (one_line(&words)) },
-                    None => @if is_calm { p.calm-note { (self.calm()) } },
+                    None => @if is_calm && self.view.review.is_harmless() { p.calm-note { (self.calm()) } },
                 }
                 ul.decisions {
                     @for one in refused { (self.refusal(one)) }
@@ -66,7 +66,7 @@ impl PageReport<'_> {
 
     fn calm(&self) -> &'static str {
         if self.decides() {
-            "Nothing here sends a message at once, deletes anything or needs a hand."
+            "No message reaches more people. Nothing is sent at once, deleted or left to a person."
         } else {
             match self.view.plan.basis.is_service() {
                 true => "There is nothing to decide: the service is as it should be.",

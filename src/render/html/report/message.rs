@@ -6,17 +6,14 @@ use crate::look::Appearance;
 use crate::nouns::device::DeviceType;
 use crate::plan::{Action, Change};
 use crate::render::html::phone::{inbox, phone};
-use crate::render::{line_breaks, one_line};
-use crate::review::prose::{self, Piece};
+use crate::render::one_line;
 use crate::review::{Review, Side};
-use crate::text::{count, short};
+use crate::text::count;
 
 /// How many messages of one change are drawn: variants, outcomes and samples.
 const DRAWN: usize = 6;
 /// How many characters of a text are shown.
 const TEXT: usize = 4000;
-/// How much of a text stands in a cell of a table.
-const CELL: usize = 180;
 /// Whom a message comes from, where the project has no name.
 const APP: &str = "Your app";
 
@@ -89,35 +86,4 @@ fn one(seen: &Appearance, first: Option<&Appearance>, app: &str) -> Markup {
         @if let Some(tap) = seen.tap.as_ref().filter(|_| !is_told) { p.does { b { "A tap " } span dir="auto" { (one_line(tap)) } } }
         @for press in seen.presses.iter().filter(|_| !is_told) { p.does dir="auto" { (one_line(press)) } }
     }
-}
-
-/// The message in a few words, with what changes in it.
-pub(crate) fn in_brief(review: &Review, change: &Change) -> Option<Markup> {
-    let all = messages(review, change);
-    let first = all.iter().find(|seen| !seen.text.trim().is_empty())?;
-    let before = review.messages(change, Side::Before);
-    let was = before.iter().find(|seen| seen.label == first.label).map(|seen| seen.text.as_str());
-    let samples = all.iter().filter(|seen| seen.label != first.label).count();
-    let edited = was.filter(|was| *was != first.text && change.action != Action::Create);
-    let edits = edited.map(|was| match prose::words(&short(was, CELL), &short(&first.text, CELL)) {
-        Some(pieces) => pieces,
-        None => {
-            vec![Piece::Goes(short(was, CELL)), Piece::Same(" ".to_owned()), Piece::Comes(short(&first.text, CELL))]
-        }
-    });
-    Some(html! {
-        div dir="auto" {
-            @match edits {
-                Some(pieces) => @for piece in &pieces {
-                    @match piece {
-                        Piece::Same(text) => (one_line(text)),
-                        Piece::Goes(text) => del { (one_line(&line_breaks(text))) },
-                        Piece::Comes(text) => ins { (one_line(&line_breaks(text))) },
-                    }
-                },
-                None => (one_line(&short(&first.text, CELL))),
-            }
-        }
-        @if samples > 0 { div.faint { "and " (count(samples, "other")) } }
-    })
 }

@@ -4,9 +4,9 @@
 mod cards;
 mod decisions;
 mod facts;
-mod glance;
 mod graph;
 mod message;
+mod messages;
 mod requests;
 mod rest;
 mod top;
@@ -105,8 +105,8 @@ impl<'p> PageReport<'p> {
         html! {
             (self.top())
             main {
+                @if !is_nothing { (self.messages()) }
                 (self.decisions())
-                @if !is_nothing { (self.glance()) }
                 @if !happens.is_empty() {
                     section #changes {
                         h2 { "Changes" }

@@ -17,6 +17,7 @@ impl PageReport<'_> {
                     "Plan " b { (self.digest.short()) } " for " bdi { (one_line(&plan.origin)) }
                 }
                 h1 { (self.headline()) }
+                @if self.decides() { (self.verdict()) }
                 @if let Some(words) = plan.told.older() { p.compared { (one_line(&words)) } }
                 @if let Some(words) = plan.compared_with() { p.compared { (one_line(&words)) } }
                 (self.badges())
@@ -78,8 +79,8 @@ impl PageReport<'_> {
         let view = &self.view;
         let is_something = !view.blocks.is_empty() || !view.drift.is_empty();
         let parts = [
+            (is_something, "messages", "Messages"),
             (self.decides(), "decisions", "Decisions"),
-            (is_something, "glance", "At a glance"),
             (self.happening() > 0, "changes", "Changes"),
             (!view.drift.is_empty(), "drift", "Drift"),
             (view.blocks.len() + view.drift.len() > self.cards.len(), "rest", "All others"),

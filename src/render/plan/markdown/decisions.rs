@@ -6,8 +6,10 @@ use crate::guard::Refused;
 use crate::plan::Change;
 use crate::render::escape::markdown;
 use crate::render::plan::decisions::{RISKS, called, why};
+use crate::render::plan::messages::{self, MessageRow};
 use crate::render::plan::text::{NAME, name};
 use crate::render::plan::{Block, NextSteps, PlanView, Risk};
+use crate::review::MessageClass;
 use crate::text::short;
 
 /// How many of one risk are told here; all of them stand further down.
@@ -37,6 +39,12 @@ pub fn decisions(view: &PlanView, ahead: &NextSteps, most: usize) -> Cut {
     for refused in ahead.refusals() {
         untold += usize::from(!add(&refusal(refused)));
     }
+    let (rows, _) = messages::rows(view);
+    let risky = rows.iter().filter(|row| row.class.is_risky() && row.address.is_some());
+    // What the plan itself sends is told below.
+    for row in risky.filter(|row| !matches!(row.class, MessageClass::SendsNow | MessageClass::SendsLater)).take(EACH) {
+        left += usize::from(!add(&risk(row)));
+    }
     for (risk, word) in RISKS {
         let mut told = 0;
         let asked = view.blocks.iter().filter(|block| block.risk == risk);
@@ -59,6 +67,23 @@ pub fn decisions(view: &PlanView, ahead: &NextSteps, most: usize) -> Cut {
         out.push_str(&format!("> - and {left} more to decide\n"));
     }
     Cut { text: format!("{OPEN}{out}\n"), left: untold }
+}
+
+/// A message that reaches others than before, or at a bad time.
+fn risk(row: &MessageRow) -> String {
+    let word = match row.class {
+        MessageClass::Everyone => "Every device",
+        MessageClass::More => "More people",
+        MessageClass::QuietHours => "Quiet hours",
+        _ => "Different people",
+    };
+    bounded(|characters| {
+        let address = markdown::code(&short(&row.name, characters));
+        let text = |text: &String| markdown::text(&short(text, characters));
+        let lines: Vec<String> =
+            row.who.iter().map(|(_, words)| text(words)).chain(row.quiet.iter().map(text)).collect();
+        item(&format!("**{word}** {address}:"), &[lines.join("; ")])
+    })
 }
 
 fn refusal(Refused { message, help, .. }: &Refused) -> String {

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Bounds, decisions, facts, glance};
-use crate::plan::{Action, Moved};
+use super::{Bounds, decisions, facts};
+use crate::plan::{Action, Change, Moved};
 use crate::render::escape::markdown;
 use crate::render::layout::{Row, Words};
+use crate::render::one_line;
 use crate::render::plan::text::{NAME, name, place};
 use crate::render::plan::{Block, PlanView, Risk, content, rows, when, who, words};
+use crate::review::Side;
 use crate::text::short;
 
 /// How many characters the folded line says of what happens.
@@ -85,7 +87,7 @@ fn gist(view: &PlanView, block: &Block, drifted: bool) -> String {
         Risk::Sends => of_parts(block),
         Risk::Stuck => "waits for a decision".to_owned(),
         Risk::ByHand => "by hand".to_owned(),
-        Risk::Text => glance::says(view, change).map(|(says, _)| format!("says “{says}”")).unwrap_or_default(),
+        Risk::Text => says(view, change).map(|says| format!("says “{says}”")).unwrap_or_default(),
         Risk::Time => first(when::rows(view, change)).map(|row| plain(&row)).unwrap_or_default(),
         _ => by_action().or_else(effect).or_else(|| first(content::rows(change)).map(labelled)).unwrap_or_default(),
     }
@@ -142,4 +144,12 @@ pub fn counted(blocks: &[&Block]) -> String {
         told.push(format!("{rest} others"));
     }
     told.join(", ")
+}
+
+/// The first message of a change, on one line.
+fn says(view: &PlanView, change: &Change) -> Option<String> {
+    let all = view.review.messages(change, Side::After);
+    let all = if all.is_empty() { view.review.messages(change, Side::Before) } else { all };
+    let first = all.iter().find(|seen| !seen.text.trim().is_empty())?;
+    Some(short(&one_line(first.text.trim()), GIST))
 }

@@ -7,7 +7,7 @@
 mod decisions;
 mod details;
 pub(super) mod facts;
-mod glance;
+mod messages;
 mod rest;
 mod whole;
 
@@ -25,7 +25,7 @@ pub const LIMIT: usize = 60_000;
 
 /// How many bytes each part may have at the most.
 const DECISIONS: usize = 9_000;
-const GLANCE: usize = 7_500;
+const MESSAGES: usize = 7_500;
 const NEAR: usize = 2_000;
 const PAST: usize = 1_500;
 const LEFT_OUT: usize = 1_500;
@@ -90,7 +90,7 @@ fn page_of(view: &PlanView, ahead: &NextSteps, most: usize) -> MarkdownPage {
     let all = view.blocks.iter().chain(&view.drift).filter(|block| is_grave(block));
     let grave = all.map(|block| details::line(block).len()).sum::<usize>().min(room.left);
     room.left -= grave;
-    let glance = room.part(&mut false, times * GLANCE, &|most| glance::glance(view, most));
+    let table = room.part(&mut false, times * MESSAGES, &|most| messages::table(view, most));
     let near = room.part(&mut truncated, times * NEAR, &|most| rest::near(view, most));
     let past = room.part(&mut truncated, times * PAST, &|most| rest::past(view, most));
     let left_out = room.part(&mut truncated, times * LEFT_OUT, &|most| rest::left_out(view, most));
@@ -101,7 +101,7 @@ fn page_of(view: &PlanView, ahead: &NextSteps, most: usize) -> MarkdownPage {
     let (changes, drift) = changes.text(view);
     room.left = room.left.saturating_sub(changes.len() + drift.len());
     let whole = room.part(&mut truncated, most, &|most| whole::whole(view, most));
-    let text = [heading, decisions, glance, changes, near, drift, past, left_out, whole, requests, footer].concat();
+    let text = [heading, table, decisions, changes, near, drift, past, left_out, whole, requests, footer].concat();
     MarkdownPage { text, truncated }
 }
 

@@ -1,6 +1,6 @@
 //! What stands around the changes: the marker, the heading, what is near to each other, what has had its time, the requests.
 
-use super::{Cut, facts};
+use super::{Cut, facts, messages};
 use crate::address::Address;
 use crate::digest::Digest;
 use crate::plan::{Action, Change, Plan, Step};
@@ -48,7 +48,8 @@ pub fn heading(view: &PlanView) -> String {
     let ignored: String =
         [ignored(view), undeclared(view)].into_iter().flatten().map(|words| format!(" {words}")).collect();
     let compared = format!("{}{}", older(view.plan), compared_with(view.plan));
-    format!("## Plan for {target} — {changing}\n\n{compared}{staying}.{pressing}{ignored}\n\n")
+    let verdict = messages::verdict(view);
+    format!("## Plan for {target} — {changing}\n{verdict}\n\n{compared}{staying}.{pressing}{ignored}\n\n")
 }
 
 /// That its files do not contain what was applied last.

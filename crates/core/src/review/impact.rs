@@ -1,0 +1,412 @@
+//! What a plan changes for people: every message whose audience, text, time, trigger or existence changes, by an edit of its own
+//! or through anything that it names.
+
+mod audience;
+mod causes;
+mod groups;
+mod sends;
+mod verdict;
+
+use jiff::Timestamp;
+use pushplan_model::address::Address;
+use pushplan_model::audience::Relation;
+use pushplan_model::cores;
+use pushplan_model::kinds::{self, Parts, ReadableText, Role, Spec};
+use pushplan_model::node::At;
+use pushplan_model::nouns::delay::Delay;
+use pushplan_model::source::Span;
+use pushplan_project::look::{self, Values};
+use pushplan_project::timing::{Times, has_passed, range, words};
+
+use super::fields::partners;
+use super::{Review, Side, after, before};
+use crate::plan::{Action, Change};
+
+pub use causes::MessageCause;
+pub use groups::MessageGroup;
+pub use verdict::VerdictSentence;
+
+/// A message that changes for people.
+#[derive(Clone, Debug)]
+pub struct MessageChange {
+    /// What sends it.
+    pub sender: String,
+    /// The resource that it is told of: what sends it, or what triggers it.
+    pub address: Address,
+    /// Which variant of an experiment or outcome of a pipeline it is, from 1, if there are several.
+    pub variant: Option<usize>,
+    /// What each of several is called: `variant`.
+    pub each: &'static str,
+    pub fate: MessageFate,
+    pub class: MessageClass,
+    pub audience: AudienceChange,
+    pub text: TextChange,
+    /// Its times as they were and as they will be. Those that stay are among them.
+    pub times: Vec<(Option<Times>, Option<Times>)>,
+    /// The events that trigger it, as they were and as they will be.
+    pub trigger: (Option<String>, Option<String>),
+    /// The clocks that show quiet hours when it is sent and did not before: `Sydney 01:00 Sat`.
+    pub quiet: Vec<String>,
+    pub causes: Vec<MessageCause>,
+    /// Who gets it because of a tag that the plan adds or removes.
+    pub recipients: Vec<String>,
+    /// How long after the plan is applied it is sent, if the plan sends it.
+    pub after_seconds: Option<i64>,
+}
+
+/// What becomes of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MessageFate {
+    New,
+    Changed,
+    Cancelled,
+    /// The plan itself triggers it.
+    Sent,
+}
+
+impl MessageFate {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::New => "create",
+            Self::Changed => "change",
+            Self::Cancelled => "cancel",
+            Self::Sent => "send",
+        }
+    }
+}
+
+/// Why a reader should look at a message, the most urgent first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MessageClass {
+    SendsNow,
+    SendsLater,
+    Everyone,
+    More,
+    Different,
+    QuietHours,
+    Time,
+    Text,
+    Fewer,
+    Nobody,
+    New,
+    Cancelled,
+}
+
+impl MessageClass {
+    pub const ALL: [Self; 12] = [
+        Self::SendsNow,
+        Self::SendsLater,
+        Self::Everyone,
+        Self::More,
+        Self::Different,
+        Self::QuietHours,
+        Self::Time,
+        Self::Text,
+        Self::Fewer,
+        Self::Nobody,
+        Self::New,
+        Self::Cancelled,
+    ];
+
+    /// The word that stands before it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::SendsNow => "SENDS NOW",
+            Self::SendsLater => "SENDS LATER",
+            Self::Everyone => "EVERYONE",
+            Self::More => "MORE",
+            Self::Different => "DIFFERENT",
+            Self::QuietHours => "QUIET HOURS",
+            Self::Time => "TIME",
+            Self::Text => "TEXT",
+            Self::Fewer => "FEWER",
+            Self::Nobody => "NOBODY",
+            Self::New => "NEW",
+            Self::Cancelled => "CANCELLED",
+        }
+    }
+
+    /// The word for programs.
+    pub fn word(self) -> String {
+        self.label().to_lowercase().replace(' ', "_")
+    }
+
+    /// Whether people get a message that they would not have got, or at a bad time.
+    pub fn is_risky(self) -> bool {
+        self <= Self::QuietHours
+    }
+}
+
+/// Who gets a message, before and after.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AudienceChange {
+    /// In a sentence, as it will be, or as it was if it is cancelled.
+    pub words: String,
+    /// `None` if there is nothing to compare.
+    pub relation: Option<Relation>,
+    /// Whether every device gets it, as it will be.
+    pub everyone: bool,
+    /// Whether it reaches people who were excluded before.
+    pub is_loosened: bool,
+    /// Whether no device can be in it any more.
+    pub nobody: bool,
+}
+
+/// What a message says, before and after.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextChange {
+    pub old: Option<String>,
+    pub new: Option<String>,
+    /// Whether anything of it changes, also what is not its text: links, buttons, sounds.
+    pub is_changed: bool,
+}
+
+impl Review<'_> {
+    /// The messages that change, the most urgent first.
+    pub fn impact(&self) -> &[MessageChange] {
+        self.impact.get_or_init(|| {
+            let own = cores::each_of(self.plan.changes.iter().collect(), |change| self.of_change(change));
+            let mut all: Vec<MessageChange> = own.into_iter().flatten().chain(self.sent()).collect();
+            all.sort_by_cached_key(|message| {
+                let loosened = !message.audience.is_loosened;
+                (message.class, loosened, message.first(), message.sender.clone(), message.variant)
+            });
+            all
+        })
+    }
+
+    /// The messages of one change that are not as before.
+    fn of_change(&self, change: &Change) -> Vec<MessageChange> {
+        let api = kinds::api(&change.address);
+        let is_still = matches!(change.action, Action::Past | Action::Forget | Action::Adopt);
+        if !api.speaks() || change.address.part().is_some() || is_still {
+            return Vec::new();
+        }
+        // What stays as it is can still reach others.
+        if change.action == Action::Keep && !self.names_moved(change) {
+            return Vec::new();
+        }
+        let key = At::new(change.address.key.clone(), Span::NONE);
+        let is_sent = |spec: Option<&serde_json::Value>| {
+            spec.is_some_and(|spec| {
+                let has_run = || api.runs(spec).and_then(|runs| runs.last).is_some_and(|last| last <= self.plan.made);
+                api.messages(spec) && !has_run()
+            })
+        };
+        let read = |side: Side, spec: Option<&serde_json::Value>| {
+            self.of_resource(change, side, |spec: &dyn Spec| Messages::of(spec, &key))
+                .filter(|_| is_sent(spec))
+                .unwrap_or_default()
+        };
+        let (old, new) = (read(Side::Before, before(change)), read(Side::After, after(change)));
+        let pairs = old.pairs(change, &new);
+        let several = old.texts.len().max(new.texts.len()) > 1;
+        let one = |pair: (Option<usize>, Option<usize>)| {
+            let (was, is) = pair;
+            let number = is.or(was).map(|number| number + 1);
+            self.of_message(change, (&old, &new), pair, number.filter(|_| several))
+        };
+        pairs.into_iter().filter_map(one).collect()
+    }
+
+    fn of_message(
+        &self,
+        change: &Change,
+        (old, new): (&Messages, &Messages),
+        (was, is): (Option<usize>, Option<usize>),
+        variant: Option<usize>,
+    ) -> Option<MessageChange> {
+        let fate = match (was, is) {
+            (None, Some(_)) => MessageFate::New,
+            (Some(_), None) => MessageFate::Cancelled,
+            _ => MessageFate::Changed,
+        };
+        let text = TextChange {
+            old: was.map(|at| old.texts[at].clone()),
+            new: is.map(|at| new.texts[at].clone()),
+            is_changed: was.zip(is).is_some_and(|(was, is)| old.contents[was] != new.contents[is]),
+        };
+        let times = self.message_times(change, variant, fate);
+        let trigger = self.both_set_off(change);
+        let is_other = was.is_some() && is.is_some() && trigger.0 != trigger.1;
+        let (was_delayed, is_delayed) = (old.delay(was), new.delay(is));
+        let is_delayed_otherwise = was.is_some() && is.is_some() && was_delayed != is_delayed;
+        let trigger = (
+            trigger.0.filter(|_| was.is_some()).map(|words| after_delay(words, was_delayed)),
+            trigger.1.filter(|_| is.is_some()).map(|words| after_delay(words, is_delayed)),
+        );
+        let audience = self.audience_change(change, fate);
+        let quiet = self.newly_quiet(change, variant, fate);
+        let is_moved = is_delayed_otherwise || times.iter().any(is_moved);
+        let class = class(fate, &audience, is_other, is_moved, text.is_changed, !quiet.is_empty())?;
+        let causes = self.causes(change, fate, &audience, &text);
+        Some(MessageChange {
+            sender: change.address.to_string(),
+            address: change.address.clone(),
+            variant,
+            each: if is.is_some() { new.each } else { old.each },
+            fate,
+            class,
+            audience,
+            text,
+            times,
+            trigger,
+            quiet,
+            causes,
+            recipients: Vec::new(),
+            after_seconds: None,
+        })
+    }
+
+    fn message_times(
+        &self,
+        change: &Change,
+        variant: Option<usize>,
+        fate: MessageFate,
+    ) -> Vec<(Option<Times>, Option<Times>)> {
+        let both = self.both_times(change);
+        let is_own = |times: &Times| variant.is_none() || times.variant.is_none() || times.variant == variant;
+        let pairs = both.each().filter(|(was, is)| is.or(*was).is_some_and(is_own));
+        let is_over = |times: &Times| has_passed(times.when, self.plan.made);
+        let pairs = pairs.filter(|(was, is)| !is.or(*was).is_some_and(is_over));
+        let kept = pairs.map(|(was, is)| match fate {
+            MessageFate::New => (None, is.cloned()),
+            MessageFate::Cancelled => (was.cloned(), None),
+            _ => (was.cloned(), is.cloned()),
+        });
+        kept.filter(|(was, is)| was.is_some() || is.is_some()).collect()
+    }
+
+    /// The quiet clocks of a message that were not quiet before.
+    fn newly_quiet(&self, change: &Change, variant: Option<usize>, fate: MessageFate) -> Vec<String> {
+        if self.plan.told.quiet.is_none() || fate == MessageFate::Cancelled {
+            return Vec::new();
+        }
+        let quiet = |side: Side| -> Vec<String> {
+            let times = self.times(change, side);
+            let own = times.iter().filter(|times| variant.is_none() || times.variant == variant);
+            let own = own.filter(|times| !has_passed(times.when, self.plan.made));
+            own.flat_map(words::quiet_clocks).collect()
+        };
+        let before = if fate == MessageFate::New { Vec::new() } else { quiet(Side::Before) };
+        let mut found = quiet(Side::After);
+        found.retain(|clock| !before.contains(clock));
+        found
+    }
+}
+
+impl MessageChange {
+    /// When it is first sent.
+    pub fn first(&self) -> Option<Timestamp> {
+        let times = self.times.iter().filter_map(|(was, is)| is.as_ref().or(was.as_ref()));
+        times.map(|times| range(times.when).0).min()
+    }
+}
+
+fn is_moved((was, is): &(Option<Times>, Option<Times>)) -> bool {
+    was.as_ref().map(|times| times.when) != is.as_ref().map(|times| times.when)
+}
+
+/// `the tag vip is added to a device, and 1 hour later`.
+fn after_delay(happens: String, delay: Option<Delay>) -> String {
+    match delay.filter(|delay| delay.0 > 0) {
+        Some(delay) => format!("{happens}, {delay} later"),
+        None => happens,
+    }
+}
+
+/// The class of a message; `None` if nothing changes for anybody.
+fn class(
+    fate: MessageFate,
+    audience: &AudienceChange,
+    is_triggered_otherwise: bool,
+    is_moved: bool,
+    says_other: bool,
+    is_quiet: bool,
+) -> Option<MessageClass> {
+    let everyone = audience.everyone.then_some(MessageClass::Everyone);
+    let quiet = is_quiet.then_some(MessageClass::QuietHours);
+    if fate == MessageFate::Cancelled {
+        return Some(MessageClass::Cancelled);
+    }
+    if fate == MessageFate::New {
+        return [everyone, quiet, Some(MessageClass::New)].into_iter().flatten().min();
+    }
+    let reach = match &audience.relation {
+        None | Some(Relation::Same) => None,
+        Some(_) if audience.nobody => Some(MessageClass::Nobody),
+        Some(Relation::Broader { .. }) => Some(MessageClass::More),
+        Some(Relation::Narrower { .. }) => Some(MessageClass::Fewer),
+        Some(Relation::Disjoint { .. } | Relation::Different { .. } | Relation::TooComplex) => {
+            Some(MessageClass::Different)
+        }
+    };
+    let moved = is_moved.then_some(MessageClass::Time);
+    let triggered = is_triggered_otherwise.then_some(MessageClass::Different);
+    let text = says_other.then_some(MessageClass::Text);
+    // It reached everyone before as well, unless the relation says otherwise.
+    let everyone = everyone.filter(|_| reach.is_some());
+    [everyone, reach, triggered, quiet, moved, text].into_iter().flatten().min()
+}
+
+/// The messages of one side of a resource.
+#[derive(Debug, Default)]
+struct Messages {
+    each: &'static str,
+    delays: Vec<Delay>,
+    texts: Vec<String>,
+    /// All that each of them says and does, without its audience and its times.
+    contents: Vec<String>,
+}
+
+impl Messages {
+    /// Empty for what messages nobody.
+    fn of(spec: &dyn Spec, key: &At<String>) -> Self {
+        let mut parts = Parts::new(key);
+        spec.parts(&mut parts);
+        if !parts.audiences.iter().any(|audience| audience.role != Role::Criteria) {
+            return Self::default();
+        }
+        let none = Values::new();
+        Self {
+            each: parts.each,
+            delays: parts.delays,
+            texts: parts.said.iter().map(|said| look::text(said, &none)).collect(),
+            contents: parts.said.iter().map(content).collect(),
+        }
+    }
+
+    /// How long after its trigger a message is sent, if something triggers it.
+    fn delay(&self, at: Option<usize>) -> Option<Delay> {
+        self.delays.get(at?).copied()
+    }
+
+    /// Which messages of two sides belong together.
+    fn pairs(&self, change: &Change, new: &Self) -> Vec<(Option<usize>, Option<usize>)> {
+        let variants = |spec: Option<&'_ serde_json::Value>| {
+            spec.and_then(|spec| spec["variants"].as_array()).cloned().unwrap_or_default()
+        };
+        let was = match self.texts.len().max(new.texts.len()) > 1 {
+            true if !variants(after(change)).is_empty() => {
+                partners(&variants(before(change)), &variants(after(change)))
+            }
+            _ => (0..new.texts.len()).map(Some).collect(),
+        };
+        let was = |at: usize| was.get(at).copied().flatten().filter(|at| *at < self.texts.len());
+        let kept: Vec<(Option<usize>, Option<usize>)> = (0..new.texts.len()).map(|at| (was(at), Some(at))).collect();
+        let gone = (0..self.texts.len()).filter(|at| !kept.iter().any(|(was, _)| *was == Some(*at)));
+        let gone: Vec<_> = gone.map(|at| (Some(at), None)).collect();
+        kept.into_iter().chain(gone).collect()
+    }
+}
+
+/// All that a message says and does, as one text.
+fn content(said: &ReadableText) -> String {
+    let ReadableText { notification, message, variables: _, devices: _, borrowed: _, campaigns, rest } = said;
+    let notification = notification.map(|part| serde_json::to_string(&part.value));
+    let message = message.map(|part| serde_json::to_string(&part.value));
+    let campaigns = campaigns.map(serde_json::to_string);
+    let rest = rest.map(serde_json::to_string);
+    let all = [notification, message, campaigns, rest];
+    all.map(|part| part.and_then(Result::ok).unwrap_or_default()).join("\n")
+}

@@ -1,0 +1,99 @@
+//! Who gets a message, before and after.
+
+use pushplan_model::audience::{Answer, Relation, everyone, nobody};
+use pushplan_model::kinds::{self, Parts, Role, Spec, remote};
+use pushplan_model::node::At;
+use pushplan_model::nouns::audience::Selector;
+use pushplan_model::source::Span;
+
+use super::{AudienceChange, MessageFate};
+use crate::plan::Change;
+use crate::review::{Review, Side, start};
+
+impl Review<'_> {
+    /// Whether a change names a segment that others are in than before, directly or through other segments.
+    pub(super) fn names_moved(&self, change: &Change) -> bool {
+        let audiences = kinds::api(&change.address).audiences();
+        let mut specs = start(change).into_iter().chain(&change.desired);
+        specs.any(|spec| remote::named(audiences, spec).iter().any(|key| self.moved.contains(key)))
+    }
+
+    /// How the audience of a change's messages changes.
+    pub(super) fn audience_change(&self, change: &Change, fate: MessageFate) -> AudienceChange {
+        let relation = self.effects(change).first().cloned().flatten().filter(|_| fate == MessageFate::Changed);
+        let side = if fate == MessageFate::Cancelled { Side::Before } else { Side::After };
+        let words = self.of_audience(change, side, |selector| self.words(side, change, selector));
+        let is_narrower = matches!(
+            relation,
+            Some(Relation::Narrower { .. } | Relation::Disjoint { .. } | Relation::Different { .. })
+        );
+        let is_wider =
+            matches!(relation, Some(Relation::Broader { .. } | Relation::Disjoint { .. } | Relation::Different { .. }));
+        AudienceChange {
+            words: words.unwrap_or_default(),
+            everyone: fate != MessageFate::Cancelled && self.is_everyone(change),
+            nobody: is_narrower && self.is_nobody(change),
+            is_loosened: is_wider && self.is_loosened(change),
+            relation,
+        }
+    }
+
+    /// Tells something of the audience of a change's messages on one side.
+    fn of_audience<T>(&self, change: &Change, side: Side, tell: impl FnOnce(&At<Selector>) -> T) -> Option<T> {
+        let key = At::new(change.address.key.clone(), Span::NONE);
+        self.of_resource(change, side, |spec: &dyn Spec| {
+            let mut parts = Parts::new(&key);
+            spec.parts(&mut parts);
+            let own = parts.audiences.iter().find(|audience| audience.role != Role::Criteria)?;
+            Some(tell(own.selector))
+        })
+        .flatten()
+    }
+
+    fn is_everyone(&self, change: &Change) -> bool {
+        let is_everyone = |selector: &At<Selector>| match &selector.value {
+            Selector::All => true,
+            Selector::And(_) | Selector::Or(_) | Selector::Not(_) | Selector::Segment(_) => {
+                let audience = self.whole(Side::After, change, selector);
+                matches!(everyone(&audience), Answer::Yes(()))
+            }
+            _ => false,
+        };
+        self.of_audience(change, Side::After, is_everyone).unwrap_or(false)
+    }
+
+    fn is_nobody(&self, change: &Change) -> bool {
+        let is_nobody =
+            |selector: &At<Selector>| matches!(nobody(&self.whole(Side::After, change, selector)), Answer::Yes(_));
+        self.of_audience(change, Side::After, is_nobody).unwrap_or(false)
+    }
+
+    /// Whether an exclusion is gone or excludes fewer people: one of the conditions under a `not`, in the audience or in a
+    /// segment that it names, is not as before.
+    fn is_loosened(&self, change: &Change) -> bool {
+        let excluded = |side: Side| {
+            let mut found = Vec::new();
+            self.of_audience(change, side, |selector| self.excluded(side, selector, false, &mut found));
+            found
+        };
+        let after = excluded(Side::After);
+        excluded(Side::Before).iter().any(|condition| !after.contains(condition))
+    }
+
+    /// The conditions that exclude people, with segments opened.
+    fn excluded(&self, side: Side, selector: &Selector, is_excluding: bool, found: &mut Vec<Selector>) {
+        match selector {
+            Selector::Not(inner) => self.excluded(side, inner, !is_excluding, found),
+            Selector::And(members) | Selector::Or(members) => {
+                members.iter().for_each(|member| self.excluded(side, member, is_excluding, found));
+            }
+            Selector::Segment(reference) => match self.segment(side, reference) {
+                Some(criteria) => self.excluded(side, criteria, is_excluding, found),
+                None if is_excluding => found.push(selector.clone()),
+                None => {}
+            },
+            _ if is_excluding => found.push(selector.clone()),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Which changes of a plan a message changes because of.
+
+use std::collections::BTreeSet;
+
+use pushplan_model::address::Address;
+use pushplan_model::kinds::{self, Resource, Segment, Template, remote};
+use pushplan_model::nouns::audience::{SegmentRef, Selector};
+use pushplan_model::text::quoted;
+
+use super::{AudienceChange, MessageFate, TextChange};
+use crate::plan::{Action, Change, DeclaredAt};
+use crate::review::{Mark, Review, Side, start};
+
+/// A change that a message changes because of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageCause {
+    pub address: Address,
+    pub place: Option<DeclaredAt>,
+    /// What it changes: `no longer contains "has the tag unsubscribed"`. Empty for the message's own resource.
+    pub words: String,
+}
+
+impl<'p> Review<'p> {
+    /// The changes that a message changes because of, its own first.
+    pub(super) fn causes(
+        &self,
+        change: &Change,
+        fate: MessageFate,
+        audience: &AudienceChange,
+        text: &TextChange,
+    ) -> Vec<MessageCause> {
+        let mut causes = Vec::new();
+        let is_own =
+            change.action != Action::Keep && (fate != MessageFate::Changed || start(change) != change.desired.as_ref());
+        let templates = if text.is_changed { self.changed_templates(change) } else { Vec::new() };
+        let is_through = !templates.is_empty() || self.is_through_segments(change, audience);
+        if is_own && (!is_through || fate != MessageFate::Changed || !self.is_only_through(change, text, &templates)) {
+            let place = change.place.clone();
+            causes.push(MessageCause { address: change.address.clone(), place, words: String::new() });
+        }
+        causes.extend(templates.into_iter().map(|template| MessageCause {
+            address: template.address.clone(),
+            place: template.place.clone(),
+            words: "changes".to_owned(),
+        }));
+        if audience.relation.as_ref().is_some_and(|relation| *relation != pushplan_model::audience::Relation::Same) {
+            causes.extend(self.moved_segments(change).into_iter().map(|segment| self.of_segment(segment)));
+        }
+        causes
+    }
+
+    /// Whether the audience changes because of segments that it names.
+    fn is_through_segments(&self, change: &Change, audience: &AudienceChange) -> bool {
+        audience.relation.is_some() && self.names_moved(change)
+    }
+
+    /// Whether nothing of the resource itself was edited: its audience is written as before, and its text comes from templates.
+    fn is_only_through(&self, change: &Change, text: &TextChange, templates: &[&Change]) -> bool {
+        let who = self.who(change);
+        let is_written_alike = who.iter().all(|who| who.tree.iter().all(|line| line.mark == Mark::Same));
+        let times = self.both_times(change);
+        let is_timed_alike = times.each().all(|(was, is)| was.map(|was| was.when) == is.map(|is| is.when));
+        let (was, is) = self.both_set_off(change);
+        is_written_alike && is_timed_alike && was == is && (!text.is_changed || !templates.is_empty())
+    }
+
+    /// The templates of a change that this plan changes.
+    fn changed_templates(&self, change: &Change) -> Vec<&'p Change> {
+        let Some(aside) = self.plan.told.of.get(&change.address) else { return Vec::new() };
+        let addresses: Vec<Address> =
+            aside.templates.iter().map(|key| Address::new(Template::KEY, key.clone())).collect();
+        let is_one = |other: &&Change| other.action != Action::Keep && addresses.contains(&other.address);
+        if addresses.is_empty() { Vec::new() } else { self.plan.changes.iter().filter(is_one).collect() }
+    }
+
+    /// The segments that a change names, directly or through others, whose own criteria change.
+    fn moved_segments(&self, change: &Change) -> Vec<&'p Change> {
+        let audiences = kinds::api(&change.address).audiences();
+        let specs = start(change).into_iter().chain(&change.desired);
+        let mut open: Vec<String> = specs.flat_map(|spec| remote::named(audiences, spec)).map(str::to_owned).collect();
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        while let Some(key) = open.pop() {
+            if !seen.insert(key.clone()) {
+                continue;
+            }
+            for side in [Side::Before, Side::After] {
+                let Some((_, criteria)) = self.known_segment(side, &key) else { continue };
+                criteria.walk(&mut |selector| {
+                    if let Selector::Segment(reference) = &selector.value
+                        && let SegmentRef::Key(key) = &reference.value
+                    {
+                        open.push(key.clone());
+                    }
+                });
+            }
+        }
+        let is_moved = |key: &&String| self.criteria(Side::Before, key) != self.criteria(Side::After, key);
+        let places = seen.iter().filter(is_moved).filter_map(|key| {
+            let sides = self.segments.get(key.as_str())?;
+            sides.of(Side::After).or(sides.of(Side::Before)).copied()
+        });
+        places.map(|place| &self.plan.changes[place]).collect()
+    }
+
+    fn of_segment(&self, segment: &Change) -> MessageCause {
+        let who = self.who(segment);
+        let lines = |mark: Mark| -> Vec<&str> {
+            let own = who.iter().flat_map(|who| &who.tree).filter(|line| line.mark == mark);
+            own.map(|line| line.line.text.as_str()).filter(|text| !text.ends_with("of")).collect()
+        };
+        let words = match (segment.action, &lines(Mark::Goes)[..], &lines(Mark::Comes)[..]) {
+            (Action::Create, ..) => "is new".to_owned(),
+            (Action::Delete, ..) => "is deleted".to_owned(),
+            (_, [one], []) => format!("no longer contains {}", quoted(one)),
+            (_, [], [one]) => format!("now contains {}", quoted(one)),
+            (_, [old], [new]) => format!("contains {} instead of {}", quoted(new), quoted(old)),
+            _ => "changes".to_owned(),
+        };
+        let address = Address::new(Segment::KEY, segment.address.key.clone());
+        MessageCause { address, place: segment.place.clone(), words }
+    }
+}

@@ -1,0 +1,99 @@
+//! What is at stake, in a few sentences.
+
+use std::collections::BTreeSet;
+
+use pushplan_model::kinds::{Resource, Segment};
+use pushplan_model::text::count;
+
+use super::{MessageChange, MessageClass};
+use crate::review::Review;
+
+/// A sentence about a plan's messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerdictSentence {
+    pub class: MessageClass,
+    pub words: String,
+}
+
+impl Review<'_> {
+    /// What is at stake, the most urgent first. Empty if no message changes.
+    pub fn verdict(&self) -> Vec<VerdictSentence> {
+        let all = self.impact();
+        let mut sentences = Vec::new();
+        for class in MessageClass::ALL {
+            let own = |message: &&MessageChange| match class {
+                // What reaches more people at night counts for both.
+                MessageClass::QuietHours => !message.quiet.is_empty(),
+                class => message.class == class,
+            };
+            let (loosened, others): (Vec<_>, Vec<_>) =
+                all.iter().filter(own).partition(|message| message.audience.is_loosened && class == MessageClass::More);
+            for messages in [loosened, others].into_iter().filter(|messages| !messages.is_empty()) {
+                sentences.push(VerdictSentence { class, words: sentence(class, &messages) });
+            }
+        }
+        sentences
+    }
+
+    /// Whether a reader may be told that nothing here is risky: at most, a message reaches fewer people.
+    pub fn is_harmless(&self) -> bool {
+        let is_harmless = |message: &MessageChange| message.class == MessageClass::Fewer && message.quiet.is_empty();
+        self.impact().iter().all(is_harmless)
+    }
+}
+
+fn sentence(class: MessageClass, messages: &[&MessageChange]) -> String {
+    let senders: BTreeSet<&str> = messages.iter().map(|message| message.sender.as_str()).collect();
+    let number = senders.len();
+    let subject = count(number, "message");
+    let verb = |one: &'static str, many: &'static str| if number == 1 { one } else { many };
+    match class {
+        MessageClass::SendsNow => {
+            let to: BTreeSet<&str> =
+                messages.iter().flat_map(|message| &message.recipients).map(String::as_str).collect();
+            format!("{subject} {} sent at once to {}", verb("is", "are"), count(to.len(), "recipient"))
+        }
+        MessageClass::SendsLater => format!("{subject} {} triggered and sent later", verb("is", "are")),
+        MessageClass::Everyone => format!("{subject} {} every device", verb("reaches", "reach")),
+        MessageClass::More => format!("{subject} {} more people{}", verb("reaches", "reach"), because(messages)),
+        MessageClass::Different => {
+            format!("{subject} {} different people{}", verb("reaches", "reach"), because(messages))
+        }
+        MessageClass::QuietHours => {
+            let mut clocks: Vec<&str> =
+                messages.iter().flat_map(|message| &message.quiet).map(String::as_str).collect();
+            clocks.dedup();
+            let more = match clocks.len() {
+                0 | 1 => String::new(),
+                several => format!(" and {}", count(several - 1, "more place")),
+            };
+            let first = clocks.first().copied().unwrap_or_default();
+            format!("{subject} {} out in quiet hours ({first}{more})", verb("goes", "go"))
+        }
+        MessageClass::Time => format!("{subject} {} out at another time", verb("goes", "go")),
+        MessageClass::Text => format!("{subject} {} something else", verb("says", "say")),
+        MessageClass::Fewer => format!("{subject} {} fewer people{}", verb("reaches", "reach"), because(messages)),
+        MessageClass::Nobody => format!("{subject} {} nobody", verb("reaches", "reach")),
+        MessageClass::New => format!("{subject} {} new", verb("is", "are")),
+        MessageClass::Cancelled => format!("{subject} {} cancelled", verb("is", "are")),
+    }
+}
+
+/// The one segment that all of them change because of.
+fn because(messages: &[&MessageChange]) -> String {
+    let causes: BTreeSet<&str> = messages
+        .iter()
+        .flat_map(|message| &message.causes)
+        .filter(|cause| cause.address.kind == Segment::KEY)
+        .map(|cause| cause.address.key.as_str())
+        .collect();
+    let is_all = messages.iter().all(|message| message.causes.iter().any(|cause| cause.address.kind == Segment::KEY));
+    match (causes.len(), causes.first(), is_all) {
+        (1, Some(key), true) if messages.iter().all(|message| message.audience.is_loosened) => {
+            format!(": the exclusion list {key} shrinks")
+        }
+        (1, Some(key), true) => format!(": the segment {key} changes"),
+        _ if messages.iter().all(|message| message.audience.is_loosened) => ": an exclusion is loosened".to_owned(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,142 @@
+//! The messages that change, for programs.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::super::PlanView;
+use super::super::facts::written;
+use crate::audience::Relation;
+use crate::review::{MessageCause, MessageChange};
+use crate::timing::Times;
+
+/// A message that changes for people: by an edit of its own, or through anything that it names.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PlanMessage {
+    /// What sends it: an address, or the name of something that is not managed.
+    pub address: String,
+    /// Which variant of an experiment or outcome of a pipeline it is, from 1. Null if there is one.
+    pub variant: Option<usize>,
+    /// create, change, cancel or send.
+    pub action: &'static str,
+    /// Why a reviewer should look at it: sends_now, sends_later, everyone, more, different, quiet_hours, time, text, fewer, nobody,
+    /// new or cancelled. The first of these that holds.
+    pub class: String,
+    pub audience: MessageAudience,
+    pub content: MessageContent,
+    pub when: MessageWhen,
+    /// The clocks that show quiet hours when it is sent and did not before, such as `Sydney 01:00 Sat`.
+    pub quiet: Vec<String>,
+    /// The changes that it changes because of.
+    pub causes: Vec<Cause>,
+}
+
+/// Who gets a message.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MessageAudience {
+    pub words: String,
+    /// same, broader, narrower, disjoint, different or too_complex. Null if there is nothing to compare.
+    pub relation: Option<&'static str>,
+    /// A device that joins.
+    pub joins: Option<String>,
+    /// A device that leaves.
+    pub leaves: Option<String>,
+    /// Whether every device gets it.
+    pub everyone: bool,
+    /// Whether no device can get it any more.
+    pub nobody: bool,
+    /// Whether it reaches people who were excluded before.
+    pub exclusion_loosened: bool,
+    /// Who gets it because of a tag that the plan adds or removes.
+    pub recipients: Vec<String>,
+}
+
+/// What a message says.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MessageContent {
+    /// Whether anything of it changes, also what is not its text.
+    pub changed: bool,
+    pub old: Option<String>,
+    pub new: Option<String>,
+}
+
+/// When a message is sent.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MessageWhen {
+    /// Whether a time or the trigger changes.
+    pub changed: bool,
+    pub times: Vec<TimePair>,
+    /// The event that triggers it, as it was.
+    pub old_trigger: Option<String>,
+    pub trigger: Option<String>,
+    /// How many seconds after the plan is applied it is sent, if the plan sends it.
+    pub after_seconds: Option<i64>,
+}
+
+/// A time as it was, and as it will be.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TimePair {
+    pub old: Option<String>,
+    pub new: Option<String>,
+}
+
+/// A change that a message changes because of.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Cause {
+    pub address: String,
+    pub file: Option<String>,
+    pub line: Option<usize>,
+    /// What it changes, in words. Empty for the message's own resource.
+    pub words: String,
+}
+
+impl PlanMessage {
+    pub fn all(view: &PlanView) -> Vec<Self> {
+        view.review.impact().iter().map(Self::new).collect()
+    }
+
+    fn new(message: &MessageChange) -> Self {
+        let MessageChange { sender, variant, fate, class, audience, text, times, trigger, quiet, causes, .. } = message;
+        let relation = audience.relation.as_ref();
+        let at = |times: &Option<Times>| times.as_ref().map(|times| written(times.when));
+        let times: Vec<TimePair> = times.iter().map(|(was, is)| TimePair { old: at(was), new: at(is) }).collect();
+        let is_moved = |pair: &TimePair| pair.old != pair.new;
+        Self {
+            address: sender.clone(),
+            variant: *variant,
+            action: fate.word(),
+            class: class.word(),
+            audience: MessageAudience {
+                words: audience.words.clone(),
+                relation: relation.map(Relation::word),
+                joins: relation.and_then(Relation::joins).map(ToString::to_string),
+                leaves: relation.and_then(Relation::leaves).map(ToString::to_string),
+                everyone: audience.everyone,
+                nobody: audience.nobody,
+                exclusion_loosened: audience.is_loosened,
+                recipients: message.recipients.clone(),
+            },
+            content: MessageContent { changed: text.is_changed, old: text.old.clone(), new: text.new.clone() },
+            when: MessageWhen {
+                changed: trigger.0 != trigger.1 || times.iter().any(is_moved),
+                times,
+                old_trigger: trigger.0.clone(),
+                trigger: trigger.1.clone(),
+                after_seconds: message.after_seconds,
+            },
+            quiet: quiet.clone(),
+            causes: causes.iter().map(Cause::new).collect(),
+        }
+    }
+}
+
+impl Cause {
+    fn new(cause: &MessageCause) -> Self {
+        let MessageCause { address, place, words } = cause;
+        Self {
+            address: address.to_string(),
+            file: place.as_ref().map(|place| place.file.to_string()),
+            line: place.as_ref().map(|place| place.line),
+            words: words.clone(),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The messages that change, as a table: what, which message, who, when.
+
+use super::{Cut, facts};
+use crate::render::escape::markdown;
+use crate::render::plan::messages::{self, MessageRow, WhoMark};
+use crate::render::plan::{PlanView, content};
+use crate::text::{count, short};
+
+/// How many characters a cell has.
+const CELL: usize = 200;
+/// How many bytes a row has at the most.
+const LARGEST: usize = 2_000;
+
+/// What is at stake, in a line.
+pub fn verdict(view: &PlanView) -> String {
+    let said: Vec<String> = messages::verdict(view).into_iter().map(|(words, _)| words).collect();
+    format!("**{}**", markdown::text(&short(&said.join(" "), 3 * CELL)))
+}
+
+/// A row for each message that changes, the most urgent first, in at most so many bytes.
+pub fn table(view: &PlanView, most: usize) -> Cut {
+    const HEAD: &str = "### Messages\n\n| Change | Message | Who | When |\n|---|---|---|---|\n";
+    let most = most.saturating_sub(HEAD.len() + 400);
+    let (rows, more) = messages::rows(view);
+    let (mut out, mut left) = (String::new(), more);
+    for one in &rows {
+        let row = row(one);
+        if left > more || out.len() + row.len() > most {
+            left += 1;
+        } else {
+            out.push_str(&row);
+        }
+    }
+    let are = if left == 1 { "is" } else { "are" };
+    let more = format!("\n{} {are} not in this table.\n", count(left, "more message"));
+    let more = if left > 0 { more } else { String::new() };
+    let others = messages::others(view).map(|words| format!("{}\n\n", markdown::text(&short(&words, 2 * CELL))));
+    match (out.is_empty(), left) {
+        (true, 0) => Cut { text: others.unwrap_or_default(), left },
+        _ => Cut { text: format!("{HEAD}{out}{more}\n{}", others.unwrap_or_default()), left },
+    }
+}
+
+fn row(row: &MessageRow) -> String {
+    // Within a table a bar ends also what is code.
+    let code =
+        |what: &str| if what.contains(['|', '\\']) { markdown::code_in_html(what) } else { markdown::code(what) };
+    let text = |text: &str| markdown::text(&short(text, CELL));
+    let part = row.part.as_ref().map(|part| format!(" {}", text(part))).unwrap_or_default();
+    let name = match &row.address {
+        Some(_) => code(&short(&row.name, CELL)),
+        None => text(&row.name),
+    };
+    let what = format!("**{}** {name}{part}", row.class.label());
+    let message = match row.text.is_empty() {
+        true => String::new(),
+        false => facts::inline(&content::edited(row.text.clone()), CELL),
+    };
+    let sign = |mark: &WhoMark| match mark {
+        WhoMark::Joins => "+ ",
+        WhoMark::Leaves => "− ",
+        WhoMark::Gets => "",
+    };
+    let mut who: Vec<String> = row.who.iter().map(|(mark, words)| format!("{}{}", sign(mark), text(words))).collect();
+    for because in &row.because {
+        let address = code(&short(&because.address.to_string(), CELL));
+        let place = because.place().map(|place| format!(" ({})", code(&short(&place, CELL)))).unwrap_or_default();
+        who.push(format!("because {address} {}{place}", text(&because.words)));
+    }
+    let when: Vec<String> =
+        [&row.when, &row.quiet].into_iter().flatten().map(|words| text(&words.replace(" -> ", " → "))).collect();
+    let cells = [what.clone(), message, who.join("<br>"), when.join("<br>")];
+    let line: String = cells.iter().map(|cell| format!(" {cell} |")).collect();
+    match line.len() > LARGEST {
+        true => format!("| {} | too long to be shown here | | |\n", short(&what, CELL)),
+        false => format!("|{line}\n"),
+    }
+}

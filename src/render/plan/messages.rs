@@ -1,0 +1,250 @@
+//! The messages that change, in rows that every form shows: what, who, when, and because of which change.
+
+use std::collections::BTreeSet;
+
+use super::PlanView;
+use crate::address::Address;
+use crate::audience::Relation;
+use crate::plan::{Action, Change, DeclaredAt};
+use crate::render::layout::Paint;
+use crate::review::prose::{self, Piece};
+use crate::review::{MessageChange, MessageClass, MessageFate, MessageGroup};
+use crate::text::{all_of, count, quoted, short};
+use crate::timing::Times;
+use crate::timing::words;
+
+/// How much of a text stands in a row.
+const TEXT: usize = 120;
+/// How many senders of one row are named.
+const NAMED: usize = 3;
+/// How many changes are named that concern no message.
+const OTHERS: usize = 5;
+/// How many rows are shown that are not risky.
+const CALM: usize = 12;
+
+/// A row.
+#[derive(Clone, Debug)]
+pub struct MessageRow {
+    pub class: MessageClass,
+    /// What sends it, or how many do.
+    pub name: String,
+    /// What sends it, if it is one resource of the plan.
+    pub address: Option<Address>,
+    /// `variant 2`, or the first names of several.
+    pub part: Option<String>,
+    pub when: Option<String>,
+    /// What it says, word by word.
+    pub text: Vec<Piece>,
+    /// Who joins, who leaves, or who gets it.
+    pub who: Vec<(WhoMark, String)>,
+    /// Where it is sent in quiet hours.
+    pub quiet: Option<String>,
+    pub because: Vec<Because>,
+}
+
+/// What happens to some people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhoMark {
+    Joins,
+    Leaves,
+    Gets,
+}
+
+/// What a message changes because of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Because {
+    pub address: Address,
+    pub words: String,
+    pub place: Option<DeclaredAt>,
+}
+
+impl Because {
+    /// `all.yaml:2`.
+    pub fn place(&self) -> Option<String> {
+        self.place.as_ref().map(|place| format!("{}:{}", place.file, place.line))
+    }
+}
+
+impl MessageRow {
+    pub fn paint(&self) -> Paint {
+        match self.class {
+            MessageClass::SendsNow | MessageClass::SendsLater | MessageClass::Everyone => Paint::Danger,
+            MessageClass::More | MessageClass::Different | MessageClass::QuietHours => Paint::Asks,
+            MessageClass::Time | MessageClass::Text => Paint::Changed,
+            MessageClass::Fewer | MessageClass::Nobody | MessageClass::Cancelled => Paint::Old,
+            MessageClass::New => Paint::New,
+        }
+    }
+}
+
+/// The sentences that say what is at stake, each with its colour. Nothing where nothing changes at all.
+pub fn verdict(view: &PlanView) -> Vec<(String, Paint)> {
+    let said = view.review.verdict();
+    let mut out: Vec<(String, Paint)> = said
+        .iter()
+        .map(|one| (format!("{}.", one.words), if one.class.is_risky() { Paint::Danger } else { Paint::Strong }))
+        .collect();
+    if out.is_empty() {
+        out.push(("No message changes.".to_owned(), Paint::Strong));
+    }
+    out
+}
+
+/// The changes that concern no message: `Other changes: segments/vip and templates/old.`
+pub fn others(view: &PlanView) -> Option<String> {
+    let impact = view.review.impact();
+    let told: BTreeSet<Address> = impact
+        .iter()
+        .flat_map(|message| message.causes.iter().map(|cause| cause.address.resource()))
+        .chain(impact.iter().map(|message| message.address.resource()))
+        .collect();
+    let is_other = |change: &&Change| {
+        change.is_told() && change.action != Action::Past && !told.contains(&change.address.resource())
+    };
+    let others: BTreeSet<Address> =
+        view.plan.changes.iter().filter(is_other).map(|change| change.address.resource()).collect();
+    let mut named: Vec<String> = others.iter().take(OTHERS).map(ToString::to_string).collect();
+    if others.len() > OTHERS {
+        named.push(format!("{} more", others.len() - OTHERS));
+    }
+    let other = if impact.is_empty() { "" } else { "Other " };
+    let changes = if other.is_empty() { "Changes" } else { "changes" };
+    (!named.is_empty()).then(|| format!("{other}{changes}: {}.", all_of(&named)))
+}
+
+/// The rows, and how many are left out. Everything risky is shown.
+pub fn rows(view: &PlanView) -> (Vec<MessageRow>, usize) {
+    let groups = view.review.message_groups();
+    let calm = groups.iter().filter(|group| !group.first.class.is_risky()).count();
+    let mut shown = 0;
+    let mut rows = Vec::new();
+    for group in &groups {
+        if !group.first.class.is_risky() {
+            shown += 1;
+            if shown > CALM {
+                continue;
+            }
+        }
+        rows.push(row(group));
+    }
+    (rows, calm.saturating_sub(CALM))
+}
+
+fn row(group: &MessageGroup) -> MessageRow {
+    let message = group.first;
+    let many = group.senders() > 1;
+    let names = || {
+        let mut senders: Vec<String> = group.messages.iter().map(|message| message.sender.clone()).collect();
+        senders.dedup();
+        let more = senders.len().saturating_sub(NAMED);
+        senders.truncate(NAMED);
+        if more > 0 {
+            senders.push(format!("{more} more"));
+        }
+        all_of(&senders)
+    };
+    let is_ours = message.sender == message.address.to_string();
+    MessageRow {
+        class: message.class,
+        name: group.name(),
+        address: (is_ours && !many).then(|| message.address.clone()),
+        part: if many { Some(names()) } else { group.part() },
+        when: if many { None } else { when(message) },
+        text: text(group),
+        who: who(message),
+        quiet: quiet(message),
+        because: because(group),
+    }
+}
+
+/// When it is sent, and when it was to be sent if that changes.
+fn when(message: &MessageChange) -> Option<String> {
+    match message.after_seconds {
+        Some(0) => return Some("at once".to_owned()),
+        Some(seconds) => return Some(format!("after {}", words::length(seconds))),
+        None => {}
+    }
+    match &message.trigger {
+        (Some(old), Some(new)) if old != new => return Some(format!("{old} -> {new}")),
+        (_, Some(happens)) | (Some(happens), None) => return Some(format!("when {happens}")),
+        (None, None) => {}
+    }
+    let told = |(was, is): &(Option<Times>, Option<Times>)| match (was, is) {
+        (Some(was), Some(is)) if was.when != is.when => words::brief_change(was, is),
+        (_, Some(is)) => words::brief(is),
+        (Some(was), None) if message.fate == MessageFate::Changed => format!("no longer {}", words::brief(was)),
+        (Some(was), None) => words::brief(was),
+        (None, None) => String::new(),
+    };
+    let is_moved = |(was, is): &&(Option<Times>, Option<Times>)| {
+        was.as_ref().map(|times| times.when) != is.as_ref().map(|times| times.when)
+    };
+    // What moves is told first.
+    let first = message.times.iter().find(is_moved).or(message.times.first())?;
+    let more = message.times.len() - 1;
+    let more = if more > 0 { format!(" and {}", count(more, "more time")) } else { String::new() };
+    Some(format!("{}{more}", told(first)))
+}
+
+/// What it says: the words that change, or all of it.
+fn text(group: &MessageGroup) -> Vec<Piece> {
+    let message = group.first;
+    let (old, new) = (message.text.old.as_deref(), message.text.new.as_deref());
+    let whole = |text: &str| quoted(&short(&crate::render::one_line(text.trim()), TEXT));
+    match (old, new) {
+        (Some(old), Some(new)) if message.text.is_changed && old != new => match prose::words(old, new) {
+            Some(pieces) if old.len().max(new.len()) <= 2 * TEXT => pieces,
+            _ => vec![Piece::Goes(whole(old)), Piece::Same(" ".to_owned()), Piece::Comes(whole(new))],
+        },
+        // Each of several says something else.
+        _ if group.messages.iter().any(|other| other.text.new != message.text.new) => Vec::new(),
+        (_, Some(text)) | (Some(text), None) if !text.trim().is_empty() => {
+            let also = message.text.is_changed && old == new;
+            let rest = if also { " (its text stays; links, buttons or other fields change)" } else { "" };
+            vec![Piece::Same(format!("{}{rest}", whole(text)))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn who(message: &MessageChange) -> Vec<(WhoMark, String)> {
+    let audience = &message.audience;
+    if message.fate == MessageFate::Sent {
+        let named: Vec<&str> = message.recipients.iter().take(NAMED).map(String::as_str).collect();
+        let more = message.recipients.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        return vec![(WhoMark::Gets, format!("to {}{more}", named.join(", ")))];
+    }
+    let excluded = if audience.is_loosened { ", excluded until now" } else { "" };
+    match &audience.relation {
+        _ if audience.nobody => vec![(WhoMark::Leaves, "no device can get it any more".to_owned())],
+        Some(Relation::Same) => vec![(WhoMark::Gets, "to the same people".to_owned())],
+        Some(Relation::TooComplex) => {
+            vec![(WhoMark::Joins, "its audience is too complex to compare: check who gets it".to_owned())]
+        }
+        Some(relation) => {
+            let joins =
+                relation.joins().map(|device| (WhoMark::Joins, format!("joins: {device}{excluded}, for example")));
+            let leaves = relation.leaves().map(|device| (WhoMark::Leaves, format!("leaves: {device}, for example")));
+            let all = audience.everyone.then(|| (WhoMark::Gets, "to every device".to_owned()));
+            joins.into_iter().chain(leaves).chain(all).collect()
+        }
+        None if audience.everyone => vec![(WhoMark::Gets, "to every device".to_owned())],
+        None if audience.words.is_empty() => Vec::new(),
+        None => vec![(WhoMark::Gets, format!("to {}", audience.words))],
+    }
+}
+
+fn quiet(message: &MessageChange) -> Option<String> {
+    let (first, more) = message.quiet.split_first()?;
+    let more = if more.is_empty() { String::new() } else { format!(" and {}", count(more.len(), "more clock")) };
+    Some(format!("quiet hours: {first}{more}"))
+}
+
+/// What the row changes because of, besides an edit of its own.
+fn because(group: &MessageGroup) -> Vec<Because> {
+    let others = group.first.causes.iter().filter(|cause| !cause.words.is_empty());
+    others
+        .map(|cause| Because { address: cause.address.clone(), words: cause.words.clone(), place: cause.place.clone() })
+        .collect()
+}

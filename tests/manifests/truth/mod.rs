@@ -1,0 +1,143 @@
+//! Whatever is edited, a plan names every message whose recipients change, and no device contradicts what it says of them.
+//!
+//! A population of 600 devices is evaluated by the real service before and after each edit. `PUSHPLAN_TRUTH_EDITS=3000` tries
+//! more edits, `PUSHPLAN_TRUTH_SEED` others.
+
+mod population;
+mod projects;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pushplan::nouns::level::Level;
+use pushplan::plan::Plan;
+use pushplan::render::plan::{NextSteps, json};
+use serde_json::Value;
+
+use crate::generated::world::World;
+use population::Population;
+use projects::{Dice, Draft};
+
+/// Who gets each message, by its address.
+type Recipients = BTreeMap<String, BTreeSet<String>>;
+
+fn number(name: &str, usual: u64) -> u64 {
+    std::env::var(name).ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
+}
+
+/// What a plan says of one message.
+#[derive(Debug)]
+struct Claim {
+    action: String,
+    relation: Option<String>,
+    everyone: bool,
+    nobody: bool,
+}
+
+fn claims(plan: &Plan) -> BTreeMap<String, Claim> {
+    let document: Value = serde_json::from_str(&json(plan, &NextSteps::default())).expect("JSON");
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let claim = |message: &Value| {
+        let audience = &message["audience"];
+        let claim = Claim {
+            action: text(&message["action"]).expect("an action"),
+            relation: text(&audience["relation"]),
+            everyone: audience["everyone"] == true,
+            nobody: audience["nobody"] == true,
+        };
+        (text(&message["address"]).expect("an address"), claim)
+    };
+    document["messages"].as_array().expect("messages").iter().map(claim).collect()
+}
+
+/// Compares what a plan says with who got each message before and who gets it after; returns what is wrong.
+fn lies(claims: &BTreeMap<String, Claim>, before: &Recipients, after: &Recipients, all: usize) -> Vec<String> {
+    let mut lies = Vec::new();
+    let addresses: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    for address in addresses {
+        let (old, new) = (before.get(address), after.get(address));
+        let Some(claim) = claims.get(address) else {
+            if old != new {
+                lies.push(format!(
+                    "{address} is not named: {:?} -> {:?} devices",
+                    old.map(BTreeSet::len),
+                    new.map(BTreeSet::len)
+                ));
+            }
+            continue;
+        };
+        let (Some(old), Some(new)) = (old, new) else { continue };
+        let is_true = match claim.relation.as_deref() {
+            Some("same") => old == new,
+            Some("broader") => old.is_subset(new),
+            Some("narrower") => new.is_subset(old),
+            Some("disjoint") => old.is_disjoint(new),
+            _ => true,
+        };
+        let is_true = is_true && (!claim.nobody || new.is_empty()) && (!claim.everyone || new.len() == all);
+        if !is_true {
+            lies.push(format!("{address}: {claim:?}, and {} -> {} devices", old.len(), new.len()));
+        }
+    }
+    for address in claims.keys().filter(|address| !before.contains_key(*address) && !after.contains_key(*address)) {
+        lies.push(format!("{address} is named, and sends nothing"));
+    }
+    lies
+}
+
+/// One service that can change everything, and many edits, one after the other.
+#[test]
+fn plans_name_every_message_whose_recipients_change() {
+    runtime().block_on(async {
+        let mut dice = Dice::new(number("PUSHPLAN_TRUTH_SEED", 20_260_101));
+        let world = World::new(Level::Extended).await;
+        let population = Population::new(&world, &mut dice).await;
+        let mut draft = Draft::new(&mut dice);
+        world.applied(&draft.written()).await;
+        let mut before = population.recipients(&world, &draft).await;
+        let (mut named, mut changed) = (0, 0);
+        for edit in 0..number("PUSHPLAN_TRUTH_EDITS", 300) {
+            let next = draft.edited(&mut dice);
+            let plan = world.planned(&next.written()).await;
+            world.applied(&next.written()).await;
+            let after = population.recipients(&world, &next).await;
+            let claims = claims(&plan);
+            let lies = lies(&claims, &before, &after, population.ios_and_android());
+            assert!(lies.is_empty(), "edit {edit}: {lies:#?}\n{}\nbecomes\n{}", draft.written(), next.written());
+            named += claims.len();
+            let is_moved =
+                |(address, new): &(&String, &BTreeSet<String>)| before.get(*address).is_some_and(|old| old != *new);
+            changed += after.iter().filter(is_moved).count();
+            (draft, before) = (next, after);
+        }
+        assert!(changed > 100 && named >= changed, "{named} messages were named, {changed} changed");
+        world.stop().await;
+    });
+}
+
+/// Where the API changes nothing in place, a plan names the same messages with the same words.
+#[test]
+fn both_api_levels_name_the_same_messages() {
+    runtime().block_on(async {
+        let mut dice = Dice::new(number("PUSHPLAN_TRUTH_SEED", 20_260_101) + 1);
+        for edit in 0..number("PUSHPLAN_TRUTH_EDITS", 300) / 4 {
+            let draft = Draft::new(&mut dice);
+            let next = draft.edited(&mut dice);
+            let mut told = Vec::new();
+            for level in [Level::Documented, Level::Extended] {
+                let world = World::new(level).await;
+                world.applied(&draft.written()).await;
+                let claims = claims(&world.planned(&next.written()).await);
+                let told_of = claims
+                    .into_iter()
+                    .map(|(address, claim)| format!("{address} {} {:?}", claim.action, claim.relation));
+                told.push(told_of.collect::<Vec<_>>());
+                world.stop().await;
+            }
+            assert_eq!(told[0], told[1], "edit {edit}\n{}\nbecomes\n{}", draft.written(), next.written());
+        }
+    });
+}

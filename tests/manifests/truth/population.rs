@@ -1,0 +1,98 @@
+//! Devices with random properties, and who of them gets a message.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::Recipients;
+use super::projects::{COUNTRIES, Dice, Draft, LISTS, TAGS, TIERS};
+use crate::generated::world::World;
+
+/// How many devices there are, and how many of them an answer names.
+const DEVICES: usize = 600;
+const NAMED: usize = 100;
+
+pub struct Population {
+    client: reqwest::Client,
+    ios_and_android: usize,
+}
+
+impl Population {
+    pub async fn new(world: &World, dice: &mut Dice) -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::new();
+        let mut ios_and_android = 0;
+        for number in 0..DEVICES {
+            let device = device(number, dice);
+            ios_and_android += usize::from(device["device_type"] != "web");
+            let url = format!("{}/local/devices/d-{number}", world.origin());
+            let answer = client.put(url).json(&device).send().await.expect("an answer");
+            assert!(answer.status().is_success(), "{}", answer.text().await.unwrap_or_default());
+        }
+        Self { client, ios_and_android }
+    }
+
+    /// How many devices there are of the kinds that the messages go to.
+    pub fn ios_and_android(&self) -> usize {
+        self.ios_and_android
+    }
+
+    /// Who gets each message of a project, as the service has it.
+    pub async fn recipients(&self, world: &World, draft: &Draft) -> Recipients {
+        let ids = world.segment_ids().await;
+        let mut found = Recipients::new();
+        for (address, audience) in draft.messages() {
+            let audience = with_ids(&audience, &ids);
+            let mut devices = BTreeSet::new();
+            // An answer names a hundred devices, so that it is asked for each hundred.
+            for chunk in 0..DEVICES / NAMED {
+                let asked = json!({
+                    "audience": { "AND": [audience, { "tag": format!("chunk-{chunk}") }] },
+                    "device_types": ["ios", "android"],
+                });
+                let url = format!("{}/local/audience", world.origin());
+                let answer = self.client.post(url).json(&asked).send().await.expect("an answer");
+                let body: Value = answer.json().await.expect("JSON");
+                let named = body["devices"].as_array().unwrap_or_else(|| panic!("{asked}: {body}"));
+                assert_eq!(body["count"], named.len(), "all are named");
+                devices.extend(named.iter().filter_map(Value::as_str).map(str::to_owned));
+            }
+            found.insert(address, devices);
+        }
+        found
+    }
+}
+
+fn device(number: usize, dice: &mut Dice) -> Value {
+    let mut tags: Vec<String> = TAGS.iter().filter(|_| dice.below(3) == 0).map(|tag| (*tag).to_owned()).collect();
+    tags.push(format!("chunk-{}", number / NAMED));
+    let mut device = json!({
+        "device_type": dice.pick(&["ios", "ios", "android", "android", "web"]),
+        "opt_in": dice.below(10) > 0,
+        "tags": { "": tags },
+        "properties": { "country": dice.pick(&COUNTRIES), "language": dice.pick(&["en", "fr", "de"]) },
+        "lists": LISTS.iter().filter(|_| dice.below(3) == 0).collect::<Vec<_>>(),
+    });
+    if dice.below(2) == 0 {
+        device["tags"]["tier"] = json!([dice.pick(&TIERS)]);
+    }
+    if dice.below(3) == 0 {
+        device["named_user"] = format!("u-{}", dice.below(5)).into();
+    }
+    device
+}
+
+/// An audience that names segments by the ids that the service gave them.
+fn with_ids(audience: &Value, ids: &std::collections::BTreeMap<String, String>) -> Value {
+    match audience {
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(key, value)| match (key.as_str(), value.as_str()) {
+                ("segment", Some(name)) => (key.clone(), Value::from(ids[name].clone())),
+                _ => (key.clone(), with_ids(value, ids)),
+            })
+            .collect(),
+        Value::Array(items) => items.iter().map(|item| with_ids(item, ids)).collect(),
+        other => other.clone(),
+    }
+}

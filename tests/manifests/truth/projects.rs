@@ -1,0 +1,180 @@
+//! Random projects with nested segments, and random edits of them.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+pub const TAGS: [&str; 6] = ["buyer", "lapsed", "newsletter", "unsubscribed", "vip", "remind"];
+pub const TIERS: [&str; 3] = ["gold", "silver", "bronze"];
+pub const COUNTRIES: [&str; 4] = ["US", "CA", "AU", "FR"];
+pub const LISTS: [&str; 2] = ["imported", "panel"];
+
+/// Random numbers from a seed.
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn below(&mut self, most: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % most
+    }
+
+    pub fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.below(all.len())]
+    }
+}
+
+/// A project. Its segments name only earlier ones.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    segments: Vec<Value>,
+    /// Each with its audience and its text.
+    pushes: BTreeMap<String, (Value, String)>,
+    experiments: BTreeMap<String, (Value, String)>,
+    next: usize,
+}
+
+impl Draft {
+    pub fn new(dice: &mut Dice) -> Self {
+        let mut draft = Self { segments: Vec::new(), pushes: BTreeMap::new(), experiments: BTreeMap::new(), next: 0 };
+        for number in 0..5 {
+            draft.segments.push(condition(dice, 4, number));
+        }
+        (0..4).for_each(|_| draft.add_push(dice));
+        let audience = condition(dice, 2, 5);
+        draft.experiments.insert("trial".to_owned(), (audience, "A".to_owned()));
+        draft
+    }
+
+    fn add_push(&mut self, dice: &mut Dice) {
+        let audience = match dice.below(2) {
+            0 => json!({ "segment": format!("s{}", dice.below(self.segments.len())) }),
+            _ => condition(dice, 2, self.segments.len()),
+        };
+        self.pushes.insert(format!("push-{}", self.next), (audience, format!("Text {}", self.next)));
+        self.next += 1;
+    }
+
+    /// What somebody makes of it.
+    pub fn edited(&self, dice: &mut Dice) -> Self {
+        let mut next = self.clone();
+        for _ in 0..=dice.below(2) {
+            let names: Vec<String> = next.pushes.keys().cloned().collect();
+            let push = dice.pick(&names).clone();
+            match dice.below(10) {
+                0..=5 => {
+                    let number = dice.below(next.segments.len());
+                    next.segments[number] = mutated(&next.segments[number], dice, number);
+                }
+                6 => {
+                    let segments = next.segments.len();
+                    next.pushes.entry(push).and_modify(|(audience, _)| *audience = mutated(audience, dice, segments));
+                }
+                7 => {
+                    let number = next.next;
+                    next.pushes.entry(push).and_modify(|(_, text)| *text = format!("Text {number}"));
+                    next.next += 1;
+                }
+                8 if next.pushes.len() > 2 => drop(next.pushes.remove(&push)),
+                8 | 9 => next.add_push(dice),
+                _ => {}
+            }
+        }
+        next
+    }
+
+    /// The address and the audience of each message.
+    pub fn messages(&self) -> Vec<(String, Value)> {
+        let of = |kind: &str, all: &BTreeMap<String, (Value, String)>| -> Vec<(String, Value)> {
+            all.iter().map(|(key, (audience, _))| (format!("{kind}/{key}"), audience.clone())).collect()
+        };
+        [of("scheduled_pushes", &self.pushes), of("experiments", &self.experiments)].concat()
+    }
+
+    /// As a manifest. YAML reads JSON.
+    pub fn written(&self) -> String {
+        let segments: BTreeMap<String, Value> = (0..)
+            .zip(&self.segments)
+            .map(|(number, criteria)| (format!("s{number}"), json!({ "criteria": criteria })))
+            .collect();
+        let lifecycle = json!({ "broadcast": true });
+        let push = |(key, (audience, text)): (&String, &(Value, String))| {
+            let push = json!({
+                "audience": audience,
+                "device_types": ["ios", "android"],
+                "notification": { "alert": text },
+            });
+            let schedule = json!({ "scheduled_time": "2035-03-01T10:00" });
+            (key.clone(), json!({ "schedule": schedule, "push": push, "lifecycle": lifecycle }))
+        };
+        let experiment = |(key, (audience, text)): (&String, &(Value, String))| {
+            let variant = |text: String| {
+                let schedule = json!({ "scheduled_time": "2035-03-02T10:00" });
+                json!({ "push": { "notification": { "alert": text } }, "schedule": schedule })
+            };
+            let variants = [variant(format!("{text} one")), variant(format!("{text} two"))];
+            let experiment = json!({ "audience": audience, "device_types": ["ios", "android"], "variants": variants, "lifecycle": lifecycle });
+            (key.clone(), experiment)
+        };
+        let pushes: BTreeMap<String, Value> = self.pushes.iter().map(push).collect();
+        let experiments: BTreeMap<String, Value> = self.experiments.iter().map(experiment).collect();
+        json!({ "segments": segments, "scheduled_pushes": pushes, "experiments": experiments }).to_string()
+    }
+}
+
+/// A condition of at most some depth that names the first so many segments.
+fn condition(dice: &mut Dice, depth: usize, segments: usize) -> Value {
+    match dice.below(if depth == 0 { 6 } else { 10 }) {
+        0 | 1 => json!({ "tag": dice.pick(&TAGS) }),
+        2 => json!({ "tag": dice.pick(&TIERS), "group": "tier" }),
+        3 => json!({ "tag": dice.pick(&COUNTRIES), "group": "ua_locale_country" }),
+        4 => match dice.below(3) {
+            0 => json!({ "named_user": format!("u-{}", dice.below(5)) }),
+            1 => json!({ "static_list": dice.pick(&LISTS) }),
+            _ => json!({ "tag": dice.pick(&["en", "fr", "de"]), "group": "ua_locale_language" }),
+        },
+        5 if segments > 0 => json!({ "segment": format!("s{}", dice.below(segments)) }),
+        5 => json!({ "tag": dice.pick(&TAGS) }),
+        6 => json!({ "not": condition(dice, depth - 1, segments) }),
+        kind => {
+            let members: Vec<Value> = (0..2 + dice.below(2)).map(|_| condition(dice, depth - 1, segments)).collect();
+            if kind < 9 { json!({ "and": members }) } else { json!({ "or": members }) }
+        }
+    }
+}
+
+/// A condition with one edit, as people make them: a member more or less, `and` instead of `or`, another value, a `not`.
+fn mutated(condition: &Value, dice: &mut Dice, segments: usize) -> Value {
+    let (joined, other) = match condition {
+        Value::Object(fields) if fields.contains_key("and") => ("and", "or"),
+        Value::Object(fields) if fields.contains_key("or") => ("or", "and"),
+        Value::Object(fields) if fields.contains_key("not") && dice.below(3) > 0 => {
+            return json!({ "not": mutated(&condition["not"], dice, segments) });
+        }
+        Value::Object(fields) if fields.contains_key("not") => return condition["not"].clone(),
+        _ => return self::leaf(condition, dice, segments),
+    };
+    let mut members = condition[joined].as_array().cloned().unwrap_or_default();
+    let at = dice.below(members.len());
+    match dice.below(5) {
+        0 => members.push(self::condition(dice, 1, segments)),
+        1 if members.len() > 2 => drop(members.remove(at)),
+        2 => return json!({ other: members }),
+        _ => members[at] = mutated(&members[at], dice, segments),
+    }
+    json!({ joined: members })
+}
+
+fn leaf(condition: &Value, dice: &mut Dice, segments: usize) -> Value {
+    match dice.below(4) {
+        0 => json!({ "not": condition }),
+        1 => json!({ "and": [condition, self::condition(dice, 0, segments)] }),
+        2 => json!({ "or": [condition, self::condition(dice, 0, segments)] }),
+        _ => self::condition(dice, 0, segments),
+    }
+}
