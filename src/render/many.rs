@@ -9,6 +9,7 @@ pub mod text;
 use std::collections::HashMap;
 
 use super::Repetition;
+use super::plan::messages;
 use super::plan::text::{changing, pressing, staying};
 use super::plan::{NextSteps, PlanView, Risk};
 use crate::failure::Failure;
@@ -110,9 +111,16 @@ fn words(view: &PlanView) -> String {
         let left = if left > 0 { format!(", {left} left out") } else { String::new() };
         return format!("no changes ({}{left})", count(view.matching(), "resource"));
     }
+    let verdict: Vec<String> = messages::verdict(view).into_iter().map(|(words, _)| words).collect();
     let all: Vec<String> = changing.into_iter().chain(staying(view)).collect();
     let pressing: Vec<String> = pressing(view).into_iter().map(|(words, _)| format!(" {words}")).collect();
-    format!("{}{}{}", all.join(", "), if pressing.is_empty() { "" } else { "." }, pressing.concat())
+    format!(
+        "{} {}{}{}",
+        verdict.join(" "),
+        all.join(", "),
+        if pressing.is_empty() { "" } else { "." },
+        pressing.concat()
+    )
 }
 
 /// What is shown once for all targets that have it.
@@ -193,17 +201,22 @@ fn every_change<'p, B>(
     folded.collect()
 }
 
-/// `The same 3 changes on 14 targets: shop-de, shop-us …`
-fn heading(targets: &[&str], changes: usize) -> String {
+/// `shop-de`, or `14 targets: shop-de, shop-us …`.
+fn named(targets: &[&str]) -> String {
     let few = targets.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
     let more = targets.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    if targets.len() == 1 { few } else { format!("{}: {few}{more}", count(targets.len(), "target")) }
+}
+
+/// `The same 3 changes on 14 targets: shop-de, shop-us …`
+fn heading(targets: &[&str], changes: usize) -> String {
     let same = match (targets.len(), changes) {
-        (1, _) => return format!("{} on {few}", count(changes, "change")),
+        (1, _) => count(changes, "change"),
         (_, 1) => "The same change".to_owned(),
         (_, number) => format!("The same {number} changes"),
     };
-    format!("{same} on {}: {few}{more}", count(targets.len(), "target"))
+    format!("{same} on {}", named(targets))
 }
 
 #[cfg(test)]

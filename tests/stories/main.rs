@@ -43,6 +43,7 @@ mod repaired;
 mod reports;
 mod restored;
 mod reverting;
+mod reviewers;
 mod saved;
 mod statistics;
 mod test_sends;

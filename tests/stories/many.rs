@@ -138,10 +138,10 @@ fn plans_of_several_targets_have_a_line_each_and_every_change_once() {
     says(
         &ran.stdout,
         &[
-            "  cafe-de    2 to create, 0 unchanged\n",
+            "  cafe-de    No message changes. 2 to create, 0 unchanged\n",
             "  cafe-us    failed: the credentials for",
             ".cafe-us] with app_key and master_secret",
-            "  shop-us    2 to create, 0 unchanged\n",
+            "  shop-us    No message changes. 2 to create, 0 unchanged\n",
             "The same change on 2 targets: cafe-de, shop-de\n\n+ segments/vip  \"Wichtig\"",
             "The same change on 2 targets: shop-de, shop-us\n\n+ segments/own",
             "1 change on cafe-de\n\n+ segments/own",
@@ -177,7 +177,7 @@ fn plans_of_several_targets_have_a_line_each_and_every_change_once() {
     assert_eq!(ran.code, 2, "{ran}");
     says(
         &ran.stdout,
-        &["| shop-de | 2 to create, 0 unchanged |", "### The same change on 2 targets: shop-de, shop-us"],
+        &["| shop-de | No message changes. 2 to create, 0 unchanged |", "### The same change on 2 targets: shop-de, shop-us"],
     );
     // A pattern that means one target is that target.
     let (one, named) = (world.good(&["plan", "--target", "shop-d*"]), world.good(&["plan", "--target", "shop-de"]));

@@ -1,8 +1,8 @@
 //! For a pull request: a table of the targets, and every change once. It has at most as many bytes as a plan of one target.
 
-use super::{PlanResult, PlanView, Several, every_change, heading, words};
+use super::{PlanResult, PlanView, Several, every_change, heading, named, words};
 use crate::render::escape::markdown::{code, text};
-use crate::render::plan::markdown::{LIMIT, blocks};
+use crate::render::plan::markdown::{LIMIT, blocks, messages};
 use crate::text::{count, in_one, short};
 
 /// How many characters of a line are shown.
@@ -27,6 +27,13 @@ pub fn markdown(several: &Several) -> String {
         out.push_str(&format!("> [!NOTE]\n> {}\n\n", text(&short(words, 2 * LINE))));
     }
     out.push_str(&table(several));
+    for folded in every_change(several, messages::blocks, String::as_str) {
+        let head = format!("On {}:\n\n", text(&short(&named(&folded.targets), 4 * LINE)));
+        let section = format!("{head}{}{}\n", messages::HEAD, folded.blocks.concat());
+        if out.len() + section.len() + END <= LIMIT / 2 {
+            out.push_str(&section);
+        }
+    }
     out.push_str(&refusals(several));
     let shown =
         |view: &PlanView| blocks(view).into_iter().map(|(risk, whole, line)| (risk, Block { whole, line })).collect();

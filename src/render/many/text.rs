@@ -1,9 +1,9 @@
 //! For a person at a terminal.
 
-use super::{PlanResult, Several, ShownBlock, every_change, fold, heading, words};
+use super::{PlanResult, Several, ShownBlock, every_change, fold, heading, named, words};
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::render::plan::Risk;
-use crate::render::plan::text::{blocks, held_lines};
+use crate::render::plan::text::{blocks, held_lines, message_blocks};
 
 /// A line for each target, then every change once under the targets that have it, and what to do next.
 pub fn text(several: &Several, style: Style) -> String {
@@ -22,6 +22,7 @@ fn whole(several: &Several, ahead: bool, style: Style) -> String {
         out.push('\n');
     }
     lines(&mut out, several, style);
+    messages(&mut out, several, style);
     changes(&mut out, several, style);
     held(&mut out, several, style);
     let mut line = Words::new(&several.summary());
@@ -63,6 +64,16 @@ pub(super) fn failed(target: &str, failure: &crate::failure::Failure) -> Row {
             help.map(Words::new).fold(row.line(Words::after("= help: ", Paint::Strong).and(first)), Row::line)
         }
         None => row,
+    }
+}
+
+/// Every message that changes, once, under the targets that have it.
+fn messages(out: &mut String, several: &Several, style: Style) {
+    for folded in every_change(several, |view| message_blocks(view, style), String::as_str) {
+        let words = format!("Messages on {}", named(&folded.targets));
+        layout::paragraph(out, &Words::default().paint(&words, Paint::Strong), 0, style);
+        folded.blocks.iter().for_each(|block| out.push_str(block));
+        out.push('\n');
     }
 }
 

@@ -18,7 +18,7 @@ use crate::render::layout::{Row, Words};
 use crate::review::fields::Difference;
 use crate::review::{self, before};
 
-use messages::PlanMessage;
+pub use messages::PlanMessage;
 
 pub use verbs::{MovedSide, Risk, Verb};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::PlanView;
+use super::{PlanView, Risk};
 use crate::address::Address;
 use crate::audience::Relation;
 use crate::plan::{Action, Change, DeclaredAt};
@@ -40,7 +40,14 @@ pub struct MessageRow {
     /// Where it is sent in quiet hours.
     pub quiet: Option<String>,
     pub because: Vec<Because>,
+    /// Nothing changes before a person has done something.
+    pub is_by_hand: bool,
 }
+
+/// Who gets what is for everyone.
+const EVERYONE: &str = "to everyone with one of its kinds of device";
+/// That a person has to do it.
+pub const BY_HAND: &str = "by hand: it stays as it is until a person has done what stands below";
 
 /// What happens to some people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +73,16 @@ impl Because {
 }
 
 impl MessageRow {
+    pub fn risk(&self) -> Risk {
+        match self.class {
+            MessageClass::SendsNow | MessageClass::SendsLater => Risk::Sends,
+            class if class.is_risky() => Risk::Audience,
+            MessageClass::Time => Risk::Time,
+            MessageClass::Text => Risk::Text,
+            _ => Risk::None,
+        }
+    }
+
     pub fn paint(&self) -> Paint {
         match self.class {
             MessageClass::SendsNow | MessageClass::SendsLater | MessageClass::Everyone => Paint::Danger,
@@ -148,13 +165,22 @@ fn row(group: &MessageGroup) -> MessageRow {
         class: message.class,
         name: group.name(),
         address: (is_ours && !many).then(|| message.address.clone()),
-        part: if many { Some(names()) } else { group.part() },
+        part: if many { Some(names()) } else { part(group) },
         when: if many { None } else { when(message) },
         text: text(group),
         who: who(message),
         quiet: quiet(message),
         because: because(group),
+        is_by_hand: message.is_by_hand,
     }
+}
+
+/// Which part of a resource it is, and that it is new, if its class does not say so.
+fn part(group: &MessageGroup) -> Option<String> {
+    let is_new = group.first.fate == MessageFate::New && group.first.class != MessageClass::New;
+    let parts = [group.part(), is_new.then(|| "new".to_owned())];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// When it is sent, and when it was to be sent if that changes.
@@ -171,6 +197,7 @@ fn when(message: &MessageChange) -> Option<String> {
     }
     let told = |(was, is): &(Option<Times>, Option<Times>)| match (was, is) {
         (Some(was), Some(is)) if was.when != is.when => words::brief_change(was, is),
+        (None, Some(is)) if message.fate == MessageFate::Changed => format!("new: {}", words::brief(is)),
         (_, Some(is)) => words::brief(is),
         (Some(was), None) if message.fate == MessageFate::Changed => format!("no longer {}", words::brief(was)),
         (Some(was), None) => words::brief(was),
@@ -182,7 +209,7 @@ fn when(message: &MessageChange) -> Option<String> {
     // What moves is told first.
     let first = message.times.iter().find(is_moved).or(message.times.first())?;
     let more = message.times.len() - 1;
-    let more = if more > 0 { format!(" and {}", count(more, "more time")) } else { String::new() };
+    let more = if more > 0 { format!("; {}", count(more, "other time")) } else { String::new() };
     Some(format!("{}{more}", told(first)))
 }
 
@@ -215,10 +242,16 @@ fn who(message: &MessageChange) -> Vec<(WhoMark, String)> {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         return vec![(WhoMark::Gets, format!("to {}{more}", named.join(", ")))];
     }
+    let (was, is) = (times(message, |(was, _)| was), times(message, |(_, is)| is));
+    let again = match message.fate == MessageFate::Changed && was != is {
+        true => format!(", {} instead of {}", count(is, "time"), count(was, "time")),
+        false => String::new(),
+    };
     let excluded = if audience.is_loosened { ", excluded until now" } else { "" };
     match &audience.relation {
         _ if audience.nobody => vec![(WhoMark::Leaves, "no device can get it any more".to_owned())],
-        Some(Relation::Same) => vec![(WhoMark::Gets, "to the same people".to_owned())],
+        Some(Relation::Same) if audience.everyone => vec![(WhoMark::Gets, format!("to everyone, as before{again}"))],
+        Some(Relation::Same) => vec![(WhoMark::Gets, format!("to the same people{again}"))],
         Some(Relation::TooComplex) => {
             vec![(WhoMark::Joins, "its audience is too complex to compare: check who gets it".to_owned())]
         }
@@ -226,13 +259,17 @@ fn who(message: &MessageChange) -> Vec<(WhoMark, String)> {
             let joins =
                 relation.joins().map(|device| (WhoMark::Joins, format!("joins: {device}{excluded}, for example")));
             let leaves = relation.leaves().map(|device| (WhoMark::Leaves, format!("leaves: {device}, for example")));
-            let all = audience.everyone.then(|| (WhoMark::Gets, "to every device".to_owned()));
+            let all = audience.everyone.then(|| (WhoMark::Gets, EVERYONE.to_owned()));
             joins.into_iter().chain(leaves).chain(all).collect()
         }
-        None if audience.everyone => vec![(WhoMark::Gets, "to every device".to_owned())],
+        None if audience.everyone => vec![(WhoMark::Gets, EVERYONE.to_owned())],
         None if audience.words.is_empty() => Vec::new(),
         None => vec![(WhoMark::Gets, format!("to {}", audience.words))],
     }
+}
+
+fn times(message: &MessageChange, side: impl Fn(&(Option<Times>, Option<Times>)) -> &Option<Times>) -> usize {
+    message.times.iter().filter(|pair| side(pair).is_some()).count()
 }
 
 fn quiet(message: &MessageChange) -> Option<String> {

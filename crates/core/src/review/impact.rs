@@ -48,6 +48,8 @@ pub struct MessageChange {
     /// The clocks that show quiet hours when it is sent and did not before: `Sydney 01:00 Sat`.
     pub quiet: Vec<String>,
     pub causes: Vec<MessageCause>,
+    /// Whether nothing changes before a person has done something.
+    pub is_by_hand: bool,
     /// Who gets it because of a tag that the plan adds or removes.
     pub recipients: Vec<String>,
     /// How long after the plan is applied it is sent, if the plan sends it.
@@ -131,6 +133,11 @@ impl MessageClass {
         self.label().to_lowercase().replace(' ', "_")
     }
 
+    /// Whether it is about who gets a message.
+    fn is_reach(self) -> bool {
+        matches!(self, Self::More | Self::Different)
+    }
+
     /// Whether people get a message that they would not have got, or at a bad time.
     pub fn is_risky(self) -> bool {
         self <= Self::QuietHours
@@ -187,18 +194,20 @@ impl Review<'_> {
             return Vec::new();
         }
         let key = At::new(change.address.key.clone(), Span::NONE);
-        let is_sent = |spec: Option<&serde_json::Value>| {
-            spec.is_some_and(|spec| {
-                let has_run = || api.runs(spec).and_then(|runs| runs.last).is_some_and(|last| last <= self.plan.made);
-                api.messages(spec) && !has_run()
-            })
+        let messages = |spec: Option<&serde_json::Value>| spec.is_some_and(|spec| api.messages(spec));
+        let has_run = |spec: Option<&serde_json::Value>| {
+            let last = spec.and_then(|spec| api.runs(spec)).and_then(|runs| runs.last);
+            last.is_some_and(|last| last <= self.plan.made)
         };
-        let read = |side: Side, spec: Option<&serde_json::Value>| {
-            self.of_resource(change, side, |spec: &dyn Spec| Messages::of(spec, &key))
-                .filter(|_| is_sent(spec))
-                .unwrap_or_default()
+        let (was, is) = (before(change), after(change));
+        let is_pending = messages(was) && !has_run(was);
+        // What is moved into the past is refused, and is sent at its old time.
+        let stays = messages(is) && (is_pending || !has_run(is));
+        let read = |side: Side, is_sent: bool| {
+            let messages = self.of_resource(change, side, |spec: &dyn Spec| Messages::of(spec, &key));
+            messages.filter(|_| is_sent).unwrap_or_default()
         };
-        let (old, new) = (read(Side::Before, before(change)), read(Side::After, after(change)));
+        let (old, new) = (read(Side::Before, is_pending), read(Side::After, stays));
         let pairs = old.pairs(change, &new);
         let several = old.texts.len().max(new.texts.len()) > 1;
         let one = |pair: (Option<usize>, Option<usize>)| {
@@ -226,7 +235,7 @@ impl Review<'_> {
             new: is.map(|at| new.texts[at].clone()),
             is_changed: was.zip(is).is_some_and(|(was, is)| old.contents[was] != new.contents[is]),
         };
-        let times = self.message_times(change, variant, fate);
+        let times = self.message_times(change, (was, is), variant.is_some());
         let trigger = self.both_set_off(change);
         let is_other = was.is_some() && is.is_some() && trigger.0 != trigger.1;
         let (was_delayed, is_delayed) = (old.delay(was), new.delay(is));
@@ -236,9 +245,11 @@ impl Review<'_> {
             trigger.1.filter(|_| is.is_some()).map(|words| after_delay(words, is_delayed)),
         );
         let audience = self.audience_change(change, fate);
-        let quiet = self.newly_quiet(change, variant, fate);
+        let quiet = self.newly_quiet(change, (was, is), variant.is_some());
         let is_moved = is_delayed_otherwise || times.iter().any(is_moved);
-        let class = class(fate, &audience, is_other, is_moved, text.is_changed, !quiet.is_empty())?;
+        let occurrences = (count_of(&times, |(was, _)| was), count_of(&times, |(_, is)| is));
+        let occurrences = (fate == MessageFate::Changed).then_some(occurrences);
+        let class = class(fate, &audience, is_other, is_moved, text.is_changed, !quiet.is_empty(), occurrences)?;
         let causes = self.causes(change, fate, &audience, &text);
         Some(MessageChange {
             sender: change.address.to_string(),
@@ -253,6 +264,7 @@ impl Review<'_> {
             trigger,
             quiet,
             causes,
+            is_by_hand: change.action == Action::ByHand,
             recipients: Vec::new(),
             after_seconds: None,
         })
@@ -261,35 +273,38 @@ impl Review<'_> {
     fn message_times(
         &self,
         change: &Change,
-        variant: Option<usize>,
-        fate: MessageFate,
+        (was, is): (Option<usize>, Option<usize>),
+        several: bool,
     ) -> Vec<(Option<Times>, Option<Times>)> {
         let both = self.both_times(change);
-        let is_own = |times: &Times| variant.is_none() || times.variant.is_none() || times.variant == variant;
-        let pairs = both.each().filter(|(was, is)| is.or(*was).is_some_and(is_own));
-        let is_over = |times: &Times| has_passed(times.when, self.plan.made);
-        let pairs = pairs.filter(|(was, is)| !is.or(*was).is_some_and(is_over));
-        let kept = pairs.map(|(was, is)| match fate {
-            MessageFate::New => (None, is.cloned()),
-            MessageFate::Cancelled => (was.cloned(), None),
-            _ => (was.cloned(), is.cloned()),
-        });
-        kept.filter(|(was, is)| was.is_some() || is.is_some()).collect()
+        let is_own = |times: &&Times, at: Option<usize>| {
+            at.is_some_and(|at| !several || times.variant.is_none() || times.variant == Some(at + 1))
+        };
+        let own = both.each().map(|(old, new)| (old.filter(|old| is_own(old, was)), new.filter(|new| is_own(new, is))));
+        // What has passed on both sides is over.
+        let is_over = |times: &&Times| has_passed(times.when, self.plan.made);
+        let is_left = |(old, new): &(Option<&Times>, Option<&Times>)| {
+            (old.is_some() || new.is_some())
+                && !(old.is_none_or(|old| is_over(&old)) && new.is_none_or(|new| is_over(&new)))
+        };
+        own.filter(is_left).map(|(old, new)| (old.cloned(), new.cloned())).collect()
     }
 
     /// The quiet clocks of a message that were not quiet before.
-    fn newly_quiet(&self, change: &Change, variant: Option<usize>, fate: MessageFate) -> Vec<String> {
-        if self.plan.told.quiet.is_none() || fate == MessageFate::Cancelled {
+    fn newly_quiet(&self, change: &Change, (was, is): (Option<usize>, Option<usize>), several: bool) -> Vec<String> {
+        if self.plan.told.quiet.is_none() || is.is_none() {
             return Vec::new();
         }
-        let quiet = |side: Side| -> Vec<String> {
+        // A new message to the whole world is always sent at night somewhere.
+        let anywhere = was.is_some();
+        let quiet = |side: Side, at: Option<usize>| -> Vec<String> {
             let times = self.times(change, side);
-            let own = times.iter().filter(|times| variant.is_none() || times.variant == variant);
-            let own = own.filter(|times| !has_passed(times.when, self.plan.made));
-            own.flat_map(words::quiet_clocks).collect()
+            let is_own = |times: &&Times| at.is_some_and(|at| !several || times.variant == Some(at + 1));
+            let own = times.iter().filter(is_own).filter(|times| !has_passed(times.when, self.plan.made));
+            own.flat_map(|times| words::quiet_clocks(times, anywhere)).collect()
         };
-        let before = if fate == MessageFate::New { Vec::new() } else { quiet(Side::Before) };
-        let mut found = quiet(Side::After);
+        let before = quiet(Side::Before, was);
+        let mut found = quiet(Side::After, is);
         found.retain(|clock| !before.contains(clock));
         found
     }
@@ -301,6 +316,14 @@ impl MessageChange {
         let times = self.times.iter().filter_map(|(was, is)| is.as_ref().or(was.as_ref()));
         times.map(|times| range(times.when).0).min()
     }
+}
+
+/// How many of some times there are.
+fn count_of(
+    times: &[(Option<Times>, Option<Times>)],
+    side: impl Fn(&(Option<Times>, Option<Times>)) -> &Option<Times>,
+) -> usize {
+    times.iter().filter(|pair| side(pair).is_some()).count()
 }
 
 fn is_moved((was, is): &(Option<Times>, Option<Times>)) -> bool {
@@ -323,6 +346,7 @@ fn class(
     is_moved: bool,
     says_other: bool,
     is_quiet: bool,
+    occurrences: Option<(usize, usize)>,
 ) -> Option<MessageClass> {
     let everyone = audience.everyone.then_some(MessageClass::Everyone);
     let quiet = is_quiet.then_some(MessageClass::QuietHours);
@@ -342,11 +366,14 @@ fn class(
         }
     };
     let moved = is_moved.then_some(MessageClass::Time);
+    let sent_more = occurrences.filter(|(was, is)| is > was).map(|_| MessageClass::More);
+    let sent_less = occurrences.filter(|(was, is)| is < was).map(|_| MessageClass::Fewer);
+    let moved = sent_less.or(moved);
     let triggered = is_triggered_otherwise.then_some(MessageClass::Different);
     let text = says_other.then_some(MessageClass::Text);
     // It reached everyone before as well, unless the relation says otherwise.
     let everyone = everyone.filter(|_| reach.is_some());
-    [everyone, reach, triggered, quiet, moved, text].into_iter().flatten().min()
+    [everyone, reach, sent_more, triggered, quiet, moved, text].into_iter().flatten().min()
 }
 
 /// The messages of one side of a resource.
@@ -376,6 +403,22 @@ impl Messages {
         }
     }
 
+    /// The message of another side that says the same as each, or else the next that is left.
+    fn by_content(&self, new: &Self) -> Vec<Option<usize>> {
+        let mut left: Vec<usize> = (0..self.contents.len()).collect();
+        let take = |left: &mut Vec<usize>, at: Option<usize>| at.map(|at| left.remove(at));
+        let same = |content: &String, left: &mut Vec<usize>| {
+            let at = left.iter().position(|at| self.contents[*at] == *content);
+            take(left, at)
+        };
+        let mut found: Vec<Option<usize>> = new.contents.iter().map(|content| same(content, &mut left)).collect();
+        for one in found.iter_mut().filter(|one| one.is_none()) {
+            let first = (!left.is_empty()).then_some(0);
+            *one = take(&mut left, first);
+        }
+        found
+    }
+
     /// How long after its trigger a message is sent, if something triggers it.
     fn delay(&self, at: Option<usize>) -> Option<Delay> {
         self.delays.get(at?).copied()
@@ -390,7 +433,8 @@ impl Messages {
             true if !variants(after(change)).is_empty() => {
                 partners(&variants(before(change)), &variants(after(change)))
             }
-            _ => (0..new.texts.len()).map(Some).collect(),
+            true => self.by_content(new),
+            false => (0..new.texts.len()).map(Some).collect(),
         };
         let was = |at: usize| was.get(at).copied().flatten().filter(|at| *at < self.texts.len());
         let kept: Vec<(Option<usize>, Option<usize>)> = (0..new.texts.len()).map(|at| (was(at), Some(at))).collect();

@@ -154,7 +154,10 @@ impl Review<'_> {
         let triggers = |spec: &dyn Spec| -> Vec<String> {
             let mut parts = Parts::new(&key);
             spec.parts(&mut parts);
-            parts.triggers.iter().map(|trigger| trigger.happens()).collect()
+            let mut happens: Vec<String> = parts.triggers.iter().map(|trigger| trigger.happens()).collect();
+            // In which order they are written means nothing.
+            happens.sort_unstable();
+            happens
         };
         let triggers = self.of_resource(change, side, triggers).filter(|triggers| !triggers.is_empty())?;
         Some(pushplan_model::text::any_of(&triggers))

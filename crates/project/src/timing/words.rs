@@ -172,8 +172,9 @@ pub fn quiet_places(times: &Times) -> Option<String> {
     }
 }
 
-/// The clocks that show quiet hours then, for people who are known to be there, the best-known city first: `Sydney 01:00 Sat`.
-pub fn quiet_clocks(times: &Times) -> Vec<String> {
+/// The clocks that show quiet hours then, the best-known city first: `Sydney 01:00 Sat`. If people can be anywhere, big cities count
+/// only if that is asked for.
+pub fn quiet_clocks(times: &Times, anywhere: bool) -> Vec<String> {
     let own = times.quiet.then(|| match times.when {
         When::EachZone(at) => format!("{} by each device's own clock", clock(at)),
         When::At(_) => {
@@ -181,7 +182,8 @@ pub fn quiet_clocks(times: &Times) -> Vec<String> {
             format!("{} {} {}", cities::city(zone(&times.zone)), clock(at), weekday(at))
         }
     });
-    let mut quiet: Vec<&There> = times.there.iter().filter(|there| there.quiet && !times.anywhere).collect();
+    let is_known = anywhere || !times.anywhere;
+    let mut quiet: Vec<&There> = times.there.iter().filter(|there| there.quiet && is_known).collect();
     quiet.sort_by_key(|there| cities::fame(&there.zone));
     own.into_iter().chain(quiet.into_iter().map(|one| there(one).trim_end_matches(" (quiet)").to_owned())).collect()
 }

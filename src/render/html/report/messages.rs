@@ -57,6 +57,7 @@ impl PageReport<'_> {
                             (one_line(words))
                         }
                     }
+                    @if row.is_by_hand { p.asks { (messages::BY_HAND) } }
                     @for because in &row.because {
                         p.faint {
                             "because " (self.link(&because.address)) " " (one_line(&because.words))

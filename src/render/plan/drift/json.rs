@@ -9,9 +9,9 @@ use serde_json::Value;
 use super::ShownDrift;
 use crate::drift;
 use crate::plan::{self, Action};
-use crate::render::plan::PlanView;
 use crate::render::plan::facts::{Audience, Time};
-use crate::render::plan::json::Field;
+use crate::render::plan::json::{Field, PlanMessage};
+use crate::render::plan::{PlanView, messages};
 use crate::review::fields::Difference;
 
 /// What `pushplan drift --format json` prints.
@@ -29,6 +29,10 @@ pub struct DriftDocument<'d> {
     /// Whether somebody changed, removed or added something.
     pub drifted: bool,
     pub counts: DriftCounts,
+    /// What that means for the people who get messages, a sentence each, the most urgent first.
+    pub verdict: Vec<String>,
+    /// The messages that are not as they were applied, the most urgent first.
+    pub messages: Vec<PlanMessage>,
     /// What was changed or removed of ours, in the order of addresses.
     pub changes: Vec<DriftChange<'d>>,
     /// What somebody made, the newest first.
@@ -140,6 +144,8 @@ impl<'d> DriftDocument<'d> {
                 untold: drift.untold,
                 undated: drift.undated.values().sum(),
             },
+            verdict: messages::verdict(&view).into_iter().map(|(words, _)| words).collect(),
+            messages: PlanMessage::all(&view),
             changes: plan.changes.iter().filter(done).map(|change| DriftChange::new(shown, &view, change)).collect(),
             added: drift.added.iter().map(Added::new).collect(),
             undated: drift.undated.clone(),

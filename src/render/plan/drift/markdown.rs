@@ -3,7 +3,7 @@
 use super::{ShownDrift, added};
 use crate::render::escape::markdown;
 use crate::render::layout::Words;
-use crate::render::plan::markdown::{Bounds, LIMIT, facts, named};
+use crate::render::plan::markdown::{Bounds, LIMIT, facts, messages, named};
 use crate::render::plan::{Block, PlanView, text, words};
 use crate::text::{count, short};
 
@@ -38,6 +38,7 @@ pub fn markdown(shown: &ShownDrift) -> String {
         shown.since()
     );
     let view = shown.view();
+    out.push_str(&format!("{}\n\n{}", messages::verdict(&view), messages::table(&view, LIMIT / 4).text));
     let made = made(shown);
     let most = LIMIT.saturating_sub(AROUND + made.len() + asides.len());
     let mut left = Vec::new();

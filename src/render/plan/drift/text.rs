@@ -2,7 +2,7 @@
 
 use super::{ShownDrift, added};
 use crate::render::layout::{self, Paint, Style, Words};
-use crate::render::plan::text::{NAME, name};
+use crate::render::plan::text::{NAME, at_stake, name};
 use crate::render::plan::{rows, words};
 use crate::text::{quoted, short};
 
@@ -30,6 +30,7 @@ fn done(out: &mut String, shown: &ShownDrift, style: Style) {
     let heading = Words::default().paint("≠", Paint::Asks);
     layout::paragraph(out, &heading.and(&format!(" Done on {target} {}{since}:", shown.since())), 0, style);
     out.push('\n');
+    at_stake(out, &view, style);
     for block in &view.blocks {
         let mut left = Words::default()
             .paint(block.action.symbol(), rows::paint_of(block.action))

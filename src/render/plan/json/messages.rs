@@ -26,6 +26,8 @@ pub struct PlanMessage {
     pub when: MessageWhen,
     /// The clocks that show quiet hours when it is sent and did not before, such as `Sydney 01:00 Sat`.
     pub quiet: Vec<String>,
+    /// Whether nothing changes before a person has done something.
+    pub by_hand: bool,
     /// The changes that it changes because of.
     pub causes: Vec<Cause>,
 }
@@ -124,6 +126,7 @@ impl PlanMessage {
                 after_seconds: message.after_seconds,
             },
             quiet: quiet.clone(),
+            by_hand: message.is_by_hand,
             causes: causes.iter().map(Cause::new).collect(),
         }
     }
@@ -131,7 +134,7 @@ impl PlanMessage {
 
 impl Cause {
     fn new(cause: &MessageCause) -> Self {
-        let MessageCause { address, place, words } = cause;
+        let MessageCause { address, place, words, is_exclusion: _ } = cause;
         Self {
             address: address.to_string(),
             file: place.as_ref().map(|place| place.file.to_string()),

@@ -3,11 +3,12 @@
 use super::{Cut, facts};
 use crate::render::escape::markdown;
 use crate::render::plan::messages::{self, MessageRow, WhoMark};
-use crate::render::plan::{PlanView, content};
+use crate::render::plan::{PlanView, Risk, content};
 use crate::text::{count, short};
 
 /// How many characters a cell has.
 const CELL: usize = 200;
+pub(in crate::render) const HEAD: &str = "### Messages\n\n| Change | Message | Who | When |\n|---|---|---|---|\n";
 /// How many bytes a row has at the most.
 const LARGEST: usize = 2_000;
 
@@ -19,7 +20,6 @@ pub fn verdict(view: &PlanView) -> String {
 
 /// A row for each message that changes, the most urgent first, in at most so many bytes.
 pub fn table(view: &PlanView, most: usize) -> Cut {
-    const HEAD: &str = "### Messages\n\n| Change | Message | Who | When |\n|---|---|---|---|\n";
     let most = most.saturating_sub(HEAD.len() + 400);
     let (rows, more) = messages::rows(view);
     let (mut out, mut left) = (String::new(), more);
@@ -39,6 +39,11 @@ pub fn table(view: &PlanView, most: usize) -> Cut {
         (true, 0) => Cut { text: others.unwrap_or_default(), left },
         _ => Cut { text: format!("{HEAD}{out}{more}\n{}", others.unwrap_or_default()), left },
     }
+}
+
+/// The rows of the table, each with why a reader should look at it.
+pub(in crate::render) fn blocks(view: &PlanView) -> Vec<(Risk, String)> {
+    messages::rows(view).0.iter().map(|one| (one.risk(), row(one))).collect()
 }
 
 fn row(row: &MessageRow) -> String {
@@ -66,6 +71,9 @@ fn row(row: &MessageRow) -> String {
         let address = code(&short(&because.address.to_string(), CELL));
         let place = because.place().map(|place| format!(" ({})", code(&short(&place, CELL)))).unwrap_or_default();
         who.push(format!("because {address} {}{place}", text(&because.words)));
+    }
+    if row.is_by_hand {
+        who.push(text(messages::BY_HAND));
     }
     let when: Vec<String> =
         [&row.when, &row.quiet].into_iter().flatten().map(|words| text(&words.replace(" -> ", " → "))).collect();

@@ -7,7 +7,7 @@
 mod decisions;
 mod details;
 pub(super) mod facts;
-mod messages;
+pub(in crate::render) mod messages;
 mod rest;
 mod whole;
 
@@ -42,8 +42,8 @@ pub(super) struct Bounds {
 
 /// A part of the page, and how many of what it tells there was no room for.
 #[derive(Debug, Default)]
-struct Cut {
-    text: String,
+pub(in crate::render) struct Cut {
+    pub(in crate::render::plan) text: String,
     left: usize,
 }
 

@@ -68,8 +68,8 @@ impl Review<'_> {
         self.of_audience(change, Side::After, is_nobody).unwrap_or(false)
     }
 
-    /// Whether an exclusion is gone or excludes fewer people: one of the conditions under a `not`, in the audience or in a
-    /// segment that it names, is not as before.
+    /// Whether an exclusion is gone or excludes fewer people: a segment that it excludes has lost people, or a condition under a
+    /// `not` is gone.
     fn is_loosened(&self, change: &Change) -> bool {
         let excluded = |side: Side| {
             let mut found = Vec::new();
@@ -77,7 +77,41 @@ impl Review<'_> {
             found
         };
         let after = excluded(Side::After);
-        excluded(Side::Before).iter().any(|condition| !after.contains(condition))
+        !self.shrunk_exclusions(change).is_empty()
+            || excluded(Side::Before).iter().any(|condition| !after.contains(condition))
+    }
+
+    /// The segments that the audience of a change excludes, and that have lost people.
+    pub(super) fn shrunk_exclusions(&self, change: &Change) -> Vec<String> {
+        let mut named = Vec::new();
+        self.of_audience(change, Side::Before, |selector| self.excluded_segments(selector, false, &mut named));
+        let has_shrunk = |key: &String| {
+            let place = self.segments.get(key.as_str()).and_then(|sides| sides.of(Side::Before));
+            let effects = place.map(|place| self.effects(&self.plan.changes[*place]));
+            effects.is_some_and(|effects| effects.iter().flatten().any(|relation| relation.leaves().is_some()))
+        };
+        named.retain(has_shrunk);
+        named
+    }
+
+    /// The segments under a `not`, with others opened.
+    fn excluded_segments(&self, selector: &Selector, is_excluding: bool, found: &mut Vec<String>) {
+        match selector {
+            Selector::Not(inner) => self.excluded_segments(inner, !is_excluding, found),
+            Selector::And(members) | Selector::Or(members) => {
+                members.iter().for_each(|member| self.excluded_segments(member, is_excluding, found));
+            }
+            Selector::Segment(reference) => {
+                let Some((side, key)) = self.meant_by(Side::Before, reference) else { return };
+                if is_excluding && !found.iter().any(|other| other == key) {
+                    found.push(key.to_owned());
+                }
+                if let Some(criteria) = self.criteria(side, key) {
+                    self.excluded_segments(criteria, is_excluding, found);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// The conditions that exclude people, with segments opened.

@@ -18,6 +18,8 @@ pub struct MessageCause {
     pub place: Option<DeclaredAt>,
     /// What it changes: `no longer contains "has the tag unsubscribed"`. Empty for the message's own resource.
     pub words: String,
+    /// Whether it is a segment that the message excludes, and that has lost people.
+    pub is_exclusion: bool,
 }
 
 impl<'p> Review<'p> {
@@ -36,15 +38,21 @@ impl<'p> Review<'p> {
         let is_through = !templates.is_empty() || self.is_through_segments(change, audience);
         if is_own && (!is_through || fate != MessageFate::Changed || !self.is_only_through(change, text, &templates)) {
             let place = change.place.clone();
-            causes.push(MessageCause { address: change.address.clone(), place, words: String::new() });
+            causes.push(MessageCause {
+                address: change.address.clone(),
+                place,
+                words: String::new(),
+                is_exclusion: false,
+            });
         }
         causes.extend(templates.into_iter().map(|template| MessageCause {
             address: template.address.clone(),
             place: template.place.clone(),
             words: "changes".to_owned(),
+            is_exclusion: false,
         }));
         if audience.relation.as_ref().is_some_and(|relation| *relation != pushplan_model::audience::Relation::Same) {
-            causes.extend(self.moved_segments(change).into_iter().map(|segment| self.of_segment(segment)));
+            causes.extend(self.moved_segments(change).into_iter().map(|segment| self.of_segment(segment, change)));
         }
         causes
     }
@@ -102,7 +110,7 @@ impl<'p> Review<'p> {
         places.map(|place| &self.plan.changes[place]).collect()
     }
 
-    fn of_segment(&self, segment: &Change) -> MessageCause {
+    fn of_segment(&self, segment: &Change, user: &Change) -> MessageCause {
         let who = self.who(segment);
         let lines = |mark: Mark| -> Vec<&str> {
             let own = who.iter().flat_map(|who| &who.tree).filter(|line| line.mark == mark);
@@ -117,6 +125,7 @@ impl<'p> Review<'p> {
             _ => "changes".to_owned(),
         };
         let address = Address::new(Segment::KEY, segment.address.key.clone());
-        MessageCause { address, place: segment.place.clone(), words }
+        let is_exclusion = self.shrunk_exclusions(user).contains(&segment.address.key);
+        MessageCause { address, place: segment.place.clone(), words, is_exclusion }
     }
 }

@@ -68,16 +68,18 @@ impl MessageGroup<'_> {
 
 /// Two messages with one key are shown in one row.
 fn key(message: &MessageChange) -> String {
-    let MessageChange { sender, address, class, fate, audience, text, times, trigger, quiet, causes, .. } = message;
+    let MessageChange {
+        sender, address, class, fate, audience, text, times, trigger, quiet, causes, is_by_hand, ..
+    } = message;
     let is_moved = times.iter().any(|(was, is)| was.as_ref().map(|it| it.when) != is.as_ref().map(|it| it.when));
-    let own = format!("{sender} {:?}", message.variant);
+    let own = format!("{sender} {:?}", message.after_seconds);
     let relation = audience.relation.as_ref().filter(|relation| **relation != Relation::Same);
     let relation = relation.map(ToString::to_string).unwrap_or_default();
     let edit = if text.is_changed { edit(text.old.as_deref(), text.new.as_deref()) } else { String::new() };
     match class {
         // The variants of one experiment differ in their texts alone.
         MessageClass::New | MessageClass::Cancelled | MessageClass::Everyone | MessageClass::QuietHours => {
-            format!("{sender} {fate:?} {class:?} {quiet:?}")
+            format!("{sender} {fate:?} {class:?} {quiet:?} {trigger:?} {is_by_hand}")
         }
         MessageClass::SendsNow | MessageClass::SendsLater => own,
         _ if is_moved || trigger.0 != trigger.1 || !quiet.is_empty() => format!("{sender} {class:?} {edit} {quiet:?}"),
@@ -90,7 +92,7 @@ fn key(message: &MessageChange) -> String {
                 .collect();
             let kind = &address.kind;
             let sender = if edit.is_empty() && because.is_empty() { sender } else { "" };
-            format!("{sender} {kind} {class:?} {relation} {edit} {because:?}")
+            format!("{sender} {kind} {class:?} {relation} {edit} {because:?} {is_by_hand}")
         }
     }
 }

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use pushplan_model::kinds::Spec;
+use pushplan_model::node::At;
+use pushplan_model::source::Span;
 use pushplan_model::text::count;
 
 use super::{AudienceChange, MessageCause, MessageChange, MessageClass, MessageFate, TextChange};
@@ -20,6 +23,14 @@ impl<'p> Review<'p> {
         by.into_iter().map(|((sender, after), sends)| self.one_sent(sender, after, &sends)).collect()
     }
 
+    /// What a pipeline says so long after its trigger.
+    fn sent_after(&self, change: &Change, seconds: i64) -> Option<String> {
+        let key = At::new(change.address.key.clone(), Span::NONE);
+        let messages = self.of_resource(change, Side::After, |spec: &dyn Spec| super::Messages::of(spec, &key))?;
+        let at = messages.delays.iter().position(|delay| delay.0 == seconds).unwrap_or(0);
+        messages.texts.get(at).cloned()
+    }
+
     fn one_sent(
         &self,
         sender: &RemoteThing,
@@ -30,7 +41,7 @@ impl<'p> Review<'p> {
             RemoteThing::Ours(address) => self.plan.changes.iter().find(|change| change.address == *address),
             RemoteThing::Other { .. } => None,
         };
-        let new = pipeline.and_then(|change| self.texts(change, Side::After).into_iter().next());
+        let new = pipeline.and_then(|change| self.sent_after(change, after_seconds));
         let mut causes: Vec<MessageCause> = Vec::new();
         for (change, send) in sends {
             let address = change.address.resource();
@@ -40,7 +51,7 @@ impl<'p> Review<'p> {
                 None => "is applied".to_owned(),
             };
             let aside = self.plan.told.of.get(&address).and_then(|aside| aside.place.clone());
-            let cause = MessageCause { address, place: change.place.clone().or(aside), words };
+            let cause = MessageCause { address, place: change.place.clone().or(aside), words, is_exclusion: false };
             if !causes.contains(&cause) {
                 causes.push(cause);
             }
@@ -65,6 +76,7 @@ impl<'p> Review<'p> {
             trigger: (None, None),
             quiet: Vec::new(),
             causes,
+            is_by_hand: false,
             recipients: recipients.into_iter().map(str::to_owned).collect(),
             after_seconds: Some(after_seconds),
         }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use pushplan_model::audience::Relation;
 use pushplan_model::kinds::{Resource, Segment};
 use pushplan_model::text::count;
 
-use super::{MessageChange, MessageClass};
+use super::{MessageChange, MessageClass, MessageFate};
 use crate::review::Review;
 
 /// A sentence about a plan's messages.
@@ -24,11 +25,17 @@ impl Review<'_> {
             let own = |message: &&MessageChange| match class {
                 // What reaches more people at night counts for both.
                 MessageClass::QuietHours => !message.quiet.is_empty(),
+                MessageClass::New => message.fate == MessageFate::New,
                 class => message.class == class,
             };
             let (loosened, others): (Vec<_>, Vec<_>) =
-                all.iter().filter(own).partition(|message| message.audience.is_loosened && class == MessageClass::More);
-            for messages in [loosened, others].into_iter().filter(|messages| !messages.is_empty()) {
+                all.iter().filter(own).partition(|message| message.audience.is_loosened && class.is_reach());
+            let is_again = |message: &&MessageChange| {
+                let counts = matches!(class, MessageClass::More | MessageClass::Fewer);
+                counts && message.audience.relation == Some(Relation::Same)
+            };
+            let (again, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_again);
+            for messages in [loosened, others, again].into_iter().filter(|messages| !messages.is_empty()) {
                 sentences.push(VerdictSentence { class, words: sentence(class, &messages) });
             }
         }
@@ -43,18 +50,27 @@ impl Review<'_> {
 }
 
 fn sentence(class: MessageClass, messages: &[&MessageChange]) -> String {
+    let same_people = messages.iter().all(|message| message.audience.relation == Some(Relation::Same));
     let senders: BTreeSet<&str> = messages.iter().map(|message| message.sender.as_str()).collect();
     let number = senders.len();
     let subject = count(number, "message");
+    let by_hand =
+        if messages.iter().all(|message| message.is_by_hand) { ", once a person has done their part" } else { "" };
     let verb = |one: &'static str, many: &'static str| if number == 1 { one } else { many };
     match class {
         MessageClass::SendsNow => {
             let to: BTreeSet<&str> =
                 messages.iter().flat_map(|message| &message.recipients).map(String::as_str).collect();
-            format!("{subject} {} sent at once to {}", verb("is", "are"), count(to.len(), "recipient"))
+            let to = match to.len() {
+                1 => to.first().copied().unwrap_or_default().to_owned(),
+                several => format!("{several} users or channels"),
+            };
+            format!("{subject} {} sent at once to {to}", verb("is", "are"))
         }
         MessageClass::SendsLater => format!("{subject} {} triggered and sent later", verb("is", "are")),
-        MessageClass::Everyone => format!("{subject} {} every device", verb("reaches", "reach")),
+        MessageClass::Everyone => format!("{subject} {} everyone", verb("reaches", "reach")),
+        MessageClass::More if same_people => format!("{subject} {} sent more often{by_hand}", verb("is", "are")),
+        MessageClass::Fewer if same_people => format!("{subject} {} sent less often{by_hand}", verb("is", "are")),
         MessageClass::More => format!("{subject} {} more people{}", verb("reaches", "reach"), because(messages)),
         MessageClass::Different => {
             format!("{subject} {} different people{}", verb("reaches", "reach"), because(messages))
@@ -62,20 +78,21 @@ fn sentence(class: MessageClass, messages: &[&MessageChange]) -> String {
         MessageClass::QuietHours => {
             let mut clocks: Vec<&str> =
                 messages.iter().flat_map(|message| &message.quiet).map(String::as_str).collect();
-            clocks.dedup();
+            let mut seen = BTreeSet::new();
+            clocks.retain(|clock| seen.insert(*clock));
             let more = match clocks.len() {
                 0 | 1 => String::new(),
                 several => format!(" and {}", count(several - 1, "more place")),
             };
             let first = clocks.first().copied().unwrap_or_default();
-            format!("{subject} {} out in quiet hours ({first}{more})", verb("goes", "go"))
+            format!("{subject} {} out in quiet hours ({first}{more}){by_hand}", verb("goes", "go"))
         }
-        MessageClass::Time => format!("{subject} {} out at another time", verb("goes", "go")),
-        MessageClass::Text => format!("{subject} {} something else", verb("says", "say")),
+        MessageClass::Time => format!("{subject} {} out at another time{by_hand}", verb("goes", "go")),
+        MessageClass::Text => format!("{subject} {} something else{by_hand}", verb("says", "say")),
         MessageClass::Fewer => format!("{subject} {} fewer people{}", verb("reaches", "reach"), because(messages)),
         MessageClass::Nobody => format!("{subject} {} nobody", verb("reaches", "reach")),
         MessageClass::New => format!("{subject} {} new", verb("is", "are")),
-        MessageClass::Cancelled => format!("{subject} {} cancelled", verb("is", "are")),
+        MessageClass::Cancelled => format!("{subject} {} cancelled{by_hand}", verb("is", "are")),
     }
 }
 
@@ -89,7 +106,9 @@ fn because(messages: &[&MessageChange]) -> String {
         .collect();
     let is_all = messages.iter().all(|message| message.causes.iter().any(|cause| cause.address.kind == Segment::KEY));
     match (causes.len(), causes.first(), is_all) {
-        (1, Some(key), true) if messages.iter().all(|message| message.audience.is_loosened) => {
+        (1, Some(key), true)
+            if messages.iter().all(|message| message.causes.iter().any(|cause| cause.is_exclusion)) =>
+        {
             format!(": the exclusion list {key} shrinks")
         }
         (1, Some(key), true) => format!(": the segment {key} changes"),

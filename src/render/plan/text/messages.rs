@@ -1,0 +1,77 @@
+//! The messages that change, for a person at a terminal.
+
+use crate::render::layout::{self, Paint, Row, Style, Words};
+use crate::render::plan::messages::{self, MessageRow, WhoMark};
+use crate::render::plan::{PlanView, Risk, content};
+use crate::text::count;
+
+/// The verdict, and the messages that change.
+pub fn at_stake(out: &mut String, view: &PlanView, style: Style) {
+    let mut line = Words::default();
+    for (number, (words, paint)) in messages::verdict(view).iter().enumerate() {
+        line = line.and(if number > 0 { " " } else { "" }).paint(words, *paint);
+    }
+    layout::paragraph(out, &line, 0, style);
+    let (rows, more) = messages::rows(view);
+    if !rows.is_empty() {
+        out.push_str("\nMessages\n");
+        let rows: Vec<Row> = (1..).zip(&rows).map(|(next, row)| message_row(row, rows.get(next))).collect();
+        layout::rows(out, &rows, 2, style);
+        if more > 0 {
+            let words = format!("and {}, below", count(more, "more message"));
+            layout::paragraph(out, &Words::default().paint(&words, Paint::Faint), 2, style);
+        }
+    }
+    if let Some(words) = messages::others(view) {
+        out.push_str(if rows.is_empty() { "" } else { "\n" });
+        layout::paragraph(out, &Words::new(&words), 0, style);
+    }
+    out.push('\n');
+}
+
+/// Every message by itself, with why a reader should look at it.
+pub fn message_blocks(view: &PlanView, style: Style) -> Vec<(Risk, String)> {
+    let (rows, _) = messages::rows(view);
+    let shown = |row: &MessageRow| {
+        let mut out = String::new();
+        layout::rows(&mut out, &[message_row(row, None)], 2, style);
+        (row.risk(), out)
+    };
+    rows.iter().map(shown).collect()
+}
+
+/// A message. If the next one changes because of the same, that one says so.
+fn message_row(row: &MessageRow, next: Option<&MessageRow>) -> Row {
+    let mut head = Words::default().paint(&row.name, Paint::Strong);
+    if let Some(part) = &row.part {
+        head = head.and(&format!(" ({part})"));
+    }
+    if let Some(when) = &row.when {
+        head = head.and("  ").and(when);
+    }
+    let mut out = Row::new(row.class.label(), head).paint(row.paint());
+    if !row.text.is_empty() {
+        out = out.line(content::edited(row.text.clone()));
+    }
+    for (mark, words) in &row.who {
+        let paint = match mark {
+            WhoMark::Joins => Paint::New,
+            WhoMark::Leaves => Paint::Old,
+            WhoMark::Gets => Paint::Plain,
+        };
+        out = out.line(Words::default().paint(words, paint));
+    }
+    if let Some(words) = &row.quiet {
+        out = out.line(Words::default().paint(words, Paint::Asks));
+    }
+    if row.is_by_hand {
+        out = out.line(Words::default().paint(messages::BY_HAND, Paint::Asks));
+    }
+    let is_said = next.is_some_and(|next| next.because == row.because);
+    for because in row.because.iter().filter(|_| !is_said) {
+        let place = because.place().map(|place| format!(" ({place})")).unwrap_or_default();
+        let words = format!("because {} {}", because.address, because.words);
+        out = out.line(Words::new(&words).paint(&place, Paint::Faint));
+    }
+    out
+}

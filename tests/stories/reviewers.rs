@@ -1,0 +1,130 @@
+//! What a reviewer reads first: which messages change, for whom, when, and because of what.
+
+use pushplan_testing::{Project, says};
+use serde_json::Value;
+
+/// A push, an experiment and a pipeline; the push goes to people who are not on an exclusion list.
+const BASE: &str = "\
+segments:
+  do-not-contact: {criteria: {or: [{tag: unsubscribed}, {tag: complained}]}}
+  readers: {criteria: {and: [{tag: newsletter}, {not: {segment: do-not-contact}}]}}
+templates:
+  hello: {push: {notification: {alert: Hello}}}
+scheduled_pushes:
+  april:
+    schedule: {scheduled_time: 2035-04-01T10:00}
+    push: {audience: {segment: readers}, device_types: [ios], notification: {alert: What is new}}
+  greeting:
+    schedule: {scheduled_time: 2035-04-02T10:00}
+    push: {audience: {tag: vip}, device_types: [ios], template: hello}
+experiments:
+  trial:
+    audience: {tag: vip}
+    device_types: [ios]
+    variants:
+      - {push: {notification: {alert: One}}, schedule: {scheduled_time: 2035-03-01T10:00}}
+      - {push: {notification: {alert: Two}}, schedule: {scheduled_time: 2035-03-02T10:00}}
+      - {push: {notification: {alert: Three}}, schedule: {scheduled_time: 2035-03-03T10:00}}
+pipelines:
+  steps:
+    enabled: true
+    immediate_trigger: [{tag_added: a}, {tag_added: b}]
+    outcome:
+      - {delay: 1h, push: {audience: triggered, device_types: [ios], notification: {alert: Step one}}}
+      - {delay: 1d, push: {audience: triggered, device_types: [ios], notification: {alert: Step two}}}
+";
+
+/// Each message of a plan: its address, its class, its text before and after.
+fn messages(project: &Project) -> Vec<String> {
+    let plan: Value = serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("JSON");
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let told = |message: &Value| {
+        let content = &message["content"];
+        let (class, address) = (text(&message["class"]), text(&message["address"]));
+        format!("{class} {address} {} > {}", text(&content["old"]), text(&content["new"]))
+    };
+    plan["messages"].as_array().expect("messages").iter().map(told).collect()
+}
+
+#[test]
+fn every_edit_names_the_messages_that_it_changes() {
+    let project = Project::new(BASE);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let edits: [(&str, &str, &[&str]); 12] = [
+        ("{tag: unsubscribed}, ", "", &["more scheduled_pushes/april What is new > What is new"]),
+        ("{or: [{tag: unsub", "{and: [{tag: unsub", &["more scheduled_pushes/april What is new > What is new"]),
+        ("{and: [{tag: news", "{or: [{tag: news", &["more scheduled_pushes/april What is new > What is new"]),
+        (
+            "{tag: complained}",
+            "{tag: complained}, {tag: bounced}",
+            &["fewer scheduled_pushes/april What is new > What is new"],
+        ),
+        ("alert: Hello", "alert: Good day", &["text scheduled_pushes/greeting Hello > Good day"]),
+        ("2035-04-01T10:00", "2035-04-01T11:00", &["time scheduled_pushes/april What is new > What is new"]),
+        // It is refused, and goes out at its old time.
+        ("2035-04-01T10:00", "2025-04-01T10:00", &["time scheduled_pushes/april What is new > What is new"]),
+        (
+            "schedule: {scheduled_time: 2035-04-01T10:00}",
+            "schedule: [{scheduled_time: 2035-04-01T10:00}, {scheduled_time: 2035-04-03T10:00}]",
+            &["more scheduled_pushes/april What is new > What is new"],
+        ),
+        (
+            "      - {push: {notification: {alert: Two}}, schedule: {scheduled_time: 2035-03-02T10:00}}\n",
+            "",
+            &["cancelled experiments/trial Two > -"],
+        ),
+        (
+            "      - {delay: 1h, push: {audience: triggered, device_types: [ios], notification: {alert: Step one}}}\n",
+            "",
+            &["cancelled pipelines/steps Step one > -"],
+        ),
+        ("[{tag_added: a}, {tag_added: b}]", "[{tag_added: b}, {tag_added: a}]", &[]),
+        (
+            "enabled: true",
+            "enabled: false",
+            &["cancelled pipelines/steps Step one > -", "cancelled pipelines/steps Step two > -"],
+        ),
+    ];
+    for (old, new, expected) in edits {
+        assert!(BASE.contains(old), "{old}");
+        project.write(&BASE.replace(old, new));
+        assert_eq!(messages(&project), expected, "{old} becomes {new}");
+    }
+}
+
+#[test]
+fn a_shrunk_exclusion_list_is_the_first_sentence_of_every_form() {
+    let project = Project::new(BASE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(&BASE.replace("{tag: unsubscribed}, ", ""));
+    let verdict = "1 message reaches more people: the exclusion list do-not-contact shrinks.";
+    let text = project.good(&["plan"]).stdout;
+    assert!(text.starts_with(verdict), "{text}");
+    says(&text, &["MORE", "scheduled_pushes/april", "because segments/do-not-contact no longer contains"]);
+    for format in ["markdown", "html"] {
+        let page = project.good(&["plan", "--format", format]).stdout;
+        says(&page, &[verdict]);
+        assert!(!page.contains("No message reaches more people"), "{page}");
+    }
+    // A person does it in the dashboard.
+    project.write(BASE);
+    let id = service.segment_id("do-not-contact");
+    let body = serde_json::json!({ "display_name": "do-not-contact", "criteria": { "tag": "complained" } });
+    service.put(&format!("/api/segments/{id}"), &body);
+    says(&project.run(&["drift"]).stdout, &[verdict, "MORE", "scheduled_pushes/april"]);
+}
+
+/// A plan that apply would refuse is shown, and its exit code says so.
+#[test]
+fn a_plan_that_a_guard_refuses_exits_with_7() {
+    let project = Project::new(BASE);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(&BASE.replace("audience: {segment: readers}", "audience: all"));
+    let ran = project.run(&["plan"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stdout, &["1 message reaches everyone.", "EVERYONE", "refused: "]);
+    assert_eq!(project.run(&["plan", "--detailed-exitcode"]).code, 7);
+}
