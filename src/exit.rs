@@ -13,7 +13,7 @@ pub enum Exit {
     Findings = 3,
     /// Credentials are missing, or the service refuses them.
     Credentials = 4,
-    /// A saved plan no longer fits what it was made for, or what is merged is not what was approved.
+    /// A saved plan is out of date, or the merged files are not what was approved.
     Stale = 5,
     /// Some of it was applied, and some was not, is not known to be, or is left to people.
     Partly = 6,
@@ -25,14 +25,14 @@ pub enum Exit {
     Terminated = 143,
 }
 
-/// Every exit code with what it means, for whoever writes a script.
+/// Every exit code with what it means, for people who write scripts.
 pub const EXITS: [(Exit, &str); 11] = [
     (Exit::Done, "done; a plan with changes too"),
     (Exit::Failed, "failed"),
     (Exit::Changes, "there are changes, with `--detailed-exitcode` alone"),
     (Exit::Findings, "manifests are invalid, or findings reach the level of `--fail-on`"),
     (Exit::Credentials, "credentials are missing or refused"),
-    (Exit::Stale, "the saved plan does not hold any more, or what is merged is not what was approved"),
+    (Exit::Stale, "the saved plan is out of date, or the merged files are not what was approved"),
     (
         Exit::Partly,
         "applied in part, or manual steps are left; pulled, and something is left to be edited, taken out or decided by hand",

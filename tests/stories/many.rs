@@ -177,7 +177,10 @@ fn plans_of_several_targets_have_a_line_each_and_every_change_once() {
     assert_eq!(ran.code, 2, "{ran}");
     says(
         &ran.stdout,
-        &["| shop-de | No message changes. 2 to create, 0 unchanged |", "### The same change on 2 targets: shop-de, shop-us"],
+        &[
+            "| shop-de | No message changes. 2 to create, 0 unchanged |",
+            "### The same change on 2 targets: shop-de, shop-us",
+        ],
     );
     // A pattern that means one target is that target.
     let (one, named) = (world.good(&["plan", "--target", "shop-d*"]), world.good(&["plan", "--target", "shop-de"]));

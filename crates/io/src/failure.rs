@@ -11,7 +11,7 @@ pub enum FailureKind {
     Invalid,
     /// Credentials are missing, or the service refuses them.
     Credentials,
-    /// A saved plan is out of date, or what is merged is not what was approved.
+    /// A saved plan is out of date, or the merged files are not what was approved.
     Stale,
     /// A part of it was done.
     Partial,

@@ -206,7 +206,7 @@ fn when(message: &MessageChange) -> Option<String> {
     let is_moved = |(was, is): &&(Option<Times>, Option<Times>)| {
         was.as_ref().map(|times| times.when) != is.as_ref().map(|times| times.when)
     };
-    // What moves is told first.
+    // A time that moves stands first.
     let first = message.times.iter().find(is_moved).or(message.times.first())?;
     let more = message.times.len() - 1;
     let more = if more > 0 { format!("; {}", count(more, "other time")) } else { String::new() };

@@ -60,7 +60,7 @@ impl Draft {
         self.next += 1;
     }
 
-    /// What somebody makes of it.
+    /// The project after one random edit or two.
     pub fn edited(&self, dice: &mut Dice) -> Self {
         let mut next = self.clone();
         for _ in 0..=dice.below(2) {

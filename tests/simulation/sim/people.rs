@@ -61,7 +61,7 @@ impl World {
         self.note(|| format!("a person {told} {kind} {id}"));
     }
 
-    /// Now and then somebody moves a push whose creation was not confirmed to this minute.
+    /// Now and then a person sends a push at once whose creation was not confirmed.
     pub fn maybe_send_unconfirmed(&mut self) {
         let now = self.now;
         let open = &self.log.ledger.open;

@@ -1,4 +1,4 @@
-//! Whether a push may have been sent that no list shows any more: somebody may have moved it to an earlier time. The service's
+//! Whether a push may have been sent that no list shows any more: a person may have moved it to an earlier time. The service's
 //! report of pushes is read twice, as lists are, because one answer may be wrong.
 
 use std::collections::BTreeSet;

@@ -31,7 +31,7 @@ pub use verdict::VerdictSentence;
 pub struct MessageChange {
     /// What sends it.
     pub sender: String,
-    /// The resource that it is told of: what sends it, or what triggers it.
+    /// The resource that the row is about: what sends the message, or what triggers it.
     pub address: Address,
     /// Which variant of an experiment or outcome of a pipeline it is, from 1, if there are several.
     pub variant: Option<usize>,

@@ -41,7 +41,7 @@ pub fn decisions(view: &PlanView, ahead: &NextSteps, most: usize) -> Cut {
     }
     let (rows, _) = messages::rows(view);
     let risky = rows.iter().filter(|row| row.class.is_risky() && row.address.is_some());
-    // What the plan itself sends is told below.
+    // What the plan itself sends has an item below.
     for row in risky.filter(|row| !matches!(row.class, MessageClass::SendsNow | MessageClass::SendsLater)).take(EACH) {
         left += usize::from(!add(&risk(row)));
     }
