@@ -152,6 +152,7 @@ fn changes(apply: usize, resources: usize) -> [Record; 4] {
         lease: None,
         home: None,
         checkout: None,
+        safeguards: None,
     };
     [
         Record::Begin(begin),

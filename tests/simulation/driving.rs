@@ -188,6 +188,7 @@ async fn who_finds_that_somebody_else_has_begun_sends_nothing() {
         lease: None,
         home: None,
         checkout: None,
+        safeguards: None,
     };
     let entry =
         Entry { seq: ledger.seq + 1, at: Timestamp::now(), actor: "grace".into(), record: Record::Begin(begin) };

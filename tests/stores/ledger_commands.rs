@@ -64,6 +64,7 @@ impl Story {
             lease: None,
             home: None,
             checkout: None,
+            safeguards: None,
         }));
     }
 

@@ -224,6 +224,7 @@ fn begin(run: &str) -> Record {
         lease,
         home: None,
         checkout: None,
+        safeguards: None,
     })
 }
 

@@ -63,6 +63,7 @@ fn begin(ledger: &Ledger, lease_seconds: i64) -> Record {
         lease: Some(Lease { seconds: lease_seconds, ..Lease::of("grace") }),
         home: None,
         checkout: None,
+        safeguards: None,
     })
 }
 

@@ -21,6 +21,7 @@ mod ledgers;
 mod let_go;
 mod limits;
 mod lookups;
+mod loosened;
 mod lost;
 mod many;
 mod moved_back;

@@ -2,10 +2,12 @@
 
 mod broadcast;
 mod everybody;
+mod loosened;
 mod older;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::SignedDuration;
 use pushplan_model::address::Address;
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::on_drift::OnDrift;
@@ -14,9 +16,12 @@ use pushplan_model::text::{all_of, any_of, count, minutes};
 use crate::plan::{Action, Change, Moved, Plan, Reason};
 
 pub use everybody::Segments;
+pub use loosened::{loosened, remembered, usual};
 
 /// How many deletions a plan may have where nothing else is said.
 pub(crate) const MAX_DELETES: usize = 5;
+/// How near the time of a new push may be, where the target does not say.
+pub(crate) const MIN_LEAD: SignedDuration = SignedDuration::from_mins(5);
 /// Which part of a kind may be deleted, however many that are: one in so many.
 const SHARE: usize = 5;
 /// How many addresses a refusal names.

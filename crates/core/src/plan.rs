@@ -29,7 +29,7 @@ use pushplan_model::nouns::on_drift::OnDrift;
 use serde::{Deserialize, Serialize};
 
 pub use about::About;
-pub use annotations::{Annotation, Annotations, NotPromoted, NothingDeclared, Unmanaged, Why};
+pub use annotations::{Annotation, Annotations, Loosened, NotPromoted, NothingDeclared, Unmanaged, Why};
 pub use approval::{Approval, Approved, Difference, moved};
 pub use basis::Basis;
 pub use likeness::Likeness;

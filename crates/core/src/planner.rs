@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
-use pushplan_ledger::{Ancestry, Checkout, Descent, Home, Ledger, Owned, Position};
+use pushplan_ledger::{Ancestry, Checkout, Descent, Home, Ledger, Owned, Position, Safeguards};
 use pushplan_model::address::Address;
 use pushplan_model::cores;
 use pushplan_model::kinds;
@@ -18,6 +18,7 @@ use pushplan_model::text;
 
 use crate::arrange::{arrange, choose};
 use crate::compare::{self, Situation, Unit, compare};
+use crate::guard;
 use crate::live::{Live, LiveState};
 use crate::plan::{About, Aim, Annotation, Annotations, Basis, Change, Choice, DeclaredAt, NothingDeclared, Plan};
 use crate::unmanaged::{self, others, prune};
@@ -80,6 +81,9 @@ pub struct Rules<'r> {
     pub descent: Option<Descent>,
     /// Whether files that do not contain the last apply may become what was applied last.
     pub allow_older: bool,
+    /// The safety settings of the files, and where those of the target stand. Nothing is said of them if they are not given.
+    pub safeguards: Option<&'r Safeguards>,
+    pub settings_at: Option<&'r DeclaredAt>,
     /// Places of resources that are applied in parts.
     pub composites: &'r BTreeMap<Address, DeclaredAt>,
     /// Whether lost creates are searched for. Only the simulation turns this off.
@@ -119,6 +123,8 @@ impl Rules<'static> {
             checkout: None,
             descent: None,
             allow_older: false,
+            safeguards: None,
+            settings_at: None,
             composites: &NO_COMPOSITES,
             adopt: true,
             own_only: true,
@@ -189,6 +195,11 @@ pub fn plan(aligned: &Aligned, live: &Live, rules: &Rules, now: Timestamp) -> Re
     told.home = Some(rules.home.clone()).filter(Home::is_known);
     told.other_home = ledger.home.clone().filter(|home| home.is_other(&rules.home));
     descend(&mut told, rules);
+    if let Some(safeguards) = rules.safeguards.filter(|_| applies_files(rules)) {
+        let left_out = left_out.iter().map(Address::resource).collect();
+        told.loosened = guard::loosened(safeguards, ledger, units, &left_out, rules.composites, rules.settings_at);
+        told.safeguards = Some(guard::remembered(safeguards, ledger, &left_out));
+    }
     if !is_of_files {
         told.unmanaged.clear();
     } else if !declares {
@@ -198,9 +209,14 @@ pub fn plan(aligned: &Aligned, live: &Live, rules: &Rules, now: Timestamp) -> Re
     Ok(Plan { told, on_drift, basis, ..Plan::new(about, changes, steps, left_out.into_iter().collect(), now) })
 }
 
+/// Whether what is applied comes from the files. A revert and a destroy do not apply them.
+fn applies_files(rules: &Rules) -> bool {
+    !matches!(rules.aim, Aim::Nothing | Aim::Before(_))
+}
+
 /// Adds which commit the files are. A revert and a destroy do not apply the files, so they say nothing about them.
 fn descend(told: &mut Annotations, rules: &Rules) {
-    if matches!(rules.aim, Aim::Nothing | Aim::Before(_)) {
+    if !applies_files(rules) {
         return;
     }
     let descent = rules.descent.as_ref();

@@ -310,6 +310,7 @@ mod tests {
             lease: None,
             home: None,
             checkout: None,
+            safeguards: None,
         })
     }
 

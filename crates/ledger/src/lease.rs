@@ -135,6 +135,7 @@ mod tests {
             lease,
             home: None,
             checkout: None,
+            safeguards: None,
         })
     }
 

@@ -11,6 +11,7 @@ use super::checkout::Checkout;
 use super::home::Home;
 use super::intent::{Adopted, Intent, Outcome, Resolution, Seq};
 use super::lease::Lease;
+use super::safeguards::Safeguards;
 use super::state::Ledger;
 
 /// A record with what is known of every one of them.
@@ -84,6 +85,9 @@ pub struct Begin {
     /// The commit that its files are, where that is known and the files contain what was applied before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<Box<Checkout>>,
+    /// The safety settings that it was planned with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub safeguards: Option<Box<Safeguards>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -48,6 +48,9 @@ impl Ledger {
                 if let Some(checkout) = begin.checkout {
                     self.checkout = Some(*checkout);
                 }
+                if let Some(safeguards) = begin.safeguards {
+                    self.safeguards = Some(*safeguards);
+                }
                 self.pruning.clear();
             }
             Record::About { app, home } => {
@@ -236,6 +239,10 @@ impl Ledger {
         }
         for old in &mut self.retired {
             old.address = renamed(old.address.clone());
+        }
+        if let Some(safeguards) = &mut self.safeguards {
+            let exempt = std::mem::take(&mut safeguards.exempt);
+            safeguards.exempt = exempt.into_iter().map(|(at, all)| (renamed(at), all)).collect();
         }
         if from.kind != <Segment as Resource>::KEY {
             return;

@@ -12,6 +12,7 @@ use super::gap::Gap;
 use super::home::Home;
 use super::intent::{Intent, Seq};
 use super::lease::Running;
+use super::safeguards::Safeguards;
 
 /// All that is remembered of a target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,6 +45,9 @@ pub struct Ledger {
     /// The commit that was applied last, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<Checkout>,
+    /// The safety settings that something was last applied with, where they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub safeguards: Option<Safeguards>,
     /// The newest gap: the ledger was restored from a backup.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<Gap>,

@@ -302,6 +302,7 @@ mod tests {
             lease: None,
             home: None,
             checkout: None,
+            safeguards: None,
         })
     }
 

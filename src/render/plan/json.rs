@@ -18,7 +18,7 @@ use crate::render::layout::{Row, Words};
 use crate::review::fields::Difference;
 use crate::review::{self, before};
 
-pub use messages::PlanMessage;
+pub use messages::{LoosenedGuard, PlanMessage};
 
 pub use verbs::{MovedSide, Risk, Verb};
 
@@ -55,6 +55,8 @@ pub struct PlanDocument<'p> {
     pub verdict: Vec<String>,
     /// The messages that change for people, the most urgent first.
     pub messages: Vec<PlanMessage>,
+    /// The guards that are looser than at the last apply.
+    pub loosened: Vec<LoosenedGuard>,
     /// What changes, in the order of addresses. What is unchanged is counted, not listed.
     pub changes: Vec<PlanChange<'p>>,
     /// How it is done. A step stands behind all that it waits for.
@@ -327,6 +329,7 @@ impl<'p> PlanDocument<'p> {
             counts: ActionCounts::new(&view),
             verdict: super::messages::verdict(&view).into_iter().map(|(words, _)| words).collect(),
             messages: PlanMessage::all(&view),
+            loosened: LoosenedGuard::all(plan),
             changes: plan.changes.iter().filter(told).map(|change| PlanChange::new(&view, change)).collect(),
             steps: plan.steps.iter().map(PlanStep::new).collect(),
             left_out: plan.left_out.iter().map(ToString::to_string).collect(),

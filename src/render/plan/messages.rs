@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{PlanView, Risk};
+use super::{PlanView, Risk, loosened};
 use crate::address::Address;
 use crate::audience::Relation;
 use crate::plan::{Action, Change, DeclaredAt};
@@ -104,6 +104,7 @@ pub fn verdict(view: &PlanView) -> Vec<(String, Paint)> {
     if out.is_empty() {
         out.push(("No message changes.".to_owned(), Paint::Strong));
     }
+    out.extend(loosened::sentence(view).map(|words| (format!("{words}."), Paint::Danger)));
     out
 }
 

@@ -5,6 +5,7 @@ pub(super) mod decisions;
 pub mod drift;
 mod facts;
 pub mod json;
+pub(super) mod loosened;
 pub(super) mod markdown;
 mod message;
 pub(super) mod messages;

@@ -61,7 +61,7 @@ fn whole(view: &PlanView, ahead: Option<&NextSteps>, style: Style, tell: &mut dy
         layout::paragraph(&mut out, &Words::default().paint(&words, Paint::Asks), 0, style);
         tell(&(out + "\n"));
     }
-    if !view.blocks.is_empty() || !view.drift.is_empty() {
+    if !view.blocks.is_empty() || !view.drift.is_empty() || !view.plan.told.loosened.is_empty() {
         let mut out = String::new();
         at_stake(&mut out, view, style);
         tell(&out);

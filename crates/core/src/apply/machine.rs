@@ -82,6 +82,7 @@ impl Run {
             lease: Some(settings.lease.clone()),
             home: plan.told.home.clone().map(Box::new),
             checkout: plan.told.checkout.clone().map(Box::new),
+            safeguards: plan.told.safeguards.clone().map(Box::new),
         });
         let once = |step: &Step| kinds::api(&step.address).lifecycle(plan.level).create == Create::Once;
         let patient = plan.steps.iter().map(|step| !once(step)).collect();

@@ -4,7 +4,7 @@
 
 mod base;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -19,11 +19,13 @@ use super::ledger::unreadable;
 use super::workspace::{PlanRequest, Planned, Workspace, no_match};
 use super::{Session, ledger, target, turn};
 use crate::compare::Applied;
+use crate::guard;
 use crate::live::Live;
 use crate::plan::{Annotations, Basis, Plan};
 use crate::planner::{self, Aligned, Rules};
 
 pub use base::Base;
+use base::OfCommit;
 
 /// What CI calls the branch that a pull request is to be merged into.
 const BASE_BRANCHES: [&str; 2] = ["GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"];
@@ -154,7 +156,10 @@ impl Workspace {
         };
         let units = base.units(&self.target)?;
         let is_new = units.is_none();
-        let applied = Applied::new(&units.unwrap_or_default(), now);
+        let none = || OfCommit { units: BTreeMap::new(), safeguards: guard::usual() };
+        let OfCommit { units, safeguards } = units.unwrap_or_else(none);
+        let mut applied = Applied::new(&units, now);
+        applied.ledger.safeguards = Some(safeguards);
         let basis = Basis::Commit { commit: base.revision.clone(), manifests: own, is_new };
         let mut plan = decided(self, &applied.ledger, Position::default(), basis, request, now)?;
         applied.forget_ids(&mut plan.changes, &mut plan.steps);

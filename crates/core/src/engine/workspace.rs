@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use pushplan_io::failure::Failure;
-use pushplan_ledger::{Chain, Descent, Home, Ledger};
+use pushplan_ledger::{Chain, Descent, Home, Ledger, Safeguards};
 use pushplan_model::address::Address;
 use pushplan_model::digest::Digest;
 use pushplan_model::node::At;
@@ -27,11 +27,11 @@ use pushplan_model::text::one_line;
 use pushplan_project::manifest::{Desired, Manifests, Target};
 
 use super::target::{self, Opened};
-use super::{Session, ledger};
+use super::{Session, ledger, safeguards};
 use crate::compare::{self, Unit};
-use crate::guard::Limits;
+use crate::guard::{Limits, MIN_LEAD};
 use crate::live::Live;
-use crate::plan::{Aim, Choice, Plan};
+use crate::plan::{Aim, Choice, DeclaredAt, Plan};
 use crate::planner::{self, Aligned, Rules};
 use crate::unmanaged;
 
@@ -39,8 +39,6 @@ pub use prefetch::{Prefetch, Prefetched, PrefetchedState};
 pub use remembered::{Remembered, same_app};
 pub use rules::no_match;
 
-/// How near the time of a new push may be, where the target does not say.
-const MIN_LEAD: SignedDuration = SignedDuration::from_mins(5);
 /// How long the service may take until everybody sees what was done, where the target does not say.
 const SETTLE: SignedDuration = SignedDuration::from_secs(10);
 /// How long after its intent a request may leave, where the target does not say.
@@ -61,7 +59,7 @@ pub struct Workspace {
     pub is_one_of_many: bool,
     pub units: BTreeMap<Address, Unit>,
     /// Where those are declared that are applied in parts.
-    composites: BTreeMap<Address, crate::plan::DeclaredAt>,
+    composites: BTreeMap<Address, DeclaredAt>,
     pub min_lead: SignedDuration,
     pub settle: SignedDuration,
     pub send_within: SignedDuration,
@@ -69,6 +67,9 @@ pub struct Workspace {
     pub lease: SignedDuration,
     max_deletes: Option<usize>,
     on_drift: OnDrift,
+    /// The safety settings of its files, and where those of the target stand.
+    safeguards: Safeguards,
+    settings_at: Option<DeclaredAt>,
     quiet: Option<Quiet>,
     apart: Option<SignedDuration>,
     pub log: Chain,
@@ -108,6 +109,8 @@ pub struct Planned {
 
 impl Workspace {
     pub fn new(root: &Path, name: String, desired: Desired, manifests: Arc<Manifests>) -> Result<Self, Failure> {
+        let (safeguards, settings_at) =
+            (safeguards::of(&manifests, &name, &desired), safeguards::place(&manifests, &name));
         let (units, composites) = compare::taken(desired, &manifests.sources);
         let target = manifests.project.target(&name);
         let seconds = |delay: fn(&Target) -> &Option<At<Delay>>| {
@@ -129,6 +132,8 @@ impl Workspace {
             home: home::home(root, &manifests.project),
             checkout: checkout::asked(root),
             said: OnceLock::new(),
+            safeguards,
+            settings_at,
             units,
             composites,
             target: name,

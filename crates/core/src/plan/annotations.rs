@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use pushplan_ledger::{Checkout, Descent, Home};
+use pushplan_ledger::{Checkout, Descent, Home, Safeguards};
 use pushplan_model::address::Address;
 use pushplan_model::nouns::quiet::Quiet;
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,12 @@ pub struct Annotations {
     /// How its files relate to what was applied last, where they do not contain that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub descent: Option<Descent>,
+    /// The safety settings that it was planned with, for the ledger to remember.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub safeguards: Option<Safeguards>,
+    /// The safety settings that are looser than when something was last applied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loosened: Vec<Loosened>,
     /// When people are not to be disturbed, by the clock where they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet: Option<Quiet>,
@@ -71,6 +77,20 @@ impl Annotations {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// A safety setting that is looser than it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loosened {
+    /// The resource that it is a setting of; `None` for the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<Address>,
+    /// `lifecycle.broadcast`, `quiet_hours`.
+    pub setting: String,
+    /// What changed, and what it now lets through.
+    pub words: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<DeclaredAt>,
 }
 
 /// What becomes of everything where the files declare nothing.

@@ -6,6 +6,7 @@ use super::{PageReport, facts};
 use crate::render::layout::Paint;
 use crate::render::one_line;
 use crate::render::plan::content;
+use crate::render::plan::loosened;
 use crate::render::plan::messages::{self, MessageRow, WhoMark};
 use crate::review::MessageClass;
 use crate::text::count;
@@ -35,6 +36,34 @@ impl PageReport<'_> {
                 }
                 @if more > 0 { p.faint { "and " (count(more, "more message")) ", below" } }
                 @if let Some(words) = messages::others(&self.view) { p.faint { (one_line(&words)) } }
+            }
+        }
+    }
+
+    /// The guards that are loosened.
+    pub(super) fn guards(&self) -> Markup {
+        let (rows, left) = loosened::rows(&self.view);
+        html! {
+            @if !rows.is_empty() {
+                section #guards {
+                    h2 { "Guards" }
+                    ul.decisions {
+                        @for row in &rows {
+                            li.decision.danger {
+                                p {
+                                    span.chip.danger { (loosened::LABEL) } " "
+                                    @match &row.address {
+                                        Some(address) => (self.link(address)),
+                                        None => span.address { (one_line(&row.name)) },
+                                    }
+                                    @if let Some(place) = &row.place { " " span.place { (one_line(place)) } }
+                                }
+                                p.out { (one_line(&row.words)) }
+                            }
+                        }
+                        @if let Some(words) = loosened::more(left) { li.decision.danger { (words) } }
+                    }
+                }
             }
         }
     }

@@ -106,6 +106,7 @@ impl<'p> PageReport<'p> {
             (self.top())
             main {
                 @if !is_nothing { (self.messages()) }
+                (self.guards())
                 (self.decisions())
                 @if !happens.is_empty() {
                     section #changes {

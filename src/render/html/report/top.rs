@@ -80,6 +80,7 @@ impl PageReport<'_> {
         let is_something = !view.blocks.is_empty() || !view.drift.is_empty();
         let parts = [
             (is_something, "messages", "Messages"),
+            (!view.plan.told.loosened.is_empty(), "guards", "Guards"),
             (self.decides(), "decisions", "Decisions"),
             (self.happening() > 0, "changes", "Changes"),
             (!view.drift.is_empty(), "drift", "Drift"),

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::super::PlanView;
 use super::super::facts::written;
 use crate::audience::Relation;
+use crate::plan::{Loosened, Plan};
 use crate::review::{MessageCause, MessageChange};
 use crate::timing::Times;
 
@@ -89,6 +90,32 @@ pub struct Cause {
     pub line: Option<usize>,
     /// What it changes, in words. Empty for the message's own resource.
     pub words: String,
+}
+
+/// A safety setting that is looser than at the last apply.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LoosenedGuard {
+    /// The resource that it is a setting of. Null for a setting of the target.
+    pub address: Option<String>,
+    /// The setting, such as lifecycle.broadcast or quiet_hours.
+    pub setting: String,
+    /// What changed, and what it now lets through.
+    pub words: String,
+    pub file: Option<String>,
+    pub line: Option<usize>,
+}
+
+impl LoosenedGuard {
+    pub fn all(plan: &Plan) -> Vec<Self> {
+        let one = |Loosened { address, setting, words, place }: &Loosened| Self {
+            address: address.as_ref().map(ToString::to_string),
+            setting: setting.clone(),
+            words: words.clone(),
+            file: place.as_ref().map(|place| place.file.to_string()),
+            line: place.as_ref().map(|place| place.line),
+        };
+        plan.told.loosened.iter().map(one).collect()
+    }
 }
 
 impl PlanMessage {

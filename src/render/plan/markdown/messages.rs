@@ -2,6 +2,7 @@
 
 use super::{Cut, facts};
 use crate::render::escape::markdown;
+use crate::render::plan::loosened::{self, LoosenedRow};
 use crate::render::plan::messages::{self, MessageRow, WhoMark};
 use crate::render::plan::{PlanView, Risk, content};
 use crate::text::{count, short};
@@ -34,11 +35,32 @@ pub fn table(view: &PlanView, most: usize) -> Cut {
     let are = if left == 1 { "is" } else { "are" };
     let more = format!("\n{} {are} not in this table.\n", count(left, "more message"));
     let more = if left > 0 { more } else { String::new() };
+    let guards = guards(view);
     let others = messages::others(view).map(|words| format!("{}\n\n", markdown::text(&short(&words, 2 * CELL))));
     match (out.is_empty(), left) {
-        (true, 0) => Cut { text: others.unwrap_or_default(), left },
-        _ => Cut { text: format!("{HEAD}{out}{more}\n{}", others.unwrap_or_default()), left },
+        (true, 0) => Cut { text: format!("{guards}{}", others.unwrap_or_default()), left },
+        _ => Cut { text: format!("{HEAD}{out}{more}\n{guards}{}", others.unwrap_or_default()), left },
     }
+}
+
+/// The guards that are loosened, as a list.
+pub fn guards(view: &PlanView) -> String {
+    let (rows, left) = loosened::rows(view);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let line = |row: &LoosenedRow| {
+        let name = match &row.address {
+            Some(_) => markdown::code(&short(&row.name, CELL)),
+            None => markdown::text(&short(&row.name, CELL)),
+        };
+        let place = row.place.as_ref().map(|place| format!(" ({})", markdown::code(&short(place, CELL))));
+        let words = markdown::text(&short(&row.words, CELL));
+        format!("- **{}** {name}: {words}{}\n", loosened::LABEL, place.unwrap_or_default())
+    };
+    let rows: String = rows.iter().map(line).collect();
+    let more = loosened::more(left).map(|words| format!("- {words}\n")).unwrap_or_default();
+    format!("### Guards\n\n{rows}{more}\n")
 }
 
 /// The rows of the table, each with why a reader should look at it.

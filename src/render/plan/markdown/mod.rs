@@ -74,8 +74,10 @@ fn page_of(view: &PlanView, ahead: &NextSteps, most: usize) -> MarkdownPage {
             (rest::compared_with(view.plan), rest::past(view, most.saturating_sub(said.len()).min(PAST)));
         let past = if past.text.is_empty() { past.text } else { format!("\n{}", past.text) };
         let older = rest::older(view.plan);
+        let guards = messages::guards(view);
+        let guards = if guards.is_empty() { guards } else { format!("\n{guards}") };
         return MarkdownPage {
-            text: format!("{older}{compared}{said}\n{past}{}", rest::unmanaged(view)),
+            text: format!("{older}{compared}{said}\n{past}{guards}{}", rest::unmanaged(view)),
             truncated: false,
         };
     }

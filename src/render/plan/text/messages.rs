@@ -1,6 +1,7 @@
 //! The messages that change, for a person at a terminal.
 
 use crate::render::layout::{self, Paint, Row, Style, Words};
+use crate::render::plan::loosened::{self, LoosenedRow};
 use crate::render::plan::messages::{self, MessageRow, WhoMark};
 use crate::render::plan::{PlanView, Risk, content};
 use crate::text::count;
@@ -22,11 +23,30 @@ pub fn at_stake(out: &mut String, view: &PlanView, style: Style) {
             layout::paragraph(out, &Words::default().paint(&words, Paint::Faint), 2, style);
         }
     }
+    guards(out, view, style);
     if let Some(words) = messages::others(view) {
-        out.push_str(if rows.is_empty() { "" } else { "\n" });
+        out.push_str(if rows.is_empty() && view.plan.told.loosened.is_empty() { "" } else { "\n" });
         layout::paragraph(out, &Words::new(&words), 0, style);
     }
     out.push('\n');
+}
+
+/// The guards that are loosened.
+fn guards(out: &mut String, view: &PlanView, style: Style) {
+    let (rows, left) = loosened::rows(view);
+    if rows.is_empty() {
+        return;
+    }
+    out.push_str("\nGuards\n");
+    let row = |row: &LoosenedRow| {
+        let place = row.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
+        let head = Words::default().paint(&row.name, Paint::Strong);
+        Row::new(loosened::LABEL, head).paint(Paint::Danger).line(Words::new(&row.words).paint(&place, Paint::Faint))
+    };
+    layout::rows(out, &rows.iter().map(row).collect::<Vec<_>>(), 2, style);
+    if let Some(words) = loosened::more(left) {
+        layout::paragraph(out, &Words::default().paint(&words, Paint::Faint), 2, style);
+    }
 }
 
 /// Every message by itself, with why a reader should look at it.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pushplan_io::failure::Failure;
 use pushplan_io::git::{Repository, Revision};
-use pushplan_ledger::Chain;
+use pushplan_ledger::{Chain, Safeguards};
 use pushplan_model::address::Address;
 use pushplan_model::codes::{self, Severity};
 use pushplan_model::finding::Finding;
@@ -14,7 +14,7 @@ use pushplan_project::manifest::{Manifests, PROJECT_FILE, read_commit};
 
 use super::NotCompared;
 use crate::compare::{self, Unit};
-use crate::engine::ledger;
+use crate::engine::{ledger, safeguards};
 
 /// A commit, and the project that it has.
 #[derive(Debug)]
@@ -23,6 +23,13 @@ pub struct Base {
     root: PathBuf,
     /// `None`: the project is not in it.
     manifests: Option<Manifests>,
+}
+
+/// What a target gets by a commit, and the safety settings that hold then.
+#[derive(Debug)]
+pub(super) struct OfCommit {
+    pub(super) units: BTreeMap<Address, Unit>,
+    pub(super) safeguards: Safeguards,
 }
 
 impl Base {
@@ -42,8 +49,8 @@ impl Base {
         self.manifests.as_ref()
     }
 
-    /// What a target gets by that commit; `None` where it has no such target.
-    pub(super) fn units(&self, target: &str) -> Result<Option<BTreeMap<Address, Unit>>, NotCompared> {
+    /// What a target gets by that commit, with its safety settings; `None` where it has no such target.
+    pub(super) fn units(&self, target: &str) -> Result<Option<OfCommit>, NotCompared> {
         let Some(manifests) = self.manifests.as_ref() else { return Ok(None) };
         let (desired, found) = manifests.resolve(Some(target));
         let all = manifests.findings.iter().chain(&found);
@@ -57,7 +64,8 @@ impl Base {
         if manifests.project.target(target).is_none() {
             return Ok(None);
         }
-        Ok(Some(compare::units(&desired, &manifests.sources)))
+        let safeguards = safeguards::of(manifests, target, &desired);
+        Ok(Some(OfCommit { units: compare::units(&desired, &manifests.sources), safeguards }))
     }
 
     /// The ledger of a target, where that commit says that it is.

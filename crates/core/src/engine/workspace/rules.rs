@@ -56,6 +56,8 @@ impl Workspace {
             checkout: self.checkout.checkout(),
             descent: None,
             allow_older: request.allow_older,
+            safeguards: Some(&self.safeguards),
+            settings_at: self.settings_at.as_ref(),
             composites: &self.composites,
             adopt: true,
             own_only: true,

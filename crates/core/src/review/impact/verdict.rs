@@ -42,10 +42,10 @@ impl Review<'_> {
         sentences
     }
 
-    /// Whether a reader may be told that nothing here is risky: at most, a message reaches fewer people.
+    /// Whether a reader may be told that nothing here is risky: at most, a message reaches fewer people, and no guard is loosened.
     pub fn is_harmless(&self) -> bool {
         let is_harmless = |message: &MessageChange| message.class == MessageClass::Fewer && message.quiet.is_empty();
-        self.impact().iter().all(is_harmless)
+        self.plan.told.loosened.is_empty() && self.impact().iter().all(is_harmless)
     }
 }
 
