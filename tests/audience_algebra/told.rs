@@ -203,6 +203,40 @@ fn a_change_is_told_with_who_joins_and_who_leaves() {
     }
 }
 
+/// Conditions on one attribute are compared by what they say.
+#[test]
+fn conditions_on_attributes_are_compared_exactly() {
+    let age = |operator: &str, value: Value| json!({"attribute": "age", "operator": operator, "value": value});
+    let plan = |operator: &str, value: &str| json!({"attribute": "plan", "operator": operator, "value": value});
+    for (before, after, relation) in [
+        (age("greater_than", json!(100)), age("greater_than", json!(10)), "broader"),
+        (age("greater_than", json!(10)), age("greater_than", json!(100)), "narrower"),
+        (age("less_than", json!(10)), age("less", json!(10)), "same"),
+        (age("less_than", json!(10)), age("less_than", json!(10.0)), "same"),
+        (age("less_than", json!(10)), age("greater_than", json!(10)), "disjoint"),
+        (age("less_than", json!(10)), age("greater_than", json!(9)), "different"),
+        (age("equals", json!(10)), age("greater_than", json!(9)), "broader"),
+        (age("equals", json!(10)), age("not_equals", json!(10)), "disjoint"),
+        (age("equals", json!(10)), age("equals", json!("10")), "disjoint"),
+        (age("greater_than", json!(10)), age("is_not_empty", json!(null)), "broader"),
+        (age("is_empty", json!(null)), age("less_than", json!(10)), "disjoint"),
+        (json!({"not": age("is_empty", json!(null))}), age("is_not_empty", json!(null)), "same"),
+        (age("not_equals", json!(10)), json!({"not": age("equals", json!(10))}), "same"),
+        (plan("contains", "pro-plus"), plan("equals", "pro-plus"), "narrower"),
+        (plan("equals", "pro"), plan("contains", "plus"), "disjoint"),
+        (plan("contains", "pro"), plan("not_contains", "pro"), "disjoint"),
+        (plan("before", "2026-02-01"), plan("before", "2026-03-01"), "broader"),
+        // What an operator says that is not known is the same or not.
+        (age("in_range", json!([1, 2])), age("in_range", json!([1, 2])), "same"),
+        (age("in_range", json!([1, 2])), age("in_range", json!([1, 3])), "different"),
+        // Two attributes have nothing to do with each other.
+        (age("equals", json!(1)), plan("equals", "pro"), "different"),
+    ] {
+        let found = audience::compare(&audience(&before), &audience(&after));
+        assert_eq!(found.word(), relation, "{before} becomes {after}: {found}");
+    }
+}
+
 #[test]
 fn who_can_be_nobody_is_told_why() {
     for (written, words) in [

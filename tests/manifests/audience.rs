@@ -144,6 +144,10 @@ fn an_audience_that_nobody_can_be_in_is_told_once_with_the_reason() {
         ("{and: [{segment: at-home}, {tag: a}, {not: {segment: at-home}}]}", "no device meets both `"),
         ("{and: [{ios_channel: x}, {android_channel: x}]}", "a device has one channel"),
         ("{and: [{or: [{tag: a}, {tag: b}]}, {not: {tag: a}}, {not: {tag: b}}]}", "no device meets all of"),
+        (
+            "{and: [{attribute: age, operator: greater_than, value: 10}, {attribute: age, operator: less_than, value: 5}]}",
+            "no device meets both `has the attribute age greater than 10` and `has the attribute age less than 5`",
+        ),
     ] {
         let ran = validate(&Folder::project(&format!("{segments}{}", push(audience, "all", LATER))));
         assert_eq!((count(&ran, "AU119"), ran.code), (1, 3), "{audience}\n{ran:?}");

@@ -128,3 +128,62 @@ fn a_plan_that_a_guard_refuses_exits_with_7() {
     says(&ran.stdout, &["1 message reaches everyone.", "EVERYONE", "refused: "]);
     assert_eq!(project.run(&["plan", "--detailed-exitcode"]).code, 7);
 }
+
+/// A tag or a channel that the plan gives or takes changes who is in an audience that stays as it is written.
+#[test]
+fn tags_and_channels_of_members_name_the_messages_that_they_change() {
+    let base = "\
+segments:
+  no-mail: {criteria: {tag: muted, group: choice}}
+scheduled_pushes:
+  gold:
+    schedule: {scheduled_time: 2035-04-01T10:00}
+    push: {audience: {tag: gold, group: tier}, device_types: [ios], notification: {alert: Thanks}}
+  news:
+    schedule: {scheduled_time: 2035-04-02T10:00}
+    push: {audience: {not: {segment: no-mail}}, device_types: [ios], notification: {alert: News}}
+  ann:
+    schedule: {scheduled_time: 2035-04-03T10:00}
+    push: {audience: {named_user: ann}, device_types: [ios], notification: {alert: Hello}}
+tag_groups:
+  tier: {tags: [gold, silver], members: {named_users: {bob: [silver]}}}
+  choice: {tags: [muted], members: {named_users: {cleo: [muted]}}}
+";
+    let project = Project::new(base);
+    let service = project.serve();
+    let device = serde_json::json!({ "device_type": "ios", "opt_in": true });
+    service.put("/local/devices/phone-1", &device);
+    project.good(&["apply", "--yes"]);
+    let edits: [(&str, &str, &[&str], &str); 4] = [
+        (
+            "{bob: [silver]}",
+            "{bob: [gold]}",
+            &["more scheduled_pushes/gold Thanks > Thanks"],
+            "because tag_groups/tier gives named user bob the tag gold",
+        ),
+        (
+            "{cleo: [muted]}",
+            "{cleo: [muted], dan: [muted]}",
+            &["fewer scheduled_pushes/news News > News"],
+            "because tag_groups/choice gives named user dan the tag muted",
+        ),
+        (
+            "{cleo: [muted]}",
+            "{dan: [muted]}",
+            &["different scheduled_pushes/news News > News"],
+            "because tag_groups/choice changes the tags of several members",
+        ),
+        (
+            "tag_groups:",
+            "named_users:\n  ann: {channels: [{channel_id: phone-1, device_type: ios}]}\ntag_groups:",
+            &["more scheduled_pushes/ann Hello > Hello"],
+            "because named_users/ann gives the channel phone-1 to named user ann",
+        ),
+    ];
+    for (old, new, expected, because) in edits {
+        assert!(base.contains(old), "{old}");
+        project.write(&base.replace(old, new));
+        assert_eq!(messages(&project), expected, "{old} becomes {new}");
+        says(&project.good(&["plan"]).stdout, &[because]);
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::Recipients;
-use super::projects::{COUNTRIES, Dice, Draft, LISTS, TAGS, TIERS};
+use super::projects::{COUNTRIES, Dice, Draft, LISTS, OWNED, PLANS, TAGS, TIERS, USERS};
 use crate::generated::world::World;
 
 /// How many devices there are, and how many of them an answer names.
@@ -67,17 +67,20 @@ fn device(number: usize, dice: &mut Dice) -> Value {
     let mut tags: Vec<String> = TAGS.iter().filter(|_| dice.below(3) == 0).map(|tag| (*tag).to_owned()).collect();
     tags.push(format!("chunk-{}", number / NAMED));
     let mut device = json!({
-        "device_type": dice.pick(&["ios", "ios", "android", "android", "web"]),
+        "device_type": if number < OWNED { &"ios" } else { dice.pick(&["ios", "ios", "android", "android", "web"]) },
         "opt_in": dice.below(10) > 0,
         "tags": { "": tags },
         "properties": { "country": dice.pick(&COUNTRIES), "language": dice.pick(&["en", "fr", "de"]) },
         "lists": LISTS.iter().filter(|_| dice.below(3) == 0).collect::<Vec<_>>(),
     });
+    if dice.below(4) > 0 {
+        device["attributes"] = json!({ "spent": 5 * dice.below(11), "plan": dice.pick(&PLANS) });
+    }
     if dice.below(2) == 0 {
         device["tags"]["tier"] = json!([dice.pick(&TIERS)]);
     }
     if dice.below(3) == 0 {
-        device["named_user"] = format!("u-{}", dice.below(5)).into();
+        device["named_user"] = format!("u-{}", dice.below(USERS)).into();
     }
     device
 }

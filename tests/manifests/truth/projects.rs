@@ -1,6 +1,6 @@
 //! Random projects with nested segments, and random edits of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -8,6 +8,12 @@ pub const TAGS: [&str; 6] = ["buyer", "lapsed", "newsletter", "unsubscribed", "v
 pub const TIERS: [&str; 3] = ["gold", "silver", "bronze"];
 pub const COUNTRIES: [&str; 4] = ["US", "CA", "AU", "FR"];
 pub const LISTS: [&str; 2] = ["imported", "panel"];
+
+pub const PLANS: [&str; 4] = ["basic", "pro", "pro-plus", "plus"];
+
+/// How many named users there are, and how many channels a project gives to them. Those are iOS.
+pub const USERS: usize = 5;
+pub const OWNED: usize = 20;
 
 /// Random numbers from a seed.
 pub struct Dice(u64);
@@ -36,12 +42,23 @@ pub struct Draft {
     /// Each with its audience and its text.
     pushes: BTreeMap<String, (Value, String)>,
     experiments: BTreeMap<String, (Value, String)>,
+    /// The tiers of named users, by their numbers.
+    tiers: BTreeMap<usize, BTreeSet<&'static str>>,
+    /// The named users of some channels, both by their numbers.
+    owners: BTreeMap<usize, usize>,
     next: usize,
 }
 
 impl Draft {
     pub fn new(dice: &mut Dice) -> Self {
-        let mut draft = Self { segments: Vec::new(), pushes: BTreeMap::new(), experiments: BTreeMap::new(), next: 0 };
+        let mut draft = Self {
+            segments: Vec::new(),
+            pushes: BTreeMap::new(),
+            experiments: BTreeMap::new(),
+            tiers: BTreeMap::new(),
+            owners: BTreeMap::new(),
+            next: 0,
+        };
         for number in 0..5 {
             draft.segments.push(condition(dice, 4, number));
         }
@@ -66,7 +83,20 @@ impl Draft {
         for _ in 0..=dice.below(2) {
             let names: Vec<String> = next.pushes.keys().cloned().collect();
             let push = dice.pick(&names).clone();
-            match dice.below(10) {
+            match dice.below(14) {
+                10 | 11 => {
+                    let (user, tier) = (dice.below(USERS), *dice.pick(&TIERS));
+                    let tiers = next.tiers.entry(user).or_default();
+                    if !tiers.remove(tier) {
+                        tiers.insert(tier);
+                    }
+                }
+                12 | 13 => {
+                    let (channel, user) = (dice.below(OWNED), dice.below(USERS));
+                    if next.owners.remove(&channel).is_none() {
+                        next.owners.insert(channel, user);
+                    }
+                }
                 0..=5 => {
                     let number = dice.below(next.segments.len());
                     next.segments[number] = mutated(&next.segments[number], dice, number);
@@ -123,7 +153,24 @@ impl Draft {
         };
         let pushes: BTreeMap<String, Value> = self.pushes.iter().map(push).collect();
         let experiments: BTreeMap<String, Value> = self.experiments.iter().map(experiment).collect();
-        json!({ "segments": segments, "scheduled_pushes": pushes, "experiments": experiments }).to_string()
+        let tiers: BTreeMap<String, &BTreeSet<&str>> =
+            self.tiers.iter().map(|(user, tiers)| (format!("u-{user}"), tiers)).collect();
+        let mut users: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+        for (channel, user) in &self.owners {
+            let channel = json!({ "channel_id": format!("d-{channel}"), "device_type": "ios" });
+            users.entry(format!("u-{user}")).or_default().push(channel);
+        }
+        let users: BTreeMap<String, Value> =
+            users.into_iter().map(|(user, channels)| (user, json!({ "channels": channels }))).collect();
+        let groups = json!({ "tier": { "tags": TIERS, "members": { "named_users": tiers } } });
+        json!({
+            "segments": segments,
+            "scheduled_pushes": pushes,
+            "experiments": experiments,
+            "tag_groups": groups,
+            "named_users": users,
+        })
+        .to_string()
     }
 }
 
@@ -133,8 +180,18 @@ fn condition(dice: &mut Dice, depth: usize, segments: usize) -> Value {
         0 | 1 => json!({ "tag": dice.pick(&TAGS) }),
         2 => json!({ "tag": dice.pick(&TIERS), "group": "tier" }),
         3 => json!({ "tag": dice.pick(&COUNTRIES), "group": "ua_locale_country" }),
-        4 => match dice.below(3) {
-            0 => json!({ "named_user": format!("u-{}", dice.below(5)) }),
+        4 => match dice.below(5) {
+            3 => json!({
+                "attribute": "spent",
+                "operator": dice.pick(&["equals", "not_equals", "less_than", "greater_than", "is_empty", "is_not_empty"]),
+                "value": 10 * dice.below(5),
+            }),
+            4 => json!({
+                "attribute": "plan",
+                "operator": dice.pick(&["equals", "not_equals", "contains", "not_contains", "less", "greater"]),
+                "value": dice.pick(&PLANS),
+            }),
+            0 => json!({ "named_user": format!("u-{}", dice.below(USERS)) }),
             1 => json!({ "static_list": dice.pick(&LISTS) }),
             _ => json!({ "tag": dice.pick(&["en", "fr", "de"]), "group": "ua_locale_language" }),
         },

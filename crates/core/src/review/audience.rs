@@ -116,11 +116,20 @@ impl Review<'_> {
         }
     }
 
-    /// Whether every segment that a change names means the same people on both sides.
+    /// Whether everything that a change names means the same people on both sides.
     fn is_settled(&self, change: &Change) -> bool {
+        if self.is_regrouped(change) {
+            return false;
+        }
         let audiences = kinds::api(&change.address).audiences();
         let mut specs = start(change).into_iter().chain(&change.desired);
         specs.all(|spec| remote::named(audiences, spec).iter().all(|key| !self.moved.contains(key)))
+    }
+
+    /// Whether its audience names a tag or a named user that people get or lose by the plan.
+    pub(super) fn is_regrouped(&self, change: &Change) -> bool {
+        let is_it = |selector: &At<Selector>| !self.regroupings.within(selector).is_empty();
+        !self.regroupings.is_empty() && self.of_audience(change, Side::After, is_it).unwrap_or(false)
     }
 
     /// One of them, but for its effect and what was last applied.
@@ -161,7 +170,7 @@ impl Review<'_> {
     pub(super) fn people(&self, side: Side, selector: &Selector) -> Option<&Audience> {
         let Selector::Segment(reference) = selector else { return None };
         let (side, key) = self.meant_by(side, reference)?;
-        self.known_segment(side, key).and_then(people)
+        self.meaning_of(side, key).and_then(people)
     }
 
     /// Those who are reached: an audience with its segments as they are on that side.
@@ -170,7 +179,13 @@ impl Review<'_> {
     }
 
     fn audience(&self, side: Side, change: &Change, (selector, devices): &Meant) -> Audience {
-        let known = self.people(side, selector).or_else(|| self.own(side, change, selector).and_then(people));
+        let own = || {
+            self.own(side, change, selector)?;
+            self.meaning_of(side, &change.address.key).and_then(people)
+        };
+        let known = self.people(side, selector).or_else(own);
+        let rewritten = self.regroupings.rewritten(selector).filter(|_| side == Side::After);
+        let selector = rewritten.as_ref().unwrap_or(selector);
         let whole = || Audience::of(selector, |reference: &SegmentRef| self.segment(side, reference));
         let audience = known.cloned().unwrap_or_else(whole);
         match devices {

@@ -4,6 +4,7 @@
 mod audience;
 pub mod fields;
 mod impact;
+mod members;
 mod messages;
 pub mod prose;
 mod times;
@@ -21,6 +22,8 @@ use pushplan_project::timing::Times;
 use serde_json::Value;
 
 use crate::plan::{Action, Change, Plan};
+
+use members::Regroupings;
 
 pub use audience::{Mark, Marked, Who};
 pub use impact::{
@@ -47,6 +50,10 @@ pub struct Review<'p> {
     users: BTreeMap<&'p str, Vec<&'p Change>>,
     /// The segments that others are in than before, or may be: by themselves, or through one that they name.
     moved: BTreeSet<&'p str>,
+    /// The tags and channels that the plan gives or takes.
+    regroupings: Regroupings<'p>,
+    /// The criteria of segments that mean other people after the plan, because of that.
+    regrouped: HashMap<&'p str, At<Selector>>,
     /// By the place of a change in the plan.
     known: All,
     impact: OnceLock<Vec<MessageChange>>,
@@ -116,7 +123,17 @@ impl<'p> Review<'p> {
     /// For whoever asks nothing of it: a plan that changes nothing is shown without a look at who is meant.
     pub fn unread(plan: &'p Plan) -> Self {
         let (segments, ids, users) = (HashMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { plan, segments, ids, users, moved: BTreeSet::new(), known: All::default(), impact: OnceLock::new() }
+        Self {
+            plan,
+            segments,
+            ids,
+            users,
+            moved: BTreeSet::new(),
+            regroupings: Regroupings::default(),
+            regrouped: HashMap::new(),
+            known: All::default(),
+            impact: OnceLock::new(),
+        }
     }
 
     pub fn of(plan: &'p Plan) -> Self {
@@ -148,16 +165,30 @@ impl<'p> Review<'p> {
         }
         let ids = plan.changes.iter().filter(is_segment).filter_map(|change| Some((change.id.as_deref()?, change)));
         let ids = ids.collect();
-        let mut review =
-            Self { plan, segments, ids, users, moved: BTreeSet::new(), known: All(known), impact: OnceLock::new() };
+        let mut review = Self { segments, ids, users, known: All(known), ..Self::unread(plan) };
+        review.regroup();
         review.moved = review.moved();
         review
     }
 
+    /// Finds what the conditions of segments mean once the plan has changed tags and channels.
+    fn regroup(&mut self) {
+        let regroupings = Regroupings::of(self.plan);
+        if regroupings.is_empty() {
+            return;
+        }
+        let rewritten = |key: &'p str| {
+            let (_, criteria) = self.known_segment(Side::After, key)?;
+            Some((key, At::new(regroupings.rewritten(&criteria.value)?, criteria.span)))
+        };
+        self.regrouped = self.segments.keys().copied().filter_map(rewritten).collect();
+        self.regroupings = regroupings;
+    }
+
     fn moved(&self) -> BTreeSet<&'p str> {
         let keys = self.segments.keys().copied();
-        let mut open: Vec<&str> =
-            keys.filter(|key| self.criteria(Side::Before, key) != self.criteria(Side::After, key)).collect();
+        let meant = |side: Side, key: &str| self.meaning_of(side, key).map(|(_, criteria)| &criteria.value);
+        let mut open: Vec<&str> = keys.filter(|key| meant(Side::Before, key) != meant(Side::After, key)).collect();
         let mut moved = BTreeSet::new();
         while let Some(key) = open.pop() {
             if moved.insert(key) {
@@ -189,7 +220,7 @@ impl<'p> Review<'p> {
     /// The criteria of a segment that the plan knows.
     pub fn segment(&self, side: Side, reference: &SegmentRef) -> Option<&Selector> {
         let (side, key) = self.meant_by(side, reference)?;
-        self.criteria(side, key)
+        self.meaning_of(side, key).map(|(_, criteria)| &criteria.value)
     }
 
     /// The side and the key of the segment that a reference means.
@@ -205,8 +236,15 @@ impl<'p> Review<'p> {
         }
     }
 
+    /// The criteria of a segment as they are written.
     fn criteria(&self, side: Side, key: &str) -> Option<&Selector> {
         self.known_segment(side, key).map(|(_, criteria)| &criteria.value)
+    }
+
+    /// What is known of a side of a segment, and the criteria that it comes down to on that side.
+    fn meaning_of(&self, side: Side, key: &str) -> Option<(&OfSide, &At<Selector>)> {
+        let (known, criteria) = self.known_segment(side, key)?;
+        Some((known, self.regrouped.get(key).filter(|_| side == Side::After).unwrap_or(criteria)))
     }
 
     /// What is known of a side of a segment, and its criteria.

@@ -41,7 +41,7 @@ pub enum About {
         id: String,
         months: Option<i64>,
     },
-    /// Whether a condition on an attribute holds. What it says is not known here.
+    /// Whether a condition on an attribute holds, as it is written.
     Attribute(String),
 }
 

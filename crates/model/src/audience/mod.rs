@@ -9,8 +9,10 @@
 //! named user at most. `ua_opt_in` and `ua_background_enabled` are `true` or `false` on every device, `ua_location_enabled`
 //! on those with SDK 6.0 or later. Groups of one platform exist on its devices alone, a channel belongs to one platform, and
 //! only open channels have an address. Who was seen somewhere in the last month was also seen there in the last year.
+//! An attribute has one value at most; numbers are ordered by size and texts by their letters.
 
 mod among;
+mod attributes;
 mod conflict;
 mod example;
 mod expand;

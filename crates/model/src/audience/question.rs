@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
 
+use super::attributes;
 use super::facts::{About, Case, tells_location};
 use super::solver::{Budget, Lit, Solver, Verdict};
 use super::terms::{Id, Join, Term, Terms};
@@ -230,6 +231,11 @@ fn laws(solver: &mut Solver, known: &mut Vec<DeviceTrait>) {
     }
     location(solver, known);
     places(solver, known);
+    let attributes = known.iter().filter_map(|thing| match (thing.about, &thing.lits[..]) {
+        (About::Attribute(written), [(_, lit)]) => Some((written.as_str(), *lit)),
+        _ => None,
+    });
+    attributes::laws(solver, attributes);
 }
 
 /// The kinds of device that somebody speaks of or that a law needs. Each device is of one.

@@ -4,11 +4,12 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::json::text;
+use crate::nouns::audience::{ChannelKey, Selector};
 use crate::nouns::delay::Delay;
 use crate::nouns::device::DeviceType;
 
 /// A tag that somebody gets or loses.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tagging {
     pub removed: bool,
     pub tag: String,
@@ -18,7 +19,7 @@ pub struct Tagging {
 }
 
 /// Whose tags change.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Whose {
     /// In words: `named user u-1001`.
     pub who: String,
@@ -26,6 +27,23 @@ pub struct Whose {
     pub device: Option<DeviceType>,
     /// The named user whose devices they are, where that is so.
     pub user: Option<String>,
+    /// The audience that they are.
+    pub selector: Selector,
+}
+
+/// A channel that comes to a named user, or that they lose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Belonging {
+    pub user: String,
+    pub channel: ChannelId,
+    pub gains: bool,
+}
+
+/// A channel, as an audience names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChannelId {
+    pub key: ChannelKey,
+    pub id: String,
 }
 
 /// What messages whoever gets or loses a tag.

@@ -1,9 +1,10 @@
 use serde_json::{Value, json};
 
 use super::census::{device_type, installed};
-use super::remote::{Found, Lifecycle, Read, text};
+use super::remote::{Belonging, ChannelId, Found, Lifecycle, Read, text};
 use super::{Census, Counted, Create, Delete, Identity, Parts, Remote, Resource, Update};
 use crate::exchange::{Answer, Request};
+use crate::nouns::audience::ChannelKey;
 use crate::nouns::device::DeviceType;
 use crate::nouns::level::Level;
 use crate::node::{At, Name, Shared, shape};
@@ -133,6 +134,19 @@ impl Remote for NamedUser {
 
     fn delete(_: &str, old: &Value, _: Level) -> Option<Request> {
         Some(Request::post("/api/named_users/disassociate", old))
+    }
+
+    fn belonging(old: Option<&Value>, new: Option<&Value>) -> Option<Belonging> {
+        let (gains, spec) = match (old, new) {
+            (None, Some(new)) => (true, new),
+            (Some(old), None) => (false, old),
+            _ => return None,
+        };
+        let device = device_type(spec);
+        let key = ChannelKey::ALL.into_iter().find(|key| key.device().is_some() && key.device() == device);
+        let key = key.unwrap_or(ChannelKey::Any);
+        let channel = ChannelId { key, id: text(&spec["channel_id"]) };
+        Some(Belonging { user: text(&spec["named_user_id"]), channel, gains })
     }
 
     fn devices_of(spec: &Shared) -> Option<String> {

@@ -4,12 +4,14 @@ use super::census::{derived, device_type, installed};
 use super::remote::{Found, Lifecycle, Read, Tagging, Whose, canonical, id_in, moved, text};
 use super::{Census, Counted, Create, Delete, Identity, Parts, Remote, Resource, TagUse, Update};
 use crate::exchange::{Answer, Request};
+use crate::nouns::audience::{ChannelKey, Selector};
 use crate::nouns::device::DeviceType;
 use crate::nouns::level::Level;
 use crate::nouns::many::Set;
 use crate::nouns::vocabulary;
 use crate::nouns::zone::Zone;
 use crate::node::{At, ByName, Name, Shared, shape};
+use crate::source::Span;
 
 shape! {
     /// A channel of a custom messaging platform, addressed by pushes to `open::<platform>`.
@@ -150,7 +152,9 @@ impl Remote for OpenChannel {
     fn taggings(old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging> {
         let Some(spec) = new else { return Vec::new() };
         let device = Some(DeviceType::Open(text(&spec["open"]["open_platform_name"])));
-        let whose = Whose { who: format!("the open channel {}", text(&spec["address"])), device, user: None };
+        let address = text(&spec["address"]);
+        let selector = Selector::Channel(ChannelKey::Open, At::new(address.clone(), Span::NONE));
+        let whose = Whose { who: format!("the open channel {address}"), device, user: None, selector };
         moved(old.map(|old| &old["tags"]), Some(&spec["tags"]), None, &whose)
     }
 }

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use jiff::Timestamp;
 use serde_json::Value;
 
-pub use super::firing::{Firing, FollowUp, TagTrigger, Tagging, Whose, moved};
+pub use super::firing::{Belonging, ChannelId, Firing, FollowUp, TagTrigger, Tagging, Whose, moved};
 pub use super::json::{text, texts};
 pub use super::lifecycle::{Create, Delete, Lifecycle, Read, Update};
 pub use super::references::{may_name, named, named_ids, names_any, point, pointed, segments};
@@ -178,6 +178,11 @@ pub trait Remote: Resource {
         Vec::new()
     }
 
+    /// The channel that comes to a named user, or that they lose, where one spec becomes another, comes or goes.
+    fn belonging(_old: Option<&Value>, _new: Option<&Value>) -> Option<Belonging> {
+        None
+    }
+
     /// The named user who has other devices once it is made, changed or deleted.
     fn devices_of(_spec: &Shared) -> Option<String> {
         None
@@ -240,6 +245,7 @@ pub trait Api: Debug + Send + Sync {
     fn without(&self, spec: &Value, is_gone: &dyn Fn(&Runs) -> bool) -> Option<Value>;
     fn push_ids(&self, object: &Value) -> Vec<String>;
     fn taggings(&self, old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging>;
+    fn belonging(&self, old: Option<&Value>, new: Option<&Value>) -> Option<Belonging>;
     fn devices_of(&self, spec: &Shared) -> Option<String>;
     fn firing(&self, spec: &Value) -> Option<Firing>;
     fn is_off(&self, spec: &Value) -> bool;
@@ -364,6 +370,10 @@ impl<R: Remote> Api for Row<R> {
     }
     fn taggings(&self, old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging> {
         R::taggings(old, new)
+    }
+
+    fn belonging(&self, old: Option<&Value>, new: Option<&Value>) -> Option<Belonging> {
+        R::belonging(old, new)
     }
     fn devices_of(&self, spec: &Shared) -> Option<String> {
         R::devices_of(spec)

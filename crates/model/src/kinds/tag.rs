@@ -4,10 +4,12 @@ use super::census::{device_type, installed, texts};
 use super::remote::{Found, Lifecycle, Read, Tagging, Whose, text};
 use super::{Census, Counted, Create, Delete, Identity, Parts, Remote, Resource, TagUse, Update};
 use crate::exchange::{Answer, Request, part};
+use crate::nouns::audience::{ChannelKey, Selector};
 use crate::nouns::device::DeviceType;
 use crate::nouns::level::Level;
 use crate::nouns::many::Set;
 use crate::node::{At, Name, Shared, shape};
+use crate::source::Span;
 
 shape! {
     /// A tag of the legacy API. Its removal takes it from every device.
@@ -163,11 +165,16 @@ impl Remote for LegacyTag {
             (Some(old), None) => (true, old),
             _ => return Vec::new(),
         };
-        let whose = |who, device| Whose { who, device, user: None };
+        let whose = |who, device, selector| Whose { who, device, user: None, selector };
+        let channel = |key, id: &String| Selector::Channel(key, At::new(id.clone(), Span::NONE));
         let whose = match carrier(spec) {
-            Some(("ios_channel", id, _)) => whose(format!("iOS channel {id}"), Some(DeviceType::Ios)),
-            Some((_, id, _)) => whose(format!("Android channel {id}"), Some(DeviceType::Android)),
-            None if removed => whose("every device that has it".to_owned(), None),
+            Some(("ios_channel", id, _)) => {
+                whose(format!("iOS channel {id}"), Some(DeviceType::Ios), channel(ChannelKey::Ios, &id))
+            }
+            Some((_, id, _)) => {
+                whose(format!("Android channel {id}"), Some(DeviceType::Android), channel(ChannelKey::Android, &id))
+            }
+            None if removed => whose("every device that has it".to_owned(), None, Selector::All),
             None => return Vec::new(),
         };
         vec![Tagging { removed, tag: text(&spec["tag"]), group: None, whose }]

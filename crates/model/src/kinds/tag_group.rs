@@ -6,11 +6,13 @@ use super::census::{self, installed, texts};
 use super::remote::{Found, Lifecycle, Read, Tagging, Whose, moved, text};
 use super::{Census, Counted, Create, Delete, Parts, Remote, Resource, TagUse, Update};
 use crate::exchange::{Answer, Request};
+use crate::nouns::audience::{ChannelKey, Selector};
 use crate::nouns::device::DeviceType;
 use crate::nouns::level::Level;
 use crate::nouns::many::{Many, Set};
 use crate::nouns::vocabulary::is_reserved;
 use crate::node::{At, ByName, Shared, shape};
+use crate::source::Span;
 
 shape! {
     /// A group of tags: its vocabulary, and members whose tags are kept in git. The group itself is made in the dashboard.
@@ -200,7 +202,10 @@ impl Remote for TagGroup {
             _ => None,
         };
         let user = (own == "named_user_id").then(|| id.clone());
-        let whose = Whose { who: format!("{noun} {id}"), device, user };
+        let key = ChannelKey::ALL.into_iter().find(|key| key.key() == own);
+        let at = At::new(id.clone(), Span::NONE);
+        let selector = key.map_or(Selector::NamedUser(at.clone()), |key| Selector::Channel(key, at));
+        let whose = Whose { who: format!("{noun} {id}"), device, user, selector };
         moved(old.map(|old| &old["tags"]), new.map(|new| &new["tags"]), spec["group"].as_str(), &whose)
     }
 }

@@ -11,11 +11,13 @@ use crate::plan::Change;
 use crate::review::{Review, Side, start};
 
 impl Review<'_> {
-    /// Whether a change names a segment that others are in than before, directly or through other segments.
+    /// Whether a change names a segment that others are in than before, directly or through other segments, or a tag or a named
+    /// user that people get or lose by the plan.
     pub(super) fn names_moved(&self, change: &Change) -> bool {
         let audiences = kinds::api(&change.address).audiences();
         let mut specs = start(change).into_iter().chain(&change.desired);
         specs.any(|spec| remote::named(audiences, spec).iter().any(|key| self.moved.contains(key)))
+            || self.is_regrouped(change)
     }
 
     /// How the audience of a change's messages changes.
@@ -39,7 +41,12 @@ impl Review<'_> {
     }
 
     /// Tells something of the audience of a change's messages on one side.
-    fn of_audience<T>(&self, change: &Change, side: Side, tell: impl FnOnce(&At<Selector>) -> T) -> Option<T> {
+    pub(in crate::review) fn of_audience<T>(
+        &self,
+        change: &Change,
+        side: Side,
+        tell: impl FnOnce(&At<Selector>) -> T,
+    ) -> Option<T> {
         let key = At::new(change.address.key.clone(), Span::NONE);
         self.of_resource(change, side, |spec: &dyn Spec| {
             let mut parts = Parts::new(&key);

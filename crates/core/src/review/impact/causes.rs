@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use pushplan_model::address::Address;
 use pushplan_model::kinds::{self, Resource, Segment, Template, remote};
+use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{SegmentRef, Selector};
 use pushplan_model::text::quoted;
 
@@ -53,6 +54,7 @@ impl<'p> Review<'p> {
         }));
         if audience.relation.as_ref().is_some_and(|relation| *relation != pushplan_model::audience::Relation::Same) {
             causes.extend(self.moved_segments(change).into_iter().map(|segment| self.of_segment(segment, change)));
+            causes.extend(self.regrouped(change));
         }
         causes
     }
@@ -81,8 +83,8 @@ impl<'p> Review<'p> {
         if addresses.is_empty() { Vec::new() } else { self.plan.changes.iter().filter(is_one).collect() }
     }
 
-    /// The segments that a change names, directly or through others, whose own criteria change.
-    fn moved_segments(&self, change: &Change) -> Vec<&'p Change> {
+    /// The segments that a change names, directly or through others.
+    fn named_segments(&self, change: &Change) -> BTreeSet<String> {
         let audiences = kinds::api(&change.address).audiences();
         let specs = start(change).into_iter().chain(&change.desired);
         let mut open: Vec<String> = specs.flat_map(|spec| remote::named(audiences, spec)).map(str::to_owned).collect();
@@ -102,12 +104,47 @@ impl<'p> Review<'p> {
                 });
             }
         }
+        seen
+    }
+
+    /// The segments that a change names, directly or through others, whose own criteria change.
+    fn moved_segments(&self, change: &Change) -> Vec<&'p Change> {
+        let named = self.named_segments(change);
         let is_moved = |key: &&String| self.criteria(Side::Before, key) != self.criteria(Side::After, key);
-        let places = seen.iter().filter(is_moved).filter_map(|key| {
+        let places = named.iter().filter(is_moved).filter_map(|key| {
             let sides = self.segments.get(key.as_str())?;
             sides.of(Side::After).or(sides.of(Side::Before)).copied()
         });
         places.map(|place| &self.plan.changes[place]).collect()
+    }
+
+    /// The tags and channels that the plan gives or takes, as far as they concern the audience of a change.
+    fn regrouped(&self, change: &Change) -> Vec<MessageCause> {
+        if self.regroupings.is_empty() {
+            return Vec::new();
+        }
+        let mut found: Vec<MessageCause> = Vec::new();
+        let mut add = |criteria: &At<Selector>| {
+            for one in self.regroupings.within(criteria) {
+                let address = one.change.address.resource();
+                let place = one.change.place.clone();
+                let place = place.or_else(|| self.plan.told.of.get(&address).and_then(|aside| aside.place.clone()));
+                match found.iter_mut().find(|cause| cause.address == address) {
+                    Some(cause) if cause.words != one.words => {
+                        cause.words = "changes the tags of several members".to_owned();
+                    }
+                    Some(_) => {}
+                    None => found.push(MessageCause { address, place, words: one.words.clone(), is_exclusion: false }),
+                }
+            }
+        };
+        self.of_audience(change, Side::After, &mut add);
+        for key in self.named_segments(change) {
+            if let Some((_, criteria)) = self.known_segment(Side::After, &key) {
+                add(criteria);
+            }
+        }
+        found
     }
 
     fn of_segment(&self, segment: &Change, user: &Change) -> MessageCause {

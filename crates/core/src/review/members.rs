@@ -1,0 +1,190 @@
+//! Tags and channels that a plan gives or takes. They change who is in an audience that is written as before.
+//!
+//! A device that gets the tag `gold` because it belongs to the named user `ann` is, before the plan, a device of `ann`. So the
+//! audience after the plan is the written one in which `gold` means "has gold, or belongs to ann", and both are compared as
+//! conditions on devices as they are before the plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pushplan_model::kinds::{self, Belonging, Tagging};
+use pushplan_model::node::At;
+use pushplan_model::nouns::audience::{Selector, Tag};
+use pushplan_model::source::Span;
+
+use super::{after, before};
+use crate::plan::{Action, Change, Plan};
+
+/// How many members with the same change stand for all of them.
+const ALIKE: usize = 2;
+/// How many members are looked at.
+const MOST: usize = 40;
+
+/// What a condition means after the plan.
+#[derive(Debug)]
+pub(super) struct Regrouping<'p> {
+    condition: Condition,
+    /// Those who are concerned.
+    whose: Selector,
+    /// Whether that means devices as they are after the plan.
+    is_after: bool,
+    /// Whether they meet the condition then; they no longer do otherwise.
+    gains: bool,
+    pub change: &'p Change,
+    /// What the change does: `gives named user ann the tag gold`.
+    pub words: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Condition {
+    Tag { group: String, tag: String },
+    User(String),
+}
+
+impl Condition {
+    fn of(selector: &Selector) -> Option<Self> {
+        match selector {
+            Selector::Tag(Tag { tag, group }) => {
+                let group = group.as_ref().map(|group| group.value.clone()).unwrap_or_default();
+                Some(Self::Tag { group, tag: tag.value.clone() })
+            }
+            Selector::NamedUser(user) => Some(Self::User(user.value.clone())),
+            _ => None,
+        }
+    }
+}
+
+impl Regrouping<'_> {
+    /// Whether it lets people meet a condition, or makes them miss it; `None` if it does not concern the condition.
+    fn concerns(&self, condition: &Condition) -> Option<bool> {
+        match (&self.condition, condition) {
+            (own, other) if own == other => Some(self.gains),
+            // A channel that comes to a named user is lost to every other.
+            (Condition::User(_), Condition::User(_)) if self.gains => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// What a plan changes of the tags and channels of people.
+#[derive(Debug, Default)]
+pub(super) struct Regroupings<'p>(Vec<Regrouping<'p>>);
+
+impl<'p> Regroupings<'p> {
+    pub fn of(plan: &'p Plan) -> Self {
+        let mut channels = Vec::new();
+        let mut members: BTreeMap<String, Vec<(&'p Change, Tagging)>> = BTreeMap::new();
+        for change in &plan.changes {
+            if matches!(change.action, Action::Keep | Action::Past | Action::Forget | Action::Adopt) {
+                continue;
+            }
+            let api = kinds::api(&change.address);
+            for tagging in api.taggings(before(change), after(change)) {
+                members.entry(tagging.whose.who.clone()).or_default().push((change, tagging));
+            }
+            let both = (before(change), after(change));
+            channels.extend(api.belonging(both.0, both.1).map(|belonging| (change, belonging)));
+        }
+        let tags = if channels.is_empty() { BTreeMap::new() } else { user_tags(plan) };
+        let mut all: Vec<Regrouping<'p>> = Vec::new();
+        for (change, Belonging { user, channel, gains }) in channels.into_iter().take(MOST) {
+            let verb = if gains { "gives" } else { "takes" };
+            let from = if gains { "to" } else { "from" };
+            let words = format!("{verb} the channel {} {from} named user {user}", channel.id);
+            let whose = Selector::Channel(channel.key, at(channel.id));
+            let mut add = |condition: Condition, whose: Selector, gains: bool| {
+                all.push(Regrouping { condition, whose, is_after: false, gains, change, words: words.clone() });
+            };
+            // A channel has the tags of its named user, and loses those of whoever had it before.
+            let own: BTreeSet<&Condition> = tags.get(&user).into_iter().flatten().collect();
+            own.iter().for_each(|condition| add((*condition).clone(), whose.clone(), gains));
+            for (other, conditions) in tags.iter().filter(|(other, _)| gains && **other != user) {
+                let had = || Selector::And(vec![at(whose.clone()), at(Selector::NamedUser(at(other.clone())))]);
+                let lost = conditions.iter().filter(|condition| !own.contains(condition));
+                lost.for_each(|condition| add(condition.clone(), had(), false));
+            }
+            add(Condition::User(user.clone()), whose, gains);
+        }
+        // Of many members with the same change, a few stand for all.
+        let mut alike: BTreeMap<Vec<(bool, String, Option<String>)>, usize> = BTreeMap::new();
+        let mut looked_at = 0;
+        for taggings in members.into_values() {
+            let change = |(_, it): &(&Change, Tagging)| (it.removed, it.tag.clone(), it.group.clone());
+            let number = alike.entry(taggings.iter().map(change).collect()).or_default();
+            *number += 1;
+            if *number > ALIKE || looked_at >= MOST {
+                continue;
+            }
+            looked_at += 1;
+            for (change, Tagging { removed, tag, group, whose }) in taggings {
+                let words = match removed {
+                    false => format!("gives {} the tag {tag}", whose.who),
+                    true => format!("takes the tag {tag} from {}", whose.who),
+                };
+                let condition = Condition::Tag { group: group.unwrap_or_default(), tag };
+                let (whose, gains) = (whose.selector, !removed);
+                all.push(Regrouping { condition, whose, is_after: true, gains, change, words });
+            }
+        }
+        Self(all)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Those that concern a condition of an audience.
+    pub fn within(&self, selector: &At<Selector>) -> Vec<&Regrouping<'p>> {
+        let mut named = BTreeSet::new();
+        selector.walk(&mut |one| named.extend(Condition::of(&one.value)));
+        self.0.iter().filter(|one| named.iter().any(|condition| one.concerns(condition).is_some())).collect()
+    }
+
+    /// What an audience means after the plan; `None` if that is as it is written.
+    pub fn rewritten(&self, selector: &Selector) -> Option<Selector> {
+        let all = |members: &[At<Selector>]| -> Option<Vec<At<Selector>>> {
+            let new: Vec<Option<Selector>> = members.iter().map(|member| self.rewritten(&member.value)).collect();
+            let is_any = new.iter().any(Option::is_some);
+            let filled = members.iter().zip(new).map(|(old, new)| new.map_or_else(|| old.clone(), at));
+            is_any.then(|| filled.collect())
+        };
+        match selector {
+            Selector::And(members) => all(members).map(Selector::And),
+            Selector::Or(members) => all(members).map(Selector::Or),
+            Selector::Not(inner) => self.rewritten(&inner.value).map(not),
+            _ => {
+                let condition = Condition::of(selector)?;
+                let mut meant = None;
+                for (one, gains) in self.0.iter().filter_map(|one| Some((one, one.concerns(&condition)?))) {
+                    let was = meant.unwrap_or_else(|| selector.clone());
+                    let after = if one.is_after { self.rewritten(&one.whose) } else { None };
+                    let whose = after.unwrap_or_else(|| one.whose.clone());
+                    meant = Some(match gains {
+                        true => Selector::Or(vec![at(was), at(whose)]),
+                        false => Selector::And(vec![at(was), at(not(whose))]),
+                    });
+                }
+                meant
+            }
+        }
+    }
+}
+
+/// The tags that the plan's tag groups give to named users.
+fn user_tags(plan: &Plan) -> BTreeMap<String, Vec<Condition>> {
+    let mut tags: BTreeMap<String, Vec<Condition>> = BTreeMap::new();
+    for change in &plan.changes {
+        for Tagging { tag, group, whose, .. } in kinds::api(&change.address).taggings(None, after(change)) {
+            let condition = Condition::Tag { group: group.unwrap_or_default(), tag };
+            tags.entry(whose.user.unwrap_or_default()).or_default().push(condition);
+        }
+    }
+    tags
+}
+
+fn at<T>(value: T) -> At<T> {
+    At::new(value, Span::NONE)
+}
+
+fn not(selector: Selector) -> Selector {
+    Selector::Not(Box::new(at(selector)))
+}
