@@ -8,13 +8,15 @@ use crate::audience::Relation;
 use crate::plan::{Action, Change, DeclaredAt};
 use crate::render::layout::Paint;
 use crate::review::prose::{self, Piece};
-use crate::review::{MessageChange, MessageClass, MessageFate, MessageGroup};
+use crate::review::{FieldChange, MessageChange, MessageClass, MessageFate, MessageGroup};
 use crate::text::{all_of, count, quoted, short};
 use crate::timing::Times;
 use crate::timing::words;
 
 /// How much of a text stands in a row.
 const TEXT: usize = 120;
+/// How many fields beside the text stand in a row.
+const FIELDS: usize = 3;
 /// How many senders of one row are named.
 const NAMED: usize = 3;
 /// How many changes are named that concern no message.
@@ -228,11 +230,28 @@ fn text(group: &MessageGroup) -> Vec<Piece> {
         _ if group.messages.iter().any(|other| other.text.new != message.text.new) => Vec::new(),
         (_, Some(text)) | (Some(text), None) if !text.trim().is_empty() => {
             let also = message.text.is_changed && old == new;
-            let rest = if also { " (its text stays; links, buttons or other fields change)" } else { "" };
-            vec![Piece::Same(format!("{}{rest}", whole(text)))]
+            let mut pieces = vec![Piece::Same(whole(text))];
+            for field in message.text.fields.iter().take(FIELDS).filter(|_| also) {
+                pieces.extend(changed_field(field));
+            }
+            let more = message.text.fields.len().saturating_sub(FIELDS);
+            if also && more > 0 {
+                pieces.push(Piece::Same(format!("; {}", count(more, "other field"))));
+            }
+            pieces
         }
         _ => Vec::new(),
     }
+}
+
+/// A field that changes: `; actions.open.content: `, and its old and new value.
+fn changed_field(FieldChange { path, old, new }: &FieldChange) -> Vec<Piece> {
+    let whole = |text: &str| short(&crate::render::one_line(text.trim()), TEXT);
+    let mut pieces = vec![Piece::Same(format!("; {path}: "))];
+    pieces.extend(old.as_ref().map(|old| Piece::Goes(whole(old))));
+    pieces.extend((old.is_some() && new.is_some()).then(|| Piece::Same(" ".to_owned())));
+    pieces.extend(new.as_ref().map(|new| Piece::Comes(whole(new))));
+    pieces
 }
 
 fn who(message: &MessageChange) -> Vec<(WhoMark, String)> {

@@ -7,5 +7,6 @@
 mod campaign;
 mod facts;
 mod kinds;
+mod reviews;
 mod scene;
 mod texts;

@@ -211,6 +211,25 @@ impl Scene {
         golden(&format!("{name}.json"), &format!("{}\n", self.lasting(&text)));
     }
 
+    /// Compares the Markdown of a plan, and what a page and programs begin with, with the expected ones.
+    pub fn golden_head(&self, name: &str) {
+        let page = |format: &str| self.folder.run(&["plan", "--format", format]).stdout;
+        golden(&format!("{name}.md"), &self.lasting(&page("markdown")));
+        let html = page("html");
+        let start = html.find("<p class=\"verdict\">").unwrap_or_else(|| panic!("{name}: no verdict in {html}"));
+        let part = |id: &str| {
+            let rest = html.split_once(&format!("<section id=\"{id}\">")).map_or("", |(_, rest)| rest);
+            rest.split_once("</section>").map_or("", |(part, _)| part).to_owned()
+        };
+        let verdict = html[start..].split_once("</p>").map_or("", |(verdict, _)| verdict);
+        let head = [verdict.to_owned(), part("messages"), part("guards")].join("\n");
+        golden(&format!("{name}.html"), &format!("{}\n", self.lasting(&head.replace("><", ">\n<"))));
+        let document: Value = serde_json::from_str(&page("json")).expect("JSON");
+        let head = json!({ "verdict": document["verdict"], "messages": document["messages"], "loosened": document["loosened"] });
+        let text = serde_json::to_string_pretty(&head).expect("JSON");
+        golden(&format!("{name}.json"), &format!("{}\n", self.lasting(&text)));
+    }
+
     /// A text with stand-ins for ids that the service chose, for the plan's digest, and for when this test ran. Ids that
     /// stand in a file are the author's.
     fn lasting(&self, text: &str) -> String {

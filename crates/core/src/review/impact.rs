@@ -16,9 +16,10 @@ use pushplan_model::node::At;
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::source::Span;
 use pushplan_project::look::{self, Values};
-use pushplan_project::timing::{Times, has_passed, range, words};
+use pushplan_project::timing::words::{self, QuietClock};
+use pushplan_project::timing::{Times, has_passed, range};
 
-use super::fields::partners;
+use super::fields::{Difference, partners};
 use super::{Review, Side, after, before};
 use crate::plan::{Action, Change};
 
@@ -166,6 +167,17 @@ pub struct TextChange {
     pub new: Option<String>,
     /// Whether anything of it changes, also what is not its text: links, buttons, sounds.
     pub is_changed: bool,
+    /// What changes beside a text that stays.
+    pub fields: Vec<FieldChange>,
+}
+
+/// A field of a message that changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldChange {
+    /// Its path in the notification or the message: `actions.open.content`.
+    pub path: String,
+    pub old: Option<String>,
+    pub new: Option<String>,
 }
 
 impl Review<'_> {
@@ -234,6 +246,10 @@ impl Review<'_> {
             old: was.map(|at| old.texts[at].clone()),
             new: is.map(|at| new.texts[at].clone()),
             is_changed: was.zip(is).is_some_and(|(was, is)| old.contents[was] != new.contents[is]),
+            fields: was
+                .zip(is)
+                .map(|(was, is)| other_fields(&old.contents[was], &new.contents[is]))
+                .unwrap_or_default(),
         };
         let times = self.message_times(change, (was, is), variant.is_some());
         let trigger = self.both_set_off(change);
@@ -297,16 +313,23 @@ impl Review<'_> {
         }
         // A new message to the whole world is always sent at night somewhere.
         let anywhere = was.is_some();
-        let quiet = |side: Side, at: Option<usize>| -> Vec<String> {
+        let quiet = |side: Side, at: Option<usize>| -> Vec<QuietClock> {
             let times = self.times(change, side);
             let is_own = |times: &&Times| at.is_some_and(|at| !several || times.variant == Some(at + 1));
             let own = times.iter().filter(is_own).filter(|times| !has_passed(times.when, self.plan.made));
             own.flat_map(|times| words::quiet_clocks(times, anywhere)).collect()
         };
-        let before = quiet(Side::Before, was);
+        // Where one of several times was in quiet hours before, one of them is not news.
+        let mut before: Vec<String> = quiet(Side::Before, was).into_iter().map(|clock| clock.place).collect();
         let mut found = quiet(Side::After, is);
-        found.retain(|clock| !before.contains(clock));
-        found
+        found.retain(|clock| match before.iter().position(|place| *place == clock.place) {
+            Some(known) => {
+                before.swap_remove(known);
+                false
+            }
+            None => true,
+        });
+        found.into_iter().map(|clock| clock.words).collect()
     }
 }
 
@@ -383,7 +406,7 @@ struct Messages {
     delays: Vec<Delay>,
     texts: Vec<String>,
     /// All that each of them says and does, without its audience and its times.
-    contents: Vec<String>,
+    contents: Vec<serde_json::Value>,
 }
 
 impl Messages {
@@ -407,7 +430,7 @@ impl Messages {
     fn by_content(&self, new: &Self) -> Vec<Option<usize>> {
         let mut left: Vec<usize> = (0..self.contents.len()).collect();
         let take = |left: &mut Vec<usize>, at: Option<usize>| at.map(|at| left.remove(at));
-        let same = |content: &String, left: &mut Vec<usize>| {
+        let same = |content: &serde_json::Value, left: &mut Vec<usize>| {
             let at = left.iter().position(|at| self.contents[*at] == *content);
             take(left, at)
         };
@@ -444,13 +467,26 @@ impl Messages {
     }
 }
 
-/// All that a message says and does, as one text.
-fn content(said: &ReadableText) -> String {
+/// All that a message says and does.
+fn content(said: &ReadableText) -> serde_json::Value {
     let ReadableText { notification, message, variables: _, devices: _, borrowed: _, campaigns, rest } = said;
-    let notification = notification.map(|part| serde_json::to_string(&part.value));
-    let message = message.map(|part| serde_json::to_string(&part.value));
-    let campaigns = campaigns.map(serde_json::to_string);
-    let rest = rest.map(serde_json::to_string);
-    let all = [notification, message, campaigns, rest];
-    all.map(|part| part.and_then(Result::ok).unwrap_or_default()).join("\n")
+    let notification = notification.map(|part| serde_json::to_value(&part.value));
+    let message = message.map(|part| serde_json::to_value(&part.value));
+    let campaigns = campaigns.map(serde_json::to_value);
+    let rest = rest.map(serde_json::to_value);
+    let parts = [("notification", notification), ("message", message), ("campaigns", campaigns), ("rest", rest)];
+    let parts = parts.into_iter().filter_map(|(name, part)| Some((name.to_owned(), part?.ok()?)));
+    serde_json::Value::Object(parts.collect())
+}
+
+/// The fields of a message that differ, without its alert.
+fn other_fields(old: &serde_json::Value, new: &serde_json::Value) -> Vec<FieldChange> {
+    let text = |value: Option<&serde_json::Value>| match value? {
+        serde_json::Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    };
+    let differs = Difference::between(Some(old), Some(new)).fields;
+    let other = differs.into_iter().filter(|field| field.moved.is_none() && !field.path.ends_with("alert"));
+    let named = |path: &str| path.strip_prefix("notification.").unwrap_or(path).to_owned();
+    other.map(|field| FieldChange { path: named(&field.path), old: text(field.old), new: text(field.new) }).collect()
 }

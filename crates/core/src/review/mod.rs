@@ -27,7 +27,8 @@ use members::Regroupings;
 
 pub use audience::{Mark, Marked, Who};
 pub use impact::{
-    AudienceChange, MessageCause, MessageChange, MessageClass, MessageFate, MessageGroup, TextChange, VerdictSentence,
+    AudienceChange, FieldChange, MessageCause, MessageChange, MessageClass, MessageFate, MessageGroup, TextChange,
+    VerdictSentence,
 };
 pub use times::BothTimes;
 

@@ -174,18 +174,31 @@ pub fn quiet_places(times: &Times) -> Option<String> {
 
 /// The clocks that show quiet hours then, the best-known city first: `Sydney 01:00 Sat`. If people can be anywhere, big cities count
 /// only if that is asked for.
-pub fn quiet_clocks(times: &Times, anywhere: bool) -> Vec<String> {
+pub fn quiet_clocks(times: &Times, anywhere: bool) -> Vec<QuietClock> {
     let own = times.quiet.then(|| match times.when {
-        When::EachZone(at) => format!("{} by each device's own clock", clock(at)),
+        When::EachZone(at) => {
+            QuietClock { place: String::new(), words: format!("{} by each device's own clock", clock(at)) }
+        }
         When::At(_) => {
-            let at = local(times);
-            format!("{} {} {}", cities::city(zone(&times.zone)), clock(at), weekday(at))
+            let (at, place) = (local(times), cities::city(zone(&times.zone)));
+            QuietClock { words: format!("{place} {} {}", clock(at), weekday(at)), place }
         }
     });
     let is_known = anywhere || !times.anywhere;
     let mut quiet: Vec<&There> = times.there.iter().filter(|there| there.quiet && is_known).collect();
     quiet.sort_by_key(|there| cities::fame(&there.zone));
-    own.into_iter().chain(quiet.into_iter().map(|one| there(one).trim_end_matches(" (quiet)").to_owned())).collect()
+    let clock =
+        |one: &There| QuietClock { place: one.city(), words: there(one).trim_end_matches(" (quiet)").to_owned() };
+    own.into_iter().chain(quiet.into_iter().map(clock)).collect()
+}
+
+/// A clock that shows quiet hours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuietClock {
+    /// The city; empty for each device's own clock.
+    pub place: String,
+    /// `Sydney 01:00 Sat`.
+    pub words: String,
 }
 
 fn few(places: &[String]) -> String {

@@ -7,7 +7,7 @@ use super::super::PlanView;
 use super::super::facts::written;
 use crate::audience::Relation;
 use crate::plan::{Loosened, Plan};
-use crate::review::{MessageCause, MessageChange};
+use crate::review::{FieldChange, MessageCause, MessageChange};
 use crate::timing::Times;
 
 /// A message that changes for people: by an edit of its own, or through anything that it names.
@@ -58,6 +58,17 @@ pub struct MessageAudience {
 pub struct MessageContent {
     /// Whether anything of it changes, also what is not its text.
     pub changed: bool,
+    pub old: Option<String>,
+    pub new: Option<String>,
+    /// What changes of it beside its text, such as a link.
+    pub fields: Vec<ChangedField>,
+}
+
+/// A field of a message that changes.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ChangedField {
+    /// Its path, such as actions.open.content.
+    pub path: String,
     pub old: Option<String>,
     pub new: Option<String>,
 }
@@ -144,7 +155,12 @@ impl PlanMessage {
                 exclusion_loosened: audience.is_loosened,
                 recipients: message.recipients.clone(),
             },
-            content: MessageContent { changed: text.is_changed, old: text.old.clone(), new: text.new.clone() },
+            content: MessageContent {
+                changed: text.is_changed,
+                old: text.old.clone(),
+                new: text.new.clone(),
+                fields: text.fields.iter().map(ChangedField::new).collect(),
+            },
             when: MessageWhen {
                 changed: trigger.0 != trigger.1 || times.iter().any(is_moved),
                 times,
@@ -156,6 +172,12 @@ impl PlanMessage {
             by_hand: message.is_by_hand,
             causes: causes.iter().map(Cause::new).collect(),
         }
+    }
+}
+
+impl ChangedField {
+    fn new(FieldChange { path, old, new }: &FieldChange) -> Self {
+        Self { path: path.clone(), old: old.clone(), new: new.clone() }
     }
 }
 

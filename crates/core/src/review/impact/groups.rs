@@ -75,7 +75,11 @@ fn key(message: &MessageChange) -> String {
     let own = format!("{sender} {:?}", message.after_seconds);
     let relation = audience.relation.as_ref().filter(|relation| **relation != Relation::Same);
     let relation = relation.map(ToString::to_string).unwrap_or_default();
-    let edit = if text.is_changed { edit(text.old.as_deref(), text.new.as_deref()) } else { String::new() };
+    let edit = match (text.is_changed, text.old == text.new) {
+        (true, true) => format!("{:?}", text.fields),
+        (true, false) => edit(text.old.as_deref(), text.new.as_deref()),
+        (false, _) => String::new(),
+    };
     match class {
         // The variants of one experiment differ in their texts alone.
         MessageClass::New | MessageClass::Cancelled | MessageClass::Everyone | MessageClass::QuietHours => {

@@ -71,7 +71,7 @@ impl<'p> Review<'p> {
             fate: MessageFate::Sent,
             class: if after_seconds == 0 { MessageClass::SendsNow } else { MessageClass::SendsLater },
             audience: AudienceChange { words, ..AudienceChange::default() },
-            text: TextChange { old: None, new, is_changed: false },
+            text: TextChange { new, ..TextChange::default() },
             times: Vec::new(),
             trigger: (None, None),
             quiet: Vec::new(),
