@@ -4,6 +4,7 @@ use super::forms::Forms;
 use super::offline::OfflineRequest;
 use super::places::Places;
 use super::planning::Chosen;
+use super::presenting::ExitCodes;
 use super::{Context, Ended};
 use crate::engine::offline::Against;
 use crate::engine::workspace::PlanRequest;
@@ -76,8 +77,10 @@ impl Diff {
         let against = Against::commit(&root, &repository, from, to)?;
         let request = PlanRequest { choice: self.chosen.choice(), ..PlanRequest::default() };
         let command = format!("diff {}", shell_word(&self.range));
-        let (places, forms, detailed) = (&self.places, &self.forms, self.detailed_exitcode);
-        OfflineRequest { places, request: &request, forms, detailed, command }.show(&root, manifests, &against, context)
+        let (places, forms) = (&self.places, &self.forms);
+        // Commits of the past are compared as well, and those are not applied.
+        let codes = ExitCodes { refused: false, changes: self.detailed_exitcode };
+        OfflineRequest { places, request: &request, forms, codes, command }.show(&root, manifests, &against, context)
     }
 }
 

@@ -12,12 +12,12 @@ use super::forms::Forms;
 use super::many::{self, Does};
 use super::places::{Places, Which};
 use super::planning::{self, tell};
+use super::presenting::ExitCodes;
 use super::{Context, Ended, presenting, runtime};
 use crate::engine::NotOpened;
 use crate::engine::offline::{Against, NotCompared};
 use crate::engine::several::TargetResult;
 use crate::engine::workspace::{PlanRequest, Planned, Workspace, checkout};
-use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::manifest::{Manifests, read_project};
 use crate::render::Format;
@@ -58,13 +58,13 @@ impl Offline {
         places: &Places,
         request: &PlanRequest,
         forms: &Forms,
-        detailed: bool,
+        codes: ExitCodes,
         context: &Context,
     ) -> Ended {
         let root = places.root()?;
         let against = Against::choose(&root, self.offline, self.against_git.as_deref())?;
         let command = format!("plan{}", self.again());
-        let asked = OfflineRequest { places, request, forms, detailed, command };
+        let asked = OfflineRequest { places, request, forms, codes, command };
         checkout::ask(&root);
         asked.show(&root, read_project(&root, None), &against, context)
     }
@@ -76,8 +76,7 @@ pub struct OfflineRequest<'a> {
     pub places: &'a Places,
     pub request: &'a PlanRequest,
     pub forms: &'a Forms,
-    /// Whether changes have an exit code of their own.
-    pub detailed: bool,
+    pub codes: ExitCodes,
     /// What makes the same plan again, such as `diff a..b`.
     pub command: String,
 }
@@ -85,7 +84,7 @@ pub struct OfflineRequest<'a> {
 impl OfflineRequest<'_> {
     /// Makes plans of manifests and shows them.
     pub fn show(&self, root: &Path, manifests: Manifests, against: &Against, context: &Context) -> Ended {
-        let Self { places, request, forms, detailed, command } = self;
+        let Self { places, request, forms, codes, command } = self;
         let programs = forms.printed() == Some(Format::Json);
         let now = Timestamp::now();
         let wrong = |why: NotOpened| planning::shown(why, programs, context);
@@ -94,9 +93,7 @@ impl OfflineRequest<'_> {
                 let workspace = place.open_read(root, manifests, now).map_err(wrong)?;
                 let Planned { plan, .. } = planned(&workspace, against, request, now, context)?;
                 let again = place.again("apply", &request.choice).looking(command);
-                presenting::present(&plan, &workspace, again, forms, context)?;
-                let changes = !plan.is_empty() || plan.is_beside_others();
-                Ok(if *detailed && changes { Exit::Changes } else { Exit::Done })
+                presenting::present(&plan, &workspace, again, forms, *codes, context)
             }
             Which::Several(asked) => {
                 many::plan::has_room(forms)?;
@@ -107,7 +104,7 @@ impl OfflineRequest<'_> {
                 };
                 let all: Vec<TargetResult<Planned>> = workspaces.into_iter().map(one).collect();
                 let does = Does::Look(command.clone());
-                many::plan::present(&all, &asked, request, &does, forms, *detailed, context)
+                many::plan::present(&all, &asked, request, &does, forms, *codes, context)
             }
         }
     }

@@ -9,12 +9,10 @@ use super::many::{self, Does};
 use super::offline::Offline;
 use super::places::{Places, Which};
 use super::planning::{Chosen, TargetArgs};
-use super::presenting::make_from;
+use super::presenting::{self, ExitCodes};
 use super::turn::length;
 use super::{Context, Ended, runtime};
 use crate::engine::workspace::{PlanRequest, Prefetch};
-use crate::exit::Exit;
-use crate::guard::guards;
 use crate::render::Format;
 
 /// How long somebody who is at work is waited for, where a plan is to be applied later: beside them it would not hold.
@@ -57,14 +55,14 @@ impl Plan {
             ..PlanRequest::default()
         };
         if self.offline.is_asked() {
-            return self.offline.run(&self.places, &request, &self.forms, self.detailed_exitcode, context);
+            return self.offline.run(&self.places, &request, &self.forms, self.codes(), context);
         }
         let options = self.drifting.again();
         match self.places.which()? {
             Which::One(place) => self.one(&place, &request, &format!("apply{options}"), context),
             Which::Several(asked) => {
                 let does = Does::Apply(options.to_owned());
-                many::plan::run(&asked, &request, &does, &self.forms, self.detailed_exitcode, context)
+                many::plan::run(&asked, &request, &does, &self.forms, self.codes(), context)
             }
         }
     }
@@ -75,19 +73,18 @@ impl Plan {
         Duration::try_from(self.wait.unwrap_or(usual)).unwrap_or_default()
     }
 
+    fn codes(&self) -> ExitCodes {
+        ExitCodes { refused: true, changes: self.detailed_exitcode }
+    }
+
     fn one(&self, place: &TargetArgs, request: &PlanRequest, command: &str, context: &Context) -> Ended {
         let programs = self.forms.printed() == Some(Format::Json);
         let prefetch = Prefetch::start(place, runtime()?.handle());
         let workspace = place.read_to_plan(context, Timestamp::now(), programs)?;
         let again = place.again(command, &request.choice);
-        let plan = make_from(prefetch, &workspace, request, again, &self.forms, context)?;
-        // It is shown, and `apply` would refuse it.
-        if !guards(&plan, &workspace.limits()).is_empty() {
-            return Ok(Exit::Refused);
-        }
-        let changes = !plan.is_empty() || plan.is_beside_others();
-        // The process ends here: what was read and planned need not be taken apart first.
-        std::mem::forget((workspace, plan));
-        Ok(if self.detailed_exitcode && changes { Exit::Changes } else { Exit::Done })
+        let ended = presenting::make(prefetch, &workspace, request, again, &self.forms, self.codes(), context);
+        // The process ends here: dropping what was read would only take time.
+        std::mem::forget(workspace);
+        ended
     }
 }

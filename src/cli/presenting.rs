@@ -1,15 +1,15 @@
 //! Making a plan for one target, saving and showing it.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::forms::Forms;
-use super::{Context, runtime};
+use super::{Context, Ended, runtime};
 use crate::address::is_key;
 use crate::engine::lasting;
 use crate::engine::ledger::{self, unreadable};
 use crate::engine::saved::SAVED;
 use crate::engine::workspace::{PlanRequest, Prefetch, Prefetched, PrefetchedState, Workspace};
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::guard::guards;
 use crate::plan::Plan as Planned;
@@ -19,26 +19,39 @@ use crate::render::plan::NextSteps;
 use crate::render::{self, Repetition, Style};
 use crate::text::shell_word;
 
-/// Makes a plan, saves it where that is asked for, and shows it.
-pub fn make(
-    workspace: &Workspace,
-    request: &PlanRequest,
-    again: Repetition,
-    forms: &Forms,
-    context: &Context,
-) -> Result<Arc<Planned>, Failure> {
-    make_from(None, workspace, request, again, forms, context)
+/// Which exit codes other than 0 a command has that shows a plan.
+#[derive(Clone, Copy, Debug)]
+pub struct ExitCodes {
+    /// [`Exit::Refused`] if `apply` would refuse the plan.
+    pub refused: bool,
+    /// [`Exit::Changes`] if the plan has changes.
+    pub changes: bool,
 }
 
-/// Makes a plan from prefetched data, if there is any; saves it if that is asked for, and shows it.
-pub(super) fn make_from(
+impl ExitCodes {
+    /// The exit codes of a command whose plan may be applied next.
+    pub const TO_APPLY: Self = Self { refused: true, changes: false };
+
+    pub fn exit(self, plan: &Planned, ahead: &NextSteps) -> Exit {
+        if self.refused && !ahead.refused.is_empty() {
+            return Exit::Refused;
+        }
+        let has_changes = || !plan.is_empty() || plan.is_beside_others();
+        if self.changes && has_changes() { Exit::Changes } else { Exit::Done }
+    }
+}
+
+/// Makes a plan from prefetched data, if there is any; saves it if that is asked for, and shows it. Returns the exit code of
+/// the command.
+pub fn make(
     prefetch: Option<Prefetch>,
     workspace: &Workspace,
     request: &PlanRequest,
     again: Repetition,
     forms: &Forms,
+    codes: ExitCodes,
     context: &Context,
-) -> Result<Arc<Planned>, Failure> {
+) -> Ended {
     if forms.saved.is_some() && lasting::is_in_ci() {
         lasting::check(workspace)?;
     }
@@ -58,18 +71,23 @@ pub(super) fn make_from(
         opened.close().await;
         planned
     })?;
-    present(&planned.plan, workspace, again, forms, context)?;
-    Ok(planned.plan)
+    let ended = present(&planned.plan, workspace, again, forms, codes, context);
+    // The process ends here: dropping the plan would only take time.
+    std::mem::forget(planned);
+    ended
 }
 
-/// Saves a plan where that is asked for, and shows it.
+/// Saves a plan if that is asked for, and shows it.
+///
+/// Returns the exit code of the command.
 pub fn present(
     plan: &Planned,
     workspace: &Workspace,
     again: Repetition,
     forms: &Forms,
+    codes: ExitCodes,
     context: &Context,
-) -> Result<(), Failure> {
+) -> Ended {
     is_for_files(forms, &workspace.target)?;
     if let Some(path) = &forms.saved {
         write(path, &plan.save())?;
@@ -80,7 +98,7 @@ pub fn present(
     for (format, file) in &forms.shown {
         show(plan, &ahead, *format, file.as_deref(), context)?;
     }
-    Ok(())
+    Ok(codes.exit(plan, &ahead))
 }
 
 /// Refuses folders, which are for several targets. Their files are named after them.

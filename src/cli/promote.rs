@@ -8,10 +8,10 @@ use super::applying::Options;
 use super::forms::Forms;
 use super::many::{self, Does, PlansWanted};
 use super::places::{Places, SeveralTargets, Which};
+use super::presenting::ExitCodes;
 use super::{Context, Ended, presenting};
 use crate::engine::promote;
 use crate::engine::workspace::PlanRequest;
-use crate::exit::Exit;
 use crate::plan::Aim;
 use crate::render::Format;
 
@@ -55,7 +55,7 @@ impl Promote {
                 let workspace = place.read_for(context, Timestamp::now(), self.wanted.how.format != Format::Text)?;
                 let again = place.again(&self.does().command(&workspace.target).0, &request.choice).whole();
                 if !self.wanted.allowed.yes {
-                    return presenting::make(&workspace, &request, again, &forms, context).map(|_| Exit::Done);
+                    return presenting::make(None, &workspace, &request, again, &forms, ExitCodes::TO_APPLY, context);
                 }
                 let asking = self.wanted.allowed.asking("", again);
                 self.wanted.how.run(&workspace, &request, None, &asking, context)
@@ -68,7 +68,7 @@ impl Promote {
         promote::check_destinations(&self.from, asked)?;
         let does = self.does();
         if !self.wanted.allowed.yes {
-            return many::plan::run(asked, request, &does, forms, false, context);
+            return many::plan::run(asked, request, &does, forms, ExitCodes::TO_APPLY, context);
         }
         let asking = self.wanted.allowed.asking("", does.again(asked, &request.choice));
         many::apply::run(

@@ -7,6 +7,7 @@ use super::applying::{Allowed, How};
 use super::drifting::Drifting;
 use super::forms::Forms;
 use super::planning::{Chosen, TargetArgs};
+use super::presenting::ExitCodes;
 use super::{Context, Ended, presenting};
 use crate::engine::workspace::PlanRequest;
 use crate::plan::Aim;
@@ -64,7 +65,7 @@ impl Revert {
         if let Some(path) = &self.out {
             let format = if self.how.format == Format::Text { Format::Text } else { Format::Json };
             let forms = Forms::one(format, Some(path.clone()));
-            return presenting::make(&workspace, &request, again, &forms, context).map(|_| crate::exit::Exit::Done);
+            return presenting::make(None, &workspace, &request, again, &forms, ExitCodes::TO_APPLY, context);
         }
         let question = format!("Go back to what was there before {}? Only `yes` goes on:", self.number);
         self.how

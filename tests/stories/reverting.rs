@@ -411,3 +411,17 @@ fn what_is_undone_may_well_be_in_the_files() {
         }
     }
 }
+
+#[test]
+fn a_saved_plan_that_would_be_refused_exits_with_7() {
+    let segments: String = (0..6).map(|number| format!("  s{number}: {{criteria: {{tag: t{number}}}}}\n")).collect();
+    let project = Project::new(&format!("segments:\n{segments}"));
+    let service = started(&project);
+    apply(&project);
+    for form in [&["--out", "r.plan"][..], &["--yes"]] {
+        let ran = project.run(&[&["revert", "1"], form].concat());
+        assert_eq!(ran.code, 7, "{ran}");
+        says(&format!("{}{}", ran.stdout, ran.stderr), &["6 of 6 in segments (100 %) would be deleted"]);
+    }
+    assert_eq!(service.segments().len(), 6);
+}

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{Does, PlansWanted, SeveralTargets, tell_failed, tell_pending};
 use crate::address::is_key;
 use crate::cli::forms::Forms;
-use crate::cli::presenting::write;
+use crate::cli::presenting::{ExitCodes, write};
 use crate::cli::{Context, Ended, runtime};
 use crate::engine::lasting;
 use crate::engine::ledger::unreadable;
@@ -93,7 +93,7 @@ pub fn run(
     request: &PlanRequest,
     does: &Does,
     forms: &Forms,
-    detailed: bool,
+    codes: ExitCodes,
     context: &Context,
 ) -> Ended {
     has_room(forms)?;
@@ -103,7 +103,7 @@ pub fn run(
         workspaces.iter().try_for_each(|workspace| lasting::check(workspace))?;
     }
     let all = runtime()?.block_on(make(&workspaces, &PlansWanted::Alike(Arc::new(request.clone())), context));
-    present(&all, asked, request, does, forms, detailed, context)
+    present(&all, asked, request, does, forms, codes, context)
 }
 
 /// Refuses pages of several targets that have no folder to stand in.
@@ -119,7 +119,7 @@ pub fn present(
     request: &PlanRequest,
     does: &Does,
     forms: &Forms,
-    detailed: bool,
+    codes: ExitCodes,
     context: &Context,
 ) -> Ended {
     let aheads = told(all, asked, does, forms.saved.as_deref(), &context.out);
@@ -140,15 +140,13 @@ pub fn present(
     }
     let failed = all.iter().filter_map(|one| Some((one.workspace.target.as_str(), one.result.as_ref().err()?)));
     tell_failed(failed, context);
-    Ok(Exit::worst(all.iter().zip(&aheads).map(|(one, (_, ahead))| exit(one, ahead, detailed))))
+    Ok(Exit::worst(all.iter().zip(&aheads).map(|(one, (_, ahead))| exit(one, ahead, codes))))
 }
 
-fn exit(one: &TargetResult<Planned>, ahead: &NextSteps, detailed: bool) -> Exit {
+fn exit(one: &TargetResult<Planned>, ahead: &NextSteps, codes: ExitCodes) -> Exit {
     match &one.result {
         Err(failure) => failure.into(),
-        Ok(_) if !ahead.refused.is_empty() => Exit::Refused,
-        Ok(planned) if detailed && (!planned.plan.is_empty() || planned.plan.is_beside_others()) => Exit::Changes,
-        Ok(_) => Exit::Done,
+        Ok(planned) => codes.exit(&planned.plan, ahead),
     }
 }
 

@@ -102,3 +102,21 @@ fn what_is_left_to_the_dashboard_of_staging_does_not_come_to_production() {
     world.good(&yes());
     assert_eq!(world.segments("shop-us"), vec![("C".into(), tag("v2"))]);
 }
+
+#[test]
+fn a_promotion_that_would_be_refused_exits_with_7() {
+    let segments = |count: usize| {
+        let all: String = (0..count).map(|number| format!("  s{number}: {{criteria: {{tag: t{number}}}}}\n")).collect();
+        format!("segments:\n{all}")
+    };
+    let world = two(&segments(12));
+    world.good(&["apply", "--target", "staging,production", "--yes"]);
+    world.project.write(&segments(6));
+    world.good(&["apply", "--target", "staging", "--yes", "--allow-deletes", "6"]);
+    for command in [&PROMOTE[..], &yes()] {
+        let ran = world.run(command);
+        assert_eq!(ran.code, 7, "{ran}");
+        says(&format!("{}{}", ran.stdout, ran.stderr), &["6 of 12 in segments (50 %) would be deleted"]);
+    }
+    assert_eq!(world.segments("shop-us").len(), 12);
+}
