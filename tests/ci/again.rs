@@ -272,7 +272,7 @@ fn a_ledger_that_was_set_back_behind_a_comment_is_refused() {
         says(&ran.stderr, &["pushplan ledger restore --accept-gap --target local", "would create it again"]);
         assert!(!ran.stderr.contains("Open another"), "{ran}");
         let shown = team.host.only(8);
-        let ran = team.comment(8, &[]);
+        let ran = team.comment_refused(8);
         assert_eq!(ran.code, 7, "{ran}");
         says(&ran.stderr, &["it was set back", "delete the old comment"]);
         assert_eq!(team.host.only(8), shown);

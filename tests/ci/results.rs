@@ -117,7 +117,7 @@ fn what_a_guard_refuses_is_held_with_the_way_out() {
         let service = team.project.serve();
         assert_eq!(team.run(&["apply", "--yes"], &[]).code, 0);
         team.project.write("templates:\n  two: {push: {notification: {alert: Two}}}\n");
-        team.commented(7);
+        assert_eq!(team.comment_refused(7).code, 0);
         says(&team.host.only(7), &["As it is, it would not be applied"]);
         service.forget();
         let ran = team.merge_and_apply(7, &[]);

@@ -152,12 +152,25 @@ impl Team {
         env
     }
 
-    /// What the workflow for pull requests runs.
+    /// What the workflow for pull requests runs. The plan is one that `apply` would carry out.
+    #[track_caller]
     pub fn comment(&self, number: u64, options: &[&str]) -> Ran {
-        let ran = self.run(&["plan", "--out", "plan.json"], &[]);
-        // What a guard would refuse is reviewed as well.
-        assert!(matches!(ran.code, 0 | 7), "{ran}");
+        self.plan_with(0);
         self.comment_on(number, options)
+    }
+
+    /// What the workflow for pull requests runs. The plan is one that `apply` would refuse: it is reviewed as well.
+    #[track_caller]
+    pub fn comment_refused(&self, number: u64) -> Ran {
+        self.plan_with(7);
+        self.comment_on(number, &[])
+    }
+
+    /// Plans and saves the plan, with this exit code.
+    #[track_caller]
+    fn plan_with(&self, code: i32) {
+        let ran = self.run(&["plan", "--out", "plan.json"], &[]);
+        assert_eq!(ran.code, code, "{ran}");
     }
 
     /// Runs `ci comment` for a pull request, with a plan that was saved before.

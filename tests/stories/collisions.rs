@@ -15,7 +15,7 @@ fn something_of_the_same_name_stops_the_plan_until_it_is_adopted_untouched() {
     let service = project.serve();
     let id = service.segment("vip", "vip");
     service.forget();
-    let ran = project.good(&["plan"]);
+    let ran = project.refused(&[]);
     says(&ran.stdout, &["! segments/vip", &id, "pushplan adopt segments/vip", "1 waits for your decision."]);
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
@@ -57,7 +57,7 @@ fn of_two_with_the_name_one_is_chosen_by_its_id() {
     let project = Project::new(ONE);
     let service = project.serve();
     let (first, second) = (service.segment("vip", "vip"), service.segment("vip", "vip"));
-    says(&project.good(&["plan"]).stdout, &["2 of this name are there already", &first, &second]);
+    says(&project.refused(&[]).stdout, &["2 of this name are there already", &first, &second]);
     let ran = project.run(&["adopt", "segments/vip"]);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["2 have the name of segments/vip", &first, &second, "pushplan adopt segments/vip --id ID"]);
@@ -89,7 +89,7 @@ fn everything_with_one_namesake_is_adopted_at_once() {
     says(&ran.stdout, &["< segments/a", "< segments/b", "2 resources adopted."]);
     says(&ran.stderr, &["Left alone: 2 have the name of segments/c"]);
     assert_eq!(service.writes(), Vec::<String>::new());
-    assert_eq!(project.changes(&[]), ["! segments/c"]);
+    assert_eq!(changes(&project.refused(&[])), ["! segments/c"]);
     let ran = project.run(&["adopt", "segments/a"]);
     assert_eq!(ran.code, 1, "{ran}");
     says(&ran.stderr, &["segments/a is ours already", "pushplan forget segments/a"]);
@@ -103,7 +103,7 @@ fn a_name_that_is_taken_is_not_given_to_ours_either() {
     let theirs = service.segment("Gold", "x");
     project.edit("vip: {criteria", "vip: {display_name: Gold, criteria");
     service.forget();
-    let ran = project.good(&["plan"]);
+    let ran = project.refused(&[]);
     assert_eq!(changes(&ran), ["! segments/vip"]);
     says(&ran.stdout, &["a segment that is not ours has this name", &theirs, "choose another name"]);
     let ran = project.run(&["apply", "--yes"]);
@@ -122,7 +122,7 @@ fn what_somebody_deleted_and_made_anew_is_taken_over_and_not_made_twice() {
     project.good(&["apply", "--yes"]);
     service.delete(&format!("/api/segments/{}", service.segment_id("vip")));
     let theirs = service.segment("vip", "vip");
-    let ran = project.good(&["plan"]);
+    let ran = project.refused(&[]);
     assert_eq!(changes(&ran), ["! segments/vip"]);
     says(&ran.stdout, &["removed on the service", "pushplan forget segments/vip", "pushplan adopt segments/vip"]);
     assert_eq!(project.run(&["apply", "--yes"]).code, 7);

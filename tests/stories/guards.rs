@@ -18,11 +18,11 @@ fn segments(count: usize) -> String {
 /// That a plan says what an apply would refuse, in place of naming it as what comes next.
 #[track_caller]
 fn announced(project: &Project, guard: &str, words: &[&str]) {
-    let ran = project.good(&["plan"]);
+    let ran = project.refused(&[]);
     let (_, end) = ran.stdout.split_once("As it is, it would not be applied:").expect("what would be refused");
     says(&end.split_whitespace().collect::<Vec<_>>().join(" "), words);
     assert!(!ran.stdout.contains("Next:"), "{ran}");
-    let ran = project.good(&["plan", "--format", "json"]);
+    let ran = project.refused(&["--format", "json"]);
     let plan: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!(plan["refused"][0]["guard"], guard, "{ran}");
     says(&plan["refused"][0].to_string(), &words[..1]);
@@ -61,7 +61,7 @@ fn a_tag_that_leaves_every_device_needs_a_word() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     project.write("tags:\n  gold: {}\n");
-    says(&project.good(&["plan"]).stdout, &["every device that has this legacy tag loses it, whoever gave it"]);
+    says(&project.refused(&[]).stdout, &["every device that has this legacy tag loses it, whoever gave it"]);
     let words = ["tags/vip would be deleted: every device that has it loses it", "--allow-deletes 1"];
     refused(&project, &service, &[], &words);
     project.good(&["apply", "--yes", "--allow-deletes", "1"]);
@@ -165,7 +165,7 @@ fn a_tag_that_sets_off_a_pipeline_sends() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     project.edit("u-1: [gold]", "u-1: [gold, vip]");
-    let ran = project.good(&["plan"]);
+    let ran = project.refused(&[]);
     says(
         &ran.stdout,
         &["SENDS", "pipelines/remind starts when vip is added: named user u-1 gets a message", "1 sends at once."],
@@ -204,7 +204,7 @@ pipelines:
         let faults = ["--faults", path.to_str().expect("UTF-8"), "--clock", "2035-01-20T00:00Z"];
         let service = project.serve_with(&faults);
         service.put("/local/devices/phone", &json!({"device_type": "ios", "opt_in": true}));
-        let ran = project.good(&["plan"]);
+        let ran = project.refused(&[]);
         says(&ran.stdout, &["pipelines/welcome starts when x is added: named user u1 gets a message"]);
         assert!(!ran.stdout.contains("pipelines/later starts"), "{ran}");
         project.good(&["apply", "--yes", "--allow-sends"]);
@@ -235,7 +235,7 @@ fn a_pipeline_that_sends_later_is_told_with_its_delay() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     project.edit("u-1: [gold]", "u-1: [gold, vip]");
-    let ran = project.good(&["plan"]);
+    let ran = project.refused(&[]);
     says(&ran.stdout, &["starts when vip is added: named user u-1 gets a message, after 1 day", "1 sends later."]);
     let words = ["1 message goes out after 1 day, by tag_groups/loyalty/named_users/u-1", "--allow-sends"];
     refused(&project, &service, &[], &words);
@@ -251,7 +251,7 @@ fn a_pipeline_that_was_made_in_the_dashboard_sends_too() {
     let pipeline = json!({"name": "Theirs", "enabled": true, "immediate_trigger": trigger, "outcome": outcome});
     service.post("/api/pipelines", &pipeline);
     project.edit("u-1: [gold]", "u-1: [vip]");
-    let ran = project.good(&["plan"]);
+    let ran = project.refused(&[]);
     says(&ran.stdout, &["somebody else's pipeline \"Theirs\"", "gold is removed: named user u-1 gets a message"]);
     refused(&project, &service, &[], &["1 message goes out at once, by tag_groups/loyalty/named_users/u-1"]);
 }

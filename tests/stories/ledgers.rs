@@ -255,7 +255,7 @@ fn a_ledger_that_was_seen_elsewhere_is_not_begun_anew_by_mistake() {
     // Whoever means it begins anew.
     says(&ran.stderr, &["to begin anew without all that it knows, move .pushplan/ledger/local/ elsewhere"]);
     fs::remove_dir_all(project.folder.path().join(".pushplan/ledger/local")).expect("the ledger");
-    says(&project.good(&["plan"]).stdout, &["segments/a"]);
+    says(&project.refused(&[]).stdout, &["segments/a"]);
 }
 
 #[test]
@@ -275,13 +275,13 @@ fn an_emptied_place_of_the_settings_is_begun_anew_on_purpose() {
             fs::remove_file(note).expect("removed");
         }
     }
-    project.good(&["plan"]);
+    project.refused(&[]);
     // In another place, the note of this one is what speaks against it.
     set(&project, Some("file:three"));
     let ran = project.run(&["plan"]);
     says(&ran.stderr, &["it is in file:two", "move .pushplan/seen/local/place elsewhere"]);
     fs::remove_file(project.folder.path().join(".pushplan/seen/local/place")).expect("a note");
-    project.good(&["plan"]);
+    project.refused(&[]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Letting go of what messages people by itself, and taking it back.
 
-use pushplan_testing::{Project, Service, says};
+use pushplan_testing::{Project, Service, changes, says};
 use serde_json::json;
 
 const PUSH: &str = "\
@@ -43,7 +43,7 @@ fn a_pending_push_that_is_listed_can_be_let_go() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     project.good(&["forget", "scheduled_pushes/sale"]);
-    assert_eq!(project.changes(&[]), ["! scheduled_pushes/sale"]);
+    assert_eq!(changes(&project.refused(&[])), ["! scheduled_pushes/sale"]);
     assert_eq!(pushes(&service), 1);
 }
 

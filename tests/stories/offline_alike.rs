@@ -166,8 +166,13 @@ fn without(kind: &str) -> String {
 
 /// What a plan says, without what nobody knows who asks nobody: ids that the service gave.
 fn said(project: &Project, arguments: &[&str]) -> Value {
-    let ran = project.good(&[arguments, &["--format", "json"]].concat());
+    let ran = project.run(&[arguments, &["--format", "json"]].concat());
     let mut document: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran}"));
+    let guards: Vec<Value> =
+        document["refused"].as_array().expect("refused").iter().map(|it| it["guard"].clone()).collect();
+    // A difference between commits is not applied, so it is not refused.
+    let code = if arguments[0] == "plan" && !guards.is_empty() { 7 } else { 0 };
+    assert_eq!(ran.code, code, "{arguments:?}: {ran}");
     for change in document["changes"].as_array_mut().expect("changes") {
         let fields = change.as_object_mut().expect("an object");
         // What the service tells alone, and numbers of steps, of which some are about versions of it.
@@ -180,7 +185,8 @@ fn said(project: &Project, arguments: &[&str]) -> Value {
         .filter(|step| step["verb"] != "adopt")
         .map(|step| json!([step["verb"], step["address"], step["method"], step["path"]]))
         .collect();
-    let said = json!({ "changes": document["changes"], "steps": steps, "counts": document["counts"] });
+    let said =
+        json!({ "changes": document["changes"], "steps": steps, "counts": document["counts"], "guards": guards });
     without_ids(&said)
 }
 

@@ -63,14 +63,14 @@ fn one_commit_behind_nothing_that_was_merged_is_deleted() {
     assert_eq!(pushes(&service), ["first", "sale"]);
 
     // Every form of the plan says it first.
-    let text = project.good(&["plan"]).stdout;
+    let text = project.refused(&[]).stdout;
     assert!(text.starts_with("These files are older than the last apply: this checkout, "), "{text}");
-    let json: Value = serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("JSON");
+    let json: Value = serde_json::from_str(&project.refused(&["--format", "json"]).stdout).expect("JSON");
     assert_eq!(json["older"]["relation"], "behind", "{json}");
     assert_eq!(json["refused"][0]["guard"], "older", "{json}");
-    let markdown = project.good(&["plan", "--format", "markdown"]).stdout;
+    let markdown = project.refused(&["--format", "markdown"]).stdout;
     says(&markdown, &["> [!WARNING]\n> These files are older than the last apply"]);
-    says(&project.good(&["plan", "--format", "html"]).stdout, &["These files are older than the last apply"]);
+    says(&project.refused(&["--format", "html"]).stdout, &["These files are older than the last apply"]);
 
     // What is applied of it does not make these files the newest.
     project.good(&["apply", "--yes", "--only", "scheduled_pushes/first"]);

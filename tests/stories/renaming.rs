@@ -226,7 +226,7 @@ fn what_says_the_same_as_what_has_gone_out_is_asked_about() {
         "is this a rename? scheduled_pushes/new says the same; see there what to write",
     ];
     let said = |ran: &Ran| ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let ran = project.good(&["plan"]);
+    let ran = project.refused(&[]);
     says(&ran.stdout, &["+ scheduled_pushes/new", ". scheduled_pushes/old"]);
     says(&said(&ran), &asks);
     says(&said(&ran), &["see below whether it is a rename; else give it a later time"]);
@@ -256,7 +256,7 @@ experiments:
     let _service = project.serve();
     project.good(&["apply", "--yes", "--allow-sends"]);
     project.edit("  old:", "  new:");
-    says(&project.good(&["plan"]).stdout, &["is this a rename? experiments/old says the same, has had its time"]);
+    says(&project.refused(&[]).stdout, &["is this a rename? experiments/old says the same, has had its time"]);
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn what_is_declared_and_not_ours_yet_is_told_by_the_plan_alone() {
     let project = Project::new(OURS);
     let service = project.serve();
     service.segment("a", "a");
-    let ran = project.good(&["plan"]);
+    let ran = project.refused(&[]);
     says(&ran.stdout, &["is there already and is not ours"]);
     assert!(!ran.stdout.contains("Not in git"), "{ran}");
 }
@@ -385,7 +385,7 @@ fn somebody_elses_pipelines_and_pushes_are_seen_also_where_the_project_has_none(
     project.good(&["apply", "--yes"]);
     pipeline(&service, "Welcome", "vip");
     project.edit("[gold]", "[gold, vip]");
-    let ran = project.good(&["plan"]);
+    let ran = project.refused(&[]);
     says(&ran.stdout, &["SENDS", "somebody else's pipeline \"Welcome\""]);
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");

@@ -71,11 +71,19 @@ impl Project {
         }
     }
 
-    /// Runs a command that has to end well. A plan that a guard would refuse is shown well too.
+    /// Runs a command that has to exit with 0.
+    #[track_caller]
     pub fn good(&self, arguments: &[&str]) -> Ran {
         let ran = self.run(arguments);
-        let is_shown = arguments.first() == Some(&"plan") && ran.code == 7;
-        assert!(ran.code == 0 || is_shown, "{arguments:?}: {ran}");
+        assert_eq!(ran.code, 0, "{arguments:?}: {ran}");
+        ran
+    }
+
+    /// Runs `plan` with these arguments. It has to show a plan that `apply` refuses, and to exit with 7.
+    #[track_caller]
+    pub fn refused(&self, arguments: &[&str]) -> Ran {
+        let ran = self.run(&[&["plan"], arguments].concat());
+        assert_eq!(ran.code, 7, "plan {arguments:?}: {ran}");
         ran
     }
 
@@ -88,6 +96,7 @@ impl Project {
     }
 
     /// The lines of a plan that stand at the margin and name a change: `+ segments/a`.
+    #[track_caller]
     pub fn changes(&self, arguments: &[&str]) -> Vec<String> {
         changes(&self.good(&[&["plan"], arguments].concat()))
     }
