@@ -56,7 +56,7 @@ fn variable(name: &str) -> Option<String> {
 
 /// What is asked of each target.
 #[derive(Debug)]
-struct Workspace {
+struct Inspection {
     project: Project,
     root: PathBuf,
     keyring: Keyring,
@@ -98,8 +98,8 @@ impl Doctor {
                 false => select(&project, &self.target)?,
             };
             let apart = around::Apart::default();
-            let workspace = Workspace { project, root: root.clone(), keyring, within, apart };
-            checks.extend(runtime()?.block_on(look(workspace, names))?);
+            let inspection = Inspection { project, root: root.clone(), keyring, within, apart };
+            checks.extend(runtime()?.block_on(look(inspection, names))?);
         }
         let checkup = Checkup::new(checks, &discreet);
         match self.format {
@@ -111,8 +111,8 @@ impl Doctor {
 }
 
 /// Looks at all targets, some at a time, and tells of them in their order.
-async fn look(workspace: Workspace, names: Vec<String>) -> Result<Vec<Check>, Failure> {
-    let workspace = Arc::new(workspace);
+async fn look(inspection: Inspection, names: Vec<String>) -> Result<Vec<Check>, Failure> {
+    let inspection = Arc::new(inspection);
     let mut waiting = names.into_iter().enumerate();
     let mut found = Vec::new();
     let mut under_way = JoinSet::new();
@@ -120,8 +120,8 @@ async fn look(workspace: Workspace, names: Vec<String>) -> Result<Vec<Check>, Fa
         while under_way.len() < AT_A_TIME
             && let Some((at, name)) = waiting.next()
         {
-            let workspace = workspace.clone();
-            under_way.spawn(async move { (at, one(&workspace, &name).await) });
+            let inspection = inspection.clone();
+            under_way.spawn(async move { (at, one(&inspection, &name).await) });
         }
         match under_way.join_next().await {
             Some(Ok(looked)) => found.push(looked),
@@ -134,8 +134,8 @@ async fn look(workspace: Workspace, names: Vec<String>) -> Result<Vec<Check>, Fa
 }
 
 /// One target: its service and its ledger do not wait for each other.
-async fn one(workspace: &Workspace, name: &str) -> Vec<Check> {
-    let (service, ledger) = tokio::join!(service::look(workspace, name), ledger::look(workspace, name));
+async fn one(inspection: &Inspection, name: &str) -> Vec<Check> {
+    let (service, ledger) = tokio::join!(service::look(inspection, name), ledger::look(inspection, name));
     let service::Looked { mut checks, app } = service;
     checks.extend(ledger.told(app.as_deref()));
     checks.into_iter().map(|check| check.of(name)).collect()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::Workspace;
+use super::Inspection;
 use crate::engine::ledger;
 use crate::engine::ledger::unreadable;
 use crate::engine::turn;
@@ -25,32 +25,32 @@ pub struct Looked {
     before: Option<Check>,
 }
 
-pub async fn look(workspace: &Workspace, name: &str) -> Looked {
-    let setting = workspace.project.target(name).and_then(|target| target.ledger.as_ref());
+pub async fn look(inspection: &Inspection, name: &str) -> Looked {
+    let setting = inspection.project.target(name).and_then(|target| target.ledger.as_ref());
     let setting = setting.map(|setting| setting.value.as_str());
     let place = setting.map_or_else(|| "beside the manifests".to_owned(), place::shown);
-    let number = workspace.project.target_names().iter().position(|other| *other == name).unwrap_or_default();
-    if let Ok(log) = ledger::of(&workspace.project, &workspace.root, name)
+    let number = inspection.project.target_names().iter().position(|other| *other == name).unwrap_or_default();
+    if let Ok(log) = ledger::of(&inspection.project, &inspection.root, name)
         && let Err(failure) = ledger::check_trust(&log)
     {
         return Looked { place, facts: Err(failure), before: None };
     }
     let store =
-        workspace.apart.of(number).and_then(|apart| place::open_to_look(setting, &workspace.root, name, &apart));
+        inspection.apart.of(number).and_then(|apart| place::open_to_look(setting, &inspection.root, name, &apart));
     let store = match store {
         Ok(store) => store,
         Err(why) => return Looked { place, facts: Err(Failure::new(why).kind(FailureKind::Invalid)), before: None },
     };
     let shown = store.shown();
-    let log = Chain::as_set(Arc::clone(&store), setting, &workspace.root, name).only_looking();
-    let facts = match tokio::time::timeout(workspace.within, read(&log)).await {
+    let log = Chain::as_set(Arc::clone(&store), setting, &inspection.root, name).only_looking();
+    let facts = match tokio::time::timeout(inspection.within, read(&log)).await {
         Ok(read) => read.map_err(unreadable),
-        Err(_) => Err(Failure::new(format!("it was not read within {:?}", workspace.within))
+        Err(_) => Err(Failure::new(format!("it was not read within {:?}", inspection.within))
             .help("the place answers slowly or not at all; --within gives it more time")),
     };
     let checkpoint = facts.as_ref().ok().and_then(|(facts, _)| facts.checkpoint);
     let before = match checkpoint.filter(|at| *at > 1) {
-        Some(at) => before(&log, at, workspace.within).await,
+        Some(at) => before(&log, at, inspection.within).await,
         None => None,
     };
     Looked { place: shown, facts, before }

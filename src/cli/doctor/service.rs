@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Workspace, variable};
+use super::{Inspection, variable};
 use crate::client::{Clients, Credentials, Origin, Patience, Transport, Whole, refusal};
 use crate::engine::target::{CLOCKS, check_fingerprint, is_built_in};
 use crate::engine::{local, target};
@@ -28,10 +28,10 @@ pub struct Looked {
     pub app: Option<String>,
 }
 
-pub async fn look(workspace: &Workspace, name: &str) -> Looked {
-    let Some(target) = workspace.project.target(name) else { return Looked::default() };
+pub async fn look(inspection: &Inspection, name: &str) -> Looked {
+    let Some(target) = inspection.project.target(name) else { return Looked::default() };
     if is_built_in(name, target) {
-        return Looked { checks: built_in(workspace).await, app: None };
+        return Looked { checks: built_in(inspection).await, app: None };
     }
     let Some(base_url) = &target.base_url else {
         let failure = Failure::new("the target has no base_url").kind(FailureKind::Invalid);
@@ -50,7 +50,7 @@ pub async fn look(workspace: &Workspace, name: &str) -> Looked {
     };
     let env = |name: &str| variable(name);
     let mut looked = Looked::default();
-    let credentials = match workspace.keyring.locate(&origin, name, &env) {
+    let credentials = match inspection.keyring.locate(&origin, name, &env) {
         Err(failure) => {
             looked.checks.push(Check::trouble("credentials", &failure));
             None
@@ -65,18 +65,18 @@ pub async fn look(workspace: &Workspace, name: &str) -> Looked {
             Some(credentials)
         }
     };
-    looked.checks.extend(asked(workspace, target, &origin, credentials.as_ref()).await);
+    looked.checks.extend(asked(inspection, target, &origin, credentials.as_ref()).await);
     looked
 }
 
 /// Asks once, also without credentials: who refuses is there.
 async fn asked(
-    workspace: &Workspace,
+    inspection: &Inspection,
     target: &Target,
     origin: &Origin,
     credentials: Option<&Credentials>,
 ) -> Vec<Check> {
-    let patience = Patience { connect: workspace.within, whole: workspace.within };
+    let patience = Patience { connect: inspection.within, whole: inspection.within };
     let vendor = target.vendor.as_ref().map_or(VENDOR, |vendor| vendor.as_str());
     let sharing = |own: &Credentials| Transport::sharing(&Clients::default(), origin.clone(), own, vendor, patience);
     let began = (Timestamp::now(), Instant::now());
@@ -145,10 +145,10 @@ fn about(apart: SignedDuration) -> Delay {
 }
 
 /// The service of the project itself. It is not started to be looked at: it would write.
-async fn built_in(workspace: &Workspace) -> Vec<Check> {
-    let found = match tokio::time::timeout(workspace.within, local::find(&workspace.root)).await {
+async fn built_in(inspection: &Inspection) -> Vec<Check> {
+    let found = match tokio::time::timeout(inspection.within, local::find(&inspection.root)).await {
         Ok(found) => found,
-        Err(_) => Err(target::too_slow(workspace.within)),
+        Err(_) => Err(target::too_slow(inspection.within)),
     };
     match found {
         Err(failure) => vec![Check::trouble("service", &failure)],
@@ -162,7 +162,7 @@ async fn built_in(workspace: &Workspace) -> Vec<Check> {
             [Some(service), clock].into_iter().flatten().collect()
         }
         Ok(None) => {
-            let data = local::own(&workspace.root).join(local::DATA);
+            let data = local::own(&inspection.root).join(local::DATA);
             vec![Check::fine(
                 "service",
                 match data.is_file() {
