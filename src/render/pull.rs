@@ -25,11 +25,6 @@ pub fn count(number: usize, kind: &Kind) -> String {
     }
 }
 
-/// Several of a kind.
-pub fn plural(kind: &Kind) -> String {
-    kind.plural()
-}
-
 /// So many of each kind.
 fn counts(addresses: &[Address]) -> String {
     let mut of: BTreeMap<&str, usize> = BTreeMap::new();

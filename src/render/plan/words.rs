@@ -215,7 +215,7 @@ fn unseen(view: &PlanView, change: &Change) -> Option<String> {
         return None;
     }
     let untold = |kind: &&kinds::Kind| !kind.api.audiences().is_empty() && kind.api.list(view.plan.level).is_empty();
-    let untold: Vec<String> = kinds::KINDS.iter().filter(untold).map(crate::render::pull::plural).collect();
+    let untold: Vec<String> = kinds::KINDS.iter().filter(untold).map(kinds::Kind::plural).collect();
     let lists = format!("this API lists no {}: look whether one names it", untold.join(" and no "));
     (!untold.is_empty()).then_some(lists)
 }
