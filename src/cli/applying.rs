@@ -146,6 +146,81 @@ impl Applied {
     }
 }
 
+/// A plan that is to be made and applied.
+pub(super) struct ApplyJob<'j> {
+    pub how: &'j How,
+    pub workspace: &'j Workspace,
+    pub request: &'j PlanRequest,
+    /// The saved plan, if one is applied.
+    pub saved: Option<&'j Plan>,
+    pub asking: &'j Asking<'j>,
+    pub context: &'j Context,
+}
+
+impl ApplyJob<'_> {
+    /// Opens the target for one run.
+    async fn open_and_run(&self) -> Result<Applied, Failure> {
+        let opened = self.workspace.open().await?;
+        let ended = self.run(&opened).await;
+        opened.close().await;
+        ended
+    }
+
+    /// Plans, shows, asks and applies when no other apply runs. If another apply begins first, it plans again.
+    pub(super) async fn run(&self, opened: &Opened) -> Result<Applied, Failure> {
+        let Self { how, workspace, context, .. } = *self;
+        let mut waiting = how.turn.start();
+        loop {
+            how.await_turn(workspace, &mut waiting, context).await?;
+            if let Some(applied) = self.plan_and_apply(opened).await? {
+                return Ok(applied);
+            }
+            workspace.note(QUICKER, &context.session);
+        }
+    }
+
+    /// Plans and applies. `None`: another apply has begun, nothing was done, and a new plan is needed.
+    async fn plan_and_apply(&self, opened: &Opened) -> Result<Option<Applied>, Failure> {
+        let Self { how, workspace, request, saved, asking, context } = *self;
+        take_in(&context.session, &workspace.log).await?;
+        let mut planned = workspace.plan(opened, request, &context.session).await?;
+        if planned.at_work {
+            return Ok(None);
+        }
+        if let Some(saved) = saved {
+            saved::holds(saved, &planned.plan)?;
+        }
+        let plan = &planned.plan;
+        let style = context.out.style();
+        if how.format == Format::Text {
+            planned.digest =
+                render::plan::before_apply(plan, &asking.again, style, &mut |part| context.out.print(part));
+        } else if asking.given.is_none() && saved.is_none() && io::stdin().is_terminal() {
+            // A person who is asked about the plan has seen it.
+            planned.digest = render::plan::before_apply(plan, &asking.again, style, &mut |part| context.out.note(part));
+        }
+        if !how.is_still_to_do(workspace, plan, request, asking, context).await? {
+            return Ok(None);
+        }
+        if plan.steps.is_empty() {
+            turn::end_dead(&context.session, &workspace.log, &planned.ledger).await;
+            let report = Report {
+                run: String::new(),
+                plan: plan.digest(),
+                ending: Ending::Done,
+                ledger: plan.ledger.seq,
+                denied: false,
+                steps: Vec::new(),
+            };
+            return Ok(Some(Applied { report, plan: planned.plan, exit: Exit::Done }));
+        }
+        if plan.has_news() && saved.is_none() {
+            how.ask(asking, context)?;
+        }
+        how.carry_out(workspace, opened, planned, context).await
+    }
+}
+
 impl How {
     /// Plans, shows, asks, applies, and says what became of it.
     pub fn run(
@@ -157,7 +232,8 @@ impl How {
         context: &Context,
     ) -> Ended {
         runtime()?.block_on(async {
-            let ended = self.run_once(workspace, request, saved, asking, context).await;
+            let job = ApplyJob { how: self, workspace, request, saved, asking, context };
+            let ended = job.open_and_run().await;
             if let Ok(Applied { report, plan, .. }) = &ended {
                 self.show(report, plan, &asking.again, context);
             }
@@ -176,89 +252,6 @@ impl How {
             std::mem::forget((plan, report));
             Ok(exit)
         })
-    }
-
-    /// Opens the target for one run.
-    async fn run_once(
-        &self,
-        workspace: &Workspace,
-        request: &PlanRequest,
-        saved: Option<&Plan>,
-        asking: &Asking<'_>,
-        context: &Context,
-    ) -> Result<Applied, Failure> {
-        let opened = workspace.open().await?;
-        let ended = self.run_on(workspace, &opened, request, saved, asking, context).await;
-        opened.close().await;
-        ended
-    }
-
-    /// Plans, shows, asks and applies once nobody else is at work, and anew where somebody was quicker.
-    pub(super) async fn run_on(
-        &self,
-        workspace: &Workspace,
-        opened: &Opened,
-        request: &PlanRequest,
-        saved: Option<&Plan>,
-        asking: &Asking<'_>,
-        context: &Context,
-    ) -> Result<Applied, Failure> {
-        let mut waiting = self.turn.start();
-        loop {
-            self.await_turn(workspace, &mut waiting, context).await?;
-            if let Some(applied) = self.plan_and_apply(workspace, opened, request, saved, asking, context).await? {
-                return Ok(applied);
-            }
-            workspace.note(QUICKER, &context.session);
-        }
-    }
-
-    /// Plans and applies. `None`: somebody else has begun meanwhile, nothing was done, and it is to be planned anew.
-    async fn plan_and_apply(
-        &self,
-        workspace: &Workspace,
-        opened: &Opened,
-        request: &PlanRequest,
-        saved: Option<&Plan>,
-        asking: &Asking<'_>,
-        context: &Context,
-    ) -> Result<Option<Applied>, Failure> {
-        take_in(&context.session, &workspace.log).await?;
-        let mut planned = workspace.plan(opened, request, &context.session).await?;
-        if planned.at_work {
-            return Ok(None);
-        }
-        if let Some(saved) = saved {
-            saved::holds(saved, &planned.plan)?;
-        }
-        let plan = &planned.plan;
-        let style = context.out.style();
-        if self.format == Format::Text {
-            planned.digest =
-                render::plan::before_apply(plan, &asking.again, style, &mut |part| context.out.print(part));
-        } else if asking.given.is_none() && saved.is_none() && io::stdin().is_terminal() {
-            // A person who is asked about the plan has seen it.
-            planned.digest = render::plan::before_apply(plan, &asking.again, style, &mut |part| context.out.note(part));
-        }
-        if !self.is_still_to_do(workspace, plan, request, asking, context).await? {
-            return Ok(None);
-        }
-        if plan.steps.is_empty() {
-            turn::end_dead(&context.session, &workspace.log, &planned.ledger).await;
-            let report = Report {
-                run: String::new(),
-                plan: plan.digest(),
-                ending: Ending::Done,
-                ledger: plan.ledger.seq,
-                denied: false,
-                steps: Vec::new(),
-            };
-            return Ok(Some(Applied { report, plan: planned.plan, exit: Exit::Done }));
-        }
-        if plan.has_news() && saved.is_none() {
-            self.ask(asking, context)?;
-        }
-        self.carry_out(workspace, opened, planned, context).await
     }
 
     /// Carries out a plan that may be carried out. `None`: somebody else has begun before anything was done, and it is waited

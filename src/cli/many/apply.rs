@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::plan::{make, several, told};
 use super::{Does, PlansWanted, SeveralTargets, tell_failed};
-use crate::cli::applying::{Applied, Asking, How, QUICKER, WhenFailed, left_to_people};
+use crate::cli::applying::{Applied, ApplyJob, Asking, How, QUICKER, WhenFailed, left_to_people};
 use crate::cli::review;
 use crate::cli::{Context, Ended, runtime};
 use crate::engine::ledger;
@@ -313,7 +313,8 @@ impl ManyApply<'_> {
         }
         workspace.note(QUICKER, &context.session);
         let (request, saved) = (self.wanted.request(&workspace.target), self.wanted.saved(&workspace.target));
-        how.run_on(workspace, opened, &request, saved, &self.asking.about_one(again.clone()), context).await
+        let asking = self.asking.about_one(again.clone());
+        ApplyJob { how, workspace, request: &request, saved, asking: &asking, context }.run(opened).await
     }
 
     /// The plan that was shown, if it is new; if not, another one, which has to be the same.
