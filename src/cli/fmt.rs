@@ -146,6 +146,6 @@ fn lay_out(name: &str, bytes: Vec<u8>) -> Laid {
     }
 }
 
-fn cannot_read(name: &str, why: &str) -> String {
+fn cannot_read(name: &str, why: &files::ReadError) -> String {
     format!("{name}: error[YM302] cannot be read: {why}")
 }

@@ -422,7 +422,7 @@ fn write(root: &std::path::Path, rekeyed: &Rekeyed) -> Result<(), Failure> {
     let mut all: BTreeMap<PathBuf, [&[u8]; 2]> = BTreeMap::new();
     for (name, [before, after]) in &rekeyed.files {
         let path = root.join(name);
-        let now = files::read(&path, u64::MAX - 1).map_err(|why| failed(name, &why))?;
+        let now = files::read(&path, u64::MAX - 1).map_err(|why| failed(name, &why.to_string()))?;
         if now != before.as_bytes() {
             return Err(failed(name, "it was changed meanwhile").help("run the command again"));
         }

@@ -178,7 +178,7 @@ impl Serve {
         let listener = TcpListener::bind(SocketAddr::new(self.listen, self.port))
             .await
             .map_err(|error| cannot_listen(self.listen, self.port, &error))?;
-        let running = service::start(settings, listener).await.map_err(|error| Failure::new(error.0))?;
+        let running = service::start(settings, listener).await.map_err(|error| Failure::new(error.to_string()))?;
         let devices = self.fill(&running.engine, devices).await?;
         let mut ready = self.ready(running.address, &running.engine, devices, access);
         // It is taken away again when this ends, however it ends.

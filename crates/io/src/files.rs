@@ -1,5 +1,6 @@
 //! Finding and opening files, so that nothing on the disk can hang, leave or exhaust a run.
 
+use std::fmt;
 use std::fs::{self, File, FileType};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
@@ -8,11 +9,45 @@ use std::path::{Component, Path, PathBuf};
 #[derive(Debug)]
 pub struct Unreadable {
     pub path: PathBuf,
-    pub why: String,
+    pub why: ReadError,
 }
 
-/// Why a file of device tests is not read as a manifest.
-pub const HOLDS_CASES: &str = "it holds device tests, which `pushplan test` reads";
+/// Why a file is not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadError {
+    /// It is not a manifest: it holds device tests.
+    HoldsCases,
+    TooLarge {
+        size: u64,
+        limit: u64,
+    },
+    Other(String),
+}
+
+impl From<&str> for ReadError {
+    fn from(why: &str) -> Self {
+        Self::Other(why.to_owned())
+    }
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        Self::Other(describe(&error))
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MIB: u64 = 1024 * 1024;
+        match self {
+            Self::HoldsCases => f.write_str("it holds device tests, which `pushplan test` reads"),
+            Self::TooLarge { size, limit } => {
+                write!(f, "it is larger than {} MiB ({} MiB)", limit / MIB, size.div_ceil(MIB))
+            }
+            Self::Other(why) => f.write_str(why),
+        }
+    }
+}
 
 /// How deep folders are followed.
 pub const DEPTH_LIMIT: usize = 64;
@@ -25,7 +60,7 @@ pub fn manifests(root: &Path, places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Unreadab
     let walk = walk(root, places, is_manifest);
     // One that is named outright holds no resources all the same.
     let (cases, found): (Vec<PathBuf>, Vec<PathBuf>) = walk.found.into_iter().partition(|path| is_cases(path));
-    let cases = cases.into_iter().map(|path| Unreadable { path, why: HOLDS_CASES.to_owned() });
+    let cases = cases.into_iter().map(|path| Unreadable { path, why: ReadError::HoldsCases });
     (found, walk.unreadable.into_iter().chain(cases).collect())
 }
 
@@ -96,7 +131,7 @@ impl Walk {
     }
 
     fn cannot(&mut self, path: &Path, why: &str) {
-        self.unreadable.push(Unreadable { path: path.to_owned(), why: why.to_owned() });
+        self.unreadable.push(Unreadable { path: path.to_owned(), why: why.into() });
     }
 }
 
@@ -119,8 +154,8 @@ pub fn is_cases(path: &Path) -> bool {
 }
 
 /// Reads at most `limit` bytes of a regular file. Pipes, devices and larger files are refused before anything is read.
-pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
-    let kind = fs::metadata(path).map_err(|error| describe(&error))?;
+pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    let kind = fs::metadata(path)?;
     if kind.is_dir() {
         return Err("it is a folder".into());
     }
@@ -128,25 +163,25 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
         return Err("it is not a regular file".into());
     }
     if kind.len() > limit {
-        return Err(too_large(kind.len(), limit));
+        return Err(ReadError::TooLarge { size: kind.len(), limit });
     }
-    let mut file = File::open(path).map_err(|error| describe(&error))?;
+    let mut file = File::open(path)?;
     // One byte more, so that the end is seen without asking again.
     let mut bytes = vec![0; kind.len() as usize + 1];
     let read = match file.read(&mut bytes) {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
-        other => other.map_err(|error| describe(&error))?,
+        other => other?,
     };
     bytes.truncate(read);
     if read as u64 != kind.len() {
         // It has become another since, or comes in parts.
-        file.take((limit + 1).saturating_sub(read as u64)).read_to_end(&mut bytes).map_err(|error| describe(&error))?;
+        file.take((limit + 1).saturating_sub(read as u64)).read_to_end(&mut bytes)?;
     }
-    if bytes.len() as u64 > limit { Err(too_large(bytes.len() as u64, limit)) } else { Ok(bytes) }
+    within(bytes, limit)
 }
 
 /// Reads at most `limit` bytes of a regular file. Unlike [`read`], it refuses a symbolic link to one.
-pub fn read_unlinked(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
+pub fn read_unlinked(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     if path.is_symlink() {
         return Err("it is a symbolic link, which is not followed".into());
     }
@@ -154,19 +189,15 @@ pub fn read_unlinked(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
 }
 
 /// Reads a stream to its end, or to the limit.
-pub fn read_to_limit(from: impl Read, limit: u64) -> Result<Vec<u8>, String> {
+pub fn read_to_limit(from: impl Read, limit: u64) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
-    from.take(limit + 1).read_to_end(&mut bytes).map_err(|error| describe(&error))?;
-    if bytes.len() as u64 > limit {
-        return Err(too_large(bytes.len() as u64, limit));
-    }
-    Ok(bytes)
+    from.take(limit + 1).read_to_end(&mut bytes)?;
+    within(bytes, limit)
 }
 
-/// Why a file of this size is not read.
-pub fn too_large(size: u64, limit: u64) -> String {
-    const MIB: u64 = 1024 * 1024;
-    format!("it is larger than {} MiB ({} MiB)", limit / MIB, size.div_ceil(MIB))
+fn within(bytes: Vec<u8>, limit: u64) -> Result<Vec<u8>, ReadError> {
+    let size = bytes.len() as u64;
+    if size > limit { Err(ReadError::TooLarge { size, limit }) } else { Ok(bytes) }
 }
 
 /// Why a file that a manifest names is not read.
@@ -174,7 +205,7 @@ pub fn too_large(size: u64, limit: u64) -> String {
 pub enum Refused {
     Outside,
     Link(PathBuf),
-    Unreadable(String),
+    Unreadable(ReadError),
 }
 
 /// The path of a file that a manifest names: beneath the project's folder and reached without a link.
@@ -189,7 +220,7 @@ pub fn beneath(root: &Path, name: &str) -> Result<PathBuf, Refused> {
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_symlink() => return Err(Refused::Link(path)),
             Ok(_) => {}
-            Err(error) => return Err(Refused::Unreadable(describe(&error))),
+            Err(error) => return Err(Refused::Unreadable(error.into())),
         }
     }
     Ok(path)

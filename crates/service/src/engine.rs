@@ -17,6 +17,7 @@ use super::faults::{Faults, History, Lag, Rules};
 use super::requests::Requests;
 use super::state::{State, Traffic};
 use super::store::{Kept, Store, Ticket};
+use crate::cannot_start::CannotStart;
 
 /// State, its keeper and its clock.
 #[derive(Debug)]
@@ -67,7 +68,7 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, NotDone> {
 }
 
 impl Engine {
-    pub fn open(settings: Settings) -> Result<Self, String> {
+    pub fn open(settings: Settings) -> Result<Self, CannotStart> {
         match &settings.data {
             None => Self::made(settings, None, Vec::new()),
             Some(path) => {
@@ -78,11 +79,11 @@ impl Engine {
     }
 
     /// One in memory that begins with what another had: [`Engine::rows`]. From there, both go on by themselves.
-    pub fn open_from(settings: Settings, rows: Vec<Kept>) -> Result<Self, String> {
+    pub fn open_from(settings: Settings, rows: Vec<Kept>) -> Result<Self, CannotStart> {
         Self::made(settings, None, rows)
     }
 
-    fn made(settings: Settings, store: Option<Store>, kept: Vec<Kept>) -> Result<Self, String> {
+    fn made(settings: Settings, store: Option<Store>, kept: Vec<Kept>) -> Result<Self, CannotStart> {
         let clock = Clock::new(settings.clock, &kept)?;
         let offered = |app: &&str| settings.apps.iter().any(|(key, _)| key == app);
         let unoffered: BTreeSet<String> = owners(&kept).filter(|app| !offered(app)).map(str::to_owned).collect();

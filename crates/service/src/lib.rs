@@ -7,6 +7,7 @@
 
 pub mod answer;
 pub mod api;
+mod cannot_start;
 pub mod clock;
 pub mod config;
 mod delivery;
@@ -33,6 +34,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+pub use cannot_start::CannotStart;
 pub use engine::{Engine, NotDone};
 pub use pushplan_model::nouns::level::Level;
 
@@ -86,14 +88,10 @@ pub struct Running {
     tasks: Vec<JoinHandle<()>>,
 }
 
-/// Why a service does not start.
-#[derive(Debug)]
-pub struct CannotStart(pub String);
-
 /// Starts a service on a listener: requests are answered when this returns.
 pub async fn start(settings: Settings, listener: TcpListener) -> Result<Running, CannotStart> {
     check(&settings, &listener)?;
-    run(Engine::open(settings).map_err(CannotStart)?, listener).await
+    run(Engine::open(settings)?, listener).await
 }
 
 /// Starts a service in memory with the rows of another one: [`Engine::rows`]. Requests are answered when this returns.
@@ -103,24 +101,24 @@ pub async fn start_from(
     listener: TcpListener,
 ) -> Result<Running, CannotStart> {
     check(&settings, &listener)?;
-    run(Engine::open_from(settings, rows).map_err(CannotStart)?, listener).await
+    run(Engine::open_from(settings, rows)?, listener).await
 }
 
 fn check(settings: &Settings, listener: &TcpListener) -> Result<(), CannotStart> {
-    let address = listener.local_addr().map_err(|error| CannotStart(error.to_string()))?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
     if let Some(rules) = &settings.faults {
-        rules.may_listen(address.ip()).map_err(CannotStart)?;
+        rules.may_listen(address.ip())?;
     }
     for webhook in &settings.webhooks {
-        webhook.checked().map_err(|why| CannotStart(format!("the webhook {}: {why}", webhook.url)))?;
+        webhook.checked().map_err(|why| format!("the webhook {}: {why}", webhook.url))?;
     }
     Ok(())
 }
 
 async fn run(engine: Engine, listener: TcpListener) -> Result<Running, CannotStart> {
-    let address = listener.local_addr().map_err(|error| CannotStart(error.to_string()))?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
     let engine = Arc::new(engine);
-    engine.catch_up().await.map_err(|why| CannotStart(why.to_string()))?;
+    engine.catch_up().await.map_err(|why| why.to_string())?;
     let (stop, stopped) = watch::channel(false);
     let mut tasks = vec![
         tokio::spawn(http::serve(engine.clone(), listener, stopped.clone())),

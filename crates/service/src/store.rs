@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
+use crate::cannot_start::CannotStart;
 use file::StoreFile;
 
 /// How long a transaction may hold up a worker of the runtime. A slower disk is left to the thread.
@@ -196,7 +197,7 @@ impl Desk {
 
 impl Store {
     /// Opens the file, gives back all that it holds, and starts the thread.
-    pub fn open(path: &Path) -> Result<(Self, Vec<Kept>), String> {
+    pub fn open(path: &Path) -> Result<(Self, Vec<Kept>), CannotStart> {
         let (file, kept) = StoreFile::open(path)?;
         let desk = Arc::new(Desk {
             queue: Mutex::default(),

@@ -75,7 +75,8 @@ impl Stage {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(|error| cannot(error.to_string()))?;
         // A device that manifests may name is there before they are applied.
         let rows = case.channel.iter().map(|_| device(case)).collect::<Result<Vec<Kept>, Failure>>()?;
-        let running = service::start_from(settings.clone(), rows, listener).await.map_err(|error| cannot(error.0))?;
+        let running =
+            service::start_from(settings.clone(), rows, listener).await.map_err(|error| cannot(error.to_string()))?;
         let applied = apply(workspace, level, case.start, &running, &credentials).await;
         let rows = running.engine.rows();
         running.stop().await;
@@ -90,7 +91,7 @@ impl Stage {
         if case.channel.is_none() {
             rows.push(device(case)?);
         }
-        let engine = Engine::open_from(self.settings.clone(), rows).map_err(Failure::new)?;
+        let engine = Engine::open_from(self.settings.clone(), rows).map_err(|error| Failure::new(error.to_string()))?;
         Ok((engine, id))
     }
 }

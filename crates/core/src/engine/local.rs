@@ -16,7 +16,7 @@ use pushplan_io::files::{self, describe};
 use pushplan_io::private;
 use pushplan_model::exchange::{Loss, Request};
 use pushplan_model::nouns::level::Level;
-use pushplan_service::{Running, Settings, population};
+use pushplan_service::{CannotStart, Running, Settings, population};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
@@ -95,7 +95,7 @@ fn read(path: &Path) -> Result<Option<Served>, String> {
     if only_its_owner(&file).is_err() {
         return Ok(None);
     }
-    let bytes = files::read_to_limit(file, FILE_LIMIT)?;
+    let bytes = files::read_to_limit(file, FILE_LIMIT).map_err(|why| why.to_string())?;
     Ok(serde_json::from_slice(&bytes).ok())
 }
 
@@ -138,18 +138,16 @@ pub async fn start(root: &Path, api: Level) -> Result<(Running, Served), Failure
     }
     let settings =
         Settings { api, apps: vec![(app_key.clone(), master_secret.clone())], data: Some(data), ..Settings::default() };
-    let cannot = |why: String| {
-        if why.contains("is in use") {
-            let message = "the built-in service of this project is in use by another command";
-            return Failure::new(message)
-                .help(format!("wait for that one, or run `pushplan serve --data {OWN}/{DATA}` for all of them"));
-        }
-        Failure::new(format!("the built-in service does not start: {why}"))
+    let cannot = |why: CannotStart| match why {
+        CannotStart::InUse(_) => Failure::new("the built-in service of this project is in use by another command")
+            .help(format!("wait for that one, or run `pushplan serve --data {OWN}/{DATA}` for all of them")),
+        CannotStart::Other(why) => Failure::new(format!("the built-in service does not start: {why}")),
     };
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(|error| cannot(error.to_string()))?;
-    let running = pushplan_service::start(settings, listener).await.map_err(|error| cannot(error.0))?;
+    let listener =
+        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(|error| cannot(error.to_string().into()))?;
+    let running = pushplan_service::start(settings, listener).await.map_err(cannot)?;
     let filled = population::fill(&running.engine, |_| population::sample(DEVICES, SEED)).await;
-    filled.map_err(|why| cannot(why.to_string()))?;
+    filled.map_err(|why| cannot(why.to_string().into()))?;
     let served =
         Served { origin: format!("http://{}", running.address), pid: std::process::id(), app_key, master_secret, api };
     Ok((running, served))

@@ -244,7 +244,7 @@ fn read(path: &Path) -> Result<BTreeMap<Origin, Section>, Failure> {
         failure(format!("{shown} is open to others (mode {mode:o}): its secrets may be known"))
             .help(format!("chmod 600 {shown}"))
     })?;
-    let bytes = crate::files::read_to_limit(file, FILE_LIMIT).map_err(|why| cannot(&why))?;
+    let bytes = crate::files::read_to_limit(file, FILE_LIMIT).map_err(|why| cannot(&why.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8"))?;
     let table: toml::Table = toml::from_str(&text).map_err(|error| {
         let place = Source::new("", text.clone()).position(error.span().unwrap_or_default().start);
@@ -257,13 +257,15 @@ fn read(path: &Path) -> Result<BTreeMap<Origin, Section>, Failure> {
         let tables = section.as_table().into_iter().flatten().filter(|(_, value)| value.is_table());
         let mut read = Section::default();
         for (target, table) in tables {
-            let credentials = pair(table, &format!("\"{origin}\".{target}"), 0).map_err(|why| cannot(&why))?;
+            let credentials =
+                pair(table, &format!("\"{origin}\".{target}"), 0).map_err(|why| cannot(&why.to_string()))?;
             read.of_targets.insert(target.clone(), credentials.checked(&format!("for {target} on {from}"))?);
         }
         // A section for targets alone has no keys of its own.
         let number = read.of_targets.len();
         if number == 0 || section.as_table().is_none_or(|section| section.len() > number) {
-            let credentials = pair(section, &format!("\"{origin}\""), number).map_err(|why| cannot(&why))?;
+            let credentials =
+                pair(section, &format!("\"{origin}\""), number).map_err(|why| cannot(&why.to_string()))?;
             read.own = Some(credentials.checked(&from)?);
         }
         if all.insert(origin.clone(), read).is_some() {

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout};
 use std::sync::{Mutex, PoisonError};
 
 use super::{Git, Silent};
-use crate::files::{describe, too_large};
+use crate::files::{ReadError, describe};
 
 /// What a name stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Commit {
     }
 
     /// Reads at most `limit` bytes of a file.
-    pub fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, String> {
+    pub fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
         let id = match self.entries.get(name) {
             Some(TreeEntry::File(id)) => id,
             Some(TreeEntry::Link) => return Err("it is a symbolic link, which is not followed".into()),
@@ -69,7 +69,7 @@ impl Commit {
         };
         let mut pipe = self.pipe.lock().unwrap_or_else(PoisonError::into_inner);
         if pipe.is_none() {
-            *pipe = Some(Pipe::open(&self.git).map_err(|error| describe(&error))?);
+            *pipe = Some(Pipe::open(&self.git)?);
         }
         let Some(open) = &mut *pipe else { return Err("git is gone".into()) };
         match open.read(id, limit) {
@@ -77,7 +77,7 @@ impl Commit {
             Err(error) => {
                 // What it says next would be the answer to something else.
                 *pipe = None;
-                Err(format!("git broke off while it was read: {}", describe(&error)))
+                Err(ReadError::Other(format!("git broke off while it was read: {}", describe(&error))))
             }
         }
     }
@@ -103,7 +103,7 @@ impl Pipe {
     }
 
     /// The bytes of an object. The outer failure is one after which git is not to be asked any more.
-    fn read(&mut self, id: &str, limit: u64) -> io::Result<Result<Vec<u8>, String>> {
+    fn read(&mut self, id: &str, limit: u64) -> io::Result<Result<Vec<u8>, ReadError>> {
         writeln!(self.ask, "{id}")?;
         self.ask.flush()?;
         let mut head = String::new();
@@ -122,7 +122,7 @@ impl Pipe {
         }
         let mut end = [0];
         self.said.read_exact(&mut end)?;
-        Ok(if size <= limit { Ok(bytes) } else { Err(too_large(size, limit)) })
+        Ok(if size <= limit { Ok(bytes) } else { Err(ReadError::TooLarge { size, limit }) })
     }
 }
 

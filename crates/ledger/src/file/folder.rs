@@ -215,7 +215,7 @@ impl Folder {
         match fs::symlink_metadata(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(failed(&describe(&error))),
-            Ok(_) => files::read_unlinked(&path, LIMIT).map(Some).map_err(|why| failed(&why)),
+            Ok(_) => files::read_unlinked(&path, LIMIT).map(Some).map_err(|why| failed(&why.to_string())),
         }
     }
 

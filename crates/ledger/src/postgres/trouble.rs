@@ -2,6 +2,7 @@
 
 use std::error::Error as _;
 use std::fmt;
+use std::io;
 use std::time::Duration;
 
 use tokio_postgres::Error;
@@ -42,28 +43,28 @@ impl Trouble {
     pub fn unreached(place: &str, error: &Error, login: &Login) -> Self {
         let user = &login.user;
         let why = format!("{place} cannot be reached: {}", innermost(error));
-        let code = error.code().map_or("", SqlState::code);
-        let help = if code.starts_with("28") || why.contains("password missing") {
-            let file = "a line of the password file (~/.pgpass, or what PGPASSFILE names)";
-            match &login.passed_over {
-                Some(passed_over) => passed_over.clone(),
-                None if login.password.is_none() => {
-                    format!("give the password of `{user}` in PGPASSWORD beside the server in PGHOST, or in {file}")
+        let help = match Obstacle::of(error) {
+            Obstacle::Login => {
+                let file = "a line of the password file (~/.pgpass, or what PGPASSFILE names)";
+                match &login.passed_over {
+                    Some(passed_over) => passed_over.clone(),
+                    None if login.password.is_none() => {
+                        format!("give the password of `{user}` in PGPASSWORD beside the server in PGHOST, or in {file}")
+                    }
+                    None => {
+                        format!("check `{user}` and its password, which comes from the place, PGPASSWORD or {file}")
+                    }
                 }
-                None => format!("check `{user}` and its password, which comes from the place, PGPASSWORD or {file}"),
             }
-        } else if code == SqlState::INVALID_CATALOG_NAME.code() {
-            "check the name of the database, or have it made: `createdb NAME`".to_owned()
-        } else if code.starts_with("53") {
-            "have the server allow more connections, or put a pooling proxy before it".to_owned()
-        } else if why.contains("does not support TLS") {
-            "turn TLS on at the server; sslmode=disable sends everything for all to read".to_owned()
-        } else if why.contains("certificate") {
-            "check that this is the right server, and name the certificate of the authority that vouches for it with \
-             sslrootcert=FILE"
-                .to_owned()
-        } else {
-            CHECK_SERVER.to_owned()
+            Obstacle::NoDatabase => "check the name of the database, or have it made: `createdb NAME`".to_owned(),
+            Obstacle::Full => "have the server allow more connections, or put a pooling proxy before it".to_owned(),
+            Obstacle::NoTls => "turn TLS on at the server; sslmode=disable sends everything for all to read".to_owned(),
+            Obstacle::Certificate => {
+                "check that this is the right server, and name the certificate of the authority that vouches for it with \
+                 sslrootcert=FILE"
+                    .to_owned()
+            }
+            Obstacle::Other => CHECK_SERVER.to_owned(),
         };
         Self { kind: TroubleKind::Unreached, why, help }
     }
@@ -123,6 +124,54 @@ impl Trouble {
     pub(crate) fn refused_as(&self, codes: &[SqlState]) -> bool {
         matches!(&self.kind, TroubleKind::Refused(code) if codes.contains(code))
     }
+}
+
+/// What kept a connection from being made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Obstacle {
+    Login,
+    NoDatabase,
+    /// The server has no room for another connection.
+    Full,
+    NoTls,
+    Certificate,
+    Other,
+}
+
+impl Obstacle {
+    fn of(error: &Error) -> Self {
+        let code = error.code().map_or("", SqlState::code);
+        // The client library has no kind for two of them, only words.
+        let says = |words: &str| error.code().is_none() && innermost(error).contains(words);
+        if code.starts_with("28") || says("password missing") {
+            Self::Login
+        } else if code == SqlState::INVALID_CATALOG_NAME.code() {
+            Self::NoDatabase
+        } else if code.starts_with("53") {
+            Self::Full
+        } else if says("does not support TLS") {
+            Self::NoTls
+        } else if is_certificate(error) {
+            Self::Certificate
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// Whether this end did not accept the server's certificate.
+fn is_certificate(error: &Error) -> bool {
+    let mut cause = error.source();
+    while let Some(one) = cause {
+        // An I/O error names the cause of what it wraps as its own, and not what it wraps.
+        let wrapped = one.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        let one = wrapped.map_or(one, |wrapped| wrapped as &(dyn std::error::Error + 'static));
+        if matches!(one.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))) {
+            return true;
+        }
+        cause = one.source();
+    }
+    false
 }
 
 const CHECK_SERVER: &str = "check that the server runs, that host and port are right, and that this machine may connect \

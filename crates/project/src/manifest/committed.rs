@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use pushplan_io::files::{self, DEPTH_LIMIT, HOLDS_CASES, Refused, Unreadable};
+use pushplan_io::files::{self, DEPTH_LIMIT, ReadError, Refused, Unreadable};
 use pushplan_io::git::{Commit, TreeEntry};
 
 /// Every manifest at or beneath the given places, by path, each once; and what could not be read.
@@ -11,22 +11,22 @@ pub fn manifests(commit: &Commit, root: &Path, places: &[PathBuf]) -> (Vec<PathB
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());
     for place in places {
         let name = super::shown(root, place);
-        let mut cannot = |path: PathBuf, why: &str| unreadable.push(Unreadable { path, why: why.to_owned() });
+        let mut cannot = |path: PathBuf, why: ReadError| unreadable.push(Unreadable { path, why });
         // What is named outright is read whatever it is called.
         match commit.entries().get(&name) {
-            Some(TreeEntry::Link) => cannot(place.clone(), "it is a symbolic link, which is not followed"),
-            Some(TreeEntry::File(_)) if files::is_cases(place) => cannot(place.clone(), HOLDS_CASES),
+            Some(TreeEntry::Link) => cannot(place.clone(), "it is a symbolic link, which is not followed".into()),
+            Some(TreeEntry::File(_)) if files::is_cases(place) => cannot(place.clone(), ReadError::HoldsCases),
             Some(TreeEntry::File(_)) => found.push(place.clone()),
-            None if !commit.has_folder(&name) => cannot(place.clone(), "no such file or directory"),
+            None if !commit.has_folder(&name) => cannot(place.clone(), "no such file or directory".into()),
             None => {
                 for (name, entry) in beneath_folder(commit, &name) {
                     let path = root.join(name);
                     match entry {
                         _ if !files::is_manifest(&path) => {}
                         _ if Path::new(name).components().count() > DEPTH_LIMIT => {
-                            cannot(path, "its folders are nested too deeply");
+                            cannot(path, "its folders are nested too deeply".into());
                         }
-                        TreeEntry::Link => cannot(path, "it is a symbolic link, which is not followed"),
+                        TreeEntry::Link => cannot(path, "it is a symbolic link, which is not followed".into()),
                         TreeEntry::File(_) => found.push(path),
                     }
                 }
@@ -64,7 +64,7 @@ pub fn beneath(commit: &Commit, root: &Path, name: &str) -> Result<PathBuf, Refu
             Some(TreeEntry::Link) => return Err(Refused::Link(root.join(path))),
             Some(TreeEntry::File(_)) => {}
             None if commit.has_folder(&name) => {}
-            None => return Err(Refused::Unreadable("no such file or directory".to_owned())),
+            None => return Err(Refused::Unreadable("no such file or directory".into())),
         }
     }
     Ok(root.join(path))

@@ -47,7 +47,7 @@ pub use project::{PROJECT_FILE, Project, ProjectFile, QuietHours, Target, no_cod
 pub use single::{ManifestsHandle, SingleTarget, read_as, read_once};
 pub use split::parse;
 
-use pushplan_io::files;
+use pushplan_io::files::{self, ReadError};
 use pushplan_io::git::Commit;
 use pushplan_model::codes;
 use pushplan_model::cores;
@@ -254,7 +254,7 @@ fn gather<M>(
     inputs.retain(|input| !names.contains(input.name.as_str()));
     let mut unreadable: Vec<_> = unreadable.into_iter().map(|file| (shown(root, &file.path), file.why)).collect();
     let cases = given.iter().filter(|input| files::is_cases(Path::new(&input.name)));
-    unreadable.extend(cases.map(|input| (input.name.clone(), files::HOLDS_CASES.to_owned())));
+    unreadable.extend(cases.map(|input| (input.name.clone(), ReadError::HoldsCases)));
     // A file that is named outright beside the manifests may be one of those that cannot be read.
     given.retain(|input| !unreadable.iter().any(|(name, _)| *name == input.name));
     inputs.extend(given);
@@ -357,24 +357,19 @@ pub fn shown(root: &Path, path: &Path) -> String {
 }
 
 /// The finding for a file that cannot be read.
-pub fn cannot_read(file: FileId, name: &str, why: &str) -> Finding {
+pub fn cannot_read(file: FileId, name: &str, why: &ReadError) -> Finding {
     let at = Span::new(file, 0..0);
-    if why == files::HOLDS_CASES {
-        return Finding::new(&codes::YM302, at, format!("`{name}` is not read as a manifest: {why}"))
-            .label("the whole file")
-            .help("check it with `pushplan test`, or give a manifest another name than one that ends like this");
-    }
-    if why.contains("larger than") {
-        return Finding::new(&codes::YM106, at, format!("`{name}` cannot be read: {why}"))
-            .label("the whole file")
-            .help(
-                "split it; if it is no manifest, name the folders that hold manifests under [project] in pushplan.toml",
-            );
-    }
-    Finding::new(&codes::YM302, at, format!("`{name}` cannot be read: {why}"))
-        .label("the whole file")
-        .note("what cannot be read may declare something that others refer to")
-        .help("put a readable file there, or remove it from the project")
+    let finding = match why {
+        ReadError::HoldsCases => Finding::new(&codes::YM302, at, format!("`{name}` is not read as a manifest: {why}"))
+            .help("check it with `pushplan test`, or give a manifest another name than one that ends like this"),
+        ReadError::TooLarge { .. } => Finding::new(&codes::YM106, at, format!("`{name}` cannot be read: {why}")).help(
+            "split it; if it is no manifest, name the folders that hold manifests under [project] in pushplan.toml",
+        ),
+        ReadError::Other(_) => Finding::new(&codes::YM302, at, format!("`{name}` cannot be read: {why}"))
+            .note("what cannot be read may declare something that others refer to")
+            .help("put a readable file there, or remove it from the project"),
+    };
+    finding.label("the whole file")
 }
 
 fn not_text(file: Option<FileId>, end: usize, wrong: &str) -> Finding {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::civil::Time;
-use pushplan_io::files::{self, Refused};
+use pushplan_io::files::{self, ReadError, Refused};
 use pushplan_io::git::Commit;
 use pushplan_ledger::place;
 use pushplan_model::codes::Severity;
@@ -279,7 +279,7 @@ impl Project {
     }
 
     /// Reads at most `limit` bytes of a file of the project.
-    pub fn content(&self, path: &Path, limit: u64) -> Result<Vec<u8>, String> {
+    pub fn content(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         match &self.commit {
             Some(commit) => commit.read(&super::shown(&self.root, path), limit),
             None => files::read(path, limit),

@@ -9,6 +9,7 @@ use std::path::Path;
 use rusqlite::{Connection, ErrorCode, ffi, params};
 
 use super::{Kept, Row};
+use crate::cannot_start::CannotStart;
 
 /// So many rows may lie there for nothing.
 const SPARE: usize = 100_000;
@@ -30,7 +31,7 @@ struct Read {
 
 impl StoreFile {
     /// Opens a file, and gives back all that it holds.
-    pub fn open(path: &Path) -> Result<(Self, Vec<Kept>), String> {
+    pub fn open(path: &Path) -> Result<(Self, Vec<Kept>), CannotStart> {
         Self::prepare(path).map_err(|error| cannot_open(path, &error))
     }
 
@@ -157,18 +158,19 @@ fn is_own(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Why a file cannot be opened, and what to do.
-fn cannot_open(path: &Path, error: &rusqlite::Error) -> String {
+fn cannot_open(path: &Path, error: &rusqlite::Error) -> CannotStart {
     let name = path.display();
-    match error.sqlite_error_code() {
+    CannotStart::Other(match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            format!("{name} is in use by another service; stop that one, or give this one a file of its own")
+            let help = "stop that one, or give this one a file of its own";
+            return CannotStart::InUse(format!("{name} is in use by another service; {help}"));
         }
         Some(ErrorCode::CannotOpen) => {
             format!("{name} cannot be opened: a file is needed in a folder that can be written")
         }
         Some(ErrorCode::NotADatabase) => format!("{name} is no file of this service; give the name of a new one"),
         _ => format!("{name}: {error}"),
-    }
+    })
 }
 
 #[cfg(test)]
@@ -240,7 +242,7 @@ mod tests {
             Connection::open(&path).expect("a file").execute_batch(sql).expect("another program");
             let before = std::fs::read(&path).expect("a file");
             let why = StoreFile::open(&path).expect_err(sql);
-            assert!(why.contains("is no file of this service; give the name of a new one"), "{why}");
+            assert!(why.to_string().contains("is no file of this service; give the name of a new one"), "{why}");
             assert!(std::fs::read(&path).expect("a file") == before, "{sql}");
         }
         let path = folder.path().join("own.db");

@@ -73,7 +73,7 @@ fn read(path: &Path) -> Result<Option<Credentials>, Failure> {
         let why = format!("it is open to others (mode {mode:o}), who may know the secret");
         refused(path, &why).help(format!("remove {}; the next start makes a new one", path.display()))
     })?;
-    let bytes = files::read_to_limit(file, FILE_LIMIT).map_err(|why| refused(path, &why))?;
+    let bytes = files::read_to_limit(file, FILE_LIMIT).map_err(|why| refused(path, &why.to_string()))?;
     let text = String::from_utf8_lossy(&bytes);
     let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
     let is_plain = |text: &&str| {

@@ -139,7 +139,8 @@ impl InPlace {
                     .help("nothing is recorded yet; run the command again once it can be written")
             };
             let path = root.join(name);
-            let found = files::read_unlinked(&path, pushplan_project::manifest::FILE_LIMIT).map_err(cannot)?;
+            let found = files::read_unlinked(&path, pushplan_project::manifest::FILE_LIMIT)
+                .map_err(|why| cannot(why.to_string()))?;
             if self.before.get(name).map(String::as_bytes) != Some(&found[..]) {
                 return Err(cannot("somebody else has changed it in the meantime".to_owned()));
             }

@@ -66,11 +66,11 @@ impl Fixed {
     pub fn write(&self, root: &Path) -> Result<(), Failure> {
         for (name, after) in &self.after {
             let path = root.join(name);
-            let now = files::read(&path, u64::MAX - 1).map_err(|why| failed(name, &why))?;
+            let now = files::read(&path, u64::MAX - 1).map_err(|why| failed(name, &why.to_string()))?;
             if self.before.get(name) != Some(&now) {
                 return Err(failed(name, "it was changed meanwhile").help("run the command again"));
             }
-            files::replace(&path, after).map_err(|why| failed(name, &why))?;
+            files::replace(&path, after).map_err(|why| failed(name, &why.to_string()))?;
         }
         Ok(())
     }
