@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use pushplan::audience::{self, Answer, Audience, Relation};
 use pushplan::nouns::audience::{ChannelKey, SegmentRef, Selector};
+use pushplan_testing::Dice;
 
 use super::world::{all, any, channel, grouped, not, segment, tag, text};
 
@@ -76,15 +77,6 @@ fn tags(numbers: impl IntoIterator<Item = usize>) -> Vec<Selector> {
     numbers.into_iter().map(|number| tag(&format!("t{number}"))).collect()
 }
 
-/// Numbers without any order, the same each time.
-fn mixed(seed: u64) -> impl FnMut(usize) -> usize {
-    let mut state = seed;
-    move |below| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below
-    }
-}
-
 #[test]
 fn a_thousand_conditions_side_by_side_are_compared() {
     let one = any(tags(0..1_000));
@@ -144,11 +136,11 @@ fn a_thousand_levels_are_compared() {
 fn riddles_end_too() {
     // Clauses at the edge where they can just about be met are the hardest of their size.
     for seed in 0..3 {
-        let mut next = mixed(seed);
+        let mut dice = Dice::new(seed);
         let mut clauses = |number: usize, tags: usize| {
             let mut one = || {
-                let one = tag(&format!("t{}", next(tags)));
-                if next(2) == 0 { not(one) } else { one }
+                let one = tag(&format!("t{}", dice.below(tags)));
+                if dice.once_in(2) { not(one) } else { one }
             };
             let clauses = (0..number).map(|_| any(vec![one(), one(), one()])).collect();
             all(clauses)

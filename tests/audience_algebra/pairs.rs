@@ -10,6 +10,7 @@ use pushplan::audience::{self, Answer, Audience, ExampleDevice, Relation};
 use pushplan::nouns::audience::{SegmentRef, Selector};
 use pushplan::nouns::device::{DeviceType, DeviceTypes};
 use pushplan::nouns::many::{Many, Set as Listed};
+use pushplan_testing::Dice;
 
 use super::world::{Set, World, all, any, at, not, segment, worlds};
 
@@ -66,17 +67,13 @@ fn kinds(bits: u8) -> Option<Vec<DeviceType>> {
 }
 
 /// Writes an audience differently, with an unchanged meaning.
-fn rewritten(selector: &Selector, choice: &mut u64) -> Selector {
-    let mut next = |below: u64| {
-        *choice = choice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (*choice >> 33) % below
-    };
-    let roll = next(4);
-    let turned = next(5);
+fn rewritten(selector: &Selector, dice: &mut Dice) -> Selector {
+    let roll = dice.below(4);
+    let turned = dice.below(5);
     let mut each = |members: &[pushplan::node::At<Selector>]| {
-        let mut members: Vec<Selector> = members.iter().map(|member| rewritten(member, choice)).collect();
-        if turned < members.len() as u64 {
-            members.rotate_left(turned as usize);
+        let mut members: Vec<Selector> = members.iter().map(|member| rewritten(member, dice)).collect();
+        if turned < members.len() {
+            members.rotate_left(turned);
         }
         members
     };
@@ -98,7 +95,7 @@ fn rewritten(selector: &Selector, choice: &mut u64) -> Selector {
         }
         Selector::And(members) => nested(each(members), all),
         Selector::Or(members) => nested(each(members), any),
-        Selector::Not(member) => not(rewritten(member, choice)),
+        Selector::Not(member) => not(rewritten(member, dice)),
         single => single.clone(),
     };
     if roll == 3 { not(not(written)) } else { written }
@@ -143,7 +140,7 @@ proptest! {
         shapes in (shape(), shape(), shape(), shape()),
         on in (0..96u8, 0..96u8),
         near: bool,
-        mut choice: u64,
+        choice: u64,
     ) {
         let world = &WORLDS[world];
         let mut segments = BTreeMap::new();
@@ -161,7 +158,7 @@ proptest! {
             (false, _) => b,
             (true, 0) => any(vec![a.clone(), b]),
             (true, 1) => all(vec![b, a.clone()]),
-            (true, _) => rewritten(&a, &mut choice),
+            (true, _) => rewritten(&a, &mut Dice::new(choice)),
         };
         let build = |selector, bits: u8| {
             let (audience, set) = (Audience::of(selector, lookup), world.members(selector, &segments));
@@ -219,9 +216,9 @@ proptest! {
     }
 
     #[test]
-    fn however_it_is_written_the_canonical_form_is_one(world in 0..WORLDS.len(), shape in shape(), mut choice: u64) {
+    fn however_it_is_written_the_canonical_form_is_one(world in 0..WORLDS.len(), shape in shape(), choice: u64) {
         let selector = shape.selector(&WORLDS[world], 0);
-        let again = rewritten(&selector, &mut choice);
+        let again = rewritten(&selector, &mut Dice::new(choice));
         let [one, two] = [&selector, &again].map(|selector| Audience::of(selector, |_| None));
         prop_assert_eq!(one.canonical(), two.canonical());
         prop_assert!(one == two);

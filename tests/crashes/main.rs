@@ -3,5 +3,4 @@
 mod apply_crash;
 mod contention;
 mod proxy;
-mod random;
 mod service_crash;

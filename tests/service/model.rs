@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pushplan::service::{Level, Settings};
+use pushplan_testing::Dice;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
@@ -10,16 +11,6 @@ use crate::support::{KEY, PHONE, SECRET, World, settings};
 
 const CLIENTS: usize = 64;
 const STEPS: usize = 40;
-
-/// A stream of numbers that is the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % sides
-    }
-}
 
 /// What one client has done, as far as nobody else can have changed it.
 #[derive(Default)]
@@ -64,17 +55,17 @@ impl Talker {
     /// Some steps of all kinds, and what must have come of them.
     async fn work(&self) -> Model {
         let mut model = Model::default();
-        let mut dice = Dice(self.number as u64 + 1);
+        let mut dice = Dice::new(self.number as u64 + 1);
         for step in 0..STEPS {
             let name = format!("client {} step {step}", self.number);
-            match dice.roll(8) {
+            match dice.below(8) {
                 0 => self.segment(&mut model, &mut dice, name).await,
                 1 => self.template(&mut model, &mut dice, name).await,
                 2 => self.delete(&mut model, &mut dice).await,
                 3 | 4 => self.tag(&mut model, &mut dice).await,
                 5 => self.tag_user(&mut model, &mut dice).await,
                 6 => {
-                    let tags: BTreeSet<String> = (0..dice.roll(4)).map(|n| format!("{name} {n}")).collect();
+                    let tags: BTreeSet<String> = (0..dice.below(4)).map(|n| format!("{name} {n}")).collect();
                     let set = json!({ format!("group-{}", self.number): tags });
                     self.post("/api/channels/tags", json!({ "audience": { "ios_channel": PHONE }, "set": set }), 200)
                         .await;
@@ -88,7 +79,7 @@ impl Talker {
 
     async fn segment(&self, model: &mut Model, dice: &mut Dice, name: String) {
         let body = json!({ "display_name": name, "criteria": { "tag": name } });
-        match pick(&model.segments, dice).filter(|_| dice.roll(2) == 0) {
+        match pick(&model.segments, dice).filter(|_| dice.below(2) == 0) {
             Some(id) => {
                 self.send(Method::PUT, &format!("/api/segments/{id}"), Some(body), 200).await;
                 model.segments.insert(id, name);
@@ -109,7 +100,7 @@ impl Talker {
         };
         // Half of it at a time: the other half stays.
         let (kept_name, kept_alert) = model.templates[&id].clone();
-        let (body, kept) = match dice.roll(2) {
+        let (body, kept) = match dice.below(2) {
             0 => (json!({ "name": name }), (name, kept_alert)),
             _ => (json!({ "push": push(&name) }), (kept_name, name)),
         };
@@ -134,7 +125,7 @@ impl Talker {
 
     /// Adds and removes tags of its own on the device of all.
     async fn tag(&self, model: &mut Model, dice: &mut Dice) {
-        let tag = format!("{} {}", self.number, dice.roll(3));
+        let tag = format!("{} {}", self.number, dice.below(3));
         let verb = if model.tags.contains(&tag) { "remove" } else { "add" };
         let body = json!({ "audience": { "ios_channel": PHONE }, verb: { "shared": [tag] } });
         self.post("/api/channels/tags", body, 200).await;
@@ -142,7 +133,7 @@ impl Talker {
     }
 
     async fn tag_user(&self, model: &mut Model, dice: &mut Dice) {
-        let tag = format!("{} {}", self.number, dice.roll(3));
+        let tag = format!("{} {}", self.number, dice.below(3));
         let verb = if model.user_tags.contains(&tag) { "remove" } else { "add" };
         let body = json!({ "audience": { "named_user_id": "everybody" }, verb: { "shared": tag } });
         self.post("/api/named_users/tags", body, 200).await;
@@ -152,10 +143,10 @@ impl Talker {
     async fn associate(&self, model: &mut Model, dice: &mut Dice) {
         let association =
             |user: &str| json!({ "channel_id": self.channel, "device_type": "open", "named_user_id": user });
-        match model.user.take().filter(|_| dice.roll(3) == 0) {
+        match model.user.take().filter(|_| dice.below(3) == 0) {
             Some(user) => drop(self.post("/api/named_users/disassociate", association(&user), 200).await),
             None => {
-                let user = format!("user-{}", dice.roll(8));
+                let user = format!("user-{}", dice.below(8));
                 self.post("/api/named_users/associate", association(&user), 200).await;
                 model.user = Some(user);
             }
@@ -189,7 +180,7 @@ fn toggle(tags: &mut BTreeSet<String>, tag: String) {
 
 fn pick<T>(things: &BTreeMap<String, T>, dice: &mut Dice) -> Option<String> {
     let count = things.len();
-    (count > 0).then(|| things.keys().nth(dice.roll(count)).cloned())?
+    (count > 0).then(|| things.keys().nth(dice.below(count)).cloned())?
 }
 
 fn texts(value: &Value) -> BTreeSet<String> {

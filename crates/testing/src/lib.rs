@@ -1,5 +1,6 @@
 //! Shared support for integration tests and benchmarks: folders, the real binary, services and servers.
 
+mod dice;
 mod folder;
 mod golden;
 pub mod hosts;
@@ -14,6 +15,7 @@ pub mod wire;
 use std::env;
 use std::path::{Path, PathBuf};
 
+pub use dice::Dice;
 pub use folder::{Folder, Ran, copy, shop};
 pub use golden::golden;
 pub use missing::{missing, not_run, take_not_run};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::random::Random;
+use pushplan_testing::Dice;
 
 /// How many things of each kind there may be.
 const MOST: u64 = 16;
@@ -17,12 +17,12 @@ pub struct Declared {
 
 impl Declared {
     /// Another declaration: about a third stays as it is, and the others come, go and change.
-    pub fn next(&self, random: &mut Random) -> Self {
+    pub fn next(&self, dice: &mut Dice) -> Self {
         let mut next = Self::default();
         for number in 0..MOST {
             let (segment, template) = (format!("segment-{number}"), format!("template-{number}"));
-            vary(&mut next.segments, &self.segments, segment, random);
-            vary(&mut next.templates, &self.templates, template, random);
+            vary(&mut next.segments, &self.segments, segment, dice);
+            vary(&mut next.templates, &self.templates, template, dice);
         }
         // A project that declares nothing is taken for a mistake.
         next.segments.entry("always".to_owned()).or_insert_with(|| "w0".to_owned());
@@ -43,11 +43,11 @@ impl Declared {
     }
 }
 
-fn vary(next: &mut BTreeMap<String, String>, before: &BTreeMap<String, String>, key: String, random: &mut Random) {
-    let word = match (random.within(0, 6), before.get(&key)) {
+fn vary(next: &mut BTreeMap<String, String>, before: &BTreeMap<String, String>, key: String, dice: &mut Dice) {
+    let word = match (dice.below(6), before.get(&key)) {
         (0 | 1, Some(same)) => same.clone(),
         (0 | 1, None) | (2, _) => return,
-        _ => format!("w{}", random.within(1, 1_000_000)),
+        _ => format!("w{}", dice.between(1, 1_000_000)),
     };
     next.insert(key, word);
 }

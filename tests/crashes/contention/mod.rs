@@ -14,7 +14,7 @@ mod witness;
 use std::io::Write;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use crate::random::Random;
+use pushplan_testing::Dice;
 
 use places::Place;
 use storm::Team;
@@ -48,20 +48,20 @@ fn contend(name: &str, place: impl Fn() -> Option<Place>) {
     let seed: u64 = number("PUSHPLAN_CONTENTION_SEED").unwrap_or_else(|| {
         SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() as u64 % 1_000_000
     });
-    let mut random = Random::new(seed ^ name.bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte)));
+    let mut dice = Dice::new(seed ^ name.bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte)));
     let mut team = None;
     for round in 1..=rounds {
         if (round - 1) % together == 0 {
             let Some(place) = place() else { return };
-            let api = ["documented", "extended"][random.within(0, 2) as usize];
+            let api = ["documented", "extended"][dice.below(2)];
             tell(&format!("{name}: PUSHPLAN_CONTENTION_SEED={seed}, round {round} of {rounds}, over the {api} API"));
             team = Some(Team::new(place, api));
         }
         let team = team.as_mut().expect("it was made in the first round");
         let start = Instant::now();
         let about = format!("{name}, round {round} of seed {seed}");
-        let storm = team.storm(round, &mut random, &about);
-        let calm = team.calm(round, &mut random, &about);
+        let storm = team.storm(round, &mut dice, &about);
+        let calm = team.calm(round, &mut dice, &about);
         let found = team.judge(&about);
         tell(&format!("{about}: {:.1} s, {storm}, {calm}, {found}", start.elapsed().as_secs_f64()));
     }

@@ -7,13 +7,12 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use pushplan_testing::{Project, Ran, Service};
+use pushplan_testing::{Dice, Project, Ran, Service};
 use tempfile::TempDir;
 
 use super::declared::Declared;
 use super::places::Place;
 use super::witness::Witness;
-use crate::random::Random;
 
 const MEMBERS: usize = 8;
 /// How often somebody is struck who has just sent something, and anybody else.
@@ -86,8 +85,8 @@ impl Team {
     }
 
     /// Everybody applies, and some are struck. Says what happened.
-    pub fn storm(&mut self, round: u64, random: &mut Random, about: &str) -> String {
-        self.declared = self.declared.next(random);
+    pub fn storm(&mut self, round: u64, dice: &mut Dice, about: &str) -> String {
+        self.declared = self.declared.next(dice);
         for member in &self.members {
             let settings = format!(
                 "[targets.shared]\nbase_url = \"http://127.0.0.1:{}\"\napi = \"{}\"\nledger = \"{}\"\nlease = \"{LEASE}s\"\n\
@@ -101,7 +100,7 @@ impl Team {
         self.service.forget();
         let mut running: Vec<Running> = (0..MEMBERS)
             .map(|member| {
-                sleep(random.millis(0, 60));
+                sleep(dice.millis(0, 60));
                 let mut command = self.command(member, round);
                 command.args(["apply", "--yes", "--wait", "30s", "--concurrency", "2"]);
                 // What it says goes to a file: a pipe that nobody reads would stop it.
@@ -114,12 +113,12 @@ impl Team {
         let (mut killed, mut slept) = (0, 0);
         let mut aims: Vec<bool> = (0..AIMED).map(|_| true).chain((0..BLIND).map(|_| false)).collect();
         while !aims.is_empty() {
-            let aimed = aims.swap_remove(random.within(0, aims.len() as u64) as usize);
+            let aimed = aims.swap_remove(dice.below(aims.len()));
             let victim = match aimed {
-                true => self.sender(&mut running, random),
+                true => self.sender(&mut running, dice),
                 false => {
-                    wait(&mut running, random.millis(0, 800));
-                    Some(random.within(0, MEMBERS as u64) as usize)
+                    wait(&mut running, dice.millis(0, 800));
+                    Some(dice.below(MEMBERS))
                 }
             };
             let Some(victim) = victim else { continue };
@@ -127,13 +126,13 @@ impl Team {
             if struck.asleep.is_some() || struck.child.try_wait().expect("a child").is_some() {
                 continue;
             }
-            match random.within(0, 5) {
+            match dice.below(5) {
                 0 => killed += usize::from(signal(&struck.child, "-KILL", false)),
                 // As a machine that goes away: what it started ends with it.
                 1 => killed += usize::from(signal(&struck.child, "-KILL", true)),
                 _ => {
                     slept += usize::from(signal(&struck.child, "-STOP", false));
-                    struck.asleep = Some(Instant::now() + random.millis(50, 6000));
+                    struck.asleep = Some(Instant::now() + dice.millis(50, 6000));
                 }
             }
         }
@@ -158,8 +157,8 @@ impl Team {
     }
 
     /// Waits until somebody has sent some more, and a moment longer.
-    fn sender(&self, running: &mut [Running], random: &mut Random) -> Option<usize> {
-        let (until, more) = (self.witness.count() + random.within(1, 8) as usize, random.millis(0, 120));
+    fn sender(&self, running: &mut [Running], dice: &mut Dice) -> Option<usize> {
+        let (until, more) = (self.witness.count() + 1 + dice.below(7), dice.millis(0, 120));
         let end = Instant::now() + Duration::from_secs(9);
         while self.witness.count() < until && Instant::now() < end {
             wait(running, Duration::from_millis(3));
@@ -172,9 +171,9 @@ impl Team {
     }
 
     /// One apply that nothing befalls. After it, all is as declared.
-    pub fn calm(&self, round: u64, random: &mut Random, about: &str) -> String {
+    pub fn calm(&self, round: u64, dice: &mut Dice, about: &str) -> String {
         let before = self.witness.count();
-        let member = random.within(0, MEMBERS as u64) as usize;
+        let member = dice.below(MEMBERS);
         let ran = self.run(member, round, &["apply", "--yes", "--wait", "60s"]);
         assert_eq!(ran.code, 0, "{about}: {ran}\n{}", self.everything());
         format!("{} more in calm", self.witness.count() - before)

@@ -1,6 +1,6 @@
 //! The manifests of a story: things of all nine kinds, and what a person edits in them.
 
-use crate::random::Random;
+use pushplan_testing::Dice;
 
 /// The kinds, by their keys in a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -173,13 +173,13 @@ impl Declared {
     }
 
     /// Adds a thing of a kind. Pushes go out at least two days after today.
-    pub fn add(&mut self, kind: Kind, today: usize, random: &mut Random) -> String {
+    pub fn add(&mut self, kind: Kind, today: usize, dice: &mut Dice) -> String {
         self.next += 1;
         let number = self.next;
         let key = format!("{}-{number}", kind.letter());
-        let day = today + 2 + random.below(30);
-        let audience = self.audience(random);
-        let name = (kind.has_namesakes() && random.once_in(2)).then(|| format!("Named {number}"));
+        let day = today + 2 + dice.below(30);
+        let audience = self.audience(dice);
+        let name = (kind.has_namesakes() && dice.once_in(2)).then(|| format!("Named {number}"));
         let (old_keys, renamed_from) = (Vec::new(), None);
         self.things.push(Thing {
             number,
@@ -196,45 +196,45 @@ impl Declared {
         format!("add {}", self.things.last().expect("just added").address())
     }
 
-    fn audience(&self, random: &mut Random) -> Audience {
+    fn audience(&self, dice: &mut Dice) -> Audience {
         let segments: Vec<usize> =
             self.things.iter().filter(|thing| thing.kind == Kind::Segment).map(|thing| thing.number).collect();
-        match random.below(5) {
+        match dice.below(5) {
             0 => Audience::Everyone,
             1 => Audience::Tag("vip"),
-            2 | 3 if !segments.is_empty() => Audience::Segment(random.pick(&segments)),
+            2 | 3 if !segments.is_empty() => Audience::Segment(*dice.pick(&segments)),
             _ => Audience::Tag("new"),
         }
     }
 
     /// One random edit, as a person makes it. Returns what was edited.
-    pub fn edit(&mut self, today: usize, random: &mut Random) -> String {
-        let place = random.below(self.things.len());
+    pub fn edit(&mut self, today: usize, dice: &mut Dice) -> String {
+        let place = dice.below(self.things.len());
         // Messages are what stories are about.
         let timed: Vec<usize> = (0..self.things.len()).filter(|&n| self.things[n].kind.is_timed()).collect();
-        let place = if random.once_in(2) && !timed.is_empty() { random.pick(&timed) } else { place };
-        let audience = self.audience(random);
+        let place = if dice.once_in(2) && !timed.is_empty() { *dice.pick(&timed) } else { place };
+        let audience = self.audience(dice);
         let (address, kind) = (self.things[place].address(), self.things[place].kind);
         // The time of what has gone out is history: a later one would ask for a second message.
         let is_to_come = kind.is_timed() && self.things[place].day > today;
-        match random.below(8) {
+        match dice.below(8) {
             0 if is_to_come && self.mark(place, |edited| edited.time = true) => {
-                self.things[place].day = today + 2 + random.below(30);
+                self.things[place].day = today + 2 + dice.below(30);
                 format!("edit the time of {address}")
             }
             1 if kind.is_timed() && self.mark(place, |edited| edited.audience = true) => {
                 self.things[place].audience = audience;
                 format!("edit the audience of {address}")
             }
-            2 => self.rename(place, random),
+            2 => self.rename(place, dice),
             3 => {
                 self.things[place].version += 1;
-                format!("edit the text and {}", self.rename(place, random))
+                format!("edit the text and {}", self.rename(place, dice))
             }
             4 if self.mark_audiences_of(place) => self.remove(place),
             5 => {
-                let kind = random.pick(&KINDS);
-                self.add(kind, today, random)
+                let kind = *dice.pick(&KINDS);
+                self.add(kind, today, dice)
             }
             _ => {
                 self.things[place].version += 1;
@@ -261,9 +261,9 @@ impl Declared {
         users.into_iter().all(|place| self.mark(place, |edited| edited.audience = true))
     }
 
-    fn rename(&mut self, place: usize, random: &mut Random) -> String {
+    fn rename(&mut self, place: usize, dice: &mut Dice) -> String {
         let (is_timed, is_renamed) = (self.things[place].kind.is_timed(), !self.things[place].old_keys.is_empty());
-        let is_told = (is_timed && self.has_clock) || random.once_in(3);
+        let is_told = (is_timed && self.has_clock) || dice.once_in(3);
         // A key that was never applied is one that the ledger does not know.
         let is_followed = is_told && !is_renamed;
         if (is_timed && self.has_clock && is_renamed)

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
+use pushplan_testing::Dice;
 use pushplan_testing::wire::{self, Asked};
 use serde_json::{Value, json};
-
-use crate::random::Random;
 
 /// Before the request reaches the service, or after: then only the answer is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,10 +97,10 @@ impl On {
 
 impl Rule {
     /// A list that is wrong once, right after an answer about something of its kind was lost.
-    pub fn about(struck: &str, random: &mut Random) -> Option<Self> {
+    pub fn about(struck: &str, dice: &mut Dice) -> Option<Self> {
         let (list, _) = LISTS.into_iter().find(|(list, _)| struck.starts_with(list))?;
-        let fault = random.pick(&[Fault::Empty, Fault::Cut, Fault::Empty, Fault::Reset(When::After)]);
-        Some(Self { on: On::List(list), nth: 1 + random.below(3), fault, seen: 0 })
+        let fault = *dice.pick(&[Fault::Empty, Fault::Cut, Fault::Empty, Fault::Reset(When::After)]);
+        Some(Self { on: On::List(list), nth: 1 + dice.below(3), fault, seen: 0 })
     }
 
     /// Whether an answer to a look claims that something is gone which is there.
@@ -109,18 +108,18 @@ impl Rule {
         matches!((self.on, self.fault), (On::List(_), Fault::Empty | Fault::Cut) | (On::One, Fault::NotFound))
     }
 
-    pub fn random(random: &mut Random) -> Self {
-        let when = random.pick(&[When::Before, When::After]);
-        let status = random.pick(&[500, 502, 503, 504]);
-        let on = match random.below(20) {
+    pub fn random(dice: &mut Dice) -> Self {
+        let when = *dice.pick(&[When::Before, When::After]);
+        let status = *dice.pick(&[500, 502, 503, 504]);
+        let on = match dice.below(20) {
             0..10 => On::Write,
             10..12 => On::Delete,
             // Schedules matter most, and each list alone is seldom asked for in vain.
             12..15 => On::List("/api/schedules"),
-            15..18 => On::List(random.pick(&LISTS).0),
+            15..18 => On::List(dice.pick(&LISTS).0),
             _ => On::One,
         };
-        let fault = match (on, random.below(12)) {
+        let fault = match (on, dice.below(12)) {
             (On::Delete, 0..5) | (On::One, 0..6) => Fault::NotFound,
             (On::List(_), 0..3) => Fault::Empty,
             (On::List(_), 3..6) => Fault::Cut,
@@ -139,9 +138,9 @@ impl Rule {
             (_, _) => Fault::Kill(when),
         };
         let nth = match on {
-            On::Write => 1 + random.below(10),
-            On::Delete => 1 + random.below(2),
-            On::List(_) | On::One => 1 + random.below(3),
+            On::Write => 1 + dice.below(10),
+            On::Delete => 1 + dice.below(2),
+            On::List(_) | On::One => 1 + dice.below(3),
         };
         Self { on, nth, fault, seen: 0 }
     }

@@ -11,7 +11,7 @@ const LEVELS: [Level; 2] = [Level::Documented, Level::Extended];
 /// Declares one thing, applies it, edits it, applies that with one fault, and looks at what a calm end makes of it.
 fn story(level: Level, kind: Kind, edit: fn(&mut Declared), on: On, nth: usize, fault: Fault) {
     let mut world = World::new(level, 0);
-    let line = world.declared.add(kind, world.today, &mut world.random);
+    let line = world.declared.add(kind, world.today, &mut world.dice);
     world.tell(line);
     world.apply(Vec::new());
     edit(&mut world.declared);

@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
 use pushplan::nouns::level::Level;
-use pushplan_testing::Folder;
+use pushplan_testing::{Dice, Folder};
 use serde_json::{Value, json};
 
 use super::declared::{Declared, KINDS, Kind};
@@ -15,7 +15,6 @@ use super::judge;
 use super::relay::{Proxy, Traffic};
 use super::service::{KEY, LAST_DAY, SECRET, Service};
 use super::yaml::FIRST_DAY;
-use crate::random::Random;
 
 /// Calm applies after the last fault. Between them, a person resolves what is in an unknown state.
 const CALM: usize = 5;
@@ -37,7 +36,7 @@ pub struct World {
     environment: Vec<(&'static str, String)>,
     /// Paths of the writes of the last run that had a fault.
     struck: Vec<String>,
-    pub random: Random,
+    pub dice: Dice,
     pub told: Vec<String>,
 }
 
@@ -70,8 +69,8 @@ impl Story {
 
 impl World {
     pub fn new(level: Level, seed: u64) -> Self {
-        let mut random = Random::new(seed.wrapping_mul(2) + u64::from(level == Level::Extended));
-        let is_built_in = random.once_in(2);
+        let mut dice = Dice::new(seed.wrapping_mul(2) + u64::from(level == Level::Extended));
+        let is_built_in = dice.once_in(2);
         let service = Service::start(level, FIRST_DAY.parse().expect("a time"));
         let proxy = Proxy::new(service.port());
         let folder = Folder::new();
@@ -108,34 +107,34 @@ impl World {
             folder,
             environment,
             struck: Vec::new(),
-            random,
+            dice,
             told,
         }
     }
 
     fn live(&mut self) -> Result<(), String> {
         let mut wrong = Vec::new();
-        for _ in 0..3 + self.random.below(4) {
-            let kind = self.random.pick(&KINDS);
-            let line = self.declared.add(kind, self.today, &mut self.random);
+        for _ in 0..3 + self.dice.below(4) {
+            let kind = *self.dice.pick(&KINDS);
+            let line = self.declared.add(kind, self.today, &mut self.dice);
             self.tell(line);
         }
-        let line = self.declared.add(Kind::Push, self.today, &mut self.random);
+        let line = self.declared.add(Kind::Push, self.today, &mut self.dice);
         self.tell(line);
-        let rounds = 2 + self.random.below(4);
+        let rounds = 2 + self.dice.below(4);
         for round in 0..rounds {
             if round > 0 {
                 self.happen();
             }
-            let count = match (round, self.random.below(6)) {
+            let count = match (round, self.dice.below(6)) {
                 (0, 1) | (_, 0) => 0,
                 (_, 1..4) => 1,
                 (_, 4) => 2,
                 _ => 3,
             };
-            let mut rules: Vec<Rule> = (0..count).map(|_| Rule::random(&mut self.random)).collect();
-            if let Some(struck) = self.struck.pop().filter(|_| self.random.once_in(2)) {
-                rules.extend(Rule::about(&struck, &mut self.random));
+            let mut rules: Vec<Rule> = (0..count).map(|_| Rule::random(&mut self.dice)).collect();
+            if let Some(struck) = self.struck.pop().filter(|_| self.dice.once_in(2)) {
+                rules.extend(Rule::about(&struck, &mut self.dice));
             }
             // Two proofs are asked for before something is held to be gone. No client is safe from a service that lies twice.
             let mut lies = 0;
@@ -143,7 +142,7 @@ impl World {
                 lies += usize::from(rule.lies());
                 !rule.lies() || lies == 1
             });
-            match self.random.below(8) {
+            match self.dice.below(8) {
                 0 => self.apply_saved(rules),
                 1 => self.reconcile(rules),
                 _ => self.apply(rules),
@@ -167,12 +166,12 @@ impl World {
 
     /// Something happens between two applies: edits, and sometimes other people's work or the passing of time.
     fn happen(&mut self) {
-        for _ in 0..self.random.below(4) {
-            let line = self.declared.edit(self.today, &mut self.random);
+        for _ in 0..self.dice.below(4) {
+            let line = self.declared.edit(self.today, &mut self.dice);
             self.tell(line);
         }
-        if self.random.once_in(4) && !self.declared.things.is_empty() {
-            let place = self.random.below(self.declared.things.len());
+        if self.dice.once_in(4) && !self.declared.things.is_empty() {
+            let place = self.dice.below(self.declared.things.len());
             let thing = self.declared.things[place].clone();
             // Before the first apply of a thing, a namesake would be a collision, which is refused at once.
             let is_there = self.service.objects().iter().any(|object| object.carries(&thing.mark()));
@@ -181,8 +180,8 @@ impl World {
                 self.tell(line);
             }
         }
-        if self.declared.has_clock && self.random.once_in(3) {
-            self.today += 1 + self.random.below(12);
+        if self.declared.has_clock && self.dice.once_in(3) {
+            self.today += 1 + self.dice.below(12);
             self.service.move_to(self.today);
             self.tell(format!("day {} has passed", self.today));
         }
@@ -252,7 +251,7 @@ impl World {
     pub fn apply(&mut self, rules: Vec<Rule>) -> Ran {
         self.write();
         let mut arguments = vec!["apply", "--yes", "--concurrency", "1", "--wait", "60s"];
-        if !rules.is_empty() && self.random.once_in(2) {
+        if !rules.is_empty() && self.dice.once_in(2) {
             arguments.extend(["--on-error", "continue"]);
         }
         self.run(&arguments, rules)

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{Timestamp, ToSpan, Unit};
+use pushplan_testing::Dice;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::Dice;
 use super::process::{Broken, Talker};
 
 /// Things of one kind. Each client's have names that begin with its own.
@@ -85,7 +85,7 @@ impl Ledger {
             triggered: [id(0), id(1)],
             name,
             step: 0,
-            dice: Dice(number as u64),
+            dice: Dice::new(number as u64),
             channel,
             segments: Things::default(),
             templates: Things::default(),
@@ -110,13 +110,13 @@ impl Ledger {
     async fn write(&mut self, talker: &Talker) -> Result<(), Broken> {
         self.step += 1;
         let name = format!("{} step {}", self.name, self.step);
-        match self.dice.roll(12) {
+        match self.dice.below(12) {
             0..=3 => self.segment(talker, name).await,
             4 | 5 => self.template(talker, name).await,
             6 => self.three_pipelines(talker, name).await,
             7..=9 => self.delete(talker).await,
             10 => self.tag(talker).await,
-            _ if self.dice.roll(2) == 0 => self.schedule(talker).await,
+            _ if self.dice.below(2) == 0 => self.schedule(talker).await,
             _ => {
                 let push = self.push();
                 let answer = talker.change(Method::POST, "/api/push", Some(&push)).await?;
@@ -132,7 +132,7 @@ impl Ledger {
 
     async fn segment(&mut self, talker: &Talker, name: String) -> Result<(), Broken> {
         let body = json!({ "display_name": name, "criteria": { "tag": name } });
-        let old = self.segments.known.keys().next_back().cloned().filter(|_| self.dice.roll(2) == 0);
+        let old = self.segments.known.keys().next_back().cloned().filter(|_| self.dice.below(2) == 0);
         if let Some(id) = old {
             let names = &mut self.segments.known.get_mut(&id).expect("it is known").0;
             names.push(name.clone());
@@ -202,7 +202,7 @@ impl Ledger {
 
     /// Two that fall due in a second or two.
     async fn schedule(&mut self, talker: &Talker) -> Result<(), Broken> {
-        let time = Timestamp::now().round(Unit::Second).expect("a time") + (1 + self.dice.roll(2) as i64).seconds();
+        let time = Timestamp::now().round(Unit::Second).expect("a time") + (1 + self.dice.below(2) as i64).seconds();
         let time = time.strftime("%Y-%m-%dT%H:%M:%S").to_string();
         let one = json!({ "name": self.name, "schedule": { "scheduled_time": time }, "push": self.push() });
         let answer = talker.change(Method::POST, "/api/schedules", Some(&json!([one, one]))).await?;

@@ -6,29 +6,20 @@ mod process;
 
 use std::time::Duration;
 
+use pushplan_testing::Dice;
+
 use ledger::Ledger;
 use process::{Process, check_file};
 
 const KILLS: usize = 200;
 const CLIENTS: usize = 6;
 
-/// A stream of numbers that is the same in every run.
-#[derive(Debug)]
-pub struct Dice(u64);
-
-impl Dice {
-    pub fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % sides
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_that_was_acknowledged_is_lost_or_done_twice() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
-    let mut dice = Dice(7);
+    let mut dice = Dice::new(7);
     let mut process = Process::start(&data).await;
     let client = reqwest::Client::new();
     let mut ledgers = Vec::new();
@@ -45,7 +36,7 @@ async fn nothing_that_was_acknowledged_is_lost_or_done_twice() {
                 (done, ledger)
             });
         }
-        tokio::time::sleep(Duration::from_millis(5 + dice.roll(60) as u64)).await;
+        tokio::time::sleep(Duration::from_millis(5 + dice.below(60) as u64)).await;
         process.kill();
         for (done, ledger) in work.join_all().await {
             acknowledged += done;
@@ -54,7 +45,7 @@ async fn nothing_that_was_acknowledged_is_lost_or_done_twice() {
         check_file(&data, kill % 20 == 0);
         if kill % 10 == 0 {
             // It can also die while it starts.
-            Process::start_and_kill(&data, Duration::from_millis(dice.roll(30) as u64));
+            Process::start_and_kill(&data, Duration::from_millis(dice.below(30) as u64));
             check_file(&data, false);
         }
         process = Process::start(&data).await;

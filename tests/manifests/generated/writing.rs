@@ -1,10 +1,12 @@
 //! Writing what is meant as YAML: in one plain way, and in any of the others.
 
+use pushplan_testing::Dice;
+
 use super::meaning::{Field, Meant, Tree};
 
 /// A sequence of choices that a seed decides.
 pub struct Choices {
-    state: u64,
+    dice: Dice,
     /// Always the first possibility: the plain way of writing.
     plain: bool,
     /// What has an anchor in this document, with its name; `None`: nothing gets one.
@@ -20,7 +22,7 @@ enum Mark {
 
 impl Choices {
     pub fn new(seed: u64) -> Self {
-        Self { state: seed | 1, plain: false, anchors: None }
+        Self { dice: Dice::new(seed), plain: false, anchors: None }
     }
 
     /// Choices with anchors: a value that appears twice in a document may be written once.
@@ -47,10 +49,7 @@ impl Choices {
         if self.plain {
             return 0;
         }
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        ((self.state >> 11) % limit.max(1) as u64) as usize
+        self.dice.below(limit)
     }
 
     fn one_in(&mut self, many: usize) -> bool {
@@ -68,7 +67,7 @@ impl Choices {
 
 /// One file, every key in its place, everything in blocks.
 pub fn plainly(project: &[Meant]) -> String {
-    let choices = &mut Choices { state: 1, plain: true, anchors: None };
+    let choices = &mut Choices { dice: Dice::new(1), plain: true, anchors: None };
     document(project.iter().collect(), choices)
 }
 

@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use pushplan::nouns::level::Level;
 use pushplan::plan::Plan;
 use pushplan::render::plan::{NextSteps, json};
+use pushplan_testing::Dice;
 use serde_json::Value;
 
 use crate::generated::world::World;
 use population::Population;
-use projects::{Dice, Draft};
+use projects::Draft;
 
 /// Who gets each message, by its address.
 type Recipients = BTreeMap<String, BTreeSet<String>>;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use pushplan_testing::Dice;
 use serde_json::{Value, json};
 
 use super::Recipients;
-use super::projects::{COUNTRIES, Dice, Draft, LISTS, OWNED, PLANS, TAGS, TIERS, USERS};
+use super::projects::{COUNTRIES, Draft, LISTS, OWNED, PLANS, TAGS, TIERS, USERS};
 use crate::generated::world::World;
 
 /// How many devices there are, and how many of them an answer names.

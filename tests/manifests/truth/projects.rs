@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use pushplan_testing::Dice;
 use serde_json::{Value, json};
 
 pub const TAGS: [&str; 6] = ["buyer", "lapsed", "newsletter", "unsubscribed", "vip", "remind"];
@@ -14,26 +15,6 @@ pub const PLANS: [&str; 4] = ["basic", "pro", "pro-plus", "plus"];
 /// How many named users there are, and how many channels a project gives to them. Those are iOS.
 pub const USERS: usize = 5;
 pub const OWNED: usize = 20;
-
-/// Random numbers from a seed.
-pub struct Dice(u64);
-
-impl Dice {
-    pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    pub fn below(&mut self, most: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % most
-    }
-
-    pub fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.below(all.len())]
-    }
-}
 
 /// A project. Its segments name only earlier ones.
 #[derive(Clone, Debug)]

@@ -6,64 +6,51 @@ use pushplan::kinds;
 use pushplan::ledger::Verb;
 use pushplan::nouns::level::Level;
 use pushplan::plan::Action;
+use pushplan_testing::Dice;
 use serde_json::json;
 
 use super::unmanaged::{pipeline, pruning, push, segment};
-
-/// A number that looks random and is the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % end
-    }
-
-    fn chance(&mut self) -> bool {
-        self.below(2) == 0
-    }
-}
 
 #[test]
 fn whatever_there_is_pruning_touches_neither_what_is_ours_nor_ignored_nor_used() {
     let (mut deleted, mut held, mut left) = (0, 0, 0);
     for seed in 0..400 {
-        let mut dice = Dice(seed);
-        let level = if dice.chance() { Level::Documented } else { Level::Extended };
+        let mut dice = Dice::new(seed);
+        let level = if dice.once_in(2) { Level::Documented } else { Level::Extended };
         let yaml = "segments: {a: {criteria: {tag: x}}, b: {criteria: {segment: a}}}\npipelines: {q: {enabled: true, immediate_trigger: {tag_added: vip}, outcome: {push: {device_types: [ios], notification: {alert: A}}}}}";
         let mut world = pruning(yaml, level, &[]);
         for kind in ["segments", "pipelines", "scheduled_pushes", "tags"] {
-            if dice.chance() {
+            if dice.once_in(2) {
                 world.prune.insert(kind);
             }
         }
         let mut ids = vec!["#a".to_owned(), "#b".to_owned()];
         for number in 0..dice.below(6) {
             let id = format!("s{number}");
-            let at = usize::try_from(dice.below(ids.len() as u64)).unwrap();
-            let criteria = if dice.chance() { json!({ "segment": ids[at] }) } else { json!({ "tag": "y" }) };
-            let name = ["Old", "Test", "a", "c"][usize::try_from(dice.below(4)).unwrap()];
+            let at = dice.below(ids.len());
+            let criteria = if dice.once_in(2) { json!({ "segment": ids[at] }) } else { json!({ "tag": "y" }) };
+            let name = ["Old", "Test", "a", "c"][dice.below(4)];
             segment(&mut world, &id, name, &criteria);
             ids.push(id);
         }
         for number in 0..dice.below(4) {
-            let time = if dice.chance() { "2029-01-01T0000" } else { "2031-01-01T0000" };
-            let at = usize::try_from(dice.below(ids.len() as u64)).unwrap();
-            let name = if dice.chance() { "Old" } else { "Test" };
+            let time = if dice.once_in(2) { "2029-01-01T0000" } else { "2031-01-01T0000" };
+            let at = dice.below(ids.len());
+            let name = if dice.once_in(2) { "Old" } else { "Test" };
             push(&mut world, &format!("p{number}"), name, time, &json!({ "segment": ids[at] }));
         }
         for number in 0..dice.below(3) {
-            let on = dice.chance();
-            pipeline(&mut world, &format!("q{number}"), if dice.chance() { "Old" } else { "q" }, on);
+            let on = dice.once_in(2);
+            pipeline(&mut world, &format!("q{number}"), if dice.once_in(2) { "Old" } else { "q" }, on);
         }
-        if dice.chance() {
+        if dice.once_in(2) {
             world.ignore.push("*/Test".into());
         }
-        if dice.chance() {
+        if dice.once_in(2) {
             world.choice.except.push("segments/old*".into());
         }
         // Something is declared, and somebody else's has its name.
-        let after = if dice.chance() {
+        let after = if dice.once_in(2) {
             yaml.replace("segments: {", "segments: {c: {criteria: {tag: z}}, ")
         } else {
             yaml.to_owned()

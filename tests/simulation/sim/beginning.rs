@@ -5,8 +5,9 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use pushplan_testing::Dice;
+
 use super::Protection;
-use super::dice::Dice;
 use super::rounds::Length;
 use super::tasks::Tasks;
 use super::world::{Happening, Shared, World};

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use pushplan::ledger::{AppendError, Entry, Ledger, Record};
+use pushplan_testing::Dice;
 
-use super::dice::Dice;
 use super::tally::{Fault, Tally};
 
 /// What is durable, and what it adds up to.

@@ -8,7 +8,6 @@ mod backup;
 mod beginning;
 mod belongings;
 mod converge;
-mod dice;
 mod log;
 mod network;
 mod people;

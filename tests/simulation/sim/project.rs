@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use pushplan::address::Address;
 use pushplan::compare::Unit;
+use pushplan_testing::Dice;
 use serde_json::{Value, json};
 
-use super::dice::Dice;
 use super::time;
 
 pub type Units = BTreeMap<Address, Unit>;

@@ -3,9 +3,9 @@
 use pushplan::exchange::{Answer, Request};
 use pushplan::node::Shared;
 use pushplan::nouns::level::Level;
+use pushplan_testing::Dice;
 use serde_json::{Value, json};
 
-use super::dice::Dice;
 use super::service::{Object, Service, as_of, family};
 use super::time;
 

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use pushplan::address::Address;
 use pushplan::nouns::level::Level;
+use pushplan_testing::Dice;
 
 use super::Protection;
-use super::dice::Dice;
 use super::project::Units;
 use super::tally::{Fault, Tally};
 use super::tasks::Tasks;

@@ -12,10 +12,10 @@ use pushplan::exchange::{Answer, Loss};
 use pushplan::ledger::{AppendError, Entry, Ledger, Record, Verb};
 use pushplan::nouns::level::Level;
 use pushplan::plan::Plan;
+use pushplan_testing::Dice;
 
 use super::Protection;
 use super::beginning;
-use super::dice::Dice;
 use super::log::{Log, Written, word};
 use super::network::Arrival;
 use super::project::Project;
