@@ -95,7 +95,7 @@ impl Allowed {
 pub(super) const AT_ONCE: &str = "Ended at once. What was on its way may have been done: `pushplan plan` looks for it.";
 
 /// What is said where a plan is made anew.
-pub(super) const QUICKER: &str = "Somebody else was quicker. Planning anew.";
+pub(super) const QUICKER: &str = "Another run was faster. Planning again.";
 
 /// How a plan is applied.
 #[derive(Clone, Debug, Args)]

@@ -16,7 +16,7 @@ use crate::render::plan::drift::{ShownDrift, json, markdown, text};
 /// The formats that it prints.
 const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Markdown];
 
-/// Show what somebody changed, removed or added on the service since the last apply.
+/// Show what was changed, removed or added on the service since the last apply.
 ///
 /// The service is held against the ledger, which remembers what was applied. Your files decide nothing: they may have errors or
 /// be missing. Where they can be read, what `lifecycle.ignore` leaves to the dashboard is counted and not told. Nothing is
@@ -41,7 +41,7 @@ pub struct Drift {
     #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Text)]
     format: Format,
 
-    /// Exit with 2 if somebody changed, removed or added something
+    /// Exit with 2 if something was changed, removed or added
     #[arg(long)]
     detailed_exitcode: bool,
 }

@@ -16,7 +16,7 @@ pub enum Drifted {
 /// The option about it.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Drifting {
-    /// What to do with what somebody changed on the service since the last apply and git says otherwise [default: `on_drift`
+    /// What to do with changes made on the service since the last apply that differ from git [default: `on_drift`
     /// of the target, or overwrite]
     #[arg(long, value_name = "WHAT", value_enum)]
     on_drift: Option<Drifted>,

@@ -15,7 +15,7 @@ use super::{Context, Ended, runtime};
 use crate::engine::workspace::{PlanRequest, Prefetch};
 use crate::render::Format;
 
-/// How long somebody who is at work is waited for, where a plan is to be applied later: beside them it would not hold.
+/// How long to wait for a running apply if the plan is to be applied later: that apply would make it stale.
 const FOR_LATER: SignedDuration = SignedDuration::from_mins(10);
 
 /// Show what would change, and change nothing.
@@ -36,7 +36,7 @@ pub struct Plan {
     #[command(flatten)]
     forms: Forms,
 
-    /// Where somebody is applying, wait so long for the end of that, and then plan what there is to do beside it [default: 10m with
+    /// How long to wait for a running apply to finish; then plan what it does not change [default: 10m with
     /// --out, for a plan that is applied later, and otherwise not at all]
     #[arg(long, value_name = "TIME", value_parser = length)]
     wait: Option<SignedDuration>,
@@ -67,7 +67,7 @@ impl Plan {
         }
     }
 
-    /// How long somebody who is at work is waited for.
+    /// How long to wait for a running apply.
     fn patience(&self) -> Duration {
         let usual = if self.forms.saved.is_some() { FOR_LATER } else { SignedDuration::ZERO };
         Duration::try_from(self.wait.unwrap_or(usual)).unwrap_or_default()

@@ -40,7 +40,7 @@ const WEBHOOK: &str = "PUSHPLAN_WEBHOOK";
 /// Keep the service as the manifests say: look at an interval, and report or correct what drifts.
 ///
 /// Each round reads the manifests anew and plans. Where they have errors, nothing is applied. With `--drift fix` the plan is
-/// applied as `apply --yes` does it: what a guard refuses is reported, and nothing forces it. While somebody else is applying to
+/// applied as `apply --yes` does it: what a guard refuses is reported, and nothing forces it. While another run applies to
 /// a target, the round leaves that target out. After a failure the next round waits twice as long, up to eight intervals or an
 /// hour.
 ///

@@ -163,26 +163,26 @@ impl Review {
         let back = plan.taken_back(&since(&hidden, plan, log).await?);
         let stale = |what: &str, told: &[String], help: String| {
             let lines: String = told.iter().map(|line| format!("\n       {line}")).collect();
-            let message = format!("what was reviewed in {sign} is not {what}; since then:{lines}");
+            let message = format!("what was reviewed in {sign} is {what}; since then:{lines}");
             Err(Failure::new(message).kind(FailureKind::Stale).help(help))
         };
         match hidden.judge(plan) {
-            _ if !has_news => stale("to be done any more", &told(&late), too_late(noun)),
+            _ if !has_news => stale("no longer to be done", &told(&late), too_late(noun)),
             Verdict::Moved(mut moved) => {
                 let help = if back.is_empty() { way_on(&moved, &hidden, noun) } else { no_way_back(noun) };
                 moved.extend(late);
                 moved.extend(back);
-                stale("what would be done now", &all_told(&moved, &hidden, plan), help)
+                stale("not what would be done now", &all_told(&moved, &hidden, plan), help)
             }
             // What is left of it is not all that was agreed to.
-            _ if !late.is_empty() => stale("what would be done now", &told(&late), too_late(noun)),
-            _ if !back.is_empty() => stale("approved any more", &told(&back), no_way_back(noun)),
+            _ if !late.is_empty() => stale("not what would be done now", &told(&late), too_late(noun)),
+            _ if !back.is_empty() => stale("no longer approved", &told(&back), no_way_back(noun)),
             Verdict::Same | Verdict::Rest if hidden.truncated && !self.options.accept_truncated => Err(Failure::new(
                 format!("the comment in {sign} shows only a part of the plan, which is no approval"),
             )
             .kind(FailureKind::Refused)
             .help(
-                "make the change in smaller parts; or, once somebody has read all of it with `pushplan plan`, pass \
+                "make the change in smaller parts; or, once someone has read all of it with `pushplan plan`, pass \
                          --accept-truncated",
             )),
             Verdict::Same => Ok(()),
@@ -205,7 +205,7 @@ impl Review {
                 .kind(FailureKind::Stale)
                 .help(format!(
                     "nothing was changed; `pushplan ci comment` writes one on the {}, or look at the plan yourself and leave \
-                     --approved out. Where somebody else writes the comments, say who with PUSHPLAN_CI_AUTHOR{such}",
+                     --approved out. If another user writes the comments, name it in PUSHPLAN_CI_AUTHOR{such}",
                     api.noun()
                 )));
         };
@@ -262,7 +262,7 @@ impl Review {
             let number = self.known.get().map(|(number, _)| *number).unwrap_or_default();
             match comment.says(&body) || forge.edit(number, comment.id, &body).await? {
                 true => Ok(()),
-                false => Err(Failure::new("the comment is not there any more")),
+                false => Err(Failure::new("the comment no longer exists")),
             }
         };
         let is_told = |failure: &Failure| match &became {
@@ -303,7 +303,7 @@ fn way_on(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, noun: &str) ->
     };
     format!(
         "{earlier} another {noun}: its plan shows all that is left to do, and its merge applies that.\n          Or apply it by \
-         hand, once somebody has read it: `pushplan plan`, then `pushplan apply`"
+         hand, once someone has read it: `pushplan plan`, then `pushplan apply`"
     )
 }
 

@@ -17,7 +17,7 @@ use crate::text::shell_word;
 
 /// End the lease of a run that is gone for good, so that others need not wait until it is over.
 ///
-/// A run that is still at work after all sends nothing more once it finds out, which is with the next record that it writes.
+/// If that run still works, it sends nothing more once it notices, which is when it writes its next record.
 #[derive(Debug, Args)]
 pub struct Unlock {
     /// Which lease: whoever is kept waiting by it is told its id

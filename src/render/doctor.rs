@@ -22,7 +22,7 @@ const VERSION: u32 = 1;
 pub enum CheckState {
     /// Nothing is to be done.
     Fine,
-    /// It works, and somebody should know.
+    /// It works, with a warning.
     Warning,
     /// Something will not work.
     Trouble,
@@ -145,7 +145,7 @@ pub struct DoctorDocument<'c> {
     platform: String,
     /// How many of the checks found something that will not work.
     troubles: usize,
-    /// How many of them found something that somebody should know.
+    /// How many of them have a warning.
     warnings: usize,
     /// All that was looked at.
     checks: &'c [Check],

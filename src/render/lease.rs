@@ -8,7 +8,7 @@ use crate::ledger::{Observed, Running};
 /// The version of these forms. It grows when a field changes its meaning or goes away.
 const VERSION: u32 = 1;
 
-/// What `pushplan apply --format json` prints where somebody else is at work. Nothing was done.
+/// What `pushplan apply --format json` prints if another run holds the lock. Nothing was done.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HeldDocument<'l> {
     /// The version of this form.
@@ -17,7 +17,7 @@ pub struct HeldDocument<'l> {
     target: &'l str,
     /// `held`.
     ending: &'static str,
-    /// The lease of who is at work.
+    /// The lease of the run that holds the lock.
     lease: Lease<'l>,
     /// For how many seconds this command saw no new record of that run. It is over once that is as long as its lease.
     observed_seconds: u64,
@@ -65,7 +65,7 @@ impl<'l> Lease<'l> {
     }
 }
 
-/// That somebody is at work, in one line.
+/// That another run holds the lock, in one line.
 pub fn held(target: &str, running: &Running, observed: &Observed) -> String {
     let observed_seconds = observed.unchanged.as_secs();
     line(&HeldDocument { format_version: VERSION, target, ending: "held", lease: Lease::of(running), observed_seconds })

@@ -50,7 +50,7 @@ pub struct Status<'v> {
     resources: usize,
     /// What was sent, and nobody knows what became of it.
     in_doubt: Vec<String>,
-    /// Who is at work, or was cut off.
+    /// The run that holds the lock, or was cut off.
     run: Option<&'v Running>,
     /// Whether the lease of that run still holds; null where there is none.
     run_is_held: Option<bool>,
@@ -106,7 +106,7 @@ impl LedgerView<'_> {
         let mut resources: Vec<Address> = ledger.owned.keys().map(Address::resource).collect();
         resources.dedup();
         row("ours", format!("{}{doubt}", text::count(resources.len(), "resource")));
-        row("at work", ledger.run.as_ref().filter(|_| self.is_held).map_or("nobody".to_owned(), at_work));
+        row("locked by", ledger.run.as_ref().filter(|_| self.is_held).map_or("nobody".to_owned(), at_work));
         if let Some(run) = ledger.run.as_ref().filter(|_| !self.is_held) {
             row("cut off", cut_off(run));
         }
@@ -186,7 +186,7 @@ pub fn verified(target: &str, place: &str, all: &[Entry]) -> String {
 pub fn moved(target: &str, records: usize, from: &str, to: &str, is_declared: bool) -> String {
     let (target, from, to) = (one_line(target), one_line(from), one_line(to));
     let done = format!(
-        "Moved the ledger of {target}: {} from {from} to {to}, read back and compared. {from} takes no record any more.",
+        "Moved the ledger of {target}: {} from {from} to {to}, read back and compared. {from} accepts no more records.",
         text::count(records, "record")
     );
     match is_declared {

@@ -198,9 +198,9 @@ pub fn parts(adopted: &[Adopted], forgotten: &[Address], done: bool) -> Vec<Stri
         let said = format!("{word} {} {why}: {}", text::count(parts.len(), "part"), named.join(", "));
         (!parts.is_empty()).then(|| one_line(&said))
     };
-    let (take, let_go) = if done { ("Adopted", "Let go of") } else { ("Would adopt", "Would let go of") };
+    let (take, forget) = if done { ("Adopted", "Forgot") } else { ("Would adopt", "Would forget") };
     let taken = line(take, &adopted, "from the service");
-    let gone = line(let_go, &forgotten.iter().collect::<Vec<_>>(), "that the service no longer has");
+    let gone = line(forget, &forgotten.iter().collect::<Vec<_>>(), "that the service no longer has");
     taken.into_iter().chain(gone).collect()
 }
 

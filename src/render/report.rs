@@ -192,7 +192,7 @@ fn ended(report: &Report, plan: &Plan) -> Words {
         Ending::Partly => applied,
         Ending::Interrupted => format!("Stopped. {applied}"),
         Ending::Conflict => {
-            format!("Somebody else has begun to apply to {target}: this run sent nothing{more}. {applied}")
+            format!("Another apply to {target} has begun: this run sent nothing{more}. {applied}")
         }
         Ending::Unlocked { by } => {
             format!("The lease of this run was ended by {by}: it sent nothing{more}. {applied}")
@@ -299,7 +299,7 @@ fn is_for_people(step: &StepReport, level: Level) -> bool {
     unknown && life.read == Read::LedgerOnly && life.create != Create::Upsert
 }
 
-/// What `pushplan apply --format json` prints, and the last line of `--format jsonl`: what a run did, or who is at work.
+/// What `pushplan apply --format json` prints, and the last line of `--format jsonl`: what a run did, or which run holds the lock.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Printed<'p> {

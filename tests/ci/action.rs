@@ -84,11 +84,7 @@ fn a_plan_is_commented_what_was_reviewed_is_applied_and_drift_is_found() {
     team.edit_in_the_dashboard(&service);
     let used = runner.run(&[("command", "drift")], &main);
     assert_eq!((used.code, used.output("changes")), (2, "1"), "{}", used.log);
-    assert!(
-        used.output("failure-reason").starts_with("changes: somebody changed"),
-        "{}",
-        used.output("failure-reason")
-    );
+    assert!(used.output("failure-reason").starts_with("changes: someone changed"), "{}", used.output("failure-reason"));
     says(&used.summary, &["templates/winback", "Theirs"]);
     let used = runner.run(&[("command", "drift"), ("fail-on", "error")], &main);
     assert_eq!((used.code, used.output("changes"), used.output("failure-reason")), (0, "1", ""), "{}", used.log);

@@ -78,7 +78,7 @@ fn what_a_later_merge_cancelled_is_not_sent_by_the_job_of_a_merge_that_was_held(
         service.forget();
         let ran = team.apply(&first, &[]);
         assert_eq!(ran.code, 5, "{ran}");
-        says(&ran.stderr, &["is not approved any more; since then:", says_so]);
+        says(&ran.stderr, &["is no longer approved; since then:", says_so]);
         assert_eq!(service.writes(), Vec::<String>::new());
         says(&team.host.only(numbers[0]), &["**Held, not applied to** `local`", says_so]);
         with("", before);
@@ -123,10 +123,7 @@ fn a_reviewed_change_that_came_too_late_is_not_told_as_applied() {
         says(&ran.stderr, &["scheduled_pushes/sale"]);
         if edit {
             let says_so = format!("scheduled_pushes/sale has had its time: it was {was}");
-            says(
-                &ran.stderr,
-                &["is not to be done any more; since then:", &says_so, "what has gone out stays as it was"],
-            );
+            says(&ran.stderr, &["is no longer to be done; since then:", &says_so, "what has gone out stays as it was"]);
             says(&team.host.only(7), &["**Held, not applied to** `local`", &says_so]);
         }
         assert_eq!(service.writes(), Vec::<String>::new());

@@ -170,7 +170,7 @@ fn a_comment_that_is_deleted_while_its_plan_is_applied_is_missed() {
     team.host.trouble("PATCH", "/", Trouble::DeletedBefore(id));
     let ran = team.merge_and_apply(7, &[]);
     assert_eq!(ran.code, 0, "{ran}");
-    says(&ran.stderr, &["Warning: the comment of local", "is not there any more"]);
+    says(&ran.stderr, &["Warning: the comment of local", "no longer exists"]);
 }
 
 #[test]

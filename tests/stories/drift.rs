@@ -33,7 +33,7 @@ fn a_change_on_the_service_is_named_and_put_back() {
             "effect     putting it back: different: some join, such as a device with the tag lapsed",
             "instead    keep the service's version: pushplan pull segments/lapsed",
             "This plan puts it back.",
-            "Plan: 1 to update, 1 unchanged. 1 undoes what somebody did on the service.",
+            "Plan: 1 to update, 1 unchanged. 1 reverts a change made in the dashboard.",
         ],
     );
     project.good(&["apply", "--yes"]);
@@ -85,7 +85,7 @@ fn a_change_on_both_sides_shows_all_three_values() {
             "criteria: last applied people with the tag lapsed, the service has people with the",
             "tag theirs, your files say people with the tag ours",
             "keep the service's version: pushplan pull segments/lapsed",
-            "1 undoes what somebody did on the service.",
+            "1 reverts a change made in the dashboard.",
         ],
     );
     let plan: Value = serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("JSON");

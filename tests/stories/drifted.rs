@@ -94,7 +94,7 @@ fn what_somebody_changed_removed_and_added_is_told_without_a_manifest() {
             "## Drift of local — 2 changed, 1 removed, 1 added, 1 as applied",
             "<details><summary>~ segments/lapsed “Lapsed” — edited</summary>",
             "+   has the tag theirs",
-            "### Made by somebody else",
+            "### Created in the dashboard",
         ],
     );
 }
@@ -145,7 +145,7 @@ fn a_plan_that_would_undo_an_edit_is_refused_where_that_is_wanted() {
     says(
         &ran.stderr,
         &[
-            "1 thing somebody changed on the service since the last apply would be undone: templates/winback \
+            "1 thing changed on the service since the last apply would be reverted: templates/winback \
              (push.notification.alert)",
             "keep the service's version with pushplan pull templates/winback; leave it out with --except templates/winback",
             "--on-drift overwrite",
@@ -154,7 +154,7 @@ fn a_plan_that_would_undo_an_edit_is_refused_where_that_is_wanted() {
     assert_eq!(service.writes(), Vec::<String>::new());
     let ran = project.run(&[&["plan"][..], &stop].concat());
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stdout, &["As it is, it would not be applied:", "refused: 1 thing somebody changed"]);
+    says(&ran.stdout, &["As it is, it would not be applied:", "refused: 1 thing changed on the service"]);
     let ran = project.run(&["plan", "--on-drift", "stop", "--format", "json", "--detailed-exitcode"]);
     assert_eq!(ran.code, 7, "{ran}");
     let plan: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
@@ -191,7 +191,7 @@ fn what_somebody_removed_or_edited_before_it_is_deleted_stops_a_plan_too() {
     project.edit("templates:\n  winback: {push: {notification: {alert: Hello there my friends}}}\n", "");
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["1 thing somebody changed", "templates/winback (push.notification.alert)"]);
+    says(&ran.stderr, &["1 thing changed on the service", "templates/winback (push.notification.alert)"]);
     says(&ran.stdout, &["edited on the service since the last apply; it is deleted all the same"]);
     project.good(&["apply", "--yes", "--on-drift", "overwrite"]);
     assert_eq!(service.templates(), Vec::<String>::new());

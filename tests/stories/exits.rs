@@ -143,7 +143,7 @@ fn exit_1_when_somebody_else_was_first() {
     project.good(&["forget", "segments/a"]);
     let ran = ended(child);
     assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stdout, &["Somebody else has begun to apply to local: this run sent nothing. Plan ", " was not applied"]);
+    says(&ran.stdout, &["Another apply to local has begun: this run sent nothing. Plan ", " was not applied"]);
     assert_eq!(service.writes(), Vec::<String>::new());
 }
 

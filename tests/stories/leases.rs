@@ -126,7 +126,7 @@ fn a_plan_is_made_beside_somebody_who_is_applying_and_leaves_out_what_that_is_ab
     says(&ran.stderr, &[" is applying since 20"]);
     says(
         &ran.stdout,
-        &["+ templates/later", "At work:   ", " is applying since 20", "What it is about is left out here."],
+        &["+ templates/later", "Locked:", " is applying since 20", "Its resources are skipped in this plan."],
     );
     says(&ran.stdout, &["Left out:  segments/a", "left out"]);
     assert!(!ran.stdout.contains("+ segments/") && !ran.stdout.contains("resolve"), "{ran}");
@@ -203,7 +203,7 @@ fn a_plan_that_somebody_overtook_is_made_anew_and_takes_nothing_for_nobodys() {
     project.good(&["apply", "--yes"]);
     let ran = ended(slow);
     assert_eq!(ran.code, 0, "{ran}");
-    says(&ran.stderr, &["Somebody else was quicker. Planning anew."]);
+    says(&ran.stderr, &["Another run was faster. Planning again."]);
     assert_eq!(service.writes(), ["POST /api/segments"; 2]);
 }
 
@@ -324,7 +324,7 @@ fn a_run_whose_lease_was_ended_by_hand_says_so_and_names_nobody_else() {
     let ran = ended(child);
     assert!(matches!(ran.code, 1 | 6), "{ran}");
     says(&ran.stdout, &["The lease of this run was ended by ", ": it sent nothing more.", "To go on; "]);
-    assert!(!ran.stdout.contains("Somebody else has begun"), "{ran}");
+    assert!(!ran.stdout.contains("Another apply to"), "{ran}");
     assert_eq!(service.writes().len(), 1, "it sent nothing more");
 }
 
@@ -353,7 +353,7 @@ fn a_dead_run_is_told_as_one_and_is_ended_by_whoever_finds_nothing_to_do() {
         chain.append(&entry).await.expect("a record");
     });
     let told = project.good(&["ledger", "status"]).stdout;
-    says(&told, &["at work     nobody", "cut off     the run of grace on build-7 since Thu 1 Jan 2026 12:00:00 UTC"]);
+    says(&told, &["locked by   nobody", "cut off     the run of grace on build-7 since Thu 1 Jan 2026 12:00:00 UTC"]);
     says(&told, &["Its lease was over on Thu 1 Jan 2026 12:00:02 UTC.", "The next apply goes on after it."]);
     let status = |project: &Project| {
         let ran = project.good(&["ledger", "status", "--format", "json"]);
@@ -385,7 +385,7 @@ fn who_lost_the_ledger_goes_on_at_once_when_it_is_back() {
     says(&ran.stderr, &["Results that an earlier run could not write are in the ledger now"]);
     assert_eq!(service.segments(), ["a", "b"]);
     assert_eq!(service.writes(), ["POST /api/segments"; 2]);
-    says(&project.good(&["ledger", "status"]).stdout, &["at work     nobody"]);
+    says(&project.good(&["ledger", "status"]).stdout, &["locked by   nobody"]);
     let left = std::fs::read_dir(project.folder.path().join(".pushplan/unwritten/local")).expect("a folder");
     assert_eq!(left.count(), 0, "all of it is taken in");
 }

@@ -38,7 +38,7 @@ fn a_ledger_tells_where_it_is_and_what_it_holds() {
     assert!(is_lenient(&told), "{told}");
     says(
         &told,
-        &["records     4, the last on", "read from   the first", "ours        1 resource", "at work     nobody"],
+        &["records     4, the last on", "read from   the first", "ours        1 resource", "locked by   nobody"],
     );
     let status = json(&project, &["ledger", "status", "--format", "json"]);
     assert_eq!((&status["records"], &status["resources"], &status["run"]), (&4.into(), &1.into(), &Value::Null));

@@ -245,7 +245,7 @@ fn plans_that_somebody_overtook_are_made_anew_and_take_nothing_for_nobodys() {
     let ran = ended(slow);
     assert_eq!(ran.code, 0, "{ran}");
     for target in ["cafe-de", "shop-de"] {
-        says(&ran.stderr, &[&format!("{target}: Somebody else was quicker. Planning anew.")]);
+        says(&ran.stderr, &[&format!("{target}: Another run was faster. Planning again.")]);
     }
     says(&ran.stdout, &["2 targets: 2 without changes."]);
     assert_eq!(world.service.writes(), ["POST /api/segments"; 4]);
@@ -260,7 +260,7 @@ fn who_waits_plans_a_target_anew_whose_first_record_somebody_else_got() {
     world.good(&["apply", "--target", "*-de", "--yes"]);
     let ran = ended(slow);
     assert_eq!(ran.code, 0, "{ran}");
-    assert_eq!(ran.stderr.matches("Somebody else was quicker. Planning anew.").count(), 2, "{ran}");
+    assert_eq!(ran.stderr.matches("Another run was faster. Planning again.").count(), 2, "{ran}");
     assert_eq!(world.service.writes(), ["POST /api/segments"; 4]);
 }
 
@@ -315,7 +315,7 @@ fn a_folder_of_saved_plans_is_applied_as_a_whole() {
         &ran.stdout,
         &[
             "  cafe-de    not begun\n",
-            "  shop-us    failed: the plan does not hold any more: something has been applied since",
+            "  shop-us    failed: the plan is stale: something has been applied since",
             "To go on; what is done is not done again:\npushplan apply --target cafe-de --target shop-de --target shop-us\n",
         ],
     );

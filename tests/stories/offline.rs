@@ -125,7 +125,10 @@ fn the_ledger_says_what_was_applied_and_nobody_is_asked() {
     service.forget();
     let ran = project.good(&["plan", "--offline"]);
     assert_eq!(changes(&ran), ["~ segments/visitors"]);
-    says(&ran.stdout, &["Compared with the ledger (record ", "what somebody changed there since", "is for reading"]);
+    says(
+        &ran.stdout,
+        &["Compared with the ledger (record ", "changes made there since are not seen", "is for reading"],
+    );
     assert_eq!(service.asked(), [""; 0]);
     drop(service);
     let again = project.good(&["plan", "--offline", "--detailed-exitcode", "--only", "segments/buyers"]);

@@ -130,7 +130,7 @@ scheduled_pushes:
     let made = service.post("/api/schedules", &push);
     project.edit("  a: {criteria: {tag: a}}\n", "");
     let ran = project.manual(&["apply", "--yes"]);
-    says(&ran.stdout, &["! segments/a", "is not deleted yet: somebody else's", "\"Flash\""]);
+    says(&ran.stdout, &["! segments/a", "is not deleted yet: unmanaged", "\"Flash\""]);
     assert_eq!(service.segments(), ["a", "b"]);
     // Once it is gone, nothing holds the segment.
     service.delete(&format!("/api/schedules/{}", made["schedule_ids"][0].as_str().expect("an id")));
@@ -196,7 +196,7 @@ fn a_segment_that_somebody_elses_segment_names_is_kept() {
             false => project.manual(&["apply", "--yes"]),
         };
         let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-        says(&said, &["is not deleted yet: somebody else's segment \"Theirs\"", "change that by hand"]);
+        says(&said, &["is not deleted yet: unmanaged segment \"Theirs\"", "change that by hand"]);
         assert_eq!(service.get(&format!("/api/segments/{id}"))["criteria"]["tag"], "a");
         // Once it is gone, nothing holds the segment.
         service.delete(&format!("/api/segments/{made}"));

@@ -247,7 +247,7 @@ fn a_push_that_somebody_put_off_is_not_past_while_it_waits() {
     applied_as(&project, Address::new("scheduled_pushes", "sale"), &id, ours);
     let ran = project.good(&["plan"]);
     assert_eq!(changes(&ran), ["! scheduled_pushes/sale", "+ segments/a"]);
-    says(&ran.stdout, &["changed on the service since the last apply", "somebody put it off", "write its new time"]);
+    says(&ran.stdout, &["changed on the service since the last apply", "someone postponed it", "write its new time"]);
     project.manual(&["apply", "--yes"]);
     assert_eq!(project.changes(&[]), ["! scheduled_pushes/sale"]);
     // Its new time in the files is agreement; without the push in them it is called off.

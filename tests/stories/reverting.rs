@@ -179,7 +179,7 @@ fn a_push_is_not_pointed_at_another_segment_that_has_the_key_by_now() {
     apply(&project);
     project.edit("  a: {display_name: A, criteria: {tag: a}}\n", "");
     apply(&project);
-    let left = "what was there before named segments/a, which was deleted or let go since";
+    let left = "what was there before named segments/a, which was deleted or forgotten since";
     let ran = project.run(&["revert", "2", "--yes"]);
     assert_eq!(ran.code, 64, "{ran}");
     says(&ran.stderr, &[IDLE, left]);
@@ -244,10 +244,10 @@ fn what_was_let_go_stays_so_and_is_taken_back_with_the_command_that_is_named() {
         service.forget();
         let ran = project.run(&["revert", "2", "--yes"]);
         assert_eq!(ran.code, 64, "{ran}");
-        says(&ran.stderr, &[IDLE, "2 let go of scheduled_pushes/p, which is not made again"]);
+        says(&ran.stderr, &[IDLE, "2 removed scheduled_pushes/p from the ledger, and it is not created again"]);
         assert_eq!(service.writes(), Vec::<String>::new());
         assert_eq!(alerts(&service), ["One"]);
-        let command = ran.stderr.split("To take it back: pushplan ").nth(1).expect("a command").trim();
+        let command = ran.stderr.split("To manage it again: pushplan ").nth(1).expect("a command").trim();
         project.good(&command.split(' ').collect::<Vec<_>>());
         assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
         says(&project.good(&["revert", "2", "--yes"]).stdout, &["No changes. local is as it was before 2."]);
@@ -266,7 +266,7 @@ fn what_was_let_go_since_is_not_made_again_by_undoing_an_update() {
     service.forget();
     let ran = project.run(&["revert", "2", "--yes"]);
     assert_eq!(ran.code, 64, "{ran}");
-    says(&ran.stderr, &[IDLE, "scheduled_pushes/p was deleted or let go since, and is not made again"]);
+    says(&ran.stderr, &[IDLE, "scheduled_pushes/p was deleted or forgotten since, and is not created again"]);
     assert_eq!(service.writes(), Vec::<String>::new());
     assert_eq!(alerts(&service), ["Two"]);
 }

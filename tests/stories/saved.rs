@@ -40,7 +40,7 @@ fn a_saved_plan_is_for_its_owner_and_is_applied_once() {
     stale(
         &project,
         &["apply", "p.plan"],
-        &["the plan does not hold any more: something has been applied since", "pushplan plan --out FILE"],
+        &["the plan is stale: something has been applied since", "pushplan plan --out FILE"],
     );
     assert_eq!(service.writes(), Vec::<String>::new());
 }

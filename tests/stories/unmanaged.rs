@@ -114,7 +114,7 @@ fn a_list_shows_what_there_is_with_its_users_and_how_to_go_on() {
         &[
             "segments/old-base \"Old base\"",
             &base,
-            "used by segments/a and somebody else's scheduled push \"Sale\"",
+            "used by segments/a and unmanaged scheduled push \"Sale\"",
             "scheduled_pushes/sale \"Sale\"",
             &used,
             "3 things on local are not in git.",
@@ -134,7 +134,7 @@ fn a_list_shows_what_there_is_with_its_users_and_how_to_go_on() {
         (&json!("segments/old-base"), &json!("Old base"), &json!(base))
     );
     assert!(thing["made"].as_str().is_some_and(|made| made.starts_with(&year)), "{list}");
-    assert_eq!(thing["used_by"], json!(["segments/a", format!("somebody else's scheduled push \"Sale\" ({used})")]));
+    assert_eq!(thing["used_by"], json!(["segments/a", format!("unmanaged scheduled push \"Sale\" ({used})")]));
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn a_segment_that_somebody_elses_push_points_at_is_not_pruned_until_it_went_out(
     let above = service.post("/api/segments", &json!({"display_name": "Above", "criteria": {"segment": id}}));
     let ran = project.good(&["plan"]);
     assert_eq!(changes(&ran), ["- segments/above", "! segments/old"]);
-    says(&flat(&ran), &["held", "somebody else's scheduled push \"Sale\"", "still points at it"]);
+    says(&flat(&ran), &["held", "unmanaged scheduled push \"Sale\"", "still points at it"]);
     project.manual(&["apply", "--yes"]);
     assert_eq!(service.segments(), ["Old", "a"], "{above}");
     service.delete(&format!("/api/schedules/{sale}"));
@@ -386,7 +386,7 @@ fn somebody_elses_pipelines_and_pushes_are_seen_also_where_the_project_has_none(
     pipeline(&service, "Welcome", "vip");
     project.edit("[gold]", "[gold, vip]");
     let ran = project.refused(&[]);
-    says(&ran.stdout, &["SENDS", "somebody else's pipeline \"Welcome\""]);
+    says(&ran.stdout, &["SENDS", "unmanaged pipeline \"Welcome\""]);
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
     project.good(&["apply", "--yes", "--allow-sends"]);
@@ -395,7 +395,7 @@ fn somebody_elses_pipelines_and_pushes_are_seen_also_where_the_project_has_none(
     project.write("tag_groups:\n  loyalty: {members: {named_users: {u-1: [gold, vip]}}}\n");
     let ran = project.good(&["plan"]);
     assert_eq!(changes(&ran), ["! segments/a"]);
-    says(&flat(&ran), &["held", "somebody else's scheduled push \"Theirs\""]);
+    says(&flat(&ran), &["held", "unmanaged scheduled push \"Theirs\""]);
 }
 
 const EMPTY: &str = r#"{"segments": [], "templates": [], "pipelines": [], "tags": []}"#;

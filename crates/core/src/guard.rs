@@ -308,7 +308,7 @@ fn drift(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let more = undone.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let message = format!(
-        "{} somebody changed on the service since the last apply would be undone: {}{more}",
+        "{} changed on the service since the last apply would be reverted: {}{more}",
         count(undone.len(), "thing"),
         named.join("; ")
     );

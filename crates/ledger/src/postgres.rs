@@ -234,7 +234,7 @@ impl PostgresStore {
                     return Err(Trouble {
                         help: if trouble.refused_as(&[SqlState::INSUFFICIENT_PRIVILEGE]) {
                             format!(
-                                "have somebody who may make the table run this once: {}",
+                                "have someone who may create the table run this once: {}",
                                 self.sql.set_up(&connection.user)
                             )
                         } else {
@@ -279,7 +279,7 @@ impl PostgresStore {
                 Some(checksum)
                     if Some(checksum.as_str()) == new.previous.map(pushplan_model::digest::Digest::as_str) =>
                 {
-                    format!("{place}: somebody else was writing record {} and did not go through with it", new.seq)
+                    format!("{place}: another process began to write record {} and did not finish", new.seq)
                 }
                 Some(_) => format!("{place}: record {before} is no longer the one that was read"),
             })),
@@ -292,7 +292,7 @@ impl PostgresStore {
             return trouble;
         }
         let sql = self.sql.grant(&connection.user);
-        Trouble { help: format!("have somebody who may give the right run this once: {sql}"), ..trouble }
+        Trouble { help: format!("have someone who may grant the right run this once: {sql}"), ..trouble }
     }
 }
 

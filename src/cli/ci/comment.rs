@@ -52,7 +52,7 @@ pub struct Comment {
 enum Mode {
     /// Also to say that nothing changes
     Always,
-    /// Where something changes; one that is there is edited to say that nothing does any more
+    /// Where something changes; an existing comment is edited to say that nothing changes
     Changes,
     /// Never: nothing is read and nothing is asked
     Off,

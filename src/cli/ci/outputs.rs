@@ -27,7 +27,7 @@ pub struct Outputs {
     #[arg(long = "plan", value_name = "FILE", required_unless_present_any = ["drift", "failed"])]
     plans: Vec<PathBuf>,
 
-    /// What `pushplan drift --format json` printed, in place of a plan: what somebody changed, removed or added are the changes
+    /// What `pushplan drift --format json` printed, in place of a plan: what was changed, removed or added are the changes
     #[arg(long, value_name = "FILE", conflicts_with_all = ["plans", "widget"])]
     drift: Option<PathBuf>,
 
@@ -84,7 +84,7 @@ fn unwritten(what: &str, error: &std::io::Error) -> Failure {
     Failure::new(format!("{what} cannot be written: {}", describe(error)))
 }
 
-/// How many things somebody changed, removed or added, of one target or of several.
+/// How many things were changed, removed or added, of one target or of several.
 fn drifted(file: &Path) -> Result<usize, Failure> {
     let shown = file.display();
     let text = fs::read_to_string(file)

@@ -123,8 +123,8 @@ impl Looked {
         if let Some(run) = &ledger.run {
             checks.push(match turn::holder(ledger, Timestamp::now()) {
                 Some(run) => Check::fine(
-                    "at work",
-                    format!("a run since {:.0}; `pushplan ledger status` tells whose", run.since),
+                    "locked",
+                    format!("by a run since {:.0}; `pushplan ledger status` shows whose", run.since),
                 ),
                 None => Check::warning(
                     "cut off",

@@ -41,7 +41,7 @@ enum LedgerCommand {
     Confirm(Confirm),
 }
 
-/// Where the ledger is, what it holds, and who is at work
+/// Show where the ledger is, what it holds, and who holds the lock
 #[derive(Debug, Args)]
 struct Status {
     #[command(flatten)]
@@ -69,7 +69,7 @@ struct Compact {
     place: TargetArgs,
 }
 
-/// Copy the ledger to another place and leave word of it: the old place takes no record any more
+/// Copy the ledger to another place and record that: the old place accepts no more records
 #[derive(Debug, Args)]
 struct Move {
     /// The new place, as `ledger` of the target will say: git, s3://bucket/prefix, postgres://host/database/schema, file:FOLDER

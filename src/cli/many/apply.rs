@@ -332,7 +332,7 @@ impl ManyApply<'_> {
         let moved = planned.plan.moved(&again.plan);
         match moved.is_empty() {
             true => Ok(again),
-            false => Err(Failure::new(format!("what was shown does not hold any more: {}", moved.join("; ")))
+            false => Err(Failure::new(format!("the plan that was shown is stale: {}", moved.join("; ")))
                 .kind(FailureKind::Stale)
                 .help("nothing was changed there; look at a new plan")),
         }

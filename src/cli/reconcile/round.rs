@@ -130,7 +130,7 @@ impl Rounds<'_> {
         let before = self.wrong.replace(errors.clone());
         match errors {
             Some(errors) if before.as_ref() != Some(&errors) => self.context.out.note(&errors),
-            None if before.is_some() => self.context.out.note("The manifests have no errors any more."),
+            None if before.is_some() => self.context.out.note("The manifests no longer have errors."),
             _ => {}
         }
     }
@@ -235,7 +235,7 @@ fn trouble(report: &Report) -> Option<Failure> {
     let message = match &report.ending {
         Ending::Done => return None,
         Ending::Interrupted => "it was stopped before everything was made; the next start goes on".to_owned(),
-        Ending::Conflict => "somebody else has begun to apply".to_owned(),
+        Ending::Conflict => "another apply has begun".to_owned(),
         Ending::Unlocked { by } => format!("its lease was ended by {by}"),
         Ending::Ledger { why } => format!("the ledger could not be written: {why}"),
         Ending::Partly => first.unwrap_or_else(|| "not everything could be made".to_owned()),

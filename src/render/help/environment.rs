@@ -95,7 +95,7 @@ pub const GROUPS: &[Group] = &[
                 "PUSHPLAN_CREDENTIALS_TOML",
                 "the secret of the workflow that `ci init` writes: a credentials.toml",
             ),
-            variable("GITHUB_ACTOR", "who is at work, for the ledger"),
+            variable("GITHUB_ACTOR", "the user, for the ledger"),
             variable("GITHUB_RUN_ID", "the job, for the ledger"),
             variable("GITHUB_SERVER_URL", "the page of the job, for the ledger"),
         ],
@@ -115,7 +115,7 @@ pub const GROUPS: &[Group] = &[
             variable("CI_COMMIT_SHA", "the commit"),
             variable("CI_PROJECT_DIR", "the folder of the clone"),
             variable("CI_JOB_URL", "the page of the job, for the ledger"),
-            variable("GITLAB_USER_LOGIN", "who is at work, for the ledger"),
+            variable("GITLAB_USER_LOGIN", "the user, for the ledger"),
         ],
     },
     Group {
@@ -127,7 +127,7 @@ pub const GROUPS: &[Group] = &[
         ],
     },
     Group {
-        about: "Who is at work, for the ledger",
+        about: "The user and the machine, for the ledger",
         variables: &[
             variable("USER", "the user; else LOGNAME. Also the user of a database"),
             variable("LOGNAME", "the user"),

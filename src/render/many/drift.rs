@@ -113,7 +113,7 @@ fn summary(all: &[(&str, DriftResult)]) -> String {
 pub struct DriftsDocument<'d> {
     /// The version of this form. It grows when a field changes its meaning or goes away.
     pub format_version: u32,
-    /// Whether somebody changed, removed or added something on any of them.
+    /// Whether something was changed, removed or added on any of them.
     pub drifted: bool,
     pub targets: Vec<DriftTarget<'d>>,
 }

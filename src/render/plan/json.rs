@@ -61,7 +61,7 @@ pub struct PlanDocument<'p> {
     pub changes: Vec<PlanChange<'p>>,
     /// How it is done. A step stands behind all that it waits for.
     pub steps: Vec<PlanStep>,
-    /// Addresses that --only and --except left out, and those that somebody is applying just now.
+    /// Addresses that --only and --except left out, and those that another run is applying.
     pub left_out: Vec<String>,
     /// Who is applying something just now, in a sentence. Left out where nobody is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,7 +143,7 @@ pub struct ActionCounts {
     pub sending: usize,
     /// Those that wait for a person's decision.
     pub waiting: usize,
-    /// Those that undo what somebody did on the service.
+    /// Those that revert a change made on the service.
     pub undoing: usize,
     /// Differences that lifecycle.ignore leaves to the dashboard.
     pub ignored: usize,
@@ -208,7 +208,7 @@ pub struct PlanChange<'p> {
     pub broadcast: bool,
     /// Paths of fields that are left as the service has them.
     pub ignored: Vec<String>,
-    /// Fields that somebody changed on the service since the last apply and that would be something else than that.
+    /// Fields that someone changed on the service since the last apply, and that the plan changes again.
     pub overwritten: Vec<Overwritten<'p>>,
     /// The numbers of the steps that carry it out.
     pub steps: Vec<usize>,
@@ -230,14 +230,14 @@ pub struct Field<'p> {
     pub moved: Option<(usize, usize)>,
 }
 
-/// A field that somebody changed on the service, with what all three sides say. A side is left out where it has no such field.
+/// A field that someone changed on the service, with what all three sides say. A side is left out where it has no such field.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Overwritten<'p> {
     /// Such as push.notification.alert.
     pub path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_applied: Option<&'p Value>,
-    /// What somebody made of it.
+    /// Its value on the service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service: Option<&'p Value>,
     /// What it would be.

@@ -194,8 +194,8 @@ fn past(out: &mut String, past: &[&Change], style: Style) {
 
 fn left_out(out: &mut String, plan: &Plan, style: Style) {
     if let Some(words) = &plan.told.at_work {
-        let words = format!("{words} What it is about is left out here.");
-        layout::rows(out, &[Row::new("At work:", Words::new(&words)).paint(Paint::Plain)], 0, style);
+        let words = format!("{words} Its resources are skipped in this plan.");
+        layout::rows(out, &[Row::new("Locked:", Words::new(&words)).paint(Paint::Plain)], 0, style);
         out.push('\n');
     }
     let names: Vec<String> = plan.left_out.iter().take(NAMED).map(ToString::to_string).collect();
@@ -334,7 +334,7 @@ pub(super) fn ignored(view: &PlanView) -> Option<String> {
     (number > 0).then(|| format!("{} {are} left to the dashboard (lifecycle.ignore).", count(number, "difference")))
 }
 
-/// How many changes send, how many wait for somebody, and how many undo what somebody did.
+/// How many changes send, how many wait for a decision, and how many revert a change made in the dashboard.
 pub(in crate::render) fn pressing(view: &PlanView) -> Vec<(String, Paint)> {
     let (at_once, stuck, undoing) = (view.sending_at_once(), view.stuck(), view.undoing());
     let later = view.sending() - at_once;
@@ -346,7 +346,7 @@ pub(in crate::render) fn pressing(view: &PlanView) -> Vec<(String, Paint)> {
         (at_once, said(at_once, "sends", "send", "at once"), Paint::Danger),
         (later, said(later, "sends", "send", "later"), Paint::Danger),
         (stuck, said(stuck, "waits", "wait", "for your decision"), Paint::Asks),
-        (undoing, said(undoing, "undoes", "undo", "what somebody did on the service"), Paint::Asks),
+        (undoing, said(undoing, "reverts a change", "revert changes", "made in the dashboard"), Paint::Asks),
     ];
     all.into_iter().filter(|(number, ..)| *number > 0).map(|(_, words, paint)| (words, paint)).collect()
 }

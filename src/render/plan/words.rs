@@ -115,7 +115,7 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
         Reason::Went { at, edited, rest } => past::half_out(view, change, *at, *edited, rest),
         Reason::TooLate { at } if change.moved == Some(Moved::Service) => {
             let words =
-                format!("somebody put it off, and its time in your files, {}, has passed or is too near", moment(*at));
+                format!("someone postponed it, and its time in your files, {}, has passed or is too near", moment(*at));
             asks("too late", words)
                 .line(Words::new("to let it go out then, write its new time into your files"))
                 .line(Words::new("to call it off, remove it from your files"))
@@ -174,7 +174,7 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
             plain("moved", format!("from {from}{stays}"))
         }
         Reason::HandedOver { to } => {
-            plain("moved", format!("to {to}, which is the same on the service; the ledger lets go of it here"))
+            plain("moved", format!("to {to}, which is the same on the service; it is removed from the ledger here"))
         }
         Reason::NothingRenamed { from } => {
             plain("renamed", format!("nothing of ours that it could be is known as {from}: this is a new one"))

@@ -31,7 +31,7 @@ pub fn text(metrics: &Metrics, fixes: bool) -> String {
         }
     };
     gauge("pushplan_drift", "Things that are not as the manifests say.", |counts| counts.drift);
-    gauge("pushplan_drift_edited", "Those that somebody changed or removed on the service.", |counts| counts.edited);
+    gauge("pushplan_drift_edited", "Resources that someone changed or removed on the service.", |counts| counts.edited);
     gauge("pushplan_drift_refused", "Guards that refuse to make them so.", |counts| counts.refused);
 
     page.family("pushplan_runs_total", "counter", "Rounds by how they ended.");

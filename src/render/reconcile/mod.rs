@@ -67,7 +67,7 @@ fn stands(target: &TargetRound) -> String {
     if let Some(standing) = target.standing.as_ref().filter(|standing| !standing.items.is_empty()) {
         said.push(format!("{} to make", count(standing.items.len(), "change")));
         if standing.edited() > 0 {
-            said.push(format!("{} by somebody on the service", standing.edited()));
+            said.push(format!("{} changed in the dashboard", standing.edited()));
         }
     }
     said.extend(unwritten(target));

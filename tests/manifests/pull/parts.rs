@@ -72,17 +72,14 @@ fn members_are_edited_in_place() {
         let before = project.folder.read(FILE);
         says(
             &project.good(&["pull", what, "--dry-run"]).stdout,
-            &["-        bob: [silver, vip]", "Would let go of 3 parts"],
+            &["-        bob: [silver, vip]", "Would forget 3 parts"],
         );
         assert_eq!(project.folder.read(FILE), before);
         service.forget();
         let ran = project.good(&["pull", what]);
         assert_eq!(service.writes(), Vec::<String>::new(), "nothing is touched");
         says(&ran.stdout, &["Edited tag_groups/loyalty", "1 resource edited in place."]);
-        says(
-            &ran.stdout,
-            &["Let go of 3 parts that the service no longer has: ", "tag_groups/loyalty/named_users/bob"],
-        );
+        says(&ran.stdout, &["Forgot 3 parts that the service no longer has: ", "tag_groups/loyalty/named_users/bob"]);
         let expected = MINE
             .replace("ada: [gold]   # since 2019\n", "ada: [gold, platinum]   # since 2019\n        carl: [silver]\n")
             .replace("        # He asked for it.\n        bob: [silver, vip]\n", "")
@@ -127,7 +124,7 @@ fn channels_of_a_named_user_come_and_go() {
     };
     link("disassociate", "phone-1", "ios");
     let ran = project.good(&["pull"]);
-    says(&ran.stdout, &["Let go of 1 part that the service no longer has: named_users/ada/phone-1"]);
+    says(&ran.stdout, &["Forgot 1 part that the service no longer has: named_users/ada/phone-1"]);
     let one = MINE.replace("      - channel_id: phone-1\n        device_type: ios\n", "");
     assert_eq!(project.folder.read(FILE), one);
     in_sync(&project);
@@ -209,7 +206,10 @@ fn what_was_removed_as_a_whole_is_told_with_the_way_out() {
         says(&ran.stderr, &[said.as_str()]);
         let ran = project.run(&["pull", address]);
         assert_eq!(ran.code, 7, "{ran}");
-        says(&ran.stderr, &["was removed on the service: there is nothing to pull", "the next apply lets go of it"]);
+        says(
+            &ran.stderr,
+            &["was removed on the service: there is nothing to pull", "the next apply removes it from the ledger"],
+        );
     }
     assert_eq!(project.folder.read(FILE), manifest);
     project.write(MINE);

@@ -386,7 +386,7 @@ fn of_two_pulls_at_once_one_leaves_nothing() {
     let mut ran = both.map(ended);
     ran.sort_by_key(|ran| ran.code);
     assert_eq!(ran.each_ref().map(|ran| ran.code), [0, 1], "{} {}", ran[0], ran[1]);
-    says(&ran[1].stderr, &["somebody else pulled or applied meanwhile", "nothing of this run is left", "run it again"]);
+    says(&ran[1].stderr, &["another pull or apply has run meanwhile", "nothing of this run is left", "run it again"]);
     let names = std::fs::read_dir(project.folder.path()).expect("a folder").flatten();
     let mut names: Vec<String> = names.map(|it| it.file_name().to_string_lossy().into_owned()).collect();
     names.retain(|name| name.contains("templates"));

@@ -137,7 +137,7 @@ fn a_pipeline_that_is_not_ours_sends_too() {
     somebodys(&mut world, &json!({ "tag_added": { "tag": "vip", "group": "loyalty" } }));
     assert_eq!(
         first_line(&world.told(&yaml)),
-        "~ tag_groups/loyalty/named_users/u-1 (git) sends somebody else's pipeline \"Theirs\" (9f) to named user u-1"
+        "~ tag_groups/loyalty/named_users/u-1 (git) sends unmanaged pipeline \"Theirs\" (9f) to named user u-1"
     );
     somebodys(&mut world, &json!({ "tag_added": { "tag": "vip", "group": "another" } }));
     assert_eq!(first_line(&world.told(&yaml)), "~ tag_groups/loyalty/named_users/u-1 (git)");
@@ -151,7 +151,7 @@ fn a_tag_that_is_taken_away_sends_where_a_pipeline_waits_for_that() {
     let sends = |yaml: &str| -> Vec<String> {
         let told = world.told(yaml);
         let lines = told.lines().filter(|line| line.contains(" sends "));
-        lines.map(|line| line.replace(" sends somebody else's pipeline \"Theirs\" (9f)", "")).collect()
+        lines.map(|line| line.replace(" sends unmanaged pipeline \"Theirs\" (9f)", "")).collect()
     };
     assert_eq!(
         sends(&whole.replace("[gold, vip]", "[gold]")),

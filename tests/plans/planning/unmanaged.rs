@@ -271,7 +271,7 @@ fn a_legacy_tag_that_is_pruned_sets_off_what_waits_for_its_removal() {
         theirs.listed["pipelines"]["q1"].spec.clone().expect("a spec").into_value(),
     );
     let told = ours.told("tags: {gold: {}}");
-    assert!(told.starts_with("- tags/vip sends somebody else's pipeline \"Bye\" (q1) to every device"), "{told}");
+    assert!(told.starts_with("- tags/vip sends unmanaged pipeline \"Bye\" (q1) to every device"), "{told}");
 }
 
 #[test]
@@ -438,8 +438,5 @@ fn who_uses_a_segment_is_told_whoever_it_is() {
     push(&mut world, "p2", "Ahead", "2030-12-31T1000", &json!({ "segment": "s1" }));
     let users = users(&world.live, &world.ledger, &declared(yaml), world.now);
     let told: Vec<String> = users["s1"].iter().map(ToString::to_string).collect();
-    assert_eq!(
-        told,
-        ["segments/a", "somebody else's scheduled push \"Ahead\" (p2)", "somebody else's segment \"Above\" (s2)"]
-    );
+    assert_eq!(told, ["segments/a", "unmanaged scheduled push \"Ahead\" (p2)", "unmanaged segment \"Above\" (s2)"]);
 }

@@ -190,7 +190,7 @@ fn errors_are_told_once_and_again_when_they_are_others_or_gone() {
     let told = (
         times("unknown condition `tagg`"),
         times("unknown key `kriteria`"),
-        times("The manifests have no errors any more."),
+        times("The manifests no longer have errors."),
     );
     assert_eq!(told, (1, 1, 1), "{notes}");
 }
@@ -294,7 +294,7 @@ fn one_round_exits_as_a_plan_or_an_apply_would() {
     let ran = once(&[]);
     assert_eq!(ran.code, 2, "{ran}");
     let told = [
-        "Z local: not in sync, 1 change to make, 1 by somebody on the service\n",
+        "Z local: not in sync, 1 change to make, 1 changed in the dashboard\n",
         "  local ~ segments/lapsed was changed on the service: criteria",
     ];
     says(&ran.stdout, &told);
@@ -310,7 +310,7 @@ fn one_round_exits_as_a_plan_or_an_apply_would() {
     for how in ["report", "fix"] {
         let ran = once(&["--drift", how]);
         assert_eq!(ran.code, 7, "{ran}");
-        says(&ran.stdout, &["  local ! 1 thing somebody changed on the service since the last apply would be undone"]);
+        says(&ran.stdout, &["  local ! 1 thing changed on the service since the last apply would be reverted"]);
     }
     assert_eq!(tag(&service), "theirs");
     let ran = once(&["--target", "elsewhere"]);

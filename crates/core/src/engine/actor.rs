@@ -23,7 +23,7 @@ impl Actor {
         let github = said("GITHUB_RUN_ID").zip(said("GITHUB_REPOSITORY")).zip(said("GITHUB_SERVER_URL"));
         let job = github.map(|((run, repository), server)| format!("{server}/{repository}/actions/runs/{run}"));
         Self {
-            user: users.into_iter().find_map(said).unwrap_or_else(|| "somebody".to_owned()),
+            user: users.into_iter().find_map(said).unwrap_or_else(|| "unknown".to_owned()),
             host: host.filter(|host| !host.is_empty()),
             job: job.or_else(|| said("CI_JOB_URL")),
         }

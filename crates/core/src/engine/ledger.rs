@@ -118,7 +118,7 @@ pub fn pending(kept: &[Kept]) -> Option<String> {
 pub fn not_appended(target: &str, error: AppendError) -> Failure {
     match error {
         AppendError::Conflict => Failure::new(format!(
-            "somebody else has written to the ledger of `{target}` meanwhile; nothing was changed"
+            "another process has written to the ledger of `{target}` meanwhile; nothing was changed"
         ))
         .help("run the command again"),
         AppendError::NotWritten(why) => Failure::new(format!("nothing was changed: {why}")),
@@ -144,7 +144,9 @@ pub fn address(text: &str) -> Result<Address, Failure> {
 pub async fn append(log: &Chain, after: Seq, record: Record) -> Result<(), Failure> {
     let entry = Entry { seq: after + 1, at: Timestamp::now(), actor: actor::name(), record };
     log.append(&entry).await.map_err(|error| match error {
-        AppendError::Conflict => Failure::new("somebody else has changed the ledger in the meantime").help("try again"),
+        AppendError::Conflict => {
+            Failure::new("another process has changed the ledger in the meantime").help("try again")
+        }
         AppendError::NotWritten(why) => Failure::new(format!("the ledger cannot be written: {why}")),
         AppendError::Unknown(why) => Failure::new(format!("whether the ledger was written is not known: {why}"))
             .help("look with `pushplan history`"),

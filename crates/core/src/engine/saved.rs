@@ -111,7 +111,7 @@ pub fn holds(saved: &Plan, fresh: &Plan) -> Result<(), Failure> {
     if moved.is_empty() {
         return Ok(());
     }
-    Err(Failure::new(format!("the plan does not hold any more: {}", moved.join("; ")))
+    Err(Failure::new(format!("the plan is stale: {}", moved.join("; ")))
         .kind(FailureKind::Stale)
         .help("nothing was changed; plan again and have it looked at: pushplan plan --out FILE"))
 }

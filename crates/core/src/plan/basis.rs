@@ -41,7 +41,7 @@ impl Basis {
                     .to_owned(),
             ),
             Self::Ledger => Some(format!(
-                "Compared with the ledger{record}, not with the service: what somebody changed there since is not seen."
+                "Compared with the ledger{record}, not with the service: changes made there since are not seen."
             )),
             Self::Commit { commit, manifests, is_new } => {
                 let what = match manifests {

@@ -33,7 +33,7 @@ impl From<Address> for RemoteThing {
     }
 }
 
-/// In words: `pipelines/remind`, or `somebody else's pipeline "Remind" (4d01)`.
+/// In words: `pipelines/remind`, or `unmanaged pipeline "Remind" (4d01)`.
 impl fmt::Display for RemoteThing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -41,9 +41,9 @@ impl fmt::Display for RemoteThing {
             Self::Other { kind, id, name } => {
                 let noun = kinds::kind(kind).map_or("thing", |kind| kind.noun);
                 if name.is_empty() {
-                    return write!(f, "somebody else's {noun} {id}");
+                    return write!(f, "unmanaged {noun} {id}");
                 }
-                write!(f, "somebody else's {noun} {} ({id})", quoted(name))
+                write!(f, "unmanaged {noun} {} ({id})", quoted(name))
             }
         }
     }

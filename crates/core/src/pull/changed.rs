@@ -60,7 +60,7 @@ impl Gone {
             None => "take it out of your files".to_owned(),
         };
         format!(
-            "To remove it from git, {place}: the next apply lets go of it. Left there, `pushplan plan` says what becomes of it"
+            "To remove it from git, {place}: the next apply removes it from the ledger. Left there, `pushplan plan` says what becomes of it"
         )
     }
 }

@@ -216,7 +216,7 @@ impl Chain {
                 return Ok(());
             }
         }
-        let message = format!("somebody else is writing to the ledger of `{}`", self.0.target);
+        let message = format!("another process is writing to the ledger of `{}`", self.0.target);
         Err(Unreadable { message, help: Some("run the command again".into()) })
     }
 

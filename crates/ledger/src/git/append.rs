@@ -131,7 +131,7 @@ impl Attempt<'_> {
                     (trouble, PAUSE)
                 }
                 Pushed::Busy(why) => (Trouble::new(&why), PAUSE),
-                Pushed::Stale => (Trouble::new("somebody else writes there"), Duration::ZERO),
+                Pushed::Stale => (Trouble::new("another process writes there"), Duration::ZERO),
                 Pushed::NotAtOnce => (Trouble::new("the server does not move the ref"), Duration::ZERO),
                 Pushed::Refused(why) => {
                     is_final |= !is_rooted;

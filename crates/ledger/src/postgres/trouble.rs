@@ -99,8 +99,8 @@ impl Trouble {
         }
         let why = format!("{place} refuses: {said}");
         let help = match code {
-            "53100" | "53200" => "have somebody look at the server's disk and memory",
-            _ => "have somebody look at the server's log",
+            "53100" | "53200" => "check the server's disk and memory",
+            _ => "check the server's log",
         };
         Self { kind: TroubleKind::Refused(answer.code().clone()), why, help: help.to_owned() }
     }
@@ -177,7 +177,7 @@ fn is_certificate(error: &Error) -> bool {
 const CHECK_SERVER: &str = "check that the server runs, that host and port are right, and that this machine may connect \
                             to it";
 const CHECK_LOCKS: &str = "check that the server is not overloaded and that nobody holds a lock on the table: \
-                           `select pid, state, query from pg_stat_activity` shows who is at work";
+                           `select pid, state, query from pg_stat_activity` shows the sessions";
 
 /// What happened, without what it happened to.
 fn innermost(error: &Error) -> String {

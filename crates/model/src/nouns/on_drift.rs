@@ -3,7 +3,7 @@
 use crate::node::words;
 
 words! {
-    /// What a plan does with what somebody changed on the service since the last apply, where git says something else.
+    /// What a plan does with what someone changed on the service since the last apply, where git says something else.
     OnDrift, "\"overwrite\" or \"stop\"" {
         /// Git's version is put back.
         Overwrite = "overwrite",

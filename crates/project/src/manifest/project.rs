@@ -97,7 +97,7 @@ shape! {
         app_key_fingerprint: Option<At<String>>,
         /// How many deletions a plan may have. Where it is left out: 5, or a fifth of a kind, whichever is more.
         max_deletes: Option<At<i64>>,
-        /// What a plan does with what somebody changed on the service: `overwrite` puts git's version back, `stop` refuses.
+        /// What a plan does with what someone changed on the service: `overwrite` puts git's version back, `stop` refuses.
         /// It is `overwrite` where this is left out.
         on_drift: Option<At<OnDrift>>,
         /// How near the time of a new push may be, such as `5m`, which it is where this is left out.

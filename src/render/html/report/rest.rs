@@ -26,7 +26,7 @@ impl PageReport<'_> {
                 section #drift {
                     h2 { "Changed on the service" }
                     p {
-                        "Somebody changed this on the service since the last apply"
+                        "Someone changed this on the service since the last apply"
                         @if let Some(at) = self.view.plan.told.last_apply { " (" (words::moment(at)) ")" }
                         "; it is not in your files. " (words::PUT_BACK)
                     }

@@ -57,7 +57,7 @@ impl PageReport<'_> {
                 @if later > 0 { (badge("danger", "△", later, if later == 1 { "sends later" } else { "send later" })) }
                 @if stuck > 0 { (badge("asks", "?", stuck, if stuck == 1 { "waits for a decision" } else { "wait for a decision" })) }
                 @if undoing > 0 {
-                    (badge("asks", "≠", undoing, if undoing == 1 { "undoes somebody's edit" } else { "undo somebody's edits" }))
+                    (badge("asks", "≠", undoing, if undoing == 1 { "reverts a change made in the dashboard" } else { "revert changes made in the dashboard" }))
                 }
                 @for action in Action::ALL {
                     @let number = view.count(action);

@@ -26,7 +26,7 @@ pub struct DriftDocument<'d> {
     pub looked: String,
     /// When something was last applied or, where nothing ever was, taken over. Null where neither was.
     pub last_apply: Option<String>,
-    /// Whether somebody changed, removed or added something.
+    /// Whether something was changed, removed or added.
     pub drifted: bool,
     pub counts: DriftCounts,
     /// What that means for the people who get messages, a sentence each, the most urgent first.
@@ -35,7 +35,7 @@ pub struct DriftDocument<'d> {
     pub messages: Vec<PlanMessage>,
     /// What was changed or removed of ours, in the order of addresses.
     pub changes: Vec<DriftChange<'d>>,
-    /// What somebody made, the newest first.
+    /// What was created on the service, the newest first.
     pub added: Vec<Added>,
     /// How many things of others there are whose age the service does not tell, by kind.
     pub undated: BTreeMap<&'static str, usize>,

@@ -103,7 +103,7 @@ fn made(shown: &ShownDrift) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mut out = "### Made by somebody else\n\n".to_owned();
+    let mut out = "### Created in the dashboard\n\n".to_owned();
     for one in all.iter().take(NAMED) {
         out.push_str(&format!("- {}\n", markdown::text(&short(&added(one), LINE))));
     }

@@ -52,7 +52,7 @@ fn done(out: &mut String, shown: &ShownDrift, style: Style) {
     }
     let more = shown.drift.added.len().saturating_sub(NAMED);
     if more > 0 {
-        layout::paragraph(out, &Words::new(&format!("  and {more} more that somebody made")), 0, style);
+        layout::paragraph(out, &Words::new(&format!("  and {more} more created in the dashboard")), 0, style);
     }
     for command in shown.to_take() {
         layout::paragraph(out, &Words::new("to take it into git: ").copy(&command), 4, style);

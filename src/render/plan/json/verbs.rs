@@ -32,7 +32,7 @@ pub enum Risk {
     /// What it makes can be neither changed nor removed.
     NoWayBack,
     Deletes,
-    /// Somebody has to do it.
+    /// A person has to do it.
     ByHand,
     /// Others get a message than before.
     Audience,

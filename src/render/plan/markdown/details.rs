@@ -80,7 +80,7 @@ fn gist(view: &PlanView, block: &Block, drifted: bool) -> String {
         Action::Create => Some(format!("new {}", words::noun(change))),
         Action::Delete => Some("deleted".to_owned()),
         Action::Adopt => Some("taken up as it is".to_owned()),
-        Action::Forget => Some("let go".to_owned()),
+        Action::Forget => Some("removed from the ledger".to_owned()),
         _ => None,
     };
     match block.risk {

@@ -201,7 +201,7 @@ impl Changes {
         }
         let since = view.plan.told.last_apply.map(|at| format!(" ({})", words::moment(at))).unwrap_or_default();
         let head = format!(
-            "### Changed on the service\n\nSomebody changed this since the last apply{since}; it is not in your files. {}\n\n",
+            "### Changed on the service\n\nSomeone changed this since the last apply{since}; it is not in your files. {}\n\n",
             words::PUT_BACK
         );
         (happens, section(&head, drift, &view.drift, view))

@@ -103,7 +103,7 @@ pub(super) fn write(root: &Path, name: &str, file: &PulledFile) -> Result<(), Fa
         Some(before) => {
             let found = files::read_unlinked(&path, FILE_LIMIT).map_err(|why| cannot(why.to_string()))?;
             if found != before.as_bytes() {
-                return Err(cannot("somebody else has changed it in the meantime".to_owned()));
+                return Err(cannot("another process has changed it in the meantime".to_owned()));
             }
             files::replace(&path, file.text.as_bytes()).map_err(cannot)
         }

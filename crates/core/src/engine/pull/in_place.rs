@@ -142,7 +142,7 @@ impl InPlace {
             let found = files::read_unlinked(&path, pushplan_project::manifest::FILE_LIMIT)
                 .map_err(|why| cannot(why.to_string()))?;
             if self.before.get(name).map(String::as_bytes) != Some(&found[..]) {
-                return Err(cannot("somebody else has changed it in the meantime".to_owned()));
+                return Err(cannot("another process has changed it in the meantime".to_owned()));
             }
             files::replace(&path, text.as_bytes()).map_err(cannot)?;
             wrote(name);

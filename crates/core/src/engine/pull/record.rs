@@ -115,7 +115,7 @@ impl Files {
 
     /// The failure of a run that was not alone.
     fn not_alone(stay: &[String]) -> Failure {
-        let message = "somebody else pulled or applied meanwhile, or edited the files";
+        let message = "another pull or apply has run meanwhile, or the files were edited";
         match stay {
             [] => Failure::new(format!("{message}; nothing of this run is left")).help("run it again"),
             stay => Failure::new(format!("{message}; of this run, this is left: {}", one_line(&stay.join(", "))))
@@ -168,7 +168,9 @@ fn is_as_read(manifests: &Manifests) -> bool {
 
 fn unrecorded(error: AppendError, files: &Files) -> Failure {
     let failure = match error {
-        AppendError::Conflict => Failure::new("somebody else has changed the ledger in the meantime").help("try again"),
+        AppendError::Conflict => {
+            Failure::new("another process has changed the ledger in the meantime").help("try again")
+        }
         AppendError::NotWritten(why) => Failure::new(format!("the ledger cannot be written: {why}")),
         AppendError::Unknown(why) => Failure::new(format!("whether the ledger was written is not known: {why}"))
             .help("look with `pushplan history`"),

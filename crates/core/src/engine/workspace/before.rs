@@ -88,7 +88,7 @@ impl Workspace {
             let more = adopted.len().saturating_sub(NAMED);
             let more = if more > 0 { format!(", and so on for {more} more") } else { String::new() };
             told.push(format!(
-                "{number} took over what was there already: {they} {stay} yours, {}. To let go of {them}: {}{more}",
+                "{number} took over what was there already: {they} {stay} yours, {}. To stop managing {them}: {}{more}",
                 named(&adopted),
                 self.command(&format!("forget {}", words.join(" ")))
             ));
@@ -97,7 +97,7 @@ impl Workspace {
             let first = if self.units.contains_key(address) { "" } else { "declare it again, then " };
             let command = format!("adopt {} --id {}", shell_word(&address.to_string()), shell_word(id));
             told.push(format!(
-                "{number} let go of {address}, which is not made again: the service may have it still. To take it back: {first}{}",
+                "{number} removed {address} from the ledger, and it is not created again: the service may still have it. To manage it again: {first}{}",
                 self.command(&command)
             ));
         }
@@ -128,13 +128,13 @@ impl Workspace {
 fn because(why: &Left, is_one: bool) -> String {
     let (is, was, has, it) = if is_one { ("is", "was", "has", "it") } else { ("are", "were", "have", "them") };
     match why {
-        Left::Gone => format!("{was} deleted or let go since, and {is} not made again"),
+        Left::Gone => format!("{was} deleted or forgotten since, and {is} not created again"),
         Left::Another => format!("{is} left alone: another one has that key by now"),
         Left::Past => format!("{has} had {} time, and {is} left alone", if is_one { "its" } else { "their" }),
         Left::Names(segment) => {
-            format!("{is} left alone: what was there before named {segment}, which was deleted or let go since")
+            format!("{is} left alone: what was there before named {segment}, which was deleted or forgotten since")
         }
-        Left::NotOurs => format!("{was} somebody else's when that run deleted {it}, and {is} not made again"),
+        Left::NotOurs => format!("{was} not managed when that run deleted {it}, and {is} not created again"),
     }
 }
 
