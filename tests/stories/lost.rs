@@ -279,6 +279,28 @@ fn of_several_that_may_be_the_lost_one_none_is_adopted_by_the_way() {
     assert_eq!(service.templates(), ["t", "t"]);
 }
 
+/// A push whose answer was lost looks unmanaged once a person has edited it.
+#[test]
+fn nothing_of_a_kind_is_pruned_while_a_creation_of_it_is_in_doubt() {
+    let project = Project::with(PUSH, "prune = {scheduled_pushes = true}\n");
+    let service = project.faulty(&once(LOSSES[0], "/api/schedules"));
+    assert_eq!(project.run(&["apply", "--yes"]).code, 6);
+    let ours = service.get("/api/schedules")["schedules"][0].clone();
+    let path = ours["url"].as_str().and_then(|url| url.find("/api/").map(|at| url[at..].to_owned())).expect("a url");
+    let push = |name: &str, alert: &str| {
+        json!({
+            "name": name,
+            "schedule": {"scheduled_time": "2035-01-22T10:00:00"},
+            "push": {"audience": {"tag": "vip"}, "device_types": ["ios"], "notification": {"alert": alert}},
+        })
+    };
+    service.post("/api/schedules", &push("sale", "Another sale"));
+    service.put(&path, &push("theirs", "Other"));
+    project.refused(&[]);
+    project.good(&["apply", "--yes", "--except", "scheduled_pushes/sale"]);
+    assert_eq!(service.names("/api/schedules", "schedules", "name"), ["sale", "theirs"]);
+}
+
 #[test]
 fn one_of_two_namesakes_that_were_lost_is_not_taken_for_both() {
     let two = PUSH.replace("  sale:\n", "  sale:\n    name: Sale\n");

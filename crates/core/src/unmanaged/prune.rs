@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pushplan_ledger::Owned;
+use pushplan_ledger::{Owned, Verb};
 use pushplan_model::address::Address;
 use pushplan_model::kinds::{self, Api, Delete, Kind, LegacyTag, Resource, Segment, kind};
 use pushplan_model::nouns::level::Level;
@@ -21,7 +21,8 @@ pub fn contents(kinds: &BTreeSet<&'static str>, level: Level) -> BTreeSet<&'stat
 }
 
 /// Adds the deletion of everything of these kinds that nobody declares, but for what is ignored. What has begun to message
-/// people stays, and so does what has a name that is declared, or may be what an earlier run made.
+/// people stays, and so does what has a name that is declared, or may be what an earlier run made: while it is not known whether
+/// something of a kind was created, nothing of that kind is deleted here. A person may have edited it beyond recognition.
 pub fn prune(compared: &mut Vec<Compared>, situation: &Situation, kinds: &BTreeSet<&'static str>, ignore: &[String]) {
     if !situation.deletes || kinds.is_empty() {
         return;
@@ -38,7 +39,12 @@ pub fn prune(compared: &mut Vec<Compared>, situation: &Situation, kinds: &BTreeS
             !spoken_for.contains(&(other.kind.key, id)) && !recovered.contains(id)
         };
         let held = Obstacles { unclear: unclear(situation), tags: tag_users(situation) };
-        let is_asked = |other: &&Other| kinds.contains(other.kind.key) && !other.is_ignored(ignore);
+        let unconfirmed = situation.ledger.open.values().filter(|open| open.intent.verb == Verb::Create);
+        let in_doubt: BTreeSet<&str> = unconfirmed.map(|open| &*open.intent.address.kind).collect();
+        let is_asked = |other: &&Other| {
+            let kind = other.kind.key;
+            kinds.contains(kind) && !in_doubt.contains(kind) && !other.is_ignored(ignore)
+        };
         found.extend(
             others.iter().filter(is_asked).filter(is_free).filter_map(|other| one(other, situation, &names, &held)),
         );
