@@ -9,14 +9,14 @@
 //! [`live`] asks the service what it has, through the [`client`]; the [`ledger`] remembers what was applied. [`compare`] holds
 //! the three against each other, [`arrange`] turns the changes into ordered steps, and both together are the [`plan`]: data,
 //! which [`render`] shows, [`guard`] may refuse and [`apply`] carries out. [`pull`] goes the other way: it writes manifests for
-//! what the service has. [`forge`] brings plans into pull requests. [`test_send`] tries a message on one recipient, and [`reach`] tells whom the pushes reached. [`cli`] is
-//! the commands.
+//! what the service has. [`forge`] brings plans into pull requests. [`test_send`] tries a message on one recipient, and [`outcome`] tells whom the
+//! pushes reached. [`cli`] is the commands.
 //!
 //! Deciding is pure: nothing there reads a file, a clock or the network. What each layer may use is in `ARCHITECTURE.md`, and a
 //! test.
 
 pub use pushplan_core::{
-    apply, arrange, compare, drift, engine, fetch, forge, guard, live, plan, planner, promote, pull, query, reach,
+    apply, arrange, compare, drift, engine, fetch, forge, guard, live, outcome, plan, planner, promote, pull, query,
     reconcile, rekey, review, test_send, unmanaged,
 };
 pub use pushplan_io::{client, failure, files, git, private};

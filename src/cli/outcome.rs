@@ -3,7 +3,7 @@ use clap::Args;
 use super::forms::{PLAIN, described};
 use super::planning::TargetArgs;
 use super::{Context, Ended, asking, runtime};
-use crate::engine::reach::ReachFound;
+use crate::engine::outcome::PushOutcomes;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::Format;
@@ -30,8 +30,9 @@ pub struct Outcome {
 impl Outcome {
     pub fn run(&self, context: &Context) -> Ended {
         let project = asking::project(&self.place, "asked", context)?;
-        let ReachFound { target, now, pushes } = runtime()?.block_on(self.place.reach(&project, &self.addresses))?;
-        let told = pushes.iter().map(|(occasion, reach)| (occasion, reach)).collect();
+        let PushOutcomes { target, now, pushes } =
+            runtime()?.block_on(self.place.outcomes(&project, &self.addresses))?;
+        let told = pushes.iter().map(|(occasion, outcome)| (occasion, outcome)).collect();
         let view = OutcomeView { target: &target, now, told };
         match self.format {
             Format::Json => context.out.json(&view.json()),

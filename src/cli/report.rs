@@ -10,14 +10,14 @@ use super::planning::TargetArgs;
 use super::{Context, Ended, asking, ledger};
 use crate::address::Address;
 use crate::engine::ledger::unreadable;
-use crate::engine::reach::not_sending;
+use crate::engine::outcome::not_sending;
 use crate::engine::target::Opened;
 use crate::engine::workspace::same_app;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ledger::{Ledger, Log};
+use crate::outcome;
 use crate::query::statistics::{self, Moment, Periods, Precision, Push, Statistic as Kind};
-use crate::reach;
 use crate::render::Format;
 use crate::render::statistics::{ByPeriod, ShownStatistics, StatisticsView, csv, json, text};
 
@@ -261,7 +261,7 @@ impl OfPush {
             return Err(Failure::usage(format!("the ledger of `{target}` has nothing at {address}"))
                 .help("`pushplan report push` lists the pushes of the last 30 days"));
         };
-        let sending: BTreeSet<Address> = reach::occasions(&ledger).into_iter().map(|one| one.address).collect();
+        let sending: BTreeSet<Address> = outcome::occasions(&ledger).into_iter().map(|one| one.address).collect();
         if owned.push_ids.is_empty() && !sending.contains(&address) {
             return Err(not_sending(&address, &ledger, &sending, &target));
         }

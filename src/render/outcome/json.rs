@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{OutcomeView, rate, why};
-use crate::reach::{Counted, Occasion, Reach};
+use crate::outcome::{Counted, Occasion, PushOutcome};
 
 /// The version of this form. It grows when a field changes its meaning or goes away.
 const VERSION: u32 = 1;
@@ -30,7 +30,7 @@ pub struct Push {
     address: String,
     /// Which of several times of one scheduled push, from 1.
     number: Option<usize>,
-    state: ReachState,
+    state: OutcomeState,
     /// When it goes out or was to go out.
     at: String,
     /// Until when, where each device's own clock decides.
@@ -58,7 +58,7 @@ pub struct Push {
 /// What became of a push.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ReachState {
+pub enum OutcomeState {
     /// Its time has not come.
     NotYet,
     /// It goes out by each device's own clock, and for some it is not time yet.
@@ -74,12 +74,12 @@ pub enum ReachState {
 impl OutcomeView<'_> {
     /// For programs.
     pub fn json(&self) -> String {
-        let pushes: Vec<Push> = self.told.iter().map(|(one, reach)| push(one, reach)).collect();
+        let pushes: Vec<Push> = self.told.iter().map(|(one, outcome)| push(one, outcome)).collect();
         let document = OutcomeDocument {
             format_version: VERSION,
             target: self.target.to_owned(),
             now: self.now.to_string(),
-            reached_nobody: pushes.iter().filter(|push| matches!(push.state, ReachState::Nobody)).count(),
+            reached_nobody: pushes.iter().filter(|push| matches!(push.state, OutcomeState::Nobody)).count(),
             pushes,
         };
         let mut text = serde_json::to_string_pretty(&document).expect("a document has text keys only");
@@ -88,13 +88,13 @@ impl OutcomeView<'_> {
     }
 }
 
-fn push(one: &Occasion, reach: &Reach) -> Push {
-    let (state, counted): (ReachState, Option<&Counted>) = match reach {
-        Reach::NotYet => (ReachState::NotYet, None),
-        Reach::UnderWay(counted) => (ReachState::UnderWay, Some(counted)),
-        Reach::Reached(counted) => (ReachState::Reached, Some(counted)),
-        Reach::Nobody(counted) => (ReachState::Nobody, Some(counted)),
-        Reach::Unknown(_) => (ReachState::Unknown, None),
+fn push(one: &Occasion, outcome: &PushOutcome) -> Push {
+    let (state, counted): (OutcomeState, Option<&Counted>) = match outcome {
+        PushOutcome::NotYet => (OutcomeState::NotYet, None),
+        PushOutcome::UnderWay(counted) => (OutcomeState::UnderWay, Some(counted)),
+        PushOutcome::Reached(counted) => (OutcomeState::Reached, Some(counted)),
+        PushOutcome::Nobody(counted) => (OutcomeState::Nobody, Some(counted)),
+        PushOutcome::Unknown(_) => (OutcomeState::Unknown, None),
     };
     Push {
         address: one.address.to_string(),
@@ -110,8 +110,8 @@ fn push(one: &Occasion, reach: &Reach) -> Push {
         response_rate_percent: counted.and_then(rate),
         who: one.who.clone(),
         devices: one.devices.clone(),
-        why: match reach {
-            Reach::Unknown(reason) => Some(why(*reason).to_owned()),
+        why: match outcome {
+            PushOutcome::Unknown(reason) => Some(why(*reason).to_owned()),
             _ => None,
         },
     }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use jiff::Timestamp;
 
 use super::layout::{Paint, Row, Style, Words, paragraph, rows};
-use crate::reach::{Counted, Occasion, Reach, Why};
+use crate::outcome::{Counted, Occasion, PushOutcome, Why};
 use crate::text;
 use crate::timing::words::{distance, moment};
 
@@ -17,7 +17,7 @@ pub struct OutcomeView<'v> {
     pub target: &'v str,
     /// What time it is where the service is.
     pub now: Timestamp,
-    pub told: Vec<(&'v Occasion, &'v Reach)>,
+    pub told: Vec<(&'v Occasion, &'v PushOutcome)>,
 }
 
 /// What was reached, as columns of a table.
@@ -60,7 +60,7 @@ impl OutcomeView<'_> {
         let head = format!("What was reached, as {} reports it, {}", self.target, moment(self.now));
         paragraph(&mut out, &Words::new(&head), 0, style);
         let _ = writeln!(out);
-        let cells: Vec<Option<Cells>> = self.told.iter().map(|(_, reach)| cells(reach)).collect();
+        let cells: Vec<Option<Cells>> = self.told.iter().map(|(_, outcome)| cells(outcome)).collect();
         let widest =
             |cell: fn(&Cells) -> &String| cells.iter().flatten().map(|cells| cell(cells).len()).max().unwrap_or(0);
         let widths = (widest(|cells| &cells.devices), widest(|cells| &cells.responses), widest(|cells| &cells.rate));
@@ -68,7 +68,7 @@ impl OutcomeView<'_> {
             .told
             .iter()
             .zip(&cells)
-            .map(|((one, reach), cells)| self.row(one, reach, cells.as_ref(), widths))
+            .map(|((one, outcome), cells)| self.row(one, outcome, cells.as_ref(), widths))
             .collect();
         rows(&mut out, &table, 2, style);
         let _ = writeln!(out);
@@ -76,7 +76,7 @@ impl OutcomeView<'_> {
         out
     }
 
-    fn row(&self, one: &Occasion, reach: &Reach, cells: Option<&Cells>, widths: (usize, usize, usize)) -> Row {
+    fn row(&self, one: &Occasion, outcome: &PushOutcome, cells: Option<&Cells>, widths: (usize, usize, usize)) -> Row {
         let when = |at: Timestamp| format!("{}, {}", moment(at), distance(self.now, at));
         let line = cells.map(|Cells { devices, responses, rate }| {
             let (first, second, third) = widths;
@@ -92,16 +92,16 @@ impl OutcomeView<'_> {
                 false => row,
             }
         };
-        let row = match reach {
-            Reach::NotYet => Row::new(&label, Words::new(&format!("not sent yet: goes out {}", when(one.first)))),
-            Reach::Reached(found) => counted(found, Paint::Strong),
-            Reach::UnderWay(found) => counted(found, Paint::Strong)
+        let row = match outcome {
+            PushOutcome::NotYet => Row::new(&label, Words::new(&format!("not sent yet: goes out {}", when(one.first)))),
+            PushOutcome::Reached(found) => counted(found, Paint::Strong),
+            PushOutcome::UnderWay(found) => counted(found, Paint::Strong)
                 .line(Words::new(&format!("goes on until {}, by each device's clock", when(one.last)))),
-            Reach::Nobody(found) => counted(found, Paint::Danger)
+            PushOutcome::Nobody(found) => counted(found, Paint::Danger)
                 .paint(Paint::Danger)
                 .line(Words::new(&format!("it was for {}, on {}", one.who, one.devices))),
-            Reach::Unknown(Why::InDoubt) => Row::new(&label, Words::new(why(Why::InDoubt))).paint(Paint::Asks),
-            Reach::Unknown(reason) => {
+            PushOutcome::Unknown(Why::InDoubt) => Row::new(&label, Words::new(why(Why::InDoubt))).paint(Paint::Asks),
+            PushOutcome::Unknown(reason) => {
                 let row =
                     Row::new(&label, Words::new("not known").and(&format!("; it was to go out {}", when(one.first))));
                 row.line(Words::new(why(*reason)))
@@ -118,12 +118,12 @@ impl OutcomeView<'_> {
 
     /// One line for all.
     fn summary(&self) -> String {
-        let count = |is: fn(&Reach) -> bool| self.told.iter().filter(|(_, reach)| is(reach)).count();
+        let count = |is: fn(&PushOutcome) -> bool| self.told.iter().filter(|(_, outcome)| is(outcome)).count();
         let parts = [
-            (count(|reach| matches!(reach, Reach::Reached(_) | Reach::UnderWay(_))), "reached people"),
-            (count(|reach| matches!(reach, Reach::Nobody(_))), "reached nobody"),
-            (count(|reach| matches!(reach, Reach::NotYet)), "not sent yet"),
-            (count(|reach| matches!(reach, Reach::Unknown(_))), "not known"),
+            (count(|outcome| matches!(outcome, PushOutcome::Reached(_) | PushOutcome::UnderWay(_))), "reached people"),
+            (count(|outcome| matches!(outcome, PushOutcome::Nobody(_))), "reached nobody"),
+            (count(|outcome| matches!(outcome, PushOutcome::NotYet)), "not sent yet"),
+            (count(|outcome| matches!(outcome, PushOutcome::Unknown(_))), "not known"),
         ];
         let told = parts.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
         format!("Outcome: {}.", told.collect::<Vec<_>>().join(", "))
@@ -131,8 +131,12 @@ impl OutcomeView<'_> {
 
     /// What is wrong where a push reached nobody, and what to check.
     pub fn nobody(&self) -> Option<(String, String)> {
-        let nobody: Vec<&Occasion> =
-            self.told.iter().filter(|(_, reach)| matches!(reach, Reach::Nobody(_))).map(|(one, _)| *one).collect();
+        let nobody: Vec<&Occasion> = self
+            .told
+            .iter()
+            .filter(|(_, outcome)| matches!(outcome, PushOutcome::Nobody(_)))
+            .map(|(one, _)| *one)
+            .collect();
         let (first, rest) = nobody.split_first()?;
         let mut message = match rest.is_empty() {
             true => format!("{} reached nobody", name(first)),
@@ -145,14 +149,19 @@ impl OutcomeView<'_> {
     }
 
     fn sent(&self) -> String {
-        let is_sent = |reach: &&Reach| matches!(reach, Reach::Reached(_) | Reach::UnderWay(_) | Reach::Nobody(_));
-        let number = self.told.iter().map(|(_, reach)| *reach).filter(is_sent).count();
+        let is_sent = |outcome: &&PushOutcome| {
+            matches!(outcome, PushOutcome::Reached(_) | PushOutcome::UnderWay(_) | PushOutcome::Nobody(_))
+        };
+        let number = self.told.iter().map(|(_, outcome)| *outcome).filter(is_sent).count();
         if number == 1 { "1 push".to_owned() } else { format!("{number} pushes") }
     }
 }
 
-fn cells(reach: &Reach) -> Option<Cells> {
-    let (Reach::Reached(counted) | Reach::UnderWay(counted) | Reach::Nobody(counted)) = reach else { return None };
+fn cells(outcome: &PushOutcome) -> Option<Cells> {
+    let (PushOutcome::Reached(counted) | PushOutcome::UnderWay(counted) | PushOutcome::Nobody(counted)) = outcome
+    else {
+        return None;
+    };
     let Counted { sends, direct_responses, .. } = counted;
     let count = |number: u64, noun: &str| text::count(usize::try_from(number).unwrap_or(usize::MAX), noun);
     Some(Cells {

@@ -134,7 +134,7 @@ impl TargetFindings {
             complete: self.complete,
             target: target.map(str::to_owned),
             conditions: OnceLock::new(),
-            reach: OnceLock::new(),
+            possible: OnceLock::new(),
         };
         (desired, self.found.clone())
     }

@@ -11,7 +11,7 @@ use pushplan_model::kinds;
 use serde_json::Value;
 
 use super::{Ask, Fetch, For};
-use crate::reach::PushReport;
+use crate::outcome::PushReport;
 
 /// What the report of pushes says.
 #[derive(Debug, Default)]

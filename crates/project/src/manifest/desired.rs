@@ -57,11 +57,11 @@ pub struct Desired {
     /// What each segment comes down to, once somebody asked.
     pub conditions: OnceLock<Conditions>,
     /// Which kinds of device each segment can hold, once somebody asked.
-    pub reach: OnceLock<Reach>,
+    pub possible: OnceLock<PossibleKinds>,
 }
 
 /// By the keys of segments: for each kind of device, whether one can be in the segment, and whether one can be outside.
-pub type Reach = HashMap<String, [[bool; 5]; 2]>;
+pub type PossibleKinds = HashMap<String, [[bool; 5]; 2]>;
 
 /// Conditions by the keys of their segments, each with whether it says who is left out.
 pub type Conditions = HashMap<String, Vec<(At<Selector>, bool)>>;

@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use collect::{Declaration, TOP_LEVEL};
-pub use desired::{Conditions, Declared, Desired, Reach};
+pub use desired::{Conditions, Declared, Desired, PossibleKinds};
 pub use inputs::TargetInputs;
 pub use lifecycle::Lifecycle;
 pub use parse::{FILE_LIMIT, Parsed, to_text};

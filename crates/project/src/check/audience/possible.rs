@@ -8,7 +8,7 @@ use pushplan_model::nouns::device::DeviceType;
 use pushplan_model::nouns::vocabulary::{self, Platform};
 
 use super::conditions::named;
-use crate::manifest::{Desired, Reach};
+use crate::manifest::{Desired, PossibleKinds};
 
 /// One device for each kind that conditions tell apart.
 const KINDS: [DeviceType; 5] =
@@ -27,14 +27,14 @@ fn kind(device: &DeviceType) -> usize {
 
 /// Whether a device of this kind can match the selector. In doubt it can: each condition is looked at by itself.
 pub(crate) fn can_match(desired: &Desired, device: &DeviceType, selector: &Selector) -> bool {
-    let segments = desired.reach.get_or_init(|| of_segments(desired));
+    let segments = desired.possible.get_or_init(|| of_segments(desired));
     can(selector, false, kind(device), segments)
 }
 
 /// For every segment and kind of device, whether such a device can be in it and whether it can be outside. It is found once,
 /// and without recursion: a chain of segments can be longer than the stack is deep. What a circle leaves open is possible.
-fn of_segments(desired: &Desired) -> Reach {
-    let mut done = Reach::new();
+fn of_segments(desired: &Desired) -> PossibleKinds {
+    let mut done = PossibleKinds::new();
     let (mut begun, mut order) = (HashSet::new(), Vec::new());
     for (address, _, first) in desired.all::<Segment>() {
         let mut open = vec![(address.key.as_str(), first)];
@@ -59,12 +59,12 @@ fn of_segments(desired: &Desired) -> Reach {
 }
 
 /// The answers for one segment, where those for the segments that it names are known.
-fn answers(segment: &Segment, known: &Reach) -> [[bool; 5]; 2] {
+fn answers(segment: &Segment, known: &PossibleKinds) -> [[bool; 5]; 2] {
     [false, true].map(|negated| std::array::from_fn(|kind| can(&segment.criteria, negated, kind, known)))
 }
 
 /// Whether it can match, or where `negated` can fail to.
-fn can(selector: &Selector, negated: bool, kind: usize, segments: &Reach) -> bool {
+fn can(selector: &Selector, negated: bool, kind: usize, segments: &PossibleKinds) -> bool {
     let each = |member: &Selector, negated: bool| can(member, negated, kind, segments);
     let device = &KINDS[kind];
     match selector {

@@ -57,7 +57,7 @@ impl<'m> Resolving<'m> {
                 complete: manifests.complete,
                 target: with.target.map(str::to_owned),
                 conditions: OnceLock::new(),
-                reach: OnceLock::new(),
+                possible: OnceLock::new(),
             },
             resources: Vec::with_capacity(manifests.resource_count),
             taken: BTreeMap::new(),

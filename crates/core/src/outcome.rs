@@ -85,7 +85,7 @@ impl PushReport {
 
 /// What became of an occasion.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum PushOutcome {
     NotYet,
     /// Each device's own clock decides, and for some it is not time yet.
     UnderWay(Counted),
@@ -261,7 +261,7 @@ pub fn reached(
     by_id: &BTreeMap<String, PushReport>,
     listed: &[PushReport],
     now: Timestamp,
-) -> Vec<Reach> {
+) -> Vec<PushOutcome> {
     let known: BTreeSet<&str> = all.iter().flat_map(|one| &one.push_ids).map(String::as_str).collect();
     let listed: BTreeMap<&str, &PushReport> = listed
         .iter()
@@ -271,23 +271,23 @@ pub fn reached(
     let unnamed: Vec<&Occasion> = all.iter().filter(|one| one.push_ids.is_empty() && one.has_begun(now)).collect();
     let judge = |one: &Occasion| {
         if !one.has_begun(now) && !one.in_doubt {
-            return Reach::NotYet;
+            return PushOutcome::NotYet;
         }
         if one.in_doubt {
-            return Reach::Unknown(Why::InDoubt);
+            return PushOutcome::Unknown(Why::InDoubt);
         }
         let (found, matched): (Vec<&PushReport>, bool) = if one.push_ids.is_empty() {
             let fitting: Vec<&PushReport> = listed.values().copied().filter(|report| one.fits(report)).collect();
             match fitting[..] {
-                [] => return Reach::Unknown(Why::NoneFits),
+                [] => return PushOutcome::Unknown(Why::NoneFits),
                 [report] if unnamed.iter().filter(|other| other.fits(report)).count() == 1 => (fitting, true),
-                _ => return Reach::Unknown(Why::SeveralFit),
+                _ => return PushOutcome::Unknown(Why::SeveralFit),
             }
         } else {
             (one.push_ids.iter().filter_map(|id| by_id.get(id)).collect(), false)
         };
         if found.is_empty() {
-            return Reach::Unknown(Why::NoReport);
+            return PushOutcome::Unknown(Why::NoReport);
         }
         let counted = Counted {
             push_ids: found.iter().map(|report| report.push_id.clone()).collect(),
@@ -297,9 +297,9 @@ pub fn reached(
             matched,
         };
         match counted.sends {
-            _ if one.last > now => Reach::UnderWay(counted),
-            0 => Reach::Nobody(counted),
-            _ => Reach::Reached(counted),
+            _ if one.last > now => PushOutcome::UnderWay(counted),
+            0 => PushOutcome::Nobody(counted),
+            _ => PushOutcome::Reached(counted),
         }
     };
     all.iter().map(judge).collect()

@@ -19,37 +19,37 @@ use super::ledger::unreadable;
 use super::target::{self, Opened};
 use super::workspace::same_app;
 use crate::live::Pages;
-use crate::reach::{self, Occasion, PushReport, Reach};
+use crate::outcome::{self, Occasion, PushOutcome, PushReport};
 
 /// How many requests are under way at a time.
 const CONCURRENCY: usize = 8;
 /// How many pages of one list are looked at: it covers a few minutes.
 const MOST_PAGES: usize = 100;
 
-/// The reach of pushes, when the service was asked.
+/// What became of pushes, when the service was asked.
 #[derive(Debug)]
-pub struct ReachFound {
+pub struct PushOutcomes {
     pub target: String,
     /// By the clock of the service.
     pub now: Timestamp,
-    pub pushes: Vec<(Occasion, Reach)>,
+    pub pushes: Vec<(Occasion, PushOutcome)>,
 }
 
 impl Location {
     /// Asks the service about pushes of the ledger, or about all of them if no address is named. `project` is the project file.
-    pub async fn reach(&self, project: &Project, addresses: &[String]) -> Result<ReachFound, Failure> {
+    pub async fn outcomes(&self, project: &Project, addresses: &[String]) -> Result<PushOutcomes, Failure> {
         let (log, target) = self.log()?;
         let ledger = Ledger::replay(log.read(0).await.map_err(unreadable)?);
-        let mut all = reach::occasions(&ledger);
+        let mut all = outcome::occasions(&ledger);
         let chosen = chosen(addresses, &ledger, &all, &target)?;
         let opened = target::open(project, Some(&target)).await?;
         let asked = ask(&opened, &ledger, &mut all, &chosen).await;
         let now = opened.now();
         opened.close().await;
         let (by_id, listed) = asked?;
-        let reached = reach::reached(&all, &by_id, &listed, now);
+        let reached = outcome::reached(&all, &by_id, &listed, now);
         let pushes = all.into_iter().zip(reached).filter(|(one, _)| chosen.contains(&one.address)).collect();
-        Ok(ReachFound { target, now, pushes })
+        Ok(PushOutcomes { target, now, pushes })
     }
 }
 
@@ -150,7 +150,7 @@ async fn learn(
             one.follow(&api.occasions(spec));
         }
     }
-    reach::sort(all);
+    outcome::sort(all);
     Ok(())
 }
 

@@ -34,17 +34,17 @@ fn report(id: &str, time: &str, sends: u64) -> PushReport {
 fn judged(ledger: &Ledger, by_id: &[PushReport], listed: &[PushReport], now: &str) -> Vec<String> {
     let all = occasions(ledger);
     let by_id = by_id.iter().map(|report| (report.push_id.clone(), report.clone())).collect();
-    let word = |reach: Reach| match reach {
-        Reach::NotYet => "not yet".to_owned(),
-        Reach::UnderWay(counted) => format!("under way {}", counted.sends),
-        Reach::Reached(counted) => format!(
+    let word = |outcome: PushOutcome| match outcome {
+        PushOutcome::NotYet => "not yet".to_owned(),
+        PushOutcome::UnderWay(counted) => format!("under way {}", counted.sends),
+        PushOutcome::Reached(counted) => format!(
             "{} by {}{}",
             counted.sends,
             counted.push_ids.join("+"),
             if counted.matched { ", matched" } else { "" }
         ),
-        Reach::Nobody(counted) => format!("nobody by {}", counted.push_ids.join("+")),
-        Reach::Unknown(why) => format!("{why:?}"),
+        PushOutcome::Nobody(counted) => format!("nobody by {}", counted.push_ids.join("+")),
+        PushOutcome::Unknown(why) => format!("{why:?}"),
     };
     reached(&all, &by_id, listed, at(now)).into_iter().map(word).collect()
 }
