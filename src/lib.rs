@@ -22,7 +22,7 @@ pub use pushplan_core::{
 pub use pushplan_io::{client, failure, files, git, private};
 pub use pushplan_ledger as ledger;
 pub use pushplan_model::{
-    address, audience, backoff, codes, cores, digest, exchange, finding, kinds, node, nouns, source, text,
+    address, audience, backoff, codes, cores, digest, exchange, finding, kinds, node, nouns, population, source, text,
 };
 pub use pushplan_project::{cases, check, look, manifest, timing};
 #[cfg(feature = "program")]

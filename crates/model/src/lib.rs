@@ -14,5 +14,6 @@ pub mod finding;
 pub mod kinds;
 pub mod node;
 pub mod nouns;
+pub mod population;
 pub mod source;
 pub mod text;
