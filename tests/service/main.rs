@@ -12,6 +12,7 @@ mod local_contract;
 mod local_target;
 mod messages;
 mod model;
+mod reach;
 mod reports;
 mod serve;
 mod support;

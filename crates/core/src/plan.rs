@@ -9,6 +9,7 @@ mod manual;
 mod meant;
 mod overwritten;
 mod place;
+mod reach;
 mod saved;
 mod since;
 mod thing;
@@ -35,6 +36,7 @@ pub use basis::Basis;
 pub use likeness::Likeness;
 pub use overwritten::Overwritten;
 pub use place::DeclaredAt;
+pub use reach::{Reach, ReachChange};
 pub use saved::NoPlan;
 pub use thing::RemoteThing;
 

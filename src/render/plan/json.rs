@@ -1,6 +1,7 @@
 //! The plan for programs: one JSON object, described by a schema. It holds every fact that the text shows.
 
 mod messages;
+pub mod reach;
 mod verbs;
 
 use schemars::JsonSchema;

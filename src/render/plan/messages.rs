@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{PlanView, Risk, loosened};
+use super::{PlanView, Risk, loosened, reach};
 use crate::address::Address;
 use crate::audience::Relation;
 use crate::plan::{Action, Change, DeclaredAt};
@@ -39,6 +39,8 @@ pub struct MessageRow {
     pub text: Vec<Piece>,
     /// Who joins, who leaves, or who gets it.
     pub who: Vec<(WhoMark, String)>,
+    /// How many devices it reaches, if that was counted.
+    pub reach: Option<String>,
     /// Where it is sent in quiet hours.
     pub quiet: Option<String>,
     pub because: Vec<Because>,
@@ -145,12 +147,12 @@ pub fn rows(view: &PlanView) -> (Vec<MessageRow>, usize) {
                 continue;
             }
         }
-        rows.push(row(group));
+        rows.push(row(view, group));
     }
     (rows, calm.saturating_sub(CALM))
 }
 
-fn row(group: &MessageGroup) -> MessageRow {
+fn row(view: &PlanView, group: &MessageGroup) -> MessageRow {
     let message = group.first;
     let many = group.senders() > 1;
     let names = || {
@@ -172,6 +174,7 @@ fn row(group: &MessageGroup) -> MessageRow {
         when: if many { None } else { when(message) },
         text: text(group),
         who: who(message),
+        reach: reach::of_group(view.plan, group),
         quiet: quiet(message),
         because: because(group),
         is_by_hand: message.is_by_hand,

@@ -10,6 +10,7 @@ pub(super) mod markdown;
 mod message;
 pub(super) mod messages;
 pub(super) mod past;
+pub(super) mod reach;
 mod requests;
 pub(super) mod rows;
 pub(super) mod text;

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pushplan::nouns::level::Level;
 use pushplan::plan::Plan;
 use pushplan::render::plan::{NextSteps, json};
+use pushplan::review::{Review, Side};
 use pushplan_testing::Dice;
 use serde_json::Value;
 
@@ -89,6 +90,23 @@ fn lies(claims: &BTreeMap<String, Claim>, before: &Recipients, after: &Recipient
     lies
 }
 
+/// Counts the audiences of a plan, by the service and on its channel list, and compares with who gets the messages. Returns how
+/// many the channel list decides.
+async fn assert_counts(plan: &Plan, population: &Population, before: &Recipients, after: &Recipients) -> usize {
+    let mut decided = 0;
+    for audience in Review::of(plan).counted_audiences() {
+        let recipients = if audience.side == Side::Before { before } else { after };
+        let right = recipients[&audience.address.to_string()].len() as u64;
+        let about = format!("{} {:?}", audience.address, audience.side);
+        let asked = audience.query.as_ref().unwrap_or_else(|| panic!("{about} is simple"));
+        assert_eq!(population.count(asked).await, right, "{about}: {asked}");
+        let found = population.channels.count(&audience.audience).unwrap_or_else(|| panic!("{about} is simple"));
+        assert!(found.at_least <= right && right <= found.at_most, "{about}: {found:?}, and {right} devices");
+        decided += usize::from(found.is_exact());
+    }
+    decided
+}
+
 /// One service that can change everything, and many edits, one after the other.
 #[test]
 fn plans_name_every_message_whose_recipients_change() {
@@ -99,7 +117,7 @@ fn plans_name_every_message_whose_recipients_change() {
         let mut draft = Draft::new(&mut dice);
         world.applied(&draft.written()).await;
         let mut before = population.recipients(&world, &draft).await;
-        let (mut named, mut changed) = (0, 0);
+        let (mut named, mut changed, mut counted) = (0, 0, 0);
         for edit in 0..number("PUSHPLAN_TRUTH_EDITS", 300) {
             let next = draft.edited(&mut dice);
             let plan = world.planned(&next.written()).await;
@@ -109,12 +127,14 @@ fn plans_name_every_message_whose_recipients_change() {
             let lies = lies(&claims, &before, &after, population.ios_and_android());
             assert!(lies.is_empty(), "edit {edit}: {lies:#?}\n{}\nbecomes\n{}", draft.written(), next.written());
             named += claims.len();
+            counted += assert_counts(&plan, &population, &before, &after).await;
             let is_moved =
                 |(address, new): &(&String, &BTreeSet<String>)| before.get(*address).is_some_and(|old| old != *new);
             changed += after.iter().filter(is_moved).count();
             (draft, before) = (next, after);
         }
         assert!(changed > 100 && named >= changed, "{named} messages were named, {changed} changed");
+        assert!(counted > 100, "{counted} audiences were counted exactly on the channel list");
         world.stop().await;
     });
 }

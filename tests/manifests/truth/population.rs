@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use pushplan::engine::reach::ChannelList;
+use pushplan::population::{PopulationBuilder, PopulationSource};
 use pushplan_testing::Dice;
 use serde_json::{Value, json};
 
@@ -15,6 +17,9 @@ const NAMED: usize = 100;
 
 pub struct Population {
     client: reqwest::Client,
+    origin: String,
+    /// The devices as the channel list shows them.
+    pub channels: pushplan::population::Population,
     ios_and_android: usize,
 }
 
@@ -30,7 +35,16 @@ impl Population {
             let answer = client.put(url).json(&device).send().await.expect("an answer");
             assert!(answer.status().is_success(), "{}", answer.text().await.unwrap_or_default());
         }
-        Self { client, ios_and_android }
+        let channels = read(world).await;
+        Self { client, origin: world.origin(), channels, ios_and_android }
+    }
+
+    /// How many devices an audience has, as the service answers.
+    pub async fn count(&self, asked: &Value) -> u64 {
+        let url = format!("{}/local/audience", self.origin);
+        let body: Value =
+            self.client.post(url).json(asked).send().await.expect("an answer").json().await.expect("JSON");
+        body["count"].as_u64().unwrap_or_else(|| panic!("{asked}: {body}"))
     }
 
     /// How many devices there are of the kinds that the messages go to.
@@ -62,6 +76,14 @@ impl Population {
         }
         found
     }
+}
+
+/// The channel list of a service, in one page.
+async fn read(world: &World) -> pushplan::population::Population {
+    let mut list = ChannelList::new(PopulationBuilder::new(PopulationSource::Channels, None, ""));
+    list.add_users(&world.get("/api/named_users?limit=1000").await).expect("users");
+    list.add_channels(&world.get("/api/channels?limit=1000").await).expect("channels");
+    list.done()
 }
 
 fn device(number: usize, dice: &mut Dice) -> Value {

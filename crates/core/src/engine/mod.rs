@@ -16,6 +16,7 @@ pub mod outcome;
 pub mod project;
 pub mod promote;
 pub mod pull;
+pub mod reach;
 mod safeguards;
 pub mod saved;
 pub mod scope;

@@ -134,9 +134,11 @@ impl Workspace {
             Against::Ledger(base) => {
                 let remembered = remembered(self, base.as_ref(), session).await;
                 match (remembered, base) {
-                    (Ok((ledger, position)), None) => return Ok(of_ledger(self, ledger, position, request, now)?),
+                    (Ok((ledger, position)), None) => {
+                        return Ok(of_ledger(self, ledger, position, request, now, session).await?);
+                    }
                     (Ok((ledger, position)), Some(_)) if position.seq > 0 => {
-                        return Ok(of_ledger(self, ledger, position, request, now)?);
+                        return Ok(of_ledger(self, ledger, position, request, now, session).await?);
                     }
                     (Ok(_), Some(base)) => {
                         self.note(&format!("The ledger is empty: comparing with {}.", base.revision), session);
@@ -162,19 +164,22 @@ impl Workspace {
         applied.ledger.safeguards = Some(safeguards);
         let basis = Basis::Commit { commit: base.revision.clone(), manifests: own, is_new };
         let mut plan = decided(self, &applied.ledger, Position::default(), basis, request, now)?;
+        self.count_reach(&mut plan, None, session).await;
         applied.forget_ids(&mut plan.changes, &mut plan.steps);
         Ok(Planned { plan: plan.into(), ledger: applied.ledger, at_work: false, digest: None })
     }
 }
 
-fn of_ledger(
+async fn of_ledger(
     workspace: &Workspace,
     ledger: Ledger,
     at: Position,
     request: &PlanRequest,
     now: Timestamp,
+    session: &Session,
 ) -> Result<Planned, Failure> {
-    let plan = decided(workspace, &ledger, at, Basis::Ledger, request, now)?;
+    let mut plan = decided(workspace, &ledger, at, Basis::Ledger, request, now)?;
+    workspace.count_reach(&mut plan, None, session).await;
     let at_work = plan.told.at_work.is_some();
     Ok(Planned { plan: plan.into(), ledger, at_work, digest: None })
 }
@@ -204,7 +209,7 @@ async fn remembered(
 }
 
 /// The plan for what a ledger says, as if the service had just that.
-fn decided(
+pub(super) fn decided(
     workspace: &Workspace,
     ledger: &Ledger,
     position: Position,

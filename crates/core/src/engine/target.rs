@@ -7,11 +7,13 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use pushplan_io::client::{Clients, Credentials, Keyring, Origin, Patience, Reading, Timing, Transport, Writing};
 use pushplan_io::failure::{Failure, FailureKind};
+use pushplan_model::exchange::Request;
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::level::Level;
 use pushplan_model::text;
 use pushplan_project::manifest::{PROJECT_FILE, Project, Target};
 use pushplan_service::{Running, VENDOR};
+use serde_json::Value;
 
 use super::local::{self, Served};
 
@@ -56,6 +58,18 @@ impl Opened {
     /// Whether it is the service of the project itself.
     pub fn is_built_in(&self) -> bool {
         self.place == BUILT_IN
+    }
+
+    /// Asks the built-in service how many devices an audience has. It changes nothing. `None` on any other service, and for an
+    /// audience that it cannot count.
+    pub(super) async fn count(&self, query: &Value) -> Option<u64> {
+        if !self.is_built_in() {
+            return None;
+        }
+        // Its control API has the clock of the machine, which need not be the clock of the service.
+        let transport = self.transport.without_clock();
+        let answer = transport.send(&Request::post("/local/audience", query), || true).await.ok()?;
+        answer.body.filter(|_| answer.status == 200)?["count"].as_u64()
     }
 
     /// A client that can only look.

@@ -202,14 +202,16 @@ impl Workspace {
         self.compare_clocks(opened, session);
         if before.at_work.is_none() {
             let rules = Rules { prunes, ..self.rules(request, opened, &before, held) };
-            let plan = self.planned(&aligned, &mut live, &rules, opened).await?;
+            let mut plan = self.planned(&aligned, &mut live, &rules, opened).await?;
+            self.count_reach(&mut plan, Some(opened), session).await;
             return Ok(Planned { plan: plan.into(), ledger: before.ledger, at_work: false, digest: None });
         }
         let (after, under_way) = self.since(&before).await?;
         let (units, held) = self.aimed(&request.aim, &after.ledger, opened, session).await?;
         let aligned = Aligned::new(&units, &after.ledger);
         let rules = Rules { prunes, under_way, ..self.rules(request, opened, &after, held) };
-        let plan = self.planned(&aligned, &mut live, &rules, opened).await?;
+        let mut plan = self.planned(&aligned, &mut live, &rules, opened).await?;
+        self.count_reach(&mut plan, Some(opened), session).await;
         Ok(Planned { plan: plan.into(), at_work: after.at_work.is_some(), ledger: after.ledger, digest: None })
     }
 

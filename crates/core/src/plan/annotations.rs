@@ -8,7 +8,7 @@ use pushplan_model::address::Address;
 use pushplan_model::nouns::quiet::Quiet;
 use serde::{Deserialize, Serialize};
 
-use super::DeclaredAt;
+use super::{DeclaredAt, Reach};
 
 /// Facts for readers alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +55,9 @@ pub struct Annotations {
     /// That the files declare nothing, which deletes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nothing_declared: Option<NothingDeclared>,
+    /// How many devices the messages that change reach.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<Reach>,
     /// What is not promoted, and stays as it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<NotPromoted>,

@@ -4,6 +4,7 @@
 mod audience;
 mod causes;
 mod groups;
+mod reach;
 mod sends;
 mod verdict;
 
@@ -21,10 +22,11 @@ use pushplan_project::timing::{Times, has_passed, range};
 
 use super::fields::{Difference, partners};
 use super::{Review, Side, after, before};
-use crate::plan::{Action, Change};
+use crate::plan::{Action, Change, ReachChange};
 
 pub use causes::MessageCause;
 pub use groups::MessageGroup;
+pub use reach::CountedAudience;
 pub use verdict::VerdictSentence;
 
 /// A message that changes for people.
@@ -55,6 +57,8 @@ pub struct MessageChange {
     pub recipients: Vec<String>,
     /// How long after the plan is applied it is sent, if the plan sends it.
     pub after_seconds: Option<i64>,
+    /// How many devices are in its audience, if that was counted.
+    pub reach: Option<ReachChange>,
 }
 
 /// What becomes of a message.
@@ -283,6 +287,7 @@ impl Review<'_> {
             is_by_hand: change.action == Action::ByHand,
             recipients: Vec::new(),
             after_seconds: None,
+            reach: self.reach(&change.address),
         })
     }
 

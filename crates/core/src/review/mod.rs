@@ -27,8 +27,8 @@ use members::Regroupings;
 
 pub use audience::{Mark, Marked, Who};
 pub use impact::{
-    AudienceChange, FieldChange, MessageCause, MessageChange, MessageClass, MessageFate, MessageGroup, TextChange,
-    VerdictSentence,
+    AudienceChange, CountedAudience, FieldChange, MessageCause, MessageChange, MessageClass, MessageFate, MessageGroup,
+    TextChange, VerdictSentence,
 };
 pub use times::BothTimes;
 

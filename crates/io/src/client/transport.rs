@@ -158,6 +158,20 @@ impl Transport {
         })
     }
 
+    /// Returns a copy that takes no answer for what the service's clock shows.
+    pub fn without_clock(&self) -> Self {
+        let Self { origin, headers, media_type, patience, clients, struck, clock: _ } = self;
+        Self {
+            origin: origin.clone(),
+            headers: headers.clone(),
+            media_type: media_type.clone(),
+            patience: *patience,
+            clients: clients.clone(),
+            struck: struck.clone(),
+            clock: Arc::default(),
+        }
+    }
+
     /// Opens a transport without credentials, to find out which service answers at an origin.
     pub fn anonymous(origin: Origin, patience: Patience) -> Self {
         let media_type = HeaderValue::from_static("application/json");

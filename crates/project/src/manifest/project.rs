@@ -95,6 +95,9 @@ shape! {
         apart: Option<At<Delay>>,
         /// The application that this target is: the first 12 digits of the SHA-256 of its app key. With any other, nothing is done.
         app_key_fingerprint: Option<At<String>>,
+        /// A file of sample devices beneath the project's folder, such as `sample.jsonl`. Plans count the devices that a message
+        /// reaches in it, unless `pushplan reach` has read those of the target.
+        population: Option<At<String>>,
         /// How many deletions a plan may have. Where it is left out: 5, or a fifth of a kind, whichever is more.
         max_deletes: Option<At<i64>>,
         /// What a plan does with what someone changed on the service: `overwrite` puts git's version back, `stop` refuses.

@@ -5,9 +5,9 @@ use maud::{Markup, html};
 use super::{PageReport, facts};
 use crate::render::layout::Paint;
 use crate::render::one_line;
-use crate::render::plan::content;
 use crate::render::plan::loosened;
 use crate::render::plan::messages::{self, MessageRow, WhoMark};
+use crate::render::plan::{content, reach};
 use crate::review::MessageClass;
 use crate::text::count;
 
@@ -35,6 +35,7 @@ impl PageReport<'_> {
                     }
                 }
                 @if more > 0 { p.faint { "and " (count(more, "more message")) ", below" } }
+                @if let Some(words) = reach::population(&self.view) { p.faint { (one_line(&words)) } }
                 @if let Some(words) = messages::others(&self.view) { p.faint { (one_line(&words)) } }
             }
         }
@@ -86,6 +87,7 @@ impl PageReport<'_> {
                             (one_line(words))
                         }
                     }
+                    @if let Some(words) = &row.reach { p.gets { (one_line(words)) } }
                     @if row.is_by_hand { p.asks { (messages::BY_HAND) } }
                     @for because in &row.because {
                         p.faint {

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::super::PlanView;
 use super::super::facts::written;
+use super::reach::MessageReach;
 use crate::audience::Relation;
 use crate::plan::{Loosened, Plan};
 use crate::review::{FieldChange, MessageCause, MessageChange};
@@ -23,6 +24,8 @@ pub struct PlanMessage {
     /// new or cancelled. The first of these that holds.
     pub class: String,
     pub audience: MessageAudience,
+    /// How many devices that is. Null if it was not counted.
+    pub reach: Option<MessageReach>,
     pub content: MessageContent,
     pub when: MessageWhen,
     /// The clocks that show quiet hours when it is sent and did not before, such as `Sydney 01:00 Sat`.
@@ -131,10 +134,10 @@ impl LoosenedGuard {
 
 impl PlanMessage {
     pub fn all(view: &PlanView) -> Vec<Self> {
-        view.review.impact().iter().map(Self::new).collect()
+        view.review.impact().iter().map(|message| Self::new(view.plan, message)).collect()
     }
 
-    fn new(message: &MessageChange) -> Self {
+    fn new(plan: &Plan, message: &MessageChange) -> Self {
         let MessageChange { sender, variant, fate, class, audience, text, times, trigger, quiet, causes, .. } = message;
         let relation = audience.relation.as_ref();
         let at = |times: &Option<Times>| times.as_ref().map(|times| written(times.when));
@@ -155,6 +158,7 @@ impl PlanMessage {
                 exclusion_loosened: audience.is_loosened,
                 recipients: message.recipients.clone(),
             },
+            reach: message.reach.and_then(|change| MessageReach::new(plan, change)),
             content: MessageContent {
                 changed: text.is_changed,
                 old: text.old.clone(),

@@ -4,7 +4,7 @@ use super::{Cut, facts};
 use crate::render::escape::markdown;
 use crate::render::plan::loosened::{self, LoosenedRow};
 use crate::render::plan::messages::{self, MessageRow, WhoMark};
-use crate::render::plan::{PlanView, Risk, content};
+use crate::render::plan::{PlanView, Risk, content, reach};
 use crate::text::{count, short};
 
 /// How many characters a cell has.
@@ -35,11 +35,12 @@ pub fn table(view: &PlanView, most: usize) -> Cut {
     let are = if left == 1 { "is" } else { "are" };
     let more = format!("\n{} {are} not in this table.\n", count(left, "more message"));
     let more = if left > 0 { more } else { String::new() };
+    let counted = reach::population(view).map(|words| format!("\n{words}\n")).unwrap_or_default();
     let guards = guards(view);
     let others = messages::others(view).map(|words| format!("{}\n\n", markdown::text(&short(&words, 2 * CELL))));
     match (out.is_empty(), left) {
         (true, 0) => Cut { text: format!("{guards}{}", others.unwrap_or_default()), left },
-        _ => Cut { text: format!("{HEAD}{out}{more}\n{guards}{}", others.unwrap_or_default()), left },
+        _ => Cut { text: format!("{HEAD}{out}{more}{counted}\n{guards}{}", others.unwrap_or_default()), left },
     }
 }
 
@@ -89,6 +90,7 @@ fn row(row: &MessageRow) -> String {
         WhoMark::Gets => "",
     };
     let mut who: Vec<String> = row.who.iter().map(|(mark, words)| format!("{}{}", sign(mark), text(words))).collect();
+    who.extend(row.reach.as_ref().map(|words| text(words)));
     for because in &row.because {
         let address = code(&short(&because.address.to_string(), CELL));
         let place = because.place().map(|place| format!(" ({})", code(&short(&place, CELL)))).unwrap_or_default();

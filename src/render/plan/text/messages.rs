@@ -3,7 +3,7 @@
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::render::plan::loosened::{self, LoosenedRow};
 use crate::render::plan::messages::{self, MessageRow, WhoMark};
-use crate::render::plan::{PlanView, Risk, content};
+use crate::render::plan::{PlanView, Risk, content, reach};
 use crate::text::count;
 
 /// The verdict, and the messages that change.
@@ -22,6 +22,9 @@ pub fn at_stake(out: &mut String, view: &PlanView, style: Style) {
             let words = format!("and {}, below", count(more, "more message"));
             layout::paragraph(out, &Words::default().paint(&words, Paint::Faint), 2, style);
         }
+    }
+    if let Some(words) = reach::population(view) {
+        layout::paragraph(out, &Words::default().paint(&words, Paint::Faint), 2, style);
     }
     guards(out, view, style);
     if let Some(words) = messages::others(view) {
@@ -80,6 +83,9 @@ fn message_row(row: &MessageRow, next: Option<&MessageRow>) -> Row {
             WhoMark::Gets => Paint::Plain,
         };
         out = out.line(Words::default().paint(words, paint));
+    }
+    if let Some(words) = &row.reach {
+        out = out.line(Words::new(words));
     }
     if let Some(words) = &row.quiet {
         out = out.line(Words::default().paint(words, Paint::Asks));

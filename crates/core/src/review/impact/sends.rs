@@ -79,6 +79,7 @@ impl<'p> Review<'p> {
             is_by_hand: false,
             recipients: recipients.into_iter().map(str::to_owned).collect(),
             after_seconds: Some(after_seconds),
+            reach: None,
         }
     }
 }

@@ -1,0 +1,72 @@
+//! How many devices messages reach: reading the devices of a target, keeping them as a population, and counting on it.
+
+mod channels;
+mod counting;
+mod kept;
+mod sample;
+
+use std::path::{Path, PathBuf};
+
+use pushplan_io::failure::Failure;
+use pushplan_ledger::{Ledger, Position};
+use pushplan_model::address::Address;
+use pushplan_model::population::{DeviceCount, Population, PopulationAbout};
+
+use super::Opened;
+use super::offline::decided;
+use super::workspace::{PlanRequest, Workspace};
+use crate::plan::Basis;
+use crate::review::{Review, Side};
+
+pub use channels::{ChannelList, ReachProgress};
+pub use sample::device_facts;
+
+/// What `pushplan reach` found.
+#[derive(Debug)]
+pub struct ReachFound {
+    pub target: String,
+    pub population: PopulationAbout,
+    /// The file that holds the population from now on.
+    pub file: PathBuf,
+    /// The messages of the project, each with the number of devices in its audience, if that can be counted.
+    pub messages: Vec<(Address, Option<DeviceCount>)>,
+}
+
+impl Workspace {
+    /// Reads the channel list of the target and keeps it as the population of the target. If reading fails or is given up, the
+    /// population that was there before stays.
+    pub async fn read_population(
+        &self,
+        opened: &Opened,
+        progress: &dyn Fn(ReachProgress),
+    ) -> Result<ReachFound, Failure> {
+        let population = channels::read(opened, progress).await?;
+        self.keep_population(&population, opened.now())
+    }
+
+    /// Keeps the devices of a file as the population of the target.
+    pub fn sample_population(&self, file: &Path) -> Result<ReachFound, Failure> {
+        let population = sample::read(file)?;
+        self.keep_population(&population, jiff::Timestamp::now())
+    }
+
+    fn keep_population(&self, population: &Population, now: jiff::Timestamp) -> Result<ReachFound, Failure> {
+        let file = kept::keep(&self.manifests.project.root, &self.target, population)?;
+        let messages = self.reached(population, now)?;
+        Ok(ReachFound { target: self.target.clone(), population: population.about(), file, messages })
+    }
+
+    /// Counts the devices that each message of the project reaches.
+    fn reached(
+        &self,
+        population: &Population,
+        now: jiff::Timestamp,
+    ) -> Result<Vec<(Address, Option<DeviceCount>)>, Failure> {
+        // Compared with nothing, every message of the files is new.
+        let request = PlanRequest::default();
+        let plan = decided(self, &Ledger::default(), Position::default(), Basis::Ledger, &request, now)?;
+        let all = Review::of(&plan).counted_audiences();
+        let after = all.into_iter().filter(|one| one.side == Side::After);
+        Ok(after.map(|one| (one.address, counting::claimed(population, &one.audience))).collect())
+    }
+}

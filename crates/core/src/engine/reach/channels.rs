@@ -1,0 +1,153 @@
+//! Reading the channel list of a target, page by page.
+
+use std::collections::{HashMap, HashSet};
+
+use pushplan_io::client::refusal;
+use pushplan_io::failure::Failure;
+use pushplan_model::exchange::{Loss, Meaning};
+use pushplan_model::population::{
+    DeviceFacts, MOST_DEVICES, Population, PopulationBuilder, PopulationSource, UserTags,
+};
+use serde_json::Value;
+
+use crate::engine::Opened;
+use crate::live::Pages;
+
+/// The largest pages that the service has.
+const CHANNELS: &str = "/api/channels?limit=1000";
+const USERS: &str = "/api/named_users?limit=1000";
+
+/// How far the reading of the lists has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReachProgress {
+    pub users: usize,
+    pub channels: usize,
+}
+
+/// A population that is made from the pages of lists. Pure: the pages are given to it.
+#[derive(Debug)]
+pub struct ChannelList {
+    builder: PopulationBuilder,
+    users: HashMap<String, Option<UserTags>>,
+    /// The channels that were seen, by the hash of their ids: each is counted once.
+    seen: HashSet<u64>,
+    channels: usize,
+}
+
+impl ChannelList {
+    pub fn new(builder: PopulationBuilder) -> Self {
+        Self { builder, users: HashMap::new(), seen: HashSet::new(), channels: 0 }
+    }
+
+    /// Takes in a page of the list of named users. A record need not tell the tags of its user.
+    pub fn add_users(&mut self, page: &Value) -> Result<(), String> {
+        let users = page["named_users"].as_array().ok_or("it has no `named_users`")?;
+        for user in users {
+            let id = user["named_user_id"].as_str().ok_or("a named user has no `named_user_id`")?;
+            self.users.insert(id.to_owned(), user_tags(&user["tags"]));
+        }
+        Ok(())
+    }
+
+    /// Takes in a page of the channel list.
+    pub fn add_channels(&mut self, page: &Value) -> Result<(), String> {
+        let channels = page["channels"].as_array().ok_or("it has no `channels`")?;
+        let Self { builder, users, seen, .. } = self;
+        let mut new = 0;
+        for channel in channels {
+            let id = channel["channel_id"].as_str().ok_or("a channel has no `channel_id`")?;
+            // A list that shifts while it is read shows a channel on two pages.
+            if !seen.insert(hash(id)) {
+                continue;
+            }
+            new += 1;
+            let tags_of = |user: &str| users.get(user).cloned().flatten();
+            if let Some(facts) = DeviceFacts::of_channel(channel, &tags_of)? {
+                builder.add(&facts);
+            }
+        }
+        if new == 0 && !channels.is_empty() {
+            return Err("the list repeats itself: it has only channels of earlier pages".to_owned());
+        }
+        self.channels += new;
+        if self.builder.len() > MOST_DEVICES {
+            return Err(format!("it has more than {MOST_DEVICES} channels"));
+        }
+        Ok(())
+    }
+
+    pub fn progress(&self) -> ReachProgress {
+        ReachProgress { users: self.users.len(), channels: self.channels }
+    }
+
+    pub fn done(self) -> Population {
+        self.builder.done()
+    }
+}
+
+/// Tags by group, as the record of a named user has them; `None` if it does not tell them.
+fn user_tags(tags: &Value) -> Option<UserTags> {
+    let mut found = UserTags::new();
+    for (group, tags) in tags.as_object()? {
+        for tag in tags.as_array()? {
+            found.push((group.clone(), tag.as_str()?.to_owned()));
+        }
+    }
+    Some(found)
+}
+
+fn hash(id: &str) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    id.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Reads the named users and the channels of a target. Both lists are part of the contract.
+pub async fn read(opened: &Opened, progress: &dyn Fn(ReachProgress)) -> Result<Population, Failure> {
+    let builder = PopulationBuilder::new(PopulationSource::Channels, Some(opened.now()), &opened.app);
+    let mut list = ChannelList::new(builder);
+    pages(opened, USERS, |page| {
+        let added = list.add_users(page);
+        progress(list.progress());
+        added
+    })
+    .await?;
+    pages(opened, CHANNELS, |page| {
+        let added = list.add_channels(page);
+        progress(list.progress());
+        added
+    })
+    .await?;
+    Ok(list.done())
+}
+
+/// Reads every page of a list. An answer that is not a page, and pages that go in a circle, are errors.
+async fn pages(
+    opened: &Opened,
+    first: &str,
+    mut take: impl FnMut(&Value) -> Result<(), String>,
+) -> Result<(), Failure> {
+    let (reading, origin, mut pages) = (opened.reading(), opened.origin().to_string(), Pages::default());
+    let mut path = first.to_owned();
+    loop {
+        let failed = |why: &str| {
+            Failure::new(format!("GET {path} failed: {why}"))
+                .help("the list is incomplete, so nothing was counted; the population that was there before stays")
+        };
+        let answered = reading.get(&path).await;
+        let answer = answered.map_err(|(Loss::NotSent(why) | Loss::Unknown(why))| failed(&why))?;
+        if let Some(refused) = refusal(reading.origin(), &answer) {
+            return Err(refused);
+        }
+        if answer.meaning() != Meaning::Done {
+            return Err(failed(&answer.error()));
+        }
+        let body = answer.body.unwrap_or_default();
+        take(&body).map_err(|why| failed(&why))?;
+        match pages.next(&origin, &path, &body["next_page"]).map_err(|why| failed(&why))? {
+            Some(next) => path = next,
+            None => return Ok(()),
+        }
+    }
+}

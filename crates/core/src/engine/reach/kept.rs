@@ -1,0 +1,53 @@
+//! The file in which the population of a target is kept.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use pushplan_io::client::only_its_owner;
+use pushplan_io::failure::Failure;
+use pushplan_io::files::{self, describe};
+use pushplan_io::git::tracked;
+use pushplan_io::private;
+use pushplan_model::exchange::part;
+use pushplan_model::population::Population;
+
+use crate::engine::local;
+
+/// A file is no larger than this.
+const LARGEST: u64 = 4 << 30;
+
+/// Where the population of a target is kept.
+fn path(root: &Path, target: &str) -> PathBuf {
+    local::own(root).join(format!("population-{}", part(target)))
+}
+
+/// Writes the population of a target. The file that was there stays until all of the new one is written.
+pub fn keep(root: &Path, target: &str, population: &Population) -> Result<PathBuf, Failure> {
+    local::own_folder(root)?;
+    let path = path(root, target);
+    private::write(&path, &population.to_bytes())
+        .map_err(|error| Failure::new(format!("{} cannot be written: {}", path.display(), describe(&error))))?;
+    Ok(path)
+}
+
+/// Whether a population is kept for a target.
+pub fn is_kept(root: &Path, target: &str) -> bool {
+    path(root, target).symlink_metadata().is_ok()
+}
+
+/// Reads the population of a target. An error says why it cannot be used.
+pub fn load(root: &Path, target: &str) -> Result<Population, String> {
+    let path = path(root, target);
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let cannot = |why: String| format!("The population in .pushplan/{name} cannot be used: {why}.");
+    if local::own(root).is_symlink() {
+        return Err(cannot("its folder is a symbolic link, which is not followed".to_owned()));
+    }
+    // Numbers that come with the files of a project are not those of its target.
+    let is_private = File::open(&path).is_ok_and(|file| only_its_owner(&file).is_ok());
+    if !is_private || tracked(&local::own(root)).is_ok_and(|names| names.contains(&name)) {
+        return Err(cannot("others can read it, or it is in git".to_owned()));
+    }
+    let bytes = files::read_unlinked(&path, LARGEST).map_err(cannot)?;
+    Population::of_bytes(&bytes).map_err(|why| cannot(why.to_string()))
+}

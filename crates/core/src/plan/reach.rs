@@ -1,0 +1,24 @@
+//! How many devices the messages of a plan reach. It is for readers alone, and no part of the plan's digest.
+
+use std::collections::BTreeMap;
+
+use pushplan_model::address::Address;
+use pushplan_model::population::{DeviceCount, PopulationAbout};
+use serde::{Deserialize, Serialize};
+
+/// The population that was counted on, and the counts by the address of what sends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reach {
+    pub population: PopulationAbout,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub of: BTreeMap<Address, ReachChange>,
+}
+
+/// How many devices an audience has, before and after. `None` if there is no such side, or if it could not be counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReachChange {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<DeviceCount>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<DeviceCount>,
+}

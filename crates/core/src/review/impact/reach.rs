@@ -1,0 +1,108 @@
+//! The audiences of messages that are counted.
+
+use std::collections::BTreeMap;
+
+use pushplan_model::address::Address;
+use pushplan_model::audience::Audience;
+use pushplan_model::kinds::{Parts, Role, Spec};
+use pushplan_model::node::At;
+use pushplan_model::nouns::audience::{SegmentRef, Selector};
+use pushplan_model::nouns::device::DeviceTypes;
+use pushplan_model::source::Span;
+use serde_json::{Value, json};
+
+use super::MessageFate;
+use crate::plan::{Change, ReachChange};
+use crate::review::{Review, Side};
+
+/// How deep segments may be nested, and how many parts an audience may have, to be counted by the service.
+const DEEPEST: usize = 60;
+const LARGEST: usize = 1_000;
+
+/// The audience of what sends a message, on one side.
+#[derive(Clone, Debug)]
+pub struct CountedAudience {
+    pub address: Address,
+    pub side: Side,
+    /// Those who have one of the kinds of device that the message goes to.
+    pub audience: Audience,
+    /// The audience as a question to the built-in service, with segments opened; `None` if it is too complex.
+    pub query: Option<Value>,
+}
+
+impl Review<'_> {
+    /// Returns the audiences of the messages that change, as they were and as they will be. A message that a trigger sends goes to
+    /// the device that triggers it, so there is nothing to count.
+    pub fn counted_audiences(&self) -> Vec<CountedAudience> {
+        let mut sides: BTreeMap<&Address, [bool; 2]> = BTreeMap::new();
+        for message in self.impact().iter().filter(|message| message.fate != MessageFate::Sent) {
+            let [before, after] = sides.entry(&message.address).or_default();
+            *before |= message.fate != MessageFate::New;
+            *after |= message.fate != MessageFate::Cancelled;
+        }
+        let mut found = Vec::new();
+        for change in &self.plan.changes {
+            let Some([before, after]) = sides.get(&change.address) else { continue };
+            found.extend(before.then(|| self.counted(change, Side::Before)).flatten());
+            found.extend(after.then(|| self.counted(change, Side::After)).flatten());
+        }
+        found
+    }
+
+    fn counted(&self, change: &Change, side: Side) -> Option<CountedAudience> {
+        let key = At::new(change.address.key.clone(), Span::NONE);
+        self.of_resource(change, side, |spec: &dyn Spec| {
+            let mut parts = Parts::new(&key);
+            spec.parts(&mut parts);
+            let own = parts.audiences.iter().find(|audience| audience.role == Role::Push)?;
+            let (selector, devices) = (&own.selector.value, own.devices.map(|devices| &devices.value));
+            let whole = self.whole(side, change, selector);
+            let audience = match devices {
+                Some(devices) => whole.on(devices),
+                None => whole,
+            };
+            let query = self.opened(side, selector, DEEPEST, &mut 0).map(|selector| query(&selector, devices));
+            Some(CountedAudience { address: change.address.clone(), side, audience, query })
+        })
+        .flatten()
+    }
+
+    /// A selector with the criteria of its segments in their places. One that the plan does not know is left to the service.
+    fn opened(&self, side: Side, selector: &Selector, depth: usize, size: &mut usize) -> Option<Selector> {
+        *size += 1;
+        if depth == 0 || *size > LARGEST {
+            return None;
+        }
+        let mut member = |member: &At<Selector>| {
+            let opened = self.opened(side, &member.value, depth - 1, size)?;
+            Some(At::new(opened, member.span))
+        };
+        Some(match selector {
+            Selector::And(members) => Selector::And(members.iter().map(member).collect::<Option<_>>()?),
+            Selector::Or(members) => Selector::Or(members.iter().map(member).collect::<Option<_>>()?),
+            Selector::Not(inner) => Selector::Not(Box::new(member(inner)?)),
+            Selector::Segment(reference) => match (self.meant_by(side, reference), &reference.value) {
+                (Some((side, key)), _) if self.criteria(side, key).is_some() => {
+                    self.opened(side, self.criteria(side, key)?, depth - 1, size)?
+                }
+                // In a request, an id stands where a manifest has a key.
+                (None, SegmentRef::Id(id)) => Selector::Segment(At::new(SegmentRef::Key(id.clone()), reference.span)),
+                _ => return None,
+            },
+            single => single.clone(),
+        })
+    }
+
+    /// How many devices the messages of an address reach, if that was counted.
+    pub(super) fn reach(&self, address: &Address) -> Option<ReachChange> {
+        self.plan.told.reach.as_ref()?.of.get(address).copied()
+    }
+}
+
+fn query(selector: &Selector, devices: Option<&DeviceTypes>) -> Value {
+    let mut query = json!({ "audience": selector });
+    if let Some(devices) = devices {
+        query["device_types"] = json!(devices);
+    }
+    query
+}

@@ -1,0 +1,79 @@
+//! How many devices a message reaches, for programs.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::plan::{Plan, ReachChange};
+use crate::population::{DeviceCount, PopulationAbout, PopulationSource};
+
+/// How many devices are in the audience of a message.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MessageReach {
+    /// As it was. Null if it is new, or if only bounds are known.
+    pub before: Option<u64>,
+    /// As it will be. Null if it is cancelled, or if only bounds are known.
+    pub after: Option<u64>,
+    /// How many devices the population has.
+    pub devices: u64,
+    /// Whether the numbers are exact for the population. If not, see the bounds.
+    pub exact: bool,
+    pub before_bounds: Option<ReachBounds>,
+    pub after_bounds: Option<ReachBounds>,
+    pub population: CountedPopulation,
+}
+
+/// The least and the largest number of devices that an audience can have.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ReachBounds {
+    pub at_least: u64,
+    pub at_most: u64,
+}
+
+/// The population that devices were counted on.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CountedPopulation {
+    /// built_in (the devices of the built-in service), channels (the channel list of the target) or sample.
+    pub source: &'static str,
+    /// When the channel list was read. Null for the built-in service and for a sample.
+    pub taken_at: Option<String>,
+    /// How long before the plan that was. Null for the built-in service and for a sample.
+    pub age_seconds: Option<i64>,
+}
+
+impl MessageReach {
+    pub fn new(plan: &Plan, change: ReachChange) -> Option<Self> {
+        let about = &plan.told.reach.as_ref()?.population;
+        let number = |count: Option<DeviceCount>| count.filter(|count| count.is_exact()).map(|count| count.at_least);
+        let ReachChange { before, after } = change;
+        Some(Self {
+            before: number(before),
+            after: number(after),
+            devices: about.devices,
+            exact: before.into_iter().chain(after).all(DeviceCount::is_exact),
+            before_bounds: before.map(ReachBounds::new),
+            after_bounds: after.map(ReachBounds::new),
+            population: CountedPopulation::new(about, plan.made),
+        })
+    }
+}
+
+impl ReachBounds {
+    pub fn new(DeviceCount { at_least, at_most }: DeviceCount) -> Self {
+        Self { at_least, at_most }
+    }
+}
+
+impl CountedPopulation {
+    pub fn new(about: &PopulationAbout, now: Timestamp) -> Self {
+        Self {
+            source: match about.source {
+                PopulationSource::BuiltIn => "built_in",
+                PopulationSource::Channels => "channels",
+                PopulationSource::Sample => "sample",
+            },
+            taken_at: about.taken.map(|taken| taken.to_string()),
+            age_seconds: about.taken.map(|taken| now.duration_since(taken).as_secs().max(0)),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! How many devices a message reaches, in words that every form shows.
+
+use super::PlanView;
+use crate::plan::{Plan, ReachChange};
+use crate::population::{DeviceCount, PopulationAbout, PopulationSource};
+use crate::render::table::grouped as thousands;
+use crate::review::{MessageChange, MessageGroup};
+use crate::text::all_of;
+use crate::timing::words::length;
+
+const MILLION: u64 = 1_000_000;
+/// How many senders of one row have a number each.
+const FEW: usize = 3;
+
+/// `12,400 → 13,050 of 40,000 devices (+650)`, for the messages of one row.
+pub fn of_group(plan: &Plan, group: &MessageGroup) -> Option<String> {
+    let about = &plan.told.reach.as_ref()?.population;
+    let all: Vec<ReachChange> = group.messages.iter().filter_map(|message| message.reach).collect();
+    let first = *all.first().filter(|_| all.len() == group.messages.len())?;
+    if all.iter().all(|other| *other == first) {
+        return words(first, about);
+    }
+    let mut senders: Vec<(&str, ReachChange)> =
+        group.messages.iter().zip(&all).map(|(message, reach)| (message.sender.as_str(), *reach)).collect();
+    senders.dedup();
+    if senders.len() <= FEW {
+        let each: Vec<String> = senders.iter().filter_map(|(_, reach)| counts(*reach, about)).collect();
+        return Some(format!("{}{} of {}", hedge(about), all_of(&each), devices(about)));
+    }
+    // Several senders with an audience each: who is in more than one of them is not known.
+    let after: Vec<DeviceCount> = all.iter().filter_map(|one| one.after.or(one.before)).collect();
+    let (least, most) = (after.iter().map(|one| one.at_least).min()?, after.iter().map(|one| one.at_most).max()?);
+    let range = DeviceCount { at_least: least, at_most: most };
+    Some(format!("{}{} of {} each", hedge(about), count(range, about), devices(about)))
+}
+
+fn words(change: ReachChange, about: &PopulationAbout) -> Option<String> {
+    let counts = counts(change, about)?;
+    let delta = match (change.before, change.after) {
+        (Some(before), Some(after)) if before.is_exact() && after.is_exact() && before != after => {
+            let sign = if after > before { "+" } else { "−" };
+            format!(" ({sign}{})", thousands(after.at_least.abs_diff(before.at_least)))
+        }
+        _ => String::new(),
+    };
+    Some(format!("{}{counts} of {}{delta}", hedge(about), devices(about)))
+}
+
+/// `12,400 → 13,050`, or one number if it stays.
+fn counts(change: ReachChange, about: &PopulationAbout) -> Option<String> {
+    match (change.before, change.after) {
+        (Some(before), Some(after)) if before != after => {
+            Some(format!("{} → {}", count(before, about), count(after, about)))
+        }
+        (_, Some(one)) | (Some(one), None) => Some(count(one, about)),
+        (None, None) => None,
+    }
+}
+
+/// A population was read some time ago, so its numbers are near the truth and not the truth.
+fn hedge(about: &PopulationAbout) -> &'static str {
+    if about.source == PopulationSource::BuiltIn { "" } else { "about " }
+}
+
+/// `12,400`, `at least 12,400`, `at most 13,050`, `12,400 to 13,050`.
+pub fn count(count: DeviceCount, about: &PopulationAbout) -> String {
+    let DeviceCount { at_least, at_most } = count;
+    match (at_least, at_most) {
+        (one, other) if one == other => number(one, about),
+        (0, most) => format!("at most {}", number(most, about)),
+        (least, most) if most == about.devices => format!("at least {}", number(least, about)),
+        (least, most) => format!("{} to {}", number(least, about), number(most, about)),
+    }
+}
+
+/// `12,400`. Millions of a population that was read some time ago are rounded: `1.2 M`.
+pub fn number(number: u64, about: &PopulationAbout) -> String {
+    if about.source == PopulationSource::BuiltIn || number < MILLION {
+        return thousands(number);
+    }
+    let tenths = (number + MILLION / 20) / (MILLION / 10);
+    format!("{}.{} M", thousands(tenths / 10), tenths % 10)
+}
+
+/// `40,000 devices`: all that the population has.
+pub fn devices(about: &PopulationAbout) -> String {
+    let noun = if about.devices == 1 { "device" } else { "devices" };
+    format!("{} {noun}", number(about.devices, about))
+}
+
+/// Which population the numbers of a plan are of, if it has any.
+pub fn population(view: &PlanView) -> Option<String> {
+    let reach = view.plan.told.reach.as_ref()?;
+    let is_shown = |message: &MessageChange| message.reach.is_some();
+    view.review.impact().iter().any(is_shown).then(|| told(&reach.population, view.plan.made))
+}
+
+/// `Counted on the population of 3 days ago (40,000 devices).`
+pub fn told(about: &PopulationAbout, now: jiff::Timestamp) -> String {
+    let devices = devices(about);
+    match (about.source, about.taken) {
+        (PopulationSource::BuiltIn, _) => format!("Counted on the {devices} of the built-in service."),
+        (PopulationSource::Channels, Some(taken)) if is_old(now, taken) => {
+            format!("Counted on the population of {} ago ({devices}).", length(age(now, taken)))
+        }
+        (PopulationSource::Channels, _) => format!("Counted on the population of just now ({devices})."),
+        (PopulationSource::Sample, _) => format!("Counted on a sample population of {devices}."),
+    }
+}
+
+fn age(now: jiff::Timestamp, taken: jiff::Timestamp) -> i64 {
+    now.duration_since(taken).as_secs()
+}
+
+/// Younger than a minute is now.
+fn is_old(now: jiff::Timestamp, taken: jiff::Timestamp) -> bool {
+    age(now, taken) >= 60
+}
