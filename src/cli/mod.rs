@@ -37,6 +37,7 @@ mod presenting;
 mod preview;
 mod promote;
 mod pull;
+mod reach;
 mod reconcile;
 mod report;
 mod resolve;
@@ -161,6 +162,7 @@ commands! {
     preview::Preview answers,
     promote::Promote,
     pull::Pull,
+    reach::Reach,
     reconcile::Reconcile,
     report::Report answers,
     resolve::Resolve,

@@ -29,6 +29,7 @@ mod pretty;
 pub mod preview;
 mod progress;
 pub mod pull;
+pub mod reach;
 mod ready;
 pub mod reconcile;
 mod repetition;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::findings::json;
 use super::{
-    calendar, cases, doctor, history, lease, ledger, lookup, many, outcome, plan, report, statistics, unmanaged,
+    calendar, cases, doctor, history, lease, ledger, lookup, many, outcome, plan, reach, report, statistics, unmanaged,
 };
 use crate::manifest::schema;
 
@@ -32,6 +32,7 @@ pub const SCHEMAS: &[(&str, Maker)] = &[
     ("plan.schema.json", schema::of::<plan::json::PlanDocument>),
     ("plans.schema.json", schema::of::<many::json::PlansDocument>),
     ("project.schema.json", schema::project_file),
+    ("reach.schema.json", schema::of::<reach::json::ReachDocument>),
     ("report.schema.json", schema::of::<report::Printed>),
     ("reports.schema.json", schema::of::<many::report::ReportsDocument>),
     ("statistics.schema.json", schema::of::<statistics::json::StatisticsDocument>),

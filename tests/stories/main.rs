@@ -38,6 +38,7 @@ mod parts;
 mod past;
 mod pasted;
 mod proof;
+mod reach;
 mod reconcile;
 mod renaming;
 mod repaired;

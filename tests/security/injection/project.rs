@@ -106,6 +106,8 @@ pipelines:
             &["history", "--format", "json"],
             &["outcome"],
             &["outcome", "--format", "json"],
+            &["reach"],
+            &["reach", "--format", "json"],
             &["send", "templates/winback", "--to", "named_user:\u{1b}[31m::error::qa", "--yes"],
             &["plan"],
             &["fmt", "--check"],

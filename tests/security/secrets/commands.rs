@@ -164,7 +164,7 @@ fn nothing_in(folder: &Path) {
 #[test]
 fn no_command_tells_a_secret() {
     let world = World::new();
-    let done: [(&[&str], i32); 69] = [
+    let done: [(&[&str], i32); 71] = [
         (&["validate"], 0),
         (&["validate", "--format", "json"], 0),
         (&["validate", "--format", "sarif"], 0),
@@ -210,6 +210,8 @@ fn no_command_tells_a_secret() {
         (&["send", "templates/winback", "--to", "named_user:nobody", "--yes"], 7),
         (&["outcome"], 0),
         (&["outcome", "--format", "json"], 0),
+        (&["reach"], 0),
+        (&["reach", "--format", "json"], 0),
         (&["lookup", "segment", "a"], 0),
         (&["lookup", "location", "Portland"], 0),
         (&["lookup", "channel", "nobody"], 1),

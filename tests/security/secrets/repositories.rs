@@ -17,7 +17,7 @@ const MANIFEST: &str = "segments:\n  a: {criteria: {tag: a}}\n";
 const INSIDE: &str = "team/messages";
 
 /// Every command that may start git. How they end is not looked at.
-const COMMANDS: [&[&str]; 30] = [
+const COMMANDS: [&[&str]; 31] = [
     &["plan"],
     &["plan", "--offline"],
     &["plan", "--against-git", "HEAD"],
@@ -27,6 +27,7 @@ const COMMANDS: [&[&str]; 30] = [
     &["history"],
     &["unmanaged"],
     &["outcome"],
+    &["reach"],
     &["report", "sends"],
     &["doctor"],
     &["ledger", "status"],

@@ -1,0 +1,73 @@
+use std::path::PathBuf;
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::forms::{PLAIN, described};
+use super::planning::TargetArgs;
+use super::signals::Stop;
+use super::{Context, Ended, runtime};
+use crate::engine::Workspace;
+use crate::engine::reach::ReachFound;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::Format;
+use crate::render::reach::{ReachBar, ReachView};
+
+/// Read the devices of a target, so that plans show how many each message reaches.
+///
+/// The channel list is read page by page. Properties and tags are stored in `.pushplan/`, without ids, addresses and names of
+/// users. Every plan of the target then shows how many devices its messages reach, and how old these numbers are. The built-in
+/// service needs no such file: its plans count its devices.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  pushplan reach --target production\n  pushplan reach --from sample.jsonl")]
+pub struct Reach {
+    /// Read sample devices from a file instead, one JSON object on each line
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+
+    /// Form: text for people, json for programs
+    #[arg(long, value_parser = described(PLAIN), default_value_t = Format::Text)]
+    format: Format,
+
+    #[command(flatten)]
+    place: TargetArgs,
+}
+
+impl Reach {
+    pub fn run(&self, context: &Context) -> Ended {
+        let workspace = self.place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
+        let found = match &self.from {
+            Some(file) => Ok(workspace.sample_population(file)?),
+            None => runtime()?.block_on(read(&workspace))?,
+        };
+        let found = match found {
+            Ok(found) => found,
+            Err(exit) => {
+                context.out.note("Interrupted. The population that was there before stays.");
+                return Ok(exit);
+            }
+        };
+        let view = ReachView { found: &found, now: Timestamp::now() };
+        match self.format {
+            Format::Json => context.out.json(&view.json()),
+            _ => context.out.print(&context.out.said(&view.text(context.out.style()), None)),
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Reads the channel list, until somebody interrupts it.
+async fn read(workspace: &Workspace) -> Result<Result<ReachFound, Exit>, Failure> {
+    let stop = Stop::listen("Ended at once.").map_err(|error| Failure::new(error.to_string()))?;
+    let opened = workspace.open().await?;
+    let bar = ReachBar::start();
+    let progress = |progress| bar.update(progress);
+    let found = tokio::select! {
+        found = workspace.read_population(&opened, &progress) => found.map(Ok),
+        () = stop.asked() => Ok(Err(stop.by().map_or(Exit::Interrupted, super::signals::Signal::exit))),
+    };
+    drop(bar);
+    opened.close().await;
+    found
+}

@@ -1,0 +1,55 @@
+//! Reach for programs: one JSON object.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::ReachView;
+use crate::render::plan::json::reach::{CountedPopulation, ReachBounds};
+
+/// The version of this form. It grows when a field changes its meaning or goes away.
+const VERSION: u32 = 1;
+
+/// How many devices a target has, and how many each message of the project reaches.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ReachDocument {
+    /// The version of this form.
+    format_version: u32,
+    /// The target.
+    target: String,
+    /// How many devices have the app installed.
+    devices: u64,
+    population: CountedPopulation,
+    /// Every message of the project that has an audience, by address.
+    messages: Vec<ReachedMessage>,
+}
+
+/// A message and the devices in its audience.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ReachedMessage {
+    address: String,
+    /// How many devices. Null if only bounds are known.
+    devices: Option<u64>,
+    /// Null if nothing is known.
+    bounds: Option<ReachBounds>,
+}
+
+impl ReachView<'_> {
+    /// For programs.
+    pub fn json(&self) -> String {
+        let messages = self.found.messages.iter().map(|(address, counted)| ReachedMessage {
+            address: address.to_string(),
+            devices: counted.filter(|counted| counted.is_exact()).map(|counted| counted.at_least),
+            bounds: counted.map(ReachBounds::new),
+        });
+        let document = ReachDocument {
+            format_version: VERSION,
+            target: self.found.target.clone(),
+            devices: self.found.population.devices,
+            population: CountedPopulation::new(&self.found.population, self.now),
+            messages: messages.collect(),
+        };
+        let mut text = serde_json::to_string_pretty(&document).expect("a document has text keys only");
+        text.push('\n');
+        text
+    }
+}
