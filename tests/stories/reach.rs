@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use pushplan_testing::{Project, Ran, Service, checked, says};
+use pushplan_testing::{Project, Ran, Service, checked, ended, says, signal};
 use serde_json::{Value, json};
 
 const PUSH: &str = "\
@@ -176,6 +176,27 @@ fn an_incomplete_list_is_an_error_and_the_old_population_stays() {
         says(&ran.stderr, &["/api/channels?"]);
         assert_eq!(remote.bytes(), old, "{fault}");
     }
+}
+
+#[test]
+fn an_interrupt_leaves_the_old_population() {
+    let remote = Remote::new("[[fault]]\nkind = \"delay\"\nms = 20000\npath = \"/api/channels*\"\n");
+    remote.keep(b"what was there");
+    let child = remote.project.start_as(&["reach"], &remote.service.credentials());
+    // Until it waits for the channel list.
+    let is_asked = || remote.service.asked().iter().any(|line| line.contains("/api/named_users"));
+    for _ in 0..200 {
+        if is_asked() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert!(is_asked(), "it reads the named users first");
+    signal(&child, "-INT");
+    let ran = ended(child);
+    assert_eq!(ran.code, 130, "{ran}");
+    says(&ran.stderr, &["Interrupted. The population that was there before stays."]);
+    assert_eq!(remote.bytes(), b"what was there");
 }
 
 #[test]

@@ -21,6 +21,22 @@ pub enum CodeColumn {
     Wide(Vec<u32>),
 }
 
+/// The codes that are wanted.
+#[derive(Clone, Debug)]
+pub struct WantedCodes {
+    all: Vec<bool>,
+    /// The first ones as 0 and 1, so that a byte needs no check of its size.
+    bytes: [u8; 256],
+}
+
+impl WantedCodes {
+    pub fn new(all: Vec<bool>) -> Self {
+        let mut bytes = [0; 256];
+        bytes.iter_mut().zip(&all).for_each(|(byte, is_wanted)| *byte = u8::from(*is_wanted));
+        Self { all, bytes }
+    }
+}
+
 impl Codes {
     pub fn new(values: Vec<String>, codes: Vec<u32>) -> Self {
         let of = match values.len() + FIRST as usize <= 256 {
@@ -30,21 +46,32 @@ impl Codes {
         Self { values, of }
     }
 
-    /// Adds the devices from a number on to the bits of a block, those whose code is wanted.
-    pub fn add_to(&self, wanted: &[bool], from: usize, block: &mut [u64]) {
+    /// Whether the value of some device is not known.
+    pub fn has_unknown(&self) -> bool {
         match &self.of {
-            CodeColumn::Bytes(codes) => add(codes.get(from..).unwrap_or_default(), wanted, block),
-            CodeColumn::Wide(codes) => add(codes.get(from..).unwrap_or_default(), wanted, block),
+            CodeColumn::Bytes(codes) => codes.iter().any(|code| u32::from(*code) == UNKNOWN),
+            CodeColumn::Wide(codes) => codes.contains(&UNKNOWN),
+        }
+    }
+
+    /// Adds the devices from a number on to the bits of a block, those whose code is wanted.
+    pub fn add_to(&self, wanted: &WantedCodes, from: usize, block: &mut [u64]) {
+        match &self.of {
+            CodeColumn::Bytes(codes) => {
+                add(codes.get(from..).unwrap_or_default(), |code| wanted.bytes[usize::from(code)], block);
+            }
+            CodeColumn::Wide(codes) => {
+                let is_wanted = |code: u32| u8::from(wanted.all.get(code as usize).copied().unwrap_or_default());
+                add(codes.get(from..).unwrap_or_default(), is_wanted, block);
+            }
         }
     }
 }
 
-fn add<C: Copy + Into<u32>>(codes: &[C], wanted: &[bool], block: &mut [u64]) {
+fn add<C: Copy>(codes: &[C], is_wanted: impl Fn(C) -> u8, block: &mut [u64]) {
     for (word, codes) in block.iter_mut().zip(codes.chunks(64)) {
         for (place, code) in codes.iter().enumerate() {
-            let code: u32 = (*code).into();
-            let is_wanted = wanted.get(code as usize).copied().unwrap_or_default();
-            *word |= u64::from(is_wanted) << place;
+            *word |= u64::from(is_wanted(*code)) << place;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Counting the devices of an audience.
 
-use super::codes::{Codes, FIRST, UNKNOWN};
+use super::codes::{Codes, FIRST, UNKNOWN, WantedCodes};
 use super::set::DeviceSet;
 use super::{DeviceCount, Population, SetSort};
 use crate::audience::{About, Audience, Fact, FormulaPart, Platform, Value};
@@ -37,7 +37,8 @@ enum Probe<'p> {
     /// The devices whose code is wanted. Those of which the code is not known may have it.
     Codes {
         codes: &'p Codes,
-        wanted: Vec<bool>,
+        wanted: WantedCodes,
+        unknown: Option<WantedCodes>,
         is_told: bool,
     },
 }
@@ -150,8 +151,9 @@ impl Population {
 /// The devices with some of a column's values; or, unless `is_told`, among which those are that are meant.
 fn codes(codes: &Codes, wanted: impl Fn(&String) -> bool, is_told: bool) -> Probe<'_> {
     let values = codes.values.iter().map(wanted);
-    let wanted = (0..FIRST).map(|_| false).chain(values).collect();
-    Probe::Codes { codes, wanted, is_told }
+    let wanted = WantedCodes::new((0..FIRST).map(|_| false).chain(values).collect());
+    let unknown = codes.has_unknown().then(|| WantedCodes::new((0..FIRST).map(|code| code == UNKNOWN).collect()));
+    Probe::Codes { codes, wanted, unknown, is_told }
 }
 
 fn class_of(kind: &str) -> Platform {
@@ -175,20 +177,19 @@ impl Probe<'_> {
                 }
                 untold.add_to(from, &mut bounds.possible);
             }
-            Self::Codes { codes, wanted, is_told } => {
+            Self::Codes { codes, wanted, unknown, is_told } => {
                 codes.add_to(wanted, from, &mut bounds.possible);
                 if *is_told {
                     bounds.sure = bounds.possible;
                 }
-                codes.add_to(&[true], from, &mut bounds.possible);
+                if let Some(unknown) = unknown {
+                    codes.add_to(unknown, from, &mut bounds.possible);
+                }
             }
         }
         bounds
     }
 }
-
-// The one code that `&[true]` wants.
-const _: () = assert!(UNKNOWN == 0);
 
 fn each(bounds: &mut Bounds, other: &Bounds, join: impl Fn(&mut u64, u64)) {
     bounds.sure.iter_mut().zip(&other.sure).for_each(|(own, other)| join(own, *other));

@@ -13,6 +13,9 @@ use crate::engine::{Opened, Session};
 use crate::plan::{Change, Plan, Reach, ReachChange};
 use crate::review::{CountedAudience, Review, Side};
 
+/// How many devices are looked at for one plan: a few seconds. Messages beyond that have no numbers.
+const MOST_LOOKS: usize = 500_000_000;
+
 /// How many different audiences the built-in service is asked about for one plan.
 const MOST_QUERIES: usize = 2_000;
 
@@ -69,7 +72,20 @@ fn by_population(plan: &Plan, population: &Population) -> Option<Reach> {
         return None;
     }
     let audiences = Review::of(plan).counted_audiences();
-    let counts = audiences.iter().map(|one| claimed(population, &one.audience)).collect();
+    // Many messages have one audience.
+    let mut known: HashMap<String, Option<DeviceCount>> = HashMap::new();
+    let most = (MOST_LOOKS / population.len()).max(1);
+    let mut counts = Vec::new();
+    for one in &audiences {
+        let written = match &one.query {
+            Some(query) => query.to_string(),
+            None => format!("{} {:?}", one.address, one.side),
+        };
+        let is_within = known.len() < most;
+        let count =
+            known.entry(written).or_insert_with(|| if is_within { claimed(population, &one.audience) } else { None });
+        counts.push(*count);
+    }
     Some(Reach { population: population.about(), of: joined(audiences, counts) })
 }
 
