@@ -136,6 +136,12 @@ impl Words {
         self
     }
 
+    /// A request, whose ids somebody may copy.
+    pub(crate) fn request(mut self, text: &str) -> Self {
+        self.pieces.push(Piece { text: one_line(text), paint: Paint::Plain, whole: false, copied: true });
+        self
+    }
+
     /// A few words that stay on one line, where they fit on one.
     pub fn together(mut self, text: &str, paint: Paint) -> Self {
         self.pieces.push(Piece { text: one_line(text), paint, whole: true, copied: false });

@@ -54,15 +54,12 @@ fn stops(steps: &[(&Step, bool)]) -> Option<String> {
 pub fn row(view: &PlanView, block: &Block) -> Option<Row> {
     let steps = steps(view, block.changes());
     let stops = stops(&steps);
-    let mut lines: Vec<((&str, String), usize)> = Vec::new();
+    let mut lines: Vec<((&str, String, String), usize)> = Vec::new();
     for (step, own) in steps {
         let Some(request) = &step.request else { continue };
         let path = view.path(step, &request.path);
-        let words = match own {
-            true => path.into_owned(),
-            false => format!("{path}  {}", step.address),
-        };
-        let words = (request.method.word(), words);
+        let whose = if own { String::new() } else { format!("  {}", step.address) };
+        let words = (request.method.word(), path.into_owned(), whose);
         match lines.last_mut().filter(|(last, _)| *last == words) {
             Some((_, times)) => *times += 1,
             None => lines.push((words, 1)),
@@ -71,11 +68,14 @@ pub fn row(view: &PlanView, block: &Block) -> Option<Row> {
     let more = lines.len().saturating_sub(REQUESTS);
     let numbered = lines.len() > 1;
     let mut row = Row { lines: Vec::new(), ..Row::new(if numbered { "order" } else { "request" }, Words::default()) };
-    for (number, ((method, path), times)) in lines.iter().take(REQUESTS).enumerate() {
+    for (number, ((method, path, whose), times)) in lines.iter().take(REQUESTS).enumerate() {
         let times = if *times > 1 { format!("  {times} times") } else { String::new() };
         row.lines.push(match numbered {
-            true => Words::after(&format!("{:<2}{method:<6} ", number + 1), Paint::Plain).and(path).and(&times),
-            false => Words::new(&[method, " ", path, &times].concat()),
+            true => Words::after(&format!("{:<2}{method:<6} ", number + 1), Paint::Plain)
+                .request(path)
+                .and(whose)
+                .and(&times),
+            false => Words::default().request(&[method, " ", path].concat()).and(whose).and(&times),
         });
     }
     if more > 0 {

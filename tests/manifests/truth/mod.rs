@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pushplan::nouns::level::Level;
 use pushplan::plan::Plan;
+use pushplan::population::DeviceCount;
 use pushplan::render::plan::{NextSteps, json};
-use pushplan::review::{Review, Side};
+use pushplan::review::{CountedAudience, Review, Side};
 use pushplan_testing::Dice;
 use serde_json::Value;
 
@@ -90,21 +91,38 @@ fn lies(claims: &BTreeMap<String, Claim>, before: &Recipients, after: &Recipient
     lies
 }
 
-/// Counts the audiences of a plan, by the service and on its channel list, and compares with who gets the messages. Returns how
-/// many the channel list decides.
-async fn assert_counts(plan: &Plan, population: &Population, before: &Recipients, after: &Recipients) -> usize {
-    let mut decided = 0;
-    for audience in Review::of(plan).counted_audiences() {
-        let recipients = if audience.side == Side::Before { before } else { after };
-        let right = recipients[&audience.address.to_string()].len() as u64;
-        let about = format!("{} {:?}", audience.address, audience.side);
-        let asked = audience.query.as_ref().unwrap_or_else(|| panic!("{about} is simple"));
-        assert_eq!(population.count(asked).await, right, "{about}: {asked}");
-        let found = population.channels.count(&audience.audience).unwrap_or_else(|| panic!("{about} is simple"));
-        assert!(found.at_least <= right && right <= found.at_most, "{about}: {found:?}, and {right} devices");
-        decided += usize::from(found.is_exact());
+/// An audience of a plan, counted before the plan is applied.
+struct Counted {
+    about: String,
+    address: String,
+    side: Side,
+    by_service: u64,
+    on_channels: DeviceCount,
+}
+
+/// Counts the audiences of a plan, by the service and on its channel list.
+async fn counted(plan: &Plan, population: &Population) -> Vec<Counted> {
+    let mut all = Vec::new();
+    for CountedAudience { address, side, audience, query } in Review::of(plan).counted_audiences() {
+        let address = address.to_string();
+        let query = query.unwrap_or_else(|| panic!("{address} is simple"));
+        let on_channels = population.channels.count(&audience).unwrap_or_else(|| panic!("{address} is simple"));
+        let by_service = population.count(&query).await;
+        all.push(Counted { about: format!("{address} {side:?}: {query}"), address, side, by_service, on_channels });
     }
-    decided
+    all
+}
+
+/// Compares what was counted with who gets the messages. Returns how many audiences the channel list decides.
+fn assert_counts(counted: &[Counted], before: &Recipients, after: &Recipients) -> usize {
+    for Counted { about, address, side, by_service, on_channels } in counted {
+        let recipients = if *side == Side::Before { before } else { after };
+        let right = recipients[address].len() as u64;
+        assert_eq!(*by_service, right, "{about}");
+        let is_right = on_channels.at_least <= right && right <= on_channels.at_most;
+        assert!(is_right, "{about}: {on_channels:?}, and {right} devices");
+    }
+    counted.iter().filter(|one| one.on_channels.is_exact()).count()
 }
 
 /// One service that can change everything, and many edits, one after the other.
@@ -113,28 +131,30 @@ fn plans_name_every_message_whose_recipients_change() {
     runtime().block_on(async {
         let mut dice = Dice::new(number("PUSHPLAN_TRUTH_SEED", 20_260_101));
         let world = World::new(Level::Extended).await;
-        let population = Population::new(&world, &mut dice).await;
+        let mut population = Population::new(&world, &mut dice).await;
         let mut draft = Draft::new(&mut dice);
         world.applied(&draft.written()).await;
         let mut before = population.recipients(&world, &draft).await;
-        let (mut named, mut changed, mut counted) = (0, 0, 0);
+        let (mut named, mut changed, mut decided) = (0, 0, 0);
         for edit in 0..number("PUSHPLAN_TRUTH_EDITS", 300) {
             let next = draft.edited(&mut dice);
             let plan = world.planned(&next.written()).await;
+            let count = counted(&plan, &population).await;
             world.applied(&next.written()).await;
+            population.read_channels(&world).await;
             let after = population.recipients(&world, &next).await;
             let claims = claims(&plan);
             let lies = lies(&claims, &before, &after, population.ios_and_android());
             assert!(lies.is_empty(), "edit {edit}: {lies:#?}\n{}\nbecomes\n{}", draft.written(), next.written());
             named += claims.len();
-            counted += assert_counts(&plan, &population, &before, &after).await;
+            decided += assert_counts(&count, &before, &after);
             let is_moved =
                 |(address, new): &(&String, &BTreeSet<String>)| before.get(*address).is_some_and(|old| old != *new);
             changed += after.iter().filter(is_moved).count();
             (draft, before) = (next, after);
         }
         assert!(changed > 100 && named >= changed, "{named} messages were named, {changed} changed");
-        assert!(counted > 100, "{counted} audiences were counted exactly on the channel list");
+        assert!(decided > 100, "{decided} audiences were counted exactly on the channel list");
         world.stop().await;
     });
 }

@@ -39,6 +39,11 @@ impl Population {
         Self { client, origin: world.origin(), channels, ios_and_android }
     }
 
+    /// Reads the channel list again: tags and named users have changed.
+    pub async fn read_channels(&mut self, world: &World) {
+        self.channels = read(world).await;
+    }
+
     /// How many devices an audience has, as the service answers.
     pub async fn count(&self, asked: &Value) -> u64 {
         let url = format!("{}/local/audience", self.origin);

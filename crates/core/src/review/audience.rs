@@ -76,7 +76,13 @@ impl Review<'_> {
                 return Some(Relation::Same);
             }
             let (before, after) = (self.audience(Side::Before, change, old), self.audience(Side::After, change, new));
-            Some(audience::compare(&before, &after))
+            Some(match audience::compare(&before, &after) {
+                // A device that loses a tag here may have it by itself.
+                Relation::Disjoint { joins, leaves } if !self.regroupings.is_exact() => {
+                    Relation::Different { joins, leaves }
+                }
+                relation => relation,
+            })
         };
         (0..old.len().max(new.len())).map(compared).collect()
     }
@@ -176,6 +182,15 @@ impl Review<'_> {
     /// Those who are reached: an audience with its segments as they are on that side.
     pub(super) fn whole(&self, side: Side, change: &Change, selector: &Selector) -> Audience {
         self.audience(side, change, &(selector, None))
+    }
+
+    /// Those who can be in an audience by its words and those of its segments, whatever the plan does to people's tags.
+    pub(super) fn as_written(&self, side: Side, selector: &Selector) -> Audience {
+        let criteria = |reference: &SegmentRef| {
+            let (side, key) = self.meant_by(side, reference)?;
+            self.criteria(side, key)
+        };
+        Audience::of(selector, |reference| criteria(reference))
     }
 
     fn audience(&self, side: Side, change: &Change, (selector, devices): &Meant) -> Audience {

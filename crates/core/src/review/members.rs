@@ -30,6 +30,8 @@ pub(super) struct Regrouping<'p> {
     /// Whether they meet the condition then; they no longer do otherwise.
     gains: bool,
     pub change: &'p Change,
+    /// Whether it is just these people: nobody else is left out, and nobody of them may have the tag otherwise.
+    pub is_exact: bool,
     /// What the change does: `gives named user ann the tag gold`.
     pub words: String,
 }
@@ -92,7 +94,15 @@ impl<'p> Regroupings<'p> {
             let words = format!("{verb} the channel {} {from} named user {user}", channel.id);
             let whose = Selector::Channel(channel.key, at(channel.id));
             let mut add = |condition: Condition, whose: Selector, gains: bool| {
-                all.push(Regrouping { condition, whose, is_after: false, gains, change, words: words.clone() });
+                all.push(Regrouping {
+                    condition,
+                    whose,
+                    is_after: false,
+                    is_exact: false,
+                    gains,
+                    change,
+                    words: words.clone(),
+                });
             };
             // A channel has the tags of its named user, and loses those of whoever had it before.
             let own: BTreeSet<&Condition> = tags.get(&user).into_iter().flatten().collect();
@@ -106,12 +116,13 @@ impl<'p> Regroupings<'p> {
         }
         // Of many members with the same change, a few stand for all.
         let mut alike: BTreeMap<Vec<(bool, String, Option<String>)>, usize> = BTreeMap::new();
-        let mut looked_at = 0;
+        let (mut looked_at, mut is_part) = (0, false);
         for taggings in members.into_values() {
             let change = |(_, it): &(&Change, Tagging)| (it.removed, it.tag.clone(), it.group.clone());
             let number = alike.entry(taggings.iter().map(change).collect()).or_default();
             *number += 1;
             if *number > ALIKE || looked_at >= MOST {
+                is_part = true;
                 continue;
             }
             looked_at += 1;
@@ -122,14 +133,20 @@ impl<'p> Regroupings<'p> {
                 };
                 let condition = Condition::Tag { group: group.unwrap_or_default(), tag };
                 let (whose, gains) = (whose.selector, !removed);
-                all.push(Regrouping { condition, whose, is_after: true, gains, change, words });
+                all.push(Regrouping { condition, whose, is_after: true, is_exact: gains, gains, change, words });
             }
         }
+        all.iter_mut().filter(|_| is_part).for_each(|one| one.is_exact = false);
         Self(all)
     }
 
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether each of them is just of the people that it names.
+    pub fn is_exact(&self) -> bool {
+        self.0.iter().all(|one| one.is_exact)
     }
 
     /// Those that concern a condition of an audience.

@@ -48,6 +48,6 @@ pub fn load(root: &Path, target: &str) -> Result<Population, String> {
     if !is_private || tracked(&local::own(root)).is_ok_and(|names| names.contains(&name)) {
         return Err(cannot("others can read it, or it is in git".to_owned()));
     }
-    let bytes = files::read_unlinked(&path, LARGEST).map_err(cannot)?;
+    let bytes = files::read_unlinked(&path, LARGEST).map_err(|error| cannot(error.to_string()))?;
     Population::of_bytes(&bytes).map_err(|why| cannot(why.to_string()))
 }

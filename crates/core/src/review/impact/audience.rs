@@ -61,8 +61,7 @@ impl Review<'_> {
         let is_everyone = |selector: &At<Selector>| match &selector.value {
             Selector::All => true,
             Selector::And(_) | Selector::Or(_) | Selector::Not(_) | Selector::Segment(_) => {
-                let audience = self.whole(Side::After, change, selector);
-                matches!(everyone(&audience), Answer::Yes(()))
+                matches!(everyone(&self.as_written(Side::After, selector)), Answer::Yes(()))
             }
             _ => false,
         };
@@ -71,7 +70,7 @@ impl Review<'_> {
 
     fn is_nobody(&self, change: &Change) -> bool {
         let is_nobody =
-            |selector: &At<Selector>| matches!(nobody(&self.whole(Side::After, change, selector)), Answer::Yes(_));
+            |selector: &At<Selector>| matches!(nobody(&self.as_written(Side::After, selector)), Answer::Yes(_));
         self.of_audience(change, Side::After, is_nobody).unwrap_or(false)
     }
 

@@ -10,6 +10,7 @@ use pushplan_model::text::quoted;
 
 use super::{AudienceChange, MessageFate, TextChange};
 use crate::plan::{Action, Change, DeclaredAt};
+use crate::review::members::Regrouping;
 use crate::review::{Mark, Review, Side, start};
 
 /// A change that a message changes because of.
@@ -119,29 +120,33 @@ impl<'p> Review<'p> {
     }
 
     /// The tags and channels that the plan gives or takes, as far as they concern the audience of a change.
-    fn regrouped(&self, change: &Change) -> Vec<MessageCause> {
+    pub(super) fn regroupings_of(&self, change: &Change) -> Vec<&Regrouping<'p>> {
         if self.regroupings.is_empty() {
             return Vec::new();
         }
-        let mut found: Vec<MessageCause> = Vec::new();
-        let mut add = |criteria: &At<Selector>| {
-            for one in self.regroupings.within(criteria) {
-                let address = one.change.address.resource();
-                let place = one.change.place.clone();
-                let place = place.or_else(|| self.plan.told.of.get(&address).and_then(|aside| aside.place.clone()));
-                match found.iter_mut().find(|cause| cause.address == address) {
-                    Some(cause) if cause.words != one.words => {
-                        cause.words = "changes the tags of several members".to_owned();
-                    }
-                    Some(_) => {}
-                    None => found.push(MessageCause { address, place, words: one.words.clone(), is_exclusion: false }),
-                }
-            }
-        };
-        self.of_audience(change, Side::After, &mut add);
+        let within = |criteria: &At<Selector>| self.regroupings.within(criteria);
+        let mut found = self.of_audience(change, Side::After, within).unwrap_or_default();
         for key in self.named_segments(change) {
-            if let Some((_, criteria)) = self.known_segment(Side::After, &key) {
-                add(criteria);
+            found.extend(
+                self.known_segment(Side::After, &key).map(|(_, criteria)| within(criteria)).unwrap_or_default(),
+            );
+        }
+        found
+    }
+
+    /// What gives or takes them.
+    fn regrouped(&self, change: &Change) -> Vec<MessageCause> {
+        let mut found: Vec<MessageCause> = Vec::new();
+        for one in self.regroupings_of(change) {
+            let address = one.change.address.resource();
+            let place = one.change.place.clone();
+            let place = place.or_else(|| self.plan.told.of.get(&address).and_then(|aside| aside.place.clone()));
+            match found.iter_mut().find(|cause| cause.address == address) {
+                Some(cause) if cause.words != one.words => {
+                    cause.words = "changes the tags of several members".to_owned();
+                }
+                Some(_) => {}
+                None => found.push(MessageCause { address, place, words: one.words.clone(), is_exclusion: false }),
             }
         }
         found

@@ -49,7 +49,12 @@ impl Review<'_> {
         found
     }
 
+    /// Returns the audience of a change on one side. Who is in it after the plan is not claimed if tags are taken or channels
+    /// change hands: a device can have a tag by itself.
     fn counted(&self, change: &Change, side: Side) -> Option<CountedAudience> {
+        if side == Side::After && self.regroupings_of(change).iter().any(|one| !one.is_exact) {
+            return None;
+        }
         let key = At::new(change.address.key.clone(), Span::NONE);
         self.of_resource(change, side, |spec: &dyn Spec| {
             let mut parts = Parts::new(&key);
@@ -89,7 +94,10 @@ impl Review<'_> {
                 (None, SegmentRef::Id(id)) => Selector::Segment(At::new(SegmentRef::Key(id.clone()), reference.span)),
                 _ => return None,
             },
-            single => single.clone(),
+            single => {
+                let rewritten = self.regroupings.rewritten(single).filter(|_| side == Side::After);
+                rewritten.unwrap_or_else(|| single.clone())
+            }
         })
     }
 
