@@ -5,7 +5,6 @@ use crate::plan::{Plan, ReachChange};
 use crate::population::{DeviceCount, PopulationAbout, PopulationSource};
 use crate::render::table::grouped as thousands;
 use crate::review::{MessageChange, MessageGroup};
-use crate::text::all_of;
 use crate::timing::words::length;
 
 const MILLION: u64 = 1_000_000;
@@ -24,8 +23,11 @@ pub fn of_group(plan: &Plan, group: &MessageGroup) -> Option<String> {
         group.messages.iter().zip(&all).map(|(message, reach)| (message.sender.as_str(), *reach)).collect();
     senders.dedup();
     if senders.len() <= FEW {
-        let each: Vec<String> = senders.iter().filter_map(|(_, reach)| counts(*reach, about)).collect();
-        return Some(format!("{}{} of {}", hedge(about), all_of(&each), devices(about)));
+        let key = |sender: &str| sender.split_once('/').map_or(sender, |(_, key)| key).to_owned();
+        let each =
+            senders.iter().filter_map(|(sender, reach)| Some(format!("{}: {}", key(sender), counts(*reach, about)?)));
+        let each: Vec<String> = each.collect();
+        return Some(format!("{}{} (of {})", hedge(about), each.join(", "), devices(about)));
     }
     // Several senders with an audience each: who is in more than one of them is not known.
     let after: Vec<DeviceCount> = all.iter().filter_map(|one| one.after.or(one.before)).collect();

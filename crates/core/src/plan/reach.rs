@@ -22,3 +22,10 @@ pub struct ReachChange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<DeviceCount>,
 }
+
+impl ReachChange {
+    /// Whether both sides were counted.
+    pub fn is_both(&self) -> bool {
+        self.before.is_some() && self.after.is_some()
+    }
+}

@@ -287,7 +287,7 @@ impl Review<'_> {
             is_by_hand: change.action == Action::ByHand,
             recipients: Vec::new(),
             after_seconds: None,
-            reach: self.reach(&change.address),
+            reach: self.reach(&change.address).filter(|reach| fate != MessageFate::Changed || reach.is_both()),
         })
     }
 

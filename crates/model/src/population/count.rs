@@ -37,8 +37,8 @@ enum Probe<'p> {
     /// The devices whose code is wanted. Those of which the code is not known may have it.
     Codes {
         codes: &'p Codes,
-        wanted: WantedCodes,
-        unknown: Option<WantedCodes>,
+        wanted: Box<WantedCodes>,
+        unknown: Option<Box<WantedCodes>>,
         is_told: bool,
     },
 }
@@ -151,8 +151,9 @@ impl Population {
 /// The devices with some of a column's values; or, unless `is_told`, among which those are that are meant.
 fn codes(codes: &Codes, wanted: impl Fn(&String) -> bool, is_told: bool) -> Probe<'_> {
     let values = codes.values.iter().map(wanted);
-    let wanted = WantedCodes::new((0..FIRST).map(|_| false).chain(values).collect());
-    let unknown = codes.has_unknown().then(|| WantedCodes::new((0..FIRST).map(|code| code == UNKNOWN).collect()));
+    let wanted = Box::new(WantedCodes::new((0..FIRST).map(|_| false).chain(values).collect()));
+    let unknown =
+        codes.has_unknown().then(|| Box::new(WantedCodes::new((0..FIRST).map(|code| code == UNKNOWN).collect())));
     Probe::Codes { codes, wanted, unknown, is_told }
 }
 
