@@ -101,6 +101,25 @@ fn a_plan_shows_how_many_devices_a_change_adds() {
     assert!(!ran.stdout.contains("devices"), "nothing changes, so nothing is counted: {ran}");
 }
 
+/// What the project declares of people's tags is not what the devices have.
+#[test]
+fn reach_counts_the_devices_as_they_are() {
+    let remote = Remote::new("");
+    let groups =
+        "tag_groups:\n  tier: {tags: [gold], members: {named_users: {ann: [gold], bob: [gold], cleo: [gold]}}}\n";
+    remote.project.edit("{tag: buyer}", "{tag: gold, group: tier}");
+    remote.project.write(&format!("{}{groups}", remote.project.folder.read("messages.yaml")));
+    let document = checked(&remote.good(&["reach", "--format", "json"]), "reach.schema.json");
+    assert_eq!(
+        document["messages"][0],
+        json!({
+            "address": "scheduled_pushes/sale",
+            "devices": 0,
+            "bounds": { "at_least": 0, "at_most": 0 },
+        })
+    );
+}
+
 #[test]
 fn a_population_holds_no_ids_and_addresses_and_only_its_owner_reads_it() {
     let remote = Remote::new("");

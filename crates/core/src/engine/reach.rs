@@ -65,7 +65,7 @@ impl Workspace {
         // Compared with nothing, every message of the files is new.
         let request = PlanRequest::default();
         let plan = decided(self, &Ledger::default(), Position::default(), Basis::Ledger, &request, now)?;
-        let all = Review::of(&plan).counted_audiences();
+        let all = Review::as_declared(&plan).counted_audiences();
         let after = all.into_iter().filter(|one| one.side == Side::After);
         Ok(after.map(|one| (one.address, counting::claimed(population, &one.audience))).collect())
     }

@@ -138,6 +138,14 @@ impl<'p> Review<'p> {
     }
 
     pub fn of(plan: &'p Plan) -> Self {
+        let mut review = Self::as_declared(plan);
+        review.regroup();
+        review.moved = review.moved();
+        review
+    }
+
+    /// Reads a plan without what it changes of the tags and channels of people: audiences mean what they say.
+    pub fn as_declared(plan: &'p Plan) -> Self {
         let known: Vec<ChangeFacts> = plan.changes.iter().map(|_| ChangeFacts::default()).collect();
         let is_segment = |change: &&Change| *change.address.kind == *Segment::KEY;
         let places = plan.changes.iter().enumerate().filter(|(_, change)| is_segment(change));
@@ -166,10 +174,7 @@ impl<'p> Review<'p> {
         }
         let ids = plan.changes.iter().filter(is_segment).filter_map(|change| Some((change.id.as_deref()?, change)));
         let ids = ids.collect();
-        let mut review = Self { segments, ids, users, known: All(known), ..Self::unread(plan) };
-        review.regroup();
-        review.moved = review.moved();
-        review
+        Self { segments, ids, users, known: All(known), ..Self::unread(plan) }
     }
 
     /// Finds what the conditions of segments mean once the plan has changed tags and channels.
