@@ -83,6 +83,7 @@ const NO_VARIABLES: &[&str] = &[
     "HEAD",
     "HTTP",
     "KEY",
+    "LOOSENED",
     "MORE",
     "NOBODY",
     "NOT",
