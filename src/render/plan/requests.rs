@@ -75,7 +75,7 @@ pub fn row(view: &PlanView, block: &Block) -> Option<Row> {
                 .request(path)
                 .and(whose)
                 .and(&times),
-            false => Words::default().request(&[method, " ", path].concat()).and(whose).and(&times),
+            false => Words::new(&[method, " "].concat()).request(path).and(whose).and(&times),
         });
     }
     if more > 0 {
