@@ -10,6 +10,7 @@ use crate::engine::validate::{CheckedFiles, FixedCount, ValidateRequest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::escape;
+use crate::render::findings::json::FindingsDocument;
 use crate::render::findings::{self, CheckReport, LocatedFinding};
 use crate::render::{Format, Reader};
 
@@ -136,6 +137,12 @@ impl Validate {
     fn print(&self, report: &CheckReport, elsewhere: bool, context: &Context) {
         let out = &context.out;
         let style = out.style();
+        if self.format != Format::Text {
+            report.notes.iter().for_each(|note| out.note(note));
+        }
+        if self.format == Format::Json && !elsewhere {
+            return out.json_of(&FindingsDocument::new(report));
+        }
         let text = match self.format {
             Format::Json => findings::json::json(report),
             Format::Jsonl => findings::json::lines(report),
@@ -145,9 +152,6 @@ impl Validate {
             Format::Junit => findings::junit(report),
             _ => findings::text(report, style),
         };
-        if self.format != Format::Text {
-            report.notes.iter().for_each(|note| out.note(note));
-        }
         match self.format.reader() {
             _ if !elsewhere => out.show(self.format, &text),
             Reader::Person => out.note(&text),

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anstream::{AutoStream, ColorChoice};
+use serde::Serialize;
 
 use super::commands::Commands;
 use super::escape::{json, stream};
@@ -127,6 +128,16 @@ impl Out {
     /// of it.
     pub fn json(&self, document: &str) {
         self.exact(json::text(document).as_bytes());
+    }
+
+    /// Writes a JSON document to standard output as [`Out::json`] does, while it is made: a long one is never whole in memory.
+    pub fn json_of(&self, document: &impl Serialize) {
+        let mut to = json::Escaped::new(io::stdout().lock());
+        self.stdout.put(|| {
+            serde_json::to_writer_pretty(&mut to, document)?;
+            to.write_all(b"\n")?;
+            to.flush()
+        });
     }
 
     /// Writes a document to standard output as whoever reads its format needs it.

@@ -1,7 +1,8 @@
 //! JSON that can be printed anywhere: a parser reads the same, a terminal and a CI system find nothing to act on.
 
 use std::borrow::Cow;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{self, Write};
 
 use crate::text::marked;
 
@@ -28,8 +29,52 @@ pub fn text(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Writes a JSON document as [`text`] gives it, some lines at a time: a string in JSON has no line break, so that nothing to
+/// be escaped is in two lines.
+#[derive(Debug)]
+pub struct Escaped<W: Write> {
+    to: W,
+    /// What was not passed on yet.
+    held: Vec<u8>,
+}
+
+impl<W: Write> Escaped<W> {
+    /// How much is collected before it is passed on.
+    const PIECE: usize = 64 * 1024;
+
+    pub fn new(to: W) -> Self {
+        Self { to, held: Vec::with_capacity(2 * Self::PIECE) }
+    }
+
+    fn pass(&mut self, end: usize) -> io::Result<()> {
+        let piece = std::str::from_utf8(&self.held[..end]).map_err(io::Error::other)?;
+        self.to.write_all(text(piece).as_bytes())?;
+        self.held.drain(..end);
+        Ok(())
+    }
+}
+
+impl<W: Write> Write for Escaped<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.held.extend_from_slice(bytes);
+        if self.held.len() >= Self::PIECE
+            && let Some(last) = bytes.iter().rposition(|byte| *byte == b'\n')
+        {
+            self.pass(self.held.len() - bytes.len() + last + 1)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.pass(self.held.len())?;
+        self.to.flush()
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
@@ -41,6 +86,17 @@ mod tests {
             assert_eq!(serde_json::from_str::<Value>(&written).expect("JSON"), value);
             assert_eq!(crate::render::visible(&written), written);
         }
+    }
+
+    #[test]
+    fn a_document_in_pieces_is_written_as_a_whole_one_is() {
+        let list = (0..20_000).map(|n| format!("## {n} \u{1b}é\u{202e}")).collect::<Vec<_>>();
+        let mut pieces = super::Escaped::new(Vec::new());
+        serde_json::to_writer_pretty(&mut pieces, &list).expect("JSON");
+        assert!(!pieces.to.is_empty(), "something is written before the end");
+        pieces.flush().expect("memory");
+        let whole = serde_json::to_string_pretty(&list).expect("JSON");
+        assert_eq!(String::from_utf8(pieces.to).expect("UTF-8"), super::text(&whole));
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! Findings for programs: one JSON object, described by a schema.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::LocatedFinding;
 use crate::codes;
@@ -10,11 +10,13 @@ use crate::source::Span;
 
 /// What `pushplan validate --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct FindingsDocument {
+pub struct FindingsDocument<'a> {
     /// The version of this form. It grows when a field changes its meaning or goes away.
     pub version: u32,
     /// What was found, by file and position.
-    pub findings: Vec<Finding>,
+    #[serde(serialize_with = "one_by_one")]
+    #[schemars(with = "Vec<Finding>")]
+    findings: &'a [LocatedFinding<'a>],
     /// How many of the findings are errors.
     pub errors: usize,
     /// How many of the findings are warnings.
@@ -132,22 +134,27 @@ pub struct Summary {
 /// An object on a line for each finding, and one for what they add up to. A reader that has the last one has them all.
 pub fn lines(report: &super::CheckReport) -> String {
     let FindingsDocument { version, findings, errors, warnings, suppressed } = FindingsDocument::new(report);
-    let findings = findings.into_iter().map(|finding| FindingLine::Finding(Box::new(finding)));
+    let findings = findings.iter().map(|found| FindingLine::Finding(Box::new(Finding::new(found))));
     let summary = FindingLine::Summary(Summary { version, errors, warnings, suppressed });
     let line = |line: FindingLine| serde_json::to_string(&line).expect("texts and numbers are valid JSON") + "\n";
     findings.chain([summary]).map(line).collect()
 }
 
-impl FindingsDocument {
-    pub fn new(report: &super::CheckReport) -> Self {
+impl<'a> FindingsDocument<'a> {
+    pub fn new(report: &'a super::CheckReport) -> Self {
         Self {
             version: 1,
-            findings: report.found.iter().map(Finding::new).collect(),
+            findings: &report.found,
             errors: report.count(codes::Severity::Error),
             warnings: report.count(codes::Severity::Warning),
             suppressed: report.suppressed,
         }
     }
+}
+
+/// Writes each finding before the next is prepared: a hundred thousand of them never stand in memory twice.
+fn one_by_one<S: Serializer>(findings: &&[LocatedFinding], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(findings.iter().map(Finding::new))
 }
 
 impl Finding {

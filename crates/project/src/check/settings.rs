@@ -70,8 +70,11 @@ pub fn judge(
             cases.add(finding, Some((number, &desired)));
         }
     }
-    let mut verdict = Verdict::default();
-    for Case { mut finding, targets: some, counts } in cases.list {
+    let Cases { list, index, .. } = cases;
+    // Of a hundred thousand findings, it is many megabytes.
+    drop(index);
+    let mut verdict = Verdict { findings: Vec::with_capacity(list.len()), suppressed: Vec::new() };
+    for Case { mut finding, targets: some, counts } in list {
         if !counts {
             verdict.suppressed.push(finding);
             continue;
