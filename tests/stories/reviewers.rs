@@ -191,3 +191,36 @@ tag_groups:
         says(&project.good(&["plan"]).stdout, &[because]);
     }
 }
+
+/// Who is looked at depends on the condition: the last of many is found as the first is.
+#[test]
+fn one_of_very_many_members_and_channels_is_found() {
+    let base = "\
+scheduled_pushes:
+  badge:
+    schedule: {scheduled_time: 2035-04-01T10:00}
+    push: {audience: {tag: t55, group: tier}, device_types: [ios], notification: {alert: Thanks}}
+  user:
+    schedule: {scheduled_time: 2035-04-02T10:00}
+    push: {audience: {named_user: u55}, device_types: [ios], notification: {alert: Hello}}
+tag_groups:
+  tier: {tags: [t0, t55]}
+";
+    let project = Project::new(base);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let numbers = || (0..60).map(|n| n.to_string());
+    let listed = |one: fn(&str) -> String| numbers().map(|n| one(&n)).collect::<Vec<_>>().join(", ");
+    let tags = listed(|n| format!("t{n}"));
+    let members = listed(|n| format!("m{n}: [t{n}]"));
+    let tier = format!("tier: {{tags: [{tags}], members: {{named_users: {{{members}}}}}}}");
+    project.write(&base.replace("tier: {tags: [t0, t55]}", &tier));
+    let found = messages(&project.good(&["plan", "--format", "json"]));
+    assert_eq!(found, ["more scheduled_pushes/badge Thanks > Thanks"]);
+    let users = listed(|n| format!("u{n}: {{channels: [{{channel_id: phone-{n}, device_type: ios}}]}}"));
+    project.write(&format!("{base}named_users: {{{users}}}\n"));
+    let ran = project.good(&["plan", "--format", "json"]);
+    // One of the other channels may be theirs until now.
+    assert_eq!(messages(&ran), ["different scheduled_pushes/user Hello > Hello"]);
+    says(&project.good(&["plan"]).stdout, &["because named_users/u55 gives the channel phone-55 to named user u55"]);
+}

@@ -62,20 +62,21 @@ impl Arranging<'_> {
                 continue;
             }
             let api = kinds::api(&change.address);
-            let desired = change.desired.as_deref();
-            if makes && desired.and_then(|spec| api.runs(spec)).is_some_and(|runs| runs.first.is_none()) {
+            let desired = change.desired.as_ref();
+            let runs = desired.filter(|_| makes && api.has_runs()).and_then(|spec| api.runs(spec));
+            if runs.is_some_and(|runs| runs.first.is_none()) {
                 let (by, to) = (change.address.clone().into(), "its whole audience".to_owned());
                 change.sends.push(CausedSend { by, tag: None, removed: false, after_seconds: 0, to });
             }
             let mut taggings = match change.action {
-                Action::Create | Action::Update => api.taggings(change.live.as_deref(), desired),
+                Action::Create | Action::Update => api.taggings(change.live.as_ref(), desired),
                 // What it stands in for is another one.
                 Action::Replace => api.taggings(None, desired),
                 _ => Vec::new(),
             };
             if matches!(change.action, Action::Delete | Action::Replace) {
                 // What is taken away is what came from here.
-                taggings.extend(api.taggings(change.ledger.as_deref().or(change.live.as_deref()), None));
+                taggings.extend(api.taggings(change.ledger.as_ref().or(change.live.as_ref()), None));
             }
             for tagging in &taggings {
                 for sender in listening.get(tagging.tag.as_str()).into_iter().flatten() {

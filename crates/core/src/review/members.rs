@@ -11,12 +11,12 @@ use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{Selector, Tag};
 use pushplan_model::source::Span;
 
-use super::{after, before};
+use super::{end, start};
 use crate::plan::{Action, Change, Plan};
 
 /// How many members with the same change stand for all of them.
 const ALIKE: usize = 2;
-/// How many members are looked at.
+/// How many changes of what one condition means are looked at.
 const MOST: usize = 40;
 
 /// What a condition means after the plan.
@@ -55,21 +55,15 @@ impl Condition {
     }
 }
 
-impl Regrouping<'_> {
-    /// Whether it lets people meet a condition, or makes them miss it; `None` if it does not concern the condition.
-    fn concerns(&self, condition: &Condition) -> Option<bool> {
-        match (&self.condition, condition) {
-            (own, other) if own == other => Some(self.gains),
-            // A channel that comes to a named user is lost to every other.
-            (Condition::User(_), Condition::User(_)) if self.gains => Some(false),
-            _ => None,
-        }
-    }
-}
-
 /// What a plan changes of the tags and channels of people.
 #[derive(Debug, Default)]
-pub(super) struct Regroupings<'p>(Vec<Regrouping<'p>>);
+pub(super) struct Regroupings<'p> {
+    all: Vec<Regrouping<'p>>,
+    /// Those of each condition.
+    of: BTreeMap<Condition, Vec<usize>>,
+    /// Those by which a channel comes to a named user: it is lost to every other.
+    come: Vec<usize>,
+}
 
 impl<'p> Regroupings<'p> {
     pub fn of(plan: &'p Plan) -> Self {
@@ -80,15 +74,15 @@ impl<'p> Regroupings<'p> {
                 continue;
             }
             let api = kinds::api(&change.address);
-            for tagging in api.taggings(before(change), after(change)) {
+            let (was, is) = (start(change), end(change));
+            for tagging in api.taggings(was, is) {
                 members.entry(tagging.whose.who.clone()).or_default().push((change, tagging));
             }
-            let both = (before(change), after(change));
-            channels.extend(api.belonging(both.0, both.1).map(|belonging| (change, belonging)));
+            channels.extend(api.belonging(was, is).map(|belonging| (change, belonging)));
         }
         let tags = if channels.is_empty() { BTreeMap::new() } else { user_tags(plan) };
         let mut all: Vec<Regrouping<'p>> = Vec::new();
-        for (change, Belonging { user, channel, gains }) in channels.into_iter().take(MOST) {
+        for (number, (change, Belonging { user, channel, gains })) in channels.into_iter().enumerate() {
             let verb = if gains { "gives" } else { "takes" };
             let from = if gains { "to" } else { "from" };
             let words = format!("{verb} the channel {} {from} named user {user}", channel.id);
@@ -107,7 +101,7 @@ impl<'p> Regroupings<'p> {
             // A channel has the tags of its named user, and loses those of whoever had it before.
             let own: BTreeSet<&Condition> = tags.get(&user).into_iter().flatten().collect();
             own.iter().for_each(|condition| add((*condition).clone(), whose.clone(), gains));
-            for (other, conditions) in tags.iter().filter(|(other, _)| gains && **other != user) {
+            for (other, conditions) in tags.iter().filter(|(other, _)| gains && number < MOST && **other != user) {
                 let had = || Selector::And(vec![at(whose.clone()), at(Selector::NamedUser(at(other.clone())))]);
                 let lost = conditions.iter().filter(|condition| !own.contains(condition));
                 lost.for_each(|condition| add(condition.clone(), had(), false));
@@ -116,16 +110,15 @@ impl<'p> Regroupings<'p> {
         }
         // Of many members with the same change, a few stand for all.
         let mut alike: BTreeMap<Vec<(bool, String, Option<String>)>, usize> = BTreeMap::new();
-        let (mut looked_at, mut is_part) = (0, false);
+        let mut is_part = false;
         for taggings in members.into_values() {
             let change = |(_, it): &(&Change, Tagging)| (it.removed, it.tag.clone(), it.group.clone());
             let number = alike.entry(taggings.iter().map(change).collect()).or_default();
             *number += 1;
-            if *number > ALIKE || looked_at >= MOST {
+            if *number > ALIKE {
                 is_part = true;
                 continue;
             }
-            looked_at += 1;
             for (change, Tagging { removed, tag, group, whose }) in taggings {
                 let words = match removed {
                     false => format!("gives {} the tag {tag}", whose.who),
@@ -136,24 +129,46 @@ impl<'p> Regroupings<'p> {
                 all.push(Regrouping { condition, whose, is_after: true, is_exact: gains, gains, change, words });
             }
         }
+        let mut of: BTreeMap<Condition, Vec<usize>> = BTreeMap::new();
+        for (at, one) in all.iter().enumerate() {
+            of.entry(one.condition.clone()).or_default().push(at);
+        }
+        is_part |= of.values().any(|own| own.len() > MOST);
         all.iter_mut().filter(|_| is_part).for_each(|one| one.is_exact = false);
-        Self(all)
+        let comes = |at: &usize| all[*at].gains && matches!(all[*at].condition, Condition::User(_));
+        let come = (0..all.len()).filter(comes).collect();
+        Self { all, of, come }
+    }
+
+    /// Those that concern a condition, and whether each lets people meet it.
+    fn concerning(&self, condition: &Condition) -> impl Iterator<Item = (&Regrouping<'p>, bool)> {
+        let own = self.of.get(condition).into_iter().flatten().take(MOST).map(|at| &self.all[*at]);
+        let is_user = matches!(condition, Condition::User(_));
+        let come = self.come.iter().filter(move |_| is_user).map(|at| &self.all[*at]);
+        let others = come.filter(move |one| one.condition != *condition).take(MOST);
+        own.map(|one| (one, one.gains)).chain(others.map(|one| (one, false)))
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     /// Whether each of them is just of the people that it names.
     pub fn is_exact(&self) -> bool {
-        self.0.iter().all(|one| one.is_exact)
+        self.all.iter().all(|one| one.is_exact)
     }
 
     /// Those that concern a condition of an audience.
     pub fn within(&self, selector: &At<Selector>) -> Vec<&Regrouping<'p>> {
         let mut named = BTreeSet::new();
         selector.walk(&mut |one| named.extend(Condition::of(&one.value)));
-        self.0.iter().filter(|one| named.iter().any(|condition| one.concerns(condition).is_some())).collect()
+        let mut found: Vec<&Regrouping<'p>> = Vec::new();
+        for (one, _) in named.iter().flat_map(|condition| self.concerning(condition)) {
+            if !found.iter().any(|other| std::ptr::eq(*other, one)) {
+                found.push(one);
+            }
+        }
+        found
     }
 
     /// What an audience means after the plan; `None` if that is as it is written.
@@ -171,7 +186,7 @@ impl<'p> Regroupings<'p> {
             _ => {
                 let condition = Condition::of(selector)?;
                 let mut meant = None;
-                for (one, gains) in self.0.iter().filter_map(|one| Some((one, one.concerns(&condition)?))) {
+                for (one, gains) in self.concerning(&condition) {
                     let was = meant.unwrap_or_else(|| selector.clone());
                     let after = if one.is_after { self.rewritten(&one.whose) } else { None };
                     let whose = after.unwrap_or_else(|| one.whose.clone());
@@ -190,7 +205,7 @@ impl<'p> Regroupings<'p> {
 fn user_tags(plan: &Plan) -> BTreeMap<String, Vec<Condition>> {
     let mut tags: BTreeMap<String, Vec<Condition>> = BTreeMap::new();
     for change in &plan.changes {
-        for Tagging { tag, group, whose, .. } in kinds::api(&change.address).taggings(None, after(change)) {
+        for Tagging { tag, group, whose, .. } in kinds::api(&change.address).taggings(None, end(change)) {
             let condition = Condition::Tag { group: group.unwrap_or_default(), tag };
             tags.entry(whose.user.unwrap_or_default()).or_default().push(condition);
         }

@@ -136,7 +136,7 @@ impl Remote for NamedUser {
         Some(Request::post("/api/named_users/disassociate", old))
     }
 
-    fn belonging(old: Option<&Value>, new: Option<&Value>) -> Option<Belonging> {
+    fn belonging(old: Option<&Shared>, new: Option<&Shared>) -> Option<Belonging> {
         let (gains, spec) = match (old, new) {
             (None, Some(new)) => (true, new),
             (Some(old), None) => (false, old),

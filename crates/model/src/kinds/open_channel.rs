@@ -149,7 +149,7 @@ impl Remote for OpenChannel {
     }
 
     /// A channel that is uninstalled gets no more messages, whatever tags it had.
-    fn taggings(old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging> {
+    fn taggings(old: Option<&Shared>, new: Option<&Shared>) -> Vec<Tagging> {
         let Some(spec) = new else { return Vec::new() };
         let device = Some(DeviceType::Open(text(&spec["open"]["open_platform_name"])));
         let address = text(&spec["address"]);

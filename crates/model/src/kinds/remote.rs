@@ -174,12 +174,12 @@ pub trait Remote: Resource {
     }
 
     /// The tags that somebody gets or loses where one spec becomes another, comes or goes.
-    fn taggings(_old: Option<&Value>, _new: Option<&Value>) -> Vec<Tagging> {
+    fn taggings(_old: Option<&Shared>, _new: Option<&Shared>) -> Vec<Tagging> {
         Vec::new()
     }
 
     /// The channel that comes to a named user, or that they lose, where one spec becomes another, comes or goes.
-    fn belonging(_old: Option<&Value>, _new: Option<&Value>) -> Option<Belonging> {
+    fn belonging(_old: Option<&Shared>, _new: Option<&Shared>) -> Option<Belonging> {
         None
     }
 
@@ -244,8 +244,8 @@ pub trait Api: Debug + Send + Sync {
     /// What is left of a spec without those of its times that are gone; nothing where all are.
     fn without(&self, spec: &Value, is_gone: &dyn Fn(&Runs) -> bool) -> Option<Value>;
     fn push_ids(&self, object: &Value) -> Vec<String>;
-    fn taggings(&self, old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging>;
-    fn belonging(&self, old: Option<&Value>, new: Option<&Value>) -> Option<Belonging>;
+    fn taggings(&self, old: Option<&Shared>, new: Option<&Shared>) -> Vec<Tagging>;
+    fn belonging(&self, old: Option<&Shared>, new: Option<&Shared>) -> Option<Belonging>;
     fn devices_of(&self, spec: &Shared) -> Option<String>;
     fn firing(&self, spec: &Value) -> Option<Firing>;
     fn is_off(&self, spec: &Value) -> bool;
@@ -368,11 +368,10 @@ impl<R: Remote> Api for Row<R> {
     fn push_ids(&self, object: &Value) -> Vec<String> {
         R::push_ids(object)
     }
-    fn taggings(&self, old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging> {
+    fn taggings(&self, old: Option<&Shared>, new: Option<&Shared>) -> Vec<Tagging> {
         R::taggings(old, new)
     }
-
-    fn belonging(&self, old: Option<&Value>, new: Option<&Value>) -> Option<Belonging> {
+    fn belonging(&self, old: Option<&Shared>, new: Option<&Shared>) -> Option<Belonging> {
         R::belonging(old, new)
     }
     fn devices_of(&self, spec: &Shared) -> Option<String> {

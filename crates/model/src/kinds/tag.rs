@@ -159,7 +159,7 @@ impl Remote for LegacyTag {
     }
 
     /// The tag itself is given to nobody; its removal takes it from everybody.
-    fn taggings(old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging> {
+    fn taggings(old: Option<&Shared>, new: Option<&Shared>) -> Vec<Tagging> {
         let (removed, spec) = match (old, new) {
             (None, Some(new)) => (false, new),
             (Some(old), None) => (true, old),

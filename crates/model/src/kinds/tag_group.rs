@@ -193,7 +193,7 @@ impl Remote for TagGroup {
         Some(operation(old, "remove"))
     }
 
-    fn taggings(old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging> {
+    fn taggings(old: Option<&Shared>, new: Option<&Shared>) -> Vec<Tagging> {
         let Some(spec) = new.or(old) else { return Vec::new() };
         let Some((own, id, noun)) = member(spec) else { return Vec::new() };
         let device = match own {
