@@ -7,9 +7,10 @@ use super::project::{World, manifest};
 /// A name, and the world of it with so many of what it is about.
 pub type Extreme = (&'static str, fn(usize) -> World);
 
-pub const EXTREMES: [Extreme; 4] = [
+pub const EXTREMES: [Extreme; 5] = [
     ("members of one tag group", members),
     ("users of one segment", users),
+    ("pushes to another tag", edits),
     ("segments in a chain", chain),
     ("members of one audience", wide),
 ];
@@ -31,17 +32,25 @@ fn segment(key: &str, criteria: &str) -> (&'static str, String) {
 }
 
 /// One segment that changes, and as many pushes to it as there are.
-fn users(count: usize) -> World {
-    let push = |n: usize| {
-        let (month, day, hour) = (n / 224 % 11 + 2, n / 8 % 28 + 1, n % 8 + 9);
-        let text = format!(
-            "  push-{n}:\n    schedule: {{scheduled_time: 2026-{month:02}-{day:02}T{hour:02}:00}}\n    push:\n\
-             \x20     audience: {{segment: buyers}}\n      device_types: [ios]\n      notification: {{alert: Sale {n}}}\n"
-        );
-        ("scheduled_pushes", text)
-    };
-    let text = |tag: &str| manifest((0..count).map(push).chain([segment("buyers", &format!("      tag: {tag}\n"))]));
+pub fn users(count: usize) -> World {
+    let buyers = |tag: &str| segment("buyers", &format!("      tag: {tag}\n"));
+    let text = |tag: &str| manifest((0..count).map(|n| push(n, "{segment: buyers}")).chain([buyers(tag)]));
     World::new(&text("buyer"), text("customer"))
+}
+
+/// Pushes whose own audience changes, as many as there are.
+pub fn edits(count: usize) -> World {
+    let text = |tag: &str| manifest((0..count).map(|n| push(n, &format!("{{tag: {tag}}}"))));
+    World::new(&text("buyer"), text("customer"))
+}
+
+fn push(n: usize, audience: &str) -> (&'static str, String) {
+    let (month, day, hour) = (n / 224 % 11 + 2, n / 8 % 28 + 1, n % 8 + 9);
+    let text = format!(
+        "  push-{n}:\n    schedule: {{scheduled_time: 2026-{month:02}-{day:02}T{hour:02}:00}}\n    push:\n\
+         \x20     audience: {audience}\n      device_types: [ios]\n      notification: {{alert: Sale {n}}}\n"
+    );
+    ("scheduled_pushes", text)
 }
 
 /// Segments each of which names the one before. The first of them changes, and so all do.

@@ -1,7 +1,8 @@
 //! What it costs to show a plan: `cargo bench --bench render`.
 //!
 //! A plan of 10,000 resources of all kinds, of which each one is created, edited or deleted, is made and shown in every form.
-//! In each form 10,000 resources may cost at most twelve times as much as 1,000; the run fails otherwise. What a form may cost
+//! In each form 10,000 resources may cost at most twelve times as much as 1,000, and 10,000 messages that change through one
+//! segment at most twice as much as 10,000 that change by themselves; the run fails otherwise. What a form may cost
 //! against the plan itself is a target of `cargo bench --bench speed`; here it stands beside. Planning is what `pushplan plan` does before it shows anything, without the network and the disk: it reads and
 //! checks the manifests, reads the JSON that the service has answered with, compares, and arranges the steps. Beside it stands
 //! how much of that is comparing and arranging alone. The machine's speed says nothing here: everything is a ratio of two
@@ -17,7 +18,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use extremes::EXTREMES;
+use extremes::{EXTREMES, edits, users};
 use project::{World, units_of};
 use pushplan::check::{Subject, check};
 use pushplan::plan::Plan;
@@ -31,6 +32,8 @@ const SMALL: usize = 1_000;
 const LARGE: usize = 10_000;
 /// How much longer ten times as much may take.
 const GROWTH: f64 = 12.0;
+/// How much more messages may cost that change through a segment than messages that change by themselves.
+const THROUGH: f64 = 2.0;
 
 type Form = (&'static str, fn(&Plan, &NextSteps) -> String);
 const FORMS: [Form; 4] =
@@ -93,6 +96,19 @@ fn measured(small: World, large: World, rounds: usize) -> [Subjected; 2] {
     both
 }
 
+/// A plan in which one segment changes that many messages use, against one in which each of them changes by itself.
+fn through_a_segment(report: &mut Report) {
+    let [direct, through] = measured(edits(LARGE), users(LARGE), 3);
+    report.line(&format!("one segment changes that {LARGE} messages use ÷ {LARGE} messages that change by themselves"));
+    for (number, (name, _)) in FORMS.iter().enumerate() {
+        let whole = |times: &Times| -> Vec<f64> {
+            times.planning.iter().zip(&times.forms[number]).map(|(planning, form)| planning + form).collect()
+        };
+        let cost = ratios(&whole(&through.times), &whole(&direct.times));
+        report.ratio(&format!("planning and {name}"), &cost, &Target::AtMost(THROUGH));
+    }
+}
+
 fn main() -> ExitCode {
     let mut report = Report::default();
     let [small, large] = measured(World::edited(SMALL), World::edited(LARGE), ROUNDS);
@@ -113,6 +129,7 @@ fn main() -> ExitCode {
     }
     let [.., comment, page] = large.bytes;
     assert!(comment <= 60_000 && page < 8_000_000, "{comment} bytes of Markdown and {page} of HTML");
+    through_a_segment(&mut report);
     for (name, world) in EXTREMES {
         let [small, large] = measured(world(SMALL / 10), world(SMALL), 3);
         report.line(&format!("{SMALL} {name}: seconds ÷ seconds of planning; ÷ those of {}", SMALL / 10));

@@ -124,6 +124,8 @@ fn a_long_text_is_shown_as_it_is_cut() {
         // The family is one character of two columns, and would be columns 45 and 46.
         ("Bring everybody along to the sale on Friday 👨‍👩‍👧 and more", "Bring everybody along to the sale on Friday…"),
         ("Bring everybody along to the sale on Fridy 👨‍👩‍👧 and more", "Bring everybody along to the sale on Fridy 👨‍👩‍👧…"),
+        // One line is shown.
+        (r"Sale\nToday", "Sale…"),
     ] {
         let found =
             found(&push(&format!("      device_types: [android]\n      notification: {{alert: \"{alert}\"}}\n")));

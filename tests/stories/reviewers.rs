@@ -224,3 +224,97 @@ tag_groups:
     assert_eq!(messages(&ran), ["different scheduled_pushes/user Hello > Hello"]);
     says(&project.good(&["plan"]).stdout, &["because named_users/u55 gives the channel phone-55 to named user u55"]);
 }
+
+/// So many pushes at ten o'clock, one on each day, to one tag.
+fn pushes(number: usize, alert: &str) -> String {
+    let one = |day: usize| {
+        format!(
+            "  p{day:02}:\n    schedule: {{scheduled_time: 2035-04-{day:02}T10:00}}\n    push: {{audience: {{tag: vip}}, \
+             device_types: [ios], notification: {{alert: \"Day {day}: {alert}\"}}}}\n"
+        )
+    };
+    format!("scheduled_pushes:\n{}", (1..=number).map(one).collect::<String>())
+}
+
+#[test]
+fn a_variable_that_changes_many_messages_is_their_cause() {
+    let project = Project::new(&pushes(9, "${var.discount} off"));
+    let _service = project.serve();
+    let settings = project.folder.read("pushplan.toml");
+    let with = |discount: &str| {
+        let variables = format!("\n[targets.local.variables]\ndiscount = \"{discount}\"\n");
+        project.folder.write("pushplan.toml", format!("{settings}{variables}"));
+    };
+    with("10 %");
+    project.good(&["apply", "--yes"]);
+    with("15 %");
+    let line =
+        project.folder.read("pushplan.toml").lines().position(|line| line.starts_with("discount")).expect("it") + 1;
+    let because = format!("because var.discount is \"15 %\" instead of \"10 %\" (pushplan.toml:{line})");
+    let told = project.good(&["plan"]).stdout;
+    says(&told, &["9 messages say something else.", "9 scheduled pushes (", "Day 1: [-10-]{+15+} % off", &because]);
+    // The edit is shown twice, and the others are named.
+    assert_eq!(told.matches("\n~ scheduled_pushes/").count(), 2, "{told}");
+    says(&told, &["~ 7 more scheduled pushes have the same edit: scheduled_pushes/p03, scheduled_pushes/p04,"]);
+    let plan: Value = serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("JSON");
+    let causes = plan["messages"][0]["causes"].as_array().expect("causes");
+    assert_eq!(causes.last().expect("one")["address"], "var.discount");
+    assert_eq!(plan["changes"].as_array().expect("changes").len(), 9);
+}
+
+#[test]
+fn many_messages_that_move_alike_are_one_row() {
+    let base = pushes(9, "Hi");
+    let project = Project::new(&base);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(&base.replace("T10:00", "T11:30"));
+    let told = project.good(&["plan"]).stdout;
+    says(&told, &["9 messages go out at another time.", "TIME       9 scheduled pushes (", "1 hour 30 minutes later"]);
+    // One that moves by another length has its own row.
+    project.write(&base.replace("T10:00", "T11:30").replacen("T11:30", "T12:00", 1));
+    let told = project.good(&["plan"]).stdout;
+    says(
+        &told,
+        &["TIME       8 scheduled pushes (", "TIME       scheduled_pushes/p01  Sun 1 Apr 2035 10:00 -> 12:00 UTC"],
+    );
+}
+
+#[test]
+fn messages_that_were_near_before_are_no_news() {
+    let base = pushes(3, "Hi");
+    let near = format!(
+        "{base}  late: {{schedule: {{scheduled_time: 2035-04-01T11:00}}, push: {{audience: {{tag: vip}}, device_types: [ios], notification: {{alert: Late}}}}}}\n"
+    );
+    let project = Project::new(&near);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(&near.replace("Late", "Later"));
+    let told = project.good(&["plan"]).stdout;
+    assert!(!told.contains("    near "), "{told}");
+    project.write(&near.replace("T11:00", "T10:30"));
+    says(&project.good(&["plan"]).stdout, &["near       30 minutes after scheduled_pushes/p01: both can reach"]);
+}
+
+#[test]
+fn a_condition_that_only_moves_in_a_segment_is_not_called_news() {
+    let project = Project::new(BASE);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    for (old, new, because) in [
+        (
+            "{or: [{tag: unsubscribed}, {tag: complained}]}",
+            "{tag: complained}",
+            "because segments/do-not-contact no longer contains \"has the tag unsubscribed\"",
+        ),
+        (
+            "{or: [{tag: unsub",
+            "{and: [{tag: unsub",
+            "because segments/do-not-contact needs all of its conditions, no longer any of them",
+        ),
+    ] {
+        assert!(BASE.contains(old), "{old}");
+        project.write(&BASE.replace(old, new));
+        says(&project.good(&["plan"]).stdout, &[because]);
+    }
+}

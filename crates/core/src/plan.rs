@@ -30,7 +30,9 @@ use pushplan_model::nouns::on_drift::OnDrift;
 use serde::{Deserialize, Serialize};
 
 pub use about::About;
-pub use annotations::{Annotation, Annotations, Loosened, NotPromoted, NothingDeclared, Unmanaged, Why};
+pub use annotations::{
+    Annotation, Annotations, FilledVariable, Loosened, NotPromoted, NothingDeclared, Unmanaged, Why,
+};
 pub use approval::{Approval, Approved, Difference, moved};
 pub use basis::Basis;
 pub use likeness::Likeness;
@@ -244,6 +246,8 @@ pub enum Reason {
     Collision { ids: Vec<String> },
     /// An earlier run lost the answer to its creation, and its result is not known.
     InDoubt { since: Timestamp, candidates: Vec<String> },
+    /// An earlier run lost the answer to its deletion, and its time has come since: it was deleted before that, or sent.
+    DeletedOrSent { since: Timestamp, id: String, due: Timestamp },
     /// The ledger was restored from a backup, and this may have been created by a record that is lost: after `since`, and before
     /// a person accepted that.
     UnknownSinceGap { since: Option<Timestamp>, accepted: Timestamp },

@@ -27,7 +27,7 @@ pub struct Time {
     pub is_new: bool,
     /// The author's time zone.
     pub zone: String,
-    /// The time in words, with how far away it is.
+    /// The time in words, with what it was before and how far away it is.
     pub words: String,
     /// Whether it is in quiet hours by the author's clock, where people can have that.
     pub quiet: bool,
@@ -278,7 +278,10 @@ impl Time {
             was: was.filter(|was| was.when != times.when).map(|was| written(was.when)),
             is_new: stay && was.is_none(),
             zone: words::zone(&times.zone).to_owned(),
-            words: words::when(times, view.plan.made),
+            words: match was.filter(|was| was.when != times.when) {
+                Some(was) => words::changed(was, times, view.plan.made),
+                None => words::when(times, view.plan.made),
+            },
             quiet: times.quiet,
             there: times.there.iter().map(There::new).collect(),
             anywhere: times.anywhere,

@@ -34,23 +34,28 @@ pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
         if !is_written && !seen.text.is_empty() {
             shown.lines.push(Words::new(&label).and(&seen.text));
         }
-        let told = how_much(seen);
-        if !told.is_empty() && number < MESSAGES {
-            fits.lines.push(Words::new(&format!("{label}{told}")));
+        if is_cut(seen) && number < MESSAGES {
+            fits.lines.push(Words::new(&format!("{label}{}", how_much(seen))));
         }
         if !seen.unfilled.is_empty() {
             let words = format!("{label}nothing fills in {}", crate::text::all_of(&seen.unfilled));
             shown.lines.push(Words::default().paint(&words, Paint::Asks));
         }
     }
-    if new.len() > MESSAGES {
-        fits.lines.push(Words::new(&format!("and {} more", new.len() - MESSAGES)));
+    let cut = new.iter().skip(MESSAGES).filter(|seen| is_cut(seen)).count();
+    if cut > 0 {
+        fits.lines.push(Words::new(&format!("and {cut} more that are cut")));
     }
     [shown, fits].into_iter().filter(|row| !row.lines.is_empty()).collect()
 }
 
+/// Whether a screen does not show all of it.
+fn is_cut(seen: &Appearance) -> bool {
+    seen.fits.iter().any(|fit| !fit.whole)
+}
+
 /// `iPhone lock screen: all 84 characters; Android collapsed: "Hi there, we…"`.
-pub fn how_much(seen: &Appearance) -> String {
+fn how_much(seen: &Appearance) -> String {
     let one = |fit: &crate::look::Fit| match fit.whole {
         true => format!("{}: {}", fit.screen, seen.how_much(fit)),
         false => format!("{}: {}", fit.screen, quoted(&fit.shown)),

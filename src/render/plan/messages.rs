@@ -8,7 +8,7 @@ use crate::audience::Relation;
 use crate::plan::{Action, Change, DeclaredAt};
 use crate::render::layout::Paint;
 use crate::review::prose::{self, Piece};
-use crate::review::{FieldChange, MessageChange, MessageClass, MessageFate, MessageGroup};
+use crate::review::{EACH_DEVICE, FieldChange, MessageChange, MessageClass, MessageFate, MessageGroup};
 use crate::text::{all_of, count, quoted, short};
 use crate::timing::Times;
 use crate::timing::words;
@@ -64,7 +64,10 @@ pub enum WhoMark {
 /// What a message changes because of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Because {
-    pub address: Address,
+    /// An address, or a variable of the target.
+    pub name: String,
+    /// Nothing for a variable.
+    pub address: Option<Address>,
     pub words: String,
     pub place: Option<DeclaredAt>,
 }
@@ -171,7 +174,7 @@ fn row(view: &PlanView, group: &MessageGroup) -> MessageRow {
         name: group.name(),
         address: (is_ours && !many).then(|| message.address.clone()),
         part: if many { Some(names()) } else { part(group) },
-        when: if many { None } else { when(message) },
+        when: if many { message.shift().map(words::shift) } else { when(message) },
         text: text(group),
         who: who(message),
         reach: reach::of_group(view.plan, group),
@@ -225,26 +228,33 @@ fn text(group: &MessageGroup) -> Vec<Piece> {
     let (old, new) = (message.text.old.as_deref(), message.text.new.as_deref());
     let whole = |text: &str| quoted(&short(&crate::render::one_line(text.trim()), TEXT));
     match (old, new) {
-        (Some(old), Some(new)) if message.text.is_changed && old != new => match prose::words(old, new) {
-            Some(pieces) if old.len().max(new.len()) <= 2 * TEXT => pieces,
-            _ => vec![Piece::Goes(whole(old)), Piece::Same(" ".to_owned()), Piece::Comes(whole(new))],
-        },
+        (Some(old), Some(new)) if message.text.is_changed && old != new => {
+            let mut pieces = match prose::words(old, new) {
+                Some(pieces) if old.len().max(new.len()) <= 2 * TEXT => pieces,
+                _ => vec![Piece::Goes(whole(old)), Piece::Same(" ".to_owned()), Piece::Comes(whole(new))],
+            };
+            pieces.extend(changed_fields(message));
+            pieces
+        }
         // Each of several says something else.
         _ if group.messages.iter().any(|other| other.text.new != message.text.new) => Vec::new(),
         (_, Some(text)) | (Some(text), None) if !text.trim().is_empty() => {
-            let also = message.text.is_changed && old == new;
             let mut pieces = vec![Piece::Same(whole(text))];
-            for field in message.text.fields.iter().take(FIELDS).filter(|_| also) {
-                pieces.extend(changed_field(field));
-            }
-            let more = message.text.fields.len().saturating_sub(FIELDS);
-            if also && more > 0 {
-                pieces.push(Piece::Same(format!("; {}", count(more, "other field"))));
-            }
+            pieces.extend(changed_fields(message));
             pieces
         }
         _ => Vec::new(),
     }
+}
+
+/// What changes beside the text.
+fn changed_fields(message: &MessageChange) -> Vec<Piece> {
+    let fields = &message.text.fields;
+    let mut pieces: Vec<Piece> = fields.iter().take(FIELDS).flat_map(changed_field).collect();
+    if let more @ 1.. = fields.len().saturating_sub(FIELDS) {
+        pieces.push(Piece::Same(format!("; {}", count(more, "other field"))));
+    }
+    pieces
 }
 
 /// A field that changes: `; actions.open.content: `, and its old and new value.
@@ -263,7 +273,8 @@ fn who(message: &MessageChange) -> Vec<(WhoMark, String)> {
         let named: Vec<&str> = message.recipients.iter().take(NAMED).map(String::as_str).collect();
         let more = message.recipients.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        return vec![(WhoMark::Gets, format!("to {}{more}", named.join(", ")))];
+        let devices = if message.is_to_users() { EACH_DEVICE } else { "" };
+        return vec![(WhoMark::Gets, format!("to {}{more}{devices}", named.join(", ")))];
     }
     let (was, is) = (times(message, |(was, _)| was), times(message, |(_, is)| is));
     let again = match message.fate == MessageFate::Changed && was != is {
@@ -305,6 +316,11 @@ fn quiet(message: &MessageChange) -> Option<String> {
 fn because(group: &MessageGroup) -> Vec<Because> {
     let others = group.first.causes.iter().filter(|cause| !cause.words.is_empty());
     others
-        .map(|cause| Because { address: cause.address.clone(), words: cause.words.clone(), place: cause.place.clone() })
+        .map(|cause| Because {
+            name: cause.name(),
+            address: cause.variable.is_none().then(|| cause.address.clone()),
+            words: cause.words.clone(),
+            place: cause.place.clone(),
+        })
         .collect()
 }

@@ -4,6 +4,7 @@ pub(super) mod content;
 pub(super) mod decisions;
 pub mod drift;
 mod facts;
+mod folds;
 pub mod json;
 pub(super) mod loosened;
 pub(super) mod markdown;
@@ -118,10 +119,11 @@ impl Near {
         Self { all, of }
     }
 
-    /// Those of an address, each with whether it is the earlier of the two.
+    /// What is news of those of an address, each with whether it is the earlier of the two.
     pub fn of(&self, address: &Address) -> Vec<(&Collision, bool)> {
         let places = self.of.get(address).into_iter().flatten();
-        places.map(|(place, earlier)| (&self.all.found[*place], *earlier)).collect()
+        let all = places.map(|(place, earlier)| (&self.all.found[*place], *earlier));
+        all.filter(|(collision, _)| collision.news).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod messages;
 
+use super::folds::{self, Shown};
 use super::{Block, NextSteps, PlanView, past, rows, unmanaged, words};
 use crate::cores;
 use crate::digest::Digest;
@@ -56,24 +57,27 @@ fn whole(view: &PlanView, ahead: Option<&NextSteps>, style: Style, tell: &mut dy
         layout::paragraph(&mut out, &Words::default().paint(&words, Paint::Danger), 0, style);
         tell(&(out + "\n"));
     }
-    if let Some(words) = view.plan.compared_with() {
-        let mut out = String::new();
-        layout::paragraph(&mut out, &Words::default().paint(&words, Paint::Asks), 0, style);
-        tell(&(out + "\n"));
-    }
     if !view.blocks.is_empty() || !view.drift.is_empty() || !view.plan.told.loosened.is_empty() {
         let mut out = String::new();
         at_stake(&mut out, view, style);
         tell(&out);
     }
+    if let Some(words) = view.plan.compared_with() {
+        let mut out = String::new();
+        layout::paragraph(&mut out, &Words::default().paint(&words, Paint::Asks), 0, style);
+        tell(&(out + "\n"));
+    }
     if !view.blocks.is_empty() {
         view.ask_ahead();
     }
-    for some in view.blocks.chunks(TOGETHER) {
-        let parts = cores::each_if(some.len() > 8 * JOINED, some.chunks(JOINED).collect(), |blocks: &[Block]| {
-            let mut out = String::with_capacity(blocks.len() * USUAL);
-            for block in blocks {
-                one(&mut out, view, block, rows::of_words(view, block), false, style);
+    for some in folds::shown(view).chunks(TOGETHER) {
+        let parts = cores::each_if(some.len() > 8 * JOINED, some.chunks(JOINED).collect(), |all: &[Shown]| {
+            let mut out = String::with_capacity(all.len() * USUAL);
+            for shown in all {
+                match shown {
+                    Shown::One(block) => one(&mut out, view, block, rows::of_words(view, block), false, style),
+                    Shown::Others(blocks) => others(&mut out, blocks, style),
+                }
             }
             out
         });
@@ -133,6 +137,13 @@ fn one(out: &mut String, view: &PlanView, block: &Block, said: Vec<Row>, drifted
     for rows in [content, said] {
         layout::rows(out, &rows, 4, style);
     }
+    out.push('\n');
+}
+
+/// Those with the same edit as the one above.
+fn others(out: &mut String, blocks: &[&Block], style: Style) {
+    let sign = Words::default().paint(Action::Update.symbol(), rows::paint_of(Action::Update));
+    layout::paragraph(out, &sign.and(&format!(" {}", folds::words(blocks))), 0, style);
     out.push('\n');
 }
 

@@ -1,12 +1,15 @@
 //! When it messages people: by the author's clock, by UTC, by the clocks over there; or what sets it off.
 
+use std::collections::BTreeSet;
+
 use super::PlanView;
+use crate::address::Address;
 use crate::plan::{Action, Change};
 use crate::render::layout::{Paint, Row, Words};
 use crate::text::count;
-use crate::timing::{Times, words};
+use crate::timing::{Collision, Times, words};
 
-/// How many times are told with the clocks over there; and how many messages that are near.
+/// How many times are told with the clocks over there.
 const TIMES: usize = 6;
 
 /// When a change messages people, where it does so by itself.
@@ -22,7 +25,11 @@ pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
     let is_whole = old.is_empty() || new.is_empty() || both.each().all(|(was, is)| was.is_some() && is.is_some());
     if is_whole && are_alike(old) && are_alike(new) {
         let before = old.first().filter(|before| !new.is_empty() && before.when != shown.when);
-        row.lines = lines(view, Words::default(), before, shown, true);
+        let is_other = before.is_some() || old.is_empty() || new.is_empty();
+        row.lines = match is_other {
+            true => lines(view, Words::default(), before, shown, true),
+            false => vec![Words::new(&words::when(shown, view.plan.made))],
+        };
         return vec![row];
     }
     let mut all: Vec<_> = both.each().collect();
@@ -47,7 +54,8 @@ pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
                 vec![Words::new(&label).paint(&told, Paint::Old)]
             }
             (None, Some(is)) if stay => lines(view, words.paint("new: ", Paint::New), None, is, clocks),
-            (was, Some(is)) => lines(view, words, was.filter(|was| was.when != is.when), is, clocks),
+            (Some(was), Some(is)) if was.when == is.when => vec![words.and(&words::when(is, view.plan.made))],
+            (was, Some(is)) => lines(view, words, *was, is, clocks),
             (Some(was), None) => lines(view, words, None, was, clocks),
             (None, None) => Vec::new(),
         });
@@ -62,7 +70,7 @@ fn are_alike(all: &[Times]) -> bool {
     all.iter().all(|times| times.when == all[0].when)
 }
 
-/// A time behind some words, and what it was before where that was another. Clocks over there are told where they are asked for,
+/// A time behind some words, and what it was before where that was another. Clocks over there are told if they are asked for,
 /// or where people sleep.
 fn lines(view: &PlanView, begin: Words, before: Option<&Times>, times: &Times, clocks: bool) -> Vec<Words> {
     let now = view.plan.made;
@@ -93,30 +101,24 @@ fn set_off(view: &PlanView, change: &Change) -> Option<Row> {
     Some(Row::new("when", words))
 }
 
-/// Other messages that the same people would get shortly before or after.
-pub fn near(view: &PlanView, change: &Change) -> Vec<Row> {
-    let told = view.collisions().of(&change.address);
-    let mut rows: Vec<Row> = Vec::new();
-    let mut said: Vec<String> = Vec::new();
-    for (collision, earlier) in told.iter() {
-        if said.len() == TIMES {
-            break;
+/// Other messages that the same people would get shortly before or after: the nearest, and how many more there are.
+pub fn near(view: &PlanView, change: &Change) -> Option<Row> {
+    let near = view.collisions();
+    let told = near.of(&change.address);
+    let (first, earlier) = told.iter().min_by_key(|(collision, _)| collision.apart_seconds)?;
+    let words = Words::default().paint(&words::collision(first, *earlier), Paint::Asks);
+    let row = Row::new("near", words).paint(Paint::Asks);
+    let another = |(collision, earlier): &(&Collision, bool)| {
+        let Collision { one, other, .. } = collision;
+        (if *earlier { other } else { one }).address.clone()
+    };
+    let nearest = another(&(*first, *earlier));
+    let others: BTreeSet<Address> = told.iter().map(another).filter(|address| *address != nearest).collect();
+    Some(match others.len() {
+        0 => row,
+        more => {
+            let apart = words::length(near.all.apart_seconds);
+            row.line(Words::new(&format!("and {} within {apart}", count(more, "more message"))))
         }
-        let words = words::collision(collision, *earlier);
-        // Variants that go out together are near to the same.
-        if !said.contains(&words) {
-            said.push(words);
-        }
-    }
-    for words in said {
-        let words = Words::default().paint(&words, Paint::Asks);
-        match rows.first_mut() {
-            Some(row) => row.lines.push(words),
-            None => rows.push(Row::new("near", words).paint(Paint::Asks)),
-        }
-    }
-    if let Some(row) = rows.first_mut().filter(|_| told.len() > TIMES) {
-        row.lines.push(Words::new(&format!("and {} more", told.len() - TIMES)));
-    }
-    rows
+    })
 }

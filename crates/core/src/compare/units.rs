@@ -14,7 +14,7 @@ use pushplan_model::node::Shared;
 use pushplan_model::nouns::schedule::When;
 use pushplan_model::source::Sources;
 use pushplan_project::look;
-use pushplan_project::manifest::{Declared, Desired};
+use pushplan_project::manifest::{self, Declared, Desired};
 use serde_json::Value;
 
 use super::Names;
@@ -71,7 +71,7 @@ pub fn taken(desired: Desired, sources: &Sources) -> (BTreeMap<Address, Unit>, B
 
 /// What one resource is applied as.
 fn units_of(address: &Address, declared: &Declared, sources: &Sources) -> Vec<(Address, Unit)> {
-    let (place, aside, lifecycle) = (place(declared, sources), aside(declared), &declared.lifecycle);
+    let (place, aside, lifecycle) = (place(declared, sources), aside(declared, sources), &declared.lifecycle);
     let unit = |(key, spec): (String, Shared)| {
         let unit = Unit {
             spec,
@@ -117,7 +117,7 @@ fn place(declared: &Declared, sources: &Sources) -> Option<DeclaredAt> {
 }
 
 /// What its author said that the service never learns.
-fn aside(declared: &Declared) -> Annotation {
+fn aside(declared: &Declared, sources: &Sources) -> Annotation {
     let mut parts = Parts::new(&declared.key);
     declared.spec.parts(&mut parts);
     let name = |sending: &Sending| sending.schedule.zone.iana_name().unwrap_or("UTC").to_owned();
@@ -134,5 +134,20 @@ fn aside(declared: &Declared) -> Annotation {
     let templates = parts.pushes.iter().filter_map(|push| push.template.as_ref());
     let mut templates: Vec<String> = templates.map(|name| name.0.clone()).collect();
     templates.dedup();
-    Annotation { zone, zones, templates, previews, ..Annotation::default() }
+    let variables = variables(&parts, sources);
+    Annotation { zone, zones, templates, previews, variables, ..Annotation::default() }
+}
+
+/// The variables that messages are written with, each once.
+fn variables(parts: &Parts, sources: &Sources) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for said in &parts.said {
+        let spans = [said.notification.map(|it| it.span), said.message.map(|it| it.span)];
+        for text in spans.into_iter().flatten().filter(|span| span.file().is_some()).map(|span| sources.text(span)) {
+            names.extend(manifest::variables_in(text).map(str::to_owned));
+        }
+    }
+    names.sort_unstable();
+    names.dedup();
+    names
 }

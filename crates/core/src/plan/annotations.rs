@@ -40,6 +40,9 @@ pub struct Annotations {
     /// How near to each other two messages to one person may be; `None` where nobody asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart_seconds: Option<i64>,
+    /// The values of the target's variables that messages are written with.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, FilledVariable>,
     /// When something was last applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_apply: Option<Timestamp>,
@@ -183,6 +186,14 @@ impl Unmanaged {
     }
 }
 
+/// What a variable of the target is filled in with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilledVariable {
+    pub value: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<DeclaredAt>,
+}
+
 /// What is to be known of one address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Annotation {
@@ -198,6 +209,9 @@ pub struct Annotation {
     /// Where it is declared, where what is applied of it are its parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<DeclaredAt>,
+    /// The variables of the target that its messages are written with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<String>,
     /// The keys of the templates that its messages come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub templates: Vec<String>,

@@ -27,6 +27,7 @@ use crate::plan::{Action, Change, ReachChange};
 pub use causes::MessageCause;
 pub use groups::MessageGroup;
 pub use reach::CountedAudience;
+pub use sends::EACH_DEVICE;
 pub use verdict::VerdictSentence;
 
 /// A message that changes for people.

@@ -55,6 +55,16 @@ impl Condition {
     }
 }
 
+impl Regrouping<'_> {
+    /// What several of them do.
+    pub fn several(&self) -> &'static str {
+        match self.is_after {
+            true => "changes the tags of several members",
+            false => "gives or takes several channels",
+        }
+    }
+}
+
 /// What a plan changes of the tags and channels of people.
 #[derive(Debug, Default)]
 pub(super) struct Regroupings<'p> {

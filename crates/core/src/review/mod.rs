@@ -27,8 +27,8 @@ use members::Regroupings;
 
 pub use audience::{Mark, Marked, Who};
 pub use impact::{
-    AudienceChange, CountedAudience, FieldChange, MessageCause, MessageChange, MessageClass, MessageFate, MessageGroup,
-    TextChange, VerdictSentence,
+    AudienceChange, CountedAudience, EACH_DEVICE, FieldChange, MessageCause, MessageChange, MessageClass, MessageFate,
+    MessageGroup, TextChange, VerdictSentence,
 };
 pub use times::BothTimes;
 

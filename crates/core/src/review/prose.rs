@@ -18,6 +18,22 @@ const CELLS: usize = 250_000;
 /// What is longer is not compared word by word.
 const MOST: usize = 100_000;
 
+/// What goes and comes in a text, without what stays.
+pub fn edit(old: Option<&str>, new: Option<&str>) -> String {
+    let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
+    match words(old, new) {
+        Some(pieces) => {
+            let moved = pieces.iter().filter_map(|piece| match piece {
+                Piece::Same(_) => None,
+                Piece::Goes(text) => Some(format!("-{text}")),
+                Piece::Comes(text) => Some(format!("+{text}")),
+            });
+            moved.collect::<Vec<_>>().join("|")
+        }
+        None => format!("-{old}|+{new}"),
+    }
+}
+
 /// The words that go and come. `None` where the two have little in common, or are no prose.
 pub fn words(old: &str, new: &str) -> Option<Vec<Piece>> {
     if !(is_prose(old) && is_prose(new)) || old.len().max(new.len()) > MOST {

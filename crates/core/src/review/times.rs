@@ -16,6 +16,7 @@ use pushplan_project::timing::{self, Collisions, Country, Times, Upcoming, has_p
 use serde_json::Value;
 
 use super::fields::partners;
+use super::impact::MessageClass;
 use super::{Review, Side, after, before};
 use crate::plan::{Action, Change};
 
@@ -186,12 +187,16 @@ impl Review<'_> {
                 Some((change, known.of(side).read(change, side)?, key(&change.address)))
             })
             .collect();
+        // Two that were near before, to the same people, are no news if one of them says something else.
+        let is_as_near = |class| matches!(class, MessageClass::Text | MessageClass::Fewer | MessageClass::Nobody);
+        let messages = self.impact().iter().filter(|message| !is_as_near(message.class));
+        let news: BTreeSet<&Address> = messages.map(|message| &message.address).collect();
         let upcoming: Vec<Upcoming> = sending
             .iter()
             .flat_map(|(change, spec, key)| {
                 let mut parts = Parts::new(key);
                 spec.parts(&mut parts);
-                let news = change.action != Action::Keep && change.rest().is_empty();
+                let news = news.contains(&change.address) && change.rest().is_empty();
                 let sendings = parts.sendings.into_iter();
                 let upcoming = sendings.map(|sending| Upcoming {
                     people: self.people(Side::After, sending.audience),

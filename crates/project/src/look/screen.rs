@@ -20,6 +20,8 @@ pub struct Screen {
     pub place: &'static str,
     /// None where nothing is known to be cut.
     pub columns: Option<usize>,
+    /// How many lines are shown, where a text has several.
+    lines: Option<usize>,
 }
 
 static SCREENS: [Screen; 3] = [
@@ -28,14 +30,22 @@ static SCREENS: [Screen; 3] = [
         name: "iPhone lock screen",
         place: "an iPhone's lock screen",
         columns: Some(178),
+        lines: Some(4),
     },
     Screen {
         device: DeviceType::Android,
         name: "Android collapsed",
         place: "Android's collapsed line",
         columns: Some(45),
+        lines: Some(1),
     },
-    Screen { device: DeviceType::Web, name: "browser notification", place: "a browser's notification", columns: None },
+    Screen {
+        device: DeviceType::Web,
+        name: "browser notification",
+        place: "a browser's notification",
+        columns: None,
+        lines: None,
+    },
 ];
 
 /// The screens that a text can appear on; a template's on all of them.
@@ -60,7 +70,9 @@ pub struct Fit {
 impl Screen {
     /// What is left of a text; `None` where all of it fits.
     pub fn cut<'t>(&self, text: &'t str) -> Option<&'t str> {
-        cut(text, self.columns?)
+        let lines = self.lines.and_then(|lines| text.match_indices('\n').nth(lines - 1)).map(|(end, _)| &text[..end]);
+        let cut = self.columns.and_then(|columns| cut(lines.unwrap_or(text), columns));
+        cut.or(lines.map(str::trim_end))
     }
 
     fn fit(&self, text: &str) -> Fit {
@@ -109,6 +121,17 @@ mod tests {
         );
         assert_eq!(all[1].shown, format!("{}…", "👨‍👩‍👧".repeat(22)));
         assert_eq!(all[0].shown, long);
+    }
+
+    #[test]
+    fn a_text_of_several_lines_is_cut_where_the_last_line_ends() {
+        let shown = |text: &str| fits(text, None).into_iter().map(|fit| fit.shown).collect::<Vec<_>>();
+        assert_eq!(
+            shown("One\nTwo\nThree\nFour\nFive\nSix"),
+            ["One\nTwo\nThree\nFour…", "One…", "One\nTwo\nThree\nFour\nFive\nSix"]
+        );
+        assert_eq!(shown("One\nTwo"), ["One\nTwo", "One…", "One\nTwo"]);
+        assert_eq!(fits("One\nTwo", None)[1].characters, 3);
     }
 
     #[test]

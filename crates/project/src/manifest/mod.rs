@@ -46,6 +46,7 @@ pub use parse::{FILE_LIMIT, Parsed, to_text};
 pub use project::{PROJECT_FILE, Project, ProjectFile, QuietHours, Target, no_code, not_free};
 pub use single::{ManifestsHandle, SingleTarget, read_as, read_once};
 pub use split::parse;
+pub use variables::variables_in;
 
 use pushplan_io::files::{self, ReadError};
 use pushplan_io::git::Commit;

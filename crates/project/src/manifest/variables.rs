@@ -76,6 +76,11 @@ pub fn escaped(text: &str) -> String {
     text.replace(BEGIN, ESCAPED)
 }
 
+/// The names of the variables in a text as it is written.
+pub fn variables_in(text: &str) -> impl Iterator<Item = &str> {
+    text.split(BEGIN).skip(1).filter_map(|rest| rest.split(|c: char| !is_letter(c)).next()).filter(|name| is_name(name))
+}
+
 /// What variables are filled in with.
 #[derive(Debug)]
 pub struct Filling<'a> {
@@ -212,5 +217,9 @@ impl Filler<'_> {
 
 /// Whether a variable can have this name.
 pub fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+    !name.is_empty() && name.chars().all(is_letter)
+}
+
+fn is_letter(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }

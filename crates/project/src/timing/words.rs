@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::schedule::When;
 use pushplan_model::text::{all_of, count};
 
@@ -36,6 +37,11 @@ pub fn length(seconds: i64) -> String {
         _ => (away / 86_400, "day"),
     };
     count(usize::try_from(number).unwrap_or(usize::MAX), unit)
+}
+
+/// How far a time moves: `30 minutes later`.
+pub fn shift(seconds: i64) -> String {
+    format!("{} {}", Delay(seconds.abs()), if seconds < 0 { "earlier" } else { "later" })
 }
 
 /// `Fri 27 Nov 2026`.
@@ -97,7 +103,17 @@ pub fn changed(old: &Times, new: &Times, now: Timestamp) -> String {
         () if was.date() == is.date() => (written(old), clock(is)),
         () => (written(old), written(new)),
     };
-    format!("{was} -> {is} {}", rest(new, now))
+    format!("{was} -> {is} {}{}", rest(new, now), other_offset(old, new))
+}
+
+/// That the clocks of a zone are put forward or back between two times: `; UTC+2 by then, not UTC+1`.
+fn other_offset(old: &Times, new: &Times) -> String {
+    let (When::At(was), When::At(is)) = (old.when, new.when) else { return String::new() };
+    let offset = |at: Timestamp| new.zone.to_offset(at);
+    match zone(&old.zone) == zone(&new.zone) && offset(was) != offset(is) {
+        true => format!("; UTC{} by then, not UTC{} (daylight saving)", offset(is), offset(was)),
+        false => String::new(),
+    }
 }
 
 /// What a clock shows elsewhere: `Sydney 01:00 Sat (quiet)`.
@@ -296,6 +312,11 @@ mod tests {
         let now = NOW.parse().unwrap();
         let old = at("2026-11-27T11:00Z", "America/New_York");
         for (new, words) in [
+            (
+                at("2027-03-29T13:00Z", "America/New_York"),
+                "Fri 27 Nov 2026 06:00 -> Mon 29 Mar 2027 09:00 America/New_York = 13:00 UTC, in 133 days; \
+                 UTC-04 by then, not UTC-05 (daylight saving)",
+            ),
             (
                 at("2026-11-27T14:00Z", "America/New_York"),
                 "Fri 27 Nov 2026 06:00 -> 09:00 America/New_York = 14:00 UTC, in 11 days",

@@ -91,7 +91,7 @@ impl PageReport<'_> {
                     @if row.is_by_hand { p.asks { (messages::BY_HAND) } }
                     @for because in &row.because {
                         p.faint {
-                            "because " (self.link(&because.address)) " " (one_line(&because.words))
+                            "because " @match &because.address { Some(address) => (self.link(address)), None => code { (because.name) } } " " (one_line(&because.words))
                             @if let Some(place) = because.place() { " " span.place { (one_line(&place)) } }
                         }
                     }

@@ -99,6 +99,7 @@ pub struct TimePair {
 /// A change that a message changes because of.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Cause {
+    /// The resource, or the variable of the target, such as var.discount.
     pub address: String,
     pub file: Option<String>,
     pub line: Option<usize>,
@@ -187,9 +188,9 @@ impl ChangedField {
 
 impl Cause {
     fn new(cause: &MessageCause) -> Self {
-        let MessageCause { address, place, words, is_exclusion: _ } = cause;
+        let MessageCause { address: _, variable: _, place, words, is_exclusion: _ } = cause;
         Self {
-            address: address.to_string(),
+            address: cause.name(),
             file: place.as_ref().map(|place| place.file.to_string()),
             line: place.as_ref().map(|place| place.line),
             words: words.clone(),

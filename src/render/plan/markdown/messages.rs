@@ -92,7 +92,7 @@ fn row(row: &MessageRow) -> String {
     let mut who: Vec<String> = row.who.iter().map(|(mark, words)| format!("{}{}", sign(mark), text(words))).collect();
     who.extend(row.reach.as_ref().map(|words| text(words)));
     for because in &row.because {
-        let address = code(&short(&because.address.to_string(), CELL));
+        let address = code(&short(&because.name, CELL));
         let place = because.place().map(|place| format!(" ({})", code(&short(&place, CELL)))).unwrap_or_default();
         who.push(format!("because {address} {}{place}", text(&because.words)));
     }

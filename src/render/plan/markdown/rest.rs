@@ -16,6 +16,8 @@ use crate::timing::words::collision;
 
 /// How many characters of a target or a service are shown.
 const NAME: usize = 80;
+/// How many pairs of messages that are near to each other are named.
+const NEAR: usize = 5;
 /// How many characters a line has.
 const LINE: usize = 300;
 
@@ -67,17 +69,23 @@ pub fn compared_with(plan: &Plan) -> String {
 /// Messages that one person would get shortly after each other.
 pub fn near(view: &PlanView, most: usize) -> Cut {
     let all = &view.collisions().all;
-    let mut found = all.found.iter().filter(|one| one.news).peekable();
-    if found.peek().is_none() && all.uncompared == 0 {
+    let mut found: Vec<&Collision> = all.found.iter().filter(|one| one.news).collect();
+    if found.is_empty() && all.uncompared == 0 {
         return Cut::default();
     }
+    found.sort_by_key(|one| one.apart_seconds);
+    let more = found.len().saturating_sub(NEAR);
+    found.truncate(NEAR);
     let head = "### Near to each other\n\nOne person can get both of these, shortly after each other:\n\n";
-    let line = |one: &Collision| {
+    let line = |one: &&Collision| {
         let words = format!("goes out {}", collision(one, true));
         let address = markdown::code(&short(&one.one.to_string(), LINE));
         format!("- {address} {}\n", markdown::text(&short(&words, LINE)))
     };
-    let mut section = section(head, found, line, most, "more pair");
+    let mut section = section(head, found.iter(), line, most.saturating_sub(60), "more pair");
+    if more > 0 {
+        section.text.push_str(&format!("and {} further apart.\n\n", count(more, "more pair")));
+    }
     if all.uncompared > 0 {
         section.text.push_str(&format!("{} are too many to compare.\n\n", count(all.uncompared, "more pair")));
     }

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use pushplan_io::failure::Failure;
 use pushplan_model::address::Address;
 use pushplan_model::nouns::level::Level;
+use pushplan_model::source::Span;
 
 use super::{PlanRequest, Remembered, Workspace};
 use crate::engine::target::Opened;
-use crate::plan::{Annotations, Basis, DeclaredAt, NotPromoted};
+use crate::plan::{Annotations, Basis, DeclaredAt, FilledVariable, NotPromoted};
 use crate::planner::{NoMatch, Rules};
 
 impl Workspace {
@@ -78,8 +79,30 @@ impl Workspace {
             project: named.map(|name| name.value.clone()),
             quiet: self.quiet,
             apart_seconds: self.apart.map(|apart| apart.as_secs()),
+            variables: self.variables(),
             ..Annotations::default()
         }
+    }
+}
+
+impl Workspace {
+    /// The variables of the target that messages are written with.
+    fn variables(&self) -> BTreeMap<String, FilledVariable> {
+        let named: BTreeSet<&String> = self.units.values().flat_map(|unit| &unit.aside.variables).collect();
+        let Some(target) = self.manifests.project.target(&self.target).filter(|_| !named.is_empty()) else {
+            return BTreeMap::new();
+        };
+        let place = |span: Span| {
+            let source = self.manifests.sources.get(span.file()?);
+            Some(DeclaredAt { file: source.path.clone(), line: source.line(span.range().start) })
+        };
+        let values = target.values();
+        let own = target.variables.keys().filter(|name| named.contains(&name.value));
+        let filled = own.map(|name| {
+            let value = values.get(&name.value).cloned().unwrap_or_default();
+            (name.value.clone(), FilledVariable { value, place: place(name.span) })
+        });
+        filled.collect()
     }
 }
 

@@ -9,7 +9,7 @@ use pushplan_model::nouns::audience::{SegmentRef, Selector};
 use pushplan_model::text::quoted;
 
 use super::{AudienceChange, MessageFate, TextChange};
-use crate::plan::{Action, Change, DeclaredAt};
+use crate::plan::{Action, Change, DeclaredAt, Moved};
 use crate::review::members::Regrouping;
 use crate::review::{Mark, Review, Side, start};
 
@@ -17,11 +17,34 @@ use crate::review::{Mark, Review, Side, start};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageCause {
     pub address: Address,
+    /// The variable of the target that fills in something else: `var.discount`.
+    pub variable: Option<String>,
     pub place: Option<DeclaredAt>,
     /// What it changes: `no longer contains "has the tag unsubscribed"`. Empty for the message's own resource.
     pub words: String,
     /// Whether it is a segment that the message excludes, and that has lost people.
     pub is_exclusion: bool,
+}
+
+impl MessageCause {
+    pub(super) fn of(address: Address, place: Option<DeclaredAt>, words: String) -> Self {
+        Self { address, variable: None, place, words, is_exclusion: false }
+    }
+
+    /// What it is called: its address, or the variable.
+    pub fn name(&self) -> String {
+        self.variable.clone().unwrap_or_else(|| self.address.to_string())
+    }
+}
+
+/// What stood everywhere in an old text where a value stands in the new one, if that is all that differs.
+fn filled_before<'t>(value: &str, old: &'t str, new: &str) -> Option<&'t str> {
+    let parts: Vec<&str> = new.split(value).filter(|_| !value.is_empty()).collect();
+    let times = parts.len().checked_sub(1).filter(|times| *times > 0)?;
+    let room = old.len().checked_sub(parts.iter().map(|part| part.len()).sum())?;
+    let start = parts[0].len();
+    let was = old.get(start..start + room / times)?;
+    (was != value && parts.join(was) == old).then_some(was)
 }
 
 impl<'p> Review<'p> {
@@ -39,25 +62,37 @@ impl<'p> Review<'p> {
         let templates = if text.is_changed { self.changed_templates(change) } else { Vec::new() };
         let is_through = !templates.is_empty() || self.is_through_segments(change, audience);
         if is_own && (!is_through || fate != MessageFate::Changed || !self.is_only_through(change, text, &templates)) {
-            let place = change.place.clone();
-            causes.push(MessageCause {
-                address: change.address.clone(),
-                place,
-                words: String::new(),
-                is_exclusion: false,
-            });
+            // No line of a file is the cause of what a person changed on the service.
+            let (place, words) = match change.moved {
+                Some(Moved::Service) => (None, "was changed on the service since the last apply"),
+                Some(Moved::Removed) => (None, "was deleted on the service since the last apply"),
+                _ => (change.place.clone(), ""),
+            };
+            causes.push(MessageCause::of(change.address.clone(), place, words.to_owned()));
         }
-        causes.extend(templates.into_iter().map(|template| MessageCause {
-            address: template.address.clone(),
-            place: template.place.clone(),
-            words: "changes".to_owned(),
-            is_exclusion: false,
-        }));
+        let of_template = |template: &Change| {
+            MessageCause::of(template.address.clone(), template.place.clone(), "changes".to_owned())
+        };
+        causes.extend(templates.into_iter().map(of_template));
+        causes.extend(self.changed_variable(change, text));
         if audience.relation.as_ref().is_some_and(|relation| *relation != pushplan_model::audience::Relation::Same) {
             causes.extend(self.moved_segments(change).into_iter().map(|segment| self.of_segment(segment, change)));
             causes.extend(self.regrouped(change));
         }
         causes
+    }
+
+    /// The variable whose other value is all that a text changes by.
+    fn changed_variable(&self, change: &Change, text: &TextChange) -> Option<MessageCause> {
+        let (old, new) = (text.old.as_deref()?, text.new.as_deref()?);
+        let names = &self.plan.told.of.get(&change.address)?.variables;
+        names.iter().find_map(|name| {
+            let filled = self.plan.told.variables.get(name)?;
+            let was = filled_before(&filled.value, old, new)?;
+            let words = format!("is {} instead of {}", quoted(&filled.value), quoted(was));
+            let cause = MessageCause::of(change.address.clone(), filled.place.clone(), words);
+            Some(MessageCause { variable: Some(format!("var.{name}")), ..cause })
+        })
     }
 
     /// Whether the audience changes because of segments that it names.
@@ -143,10 +178,10 @@ impl<'p> Review<'p> {
             let place = place.or_else(|| self.plan.told.of.get(&address).and_then(|aside| aside.place.clone()));
             match found.iter_mut().find(|cause| cause.address == address) {
                 Some(cause) if cause.words != one.words => {
-                    cause.words = "changes the tags of several members".to_owned();
+                    cause.words = one.several().to_owned();
                 }
                 Some(_) => {}
-                None => found.push(MessageCause { address, place, words: one.words.clone(), is_exclusion: false }),
+                None => found.push(MessageCause::of(address, place, one.words.clone())),
             }
         }
         found
@@ -154,20 +189,35 @@ impl<'p> Review<'p> {
 
     fn of_segment(&self, segment: &Change, user: &Change) -> MessageCause {
         let who = self.who(segment);
-        let lines = |mark: Mark| -> Vec<&str> {
+        let marked = |mark: Mark, joins: bool| -> Vec<&str> {
             let own = who.iter().flat_map(|who| &who.tree).filter(|line| line.mark == mark);
-            own.map(|line| line.line.text.as_str()).filter(|text| !text.ends_with("of")).collect()
+            own.map(|line| line.line.text.as_str()).filter(|text| text.ends_with("of") == joins).collect()
         };
-        let words = match (segment.action, &lines(Mark::Goes)[..], &lines(Mark::Comes)[..]) {
+        let lines = |mark: Mark| marked(mark, false);
+        let (mut gone, mut come) = (lines(Mark::Goes), lines(Mark::Comes));
+        // What only stands elsewhere in the tree is no news.
+        gone.retain(|text| match come.iter().position(|other| other == text) {
+            Some(at) => {
+                come.remove(at);
+                false
+            }
+            None => true,
+        });
+        let words = match (segment.action, &gone[..], &come[..]) {
             (Action::Create, ..) => "is new".to_owned(),
             (Action::Delete, ..) => "is deleted".to_owned(),
             (_, [one], []) => format!("no longer contains {}", quoted(one)),
             (_, [], [one]) => format!("now contains {}", quoted(one)),
             (_, [old], [new]) => format!("contains {} instead of {}", quoted(new), quoted(old)),
+            (_, [], []) => match (&marked(Mark::Goes, true)[..], &marked(Mark::Comes, true)[..]) {
+                (["all of"], ["any of"]) => "needs any of its conditions, no longer all of them".to_owned(),
+                (["any of"], ["all of"]) => "needs all of its conditions, no longer any of them".to_owned(),
+                _ => "changes".to_owned(),
+            },
             _ => "changes".to_owned(),
         };
         let address = Address::new(Segment::KEY, segment.address.key.clone());
         let is_exclusion = self.shrunk_exclusions(user).contains(&segment.address.key);
-        MessageCause { address, place: segment.place.clone(), words, is_exclusion }
+        MessageCause { is_exclusion, ..MessageCause::of(address, segment.place.clone(), words) }
     }
 }

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use pushplan_model::audience::Relation;
 use pushplan_model::kinds;
+use pushplan_model::nouns::schedule::When;
 use pushplan_model::text::count;
+use pushplan_project::timing::Times;
 
 use super::{MessageChange, MessageClass};
 use crate::review::Review;
-use crate::review::prose::{self, Piece};
+use crate::review::prose;
 
 /// Messages that are shown in one row.
 #[derive(Clone, Debug)]
@@ -66,19 +68,33 @@ impl MessageGroup<'_> {
     }
 }
 
+impl MessageChange {
+    /// By how many seconds each of its times moves, if all of them move alike.
+    pub fn shift(&self) -> Option<i64> {
+        let seconds = |(was, is): &(Option<Times>, Option<Times>)| match (was.as_ref()?.when, is.as_ref()?.when) {
+            (When::At(was), When::At(is)) => Some(is.duration_since(was).as_secs()),
+            (When::EachZone(was), When::EachZone(is)) => Some(is.duration_since(was).as_secs()),
+            _ => None,
+        };
+        let (first, rest) = self.times.split_first()?;
+        let shift = seconds(first).filter(|shift| *shift != 0)?;
+        rest.iter().all(|pair| seconds(pair) == Some(shift)).then_some(shift)
+    }
+}
+
 /// Two messages with one key are shown in one row.
 fn key(message: &MessageChange) -> String {
     let MessageChange {
         sender, address, class, fate, audience, text, times, trigger, quiet, causes, is_by_hand, ..
     } = message;
-    let is_moved = times.iter().any(|(was, is)| was.as_ref().map(|it| it.when) != is.as_ref().map(|it| it.when));
+    let shift = message.shift();
+    let is_moved = shift.is_none() && times.iter().any(super::is_moved);
     let own = format!("{sender} {:?}", message.after_seconds);
     let relation = audience.relation.as_ref().filter(|relation| **relation != Relation::Same);
     let relation = relation.map(ToString::to_string).unwrap_or_default();
-    let edit = match (text.is_changed, text.old == text.new) {
-        (true, true) => format!("{:?}", text.fields),
-        (true, false) => edit(text.old.as_deref(), text.new.as_deref()),
-        (false, _) => String::new(),
+    let edit = match text.is_changed {
+        true => format!("{} {:?}", prose::edit(text.old.as_deref(), text.new.as_deref()), text.fields),
+        false => String::new(),
     };
     match class {
         // The variants of one experiment differ in their texts alone.
@@ -92,27 +108,11 @@ fn key(message: &MessageChange) -> String {
             let because: Vec<String> = causes
                 .iter()
                 .filter(|cause| !cause.words.is_empty())
-                .map(|cause| format!("{} {}", cause.address, cause.words))
+                .map(|cause| format!("{} {}", cause.name(), cause.words))
                 .collect();
             let kind = &address.kind;
-            let sender = if edit.is_empty() && because.is_empty() { sender } else { "" };
-            format!("{sender} {kind} {class:?} {relation} {edit} {because:?} {is_by_hand}")
+            let sender = if edit.is_empty() && because.is_empty() && shift.is_none() { sender } else { "" };
+            format!("{sender} {kind} {class:?} {relation} {edit} {shift:?} {because:?} {is_by_hand}")
         }
-    }
-}
-
-/// What goes and comes in a text, without what stays.
-fn edit(old: Option<&str>, new: Option<&str>) -> String {
-    let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
-    match prose::words(old, new) {
-        Some(pieces) => {
-            let moved = pieces.iter().filter_map(|piece| match piece {
-                Piece::Same(_) => None,
-                Piece::Goes(text) => Some(format!("-{text}")),
-                Piece::Comes(text) => Some(format!("+{text}")),
-            });
-            moved.collect::<Vec<_>>().join("|")
-        }
-        None => format!("-{old}|+{new}"),
     }
 }

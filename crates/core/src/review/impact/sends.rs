@@ -11,6 +11,16 @@ use super::{AudienceChange, MessageCause, MessageChange, MessageClass, MessageFa
 use crate::plan::{CausedSend, Change, RemoteThing};
 use crate::review::{Review, Side};
 
+/// What a message to a named user means.
+pub const EACH_DEVICE: &str = ", on each of their devices";
+
+impl MessageChange {
+    /// Whether it is sent to named users, who can have several devices.
+    pub fn is_to_users(&self) -> bool {
+        self.recipients.iter().any(|who| who.starts_with("named user "))
+    }
+}
+
 impl<'p> Review<'p> {
     /// One message for each sender and delay.
     pub(super) fn sent(&self) -> Vec<MessageChange> {
@@ -51,7 +61,7 @@ impl<'p> Review<'p> {
                 None => "is applied".to_owned(),
             };
             let aside = self.plan.told.of.get(&address).and_then(|aside| aside.place.clone());
-            let cause = MessageCause { address, place: change.place.clone().or(aside), words, is_exclusion: false };
+            let cause = MessageCause::of(address, change.place.clone().or(aside), words);
             if !causes.contains(&cause) {
                 causes.push(cause);
             }

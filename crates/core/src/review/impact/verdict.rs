@@ -6,6 +6,7 @@ use pushplan_model::audience::Relation;
 use pushplan_model::kinds::{Resource, Segment};
 use pushplan_model::text::count;
 
+use super::sends::EACH_DEVICE;
 use super::{MessageChange, MessageClass, MessageFate};
 use crate::review::Review;
 
@@ -65,7 +66,8 @@ fn sentence(class: MessageClass, messages: &[&MessageChange]) -> String {
                 1 => to.first().copied().unwrap_or_default().to_owned(),
                 several => format!("{several} users or channels"),
             };
-            format!("{subject} {} sent at once to {to}", verb("is", "are"))
+            let devices = if messages.iter().any(|message| message.is_to_users()) { EACH_DEVICE } else { "" };
+            format!("{subject} {} sent at once to {to}{devices}", verb("is", "are"))
         }
         MessageClass::SendsLater => format!("{subject} {} triggered and sent later", verb("is", "are")),
         MessageClass::Everyone => format!("{subject} {} everyone", verb("reaches", "reach")),

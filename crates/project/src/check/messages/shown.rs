@@ -30,11 +30,17 @@ fn code(device: &DeviceType) -> &'static Code {
 /// What is said where a text does not fit.
 pub(crate) fn too_long(screen: &Screen, shown: &str, at: Span) -> Option<Finding> {
     let shown = shown.trim_end();
-    let (columns, cut) = screen.columns.zip(screen.cut(shown))?;
-    let message = format!("{} shows {columns} columns of this text, which has {}", screen.place, width(shown));
+    let cut = screen.cut(shown)?;
+    let is_at_line_end = shown[cut.len()..].trim_start_matches([' ', '\t', '\r']).starts_with('\n');
+    let (most, unit, has) = match is_at_line_end {
+        true => (cut.lines().count(), "line", shown.lines().count()),
+        false => (screen.columns?, "column", width(shown)),
+    };
+    let most = text::count(most, unit);
+    let message = format!("{} shows {most} of this text, which has {has}", screen.place);
     Some(
         Finding::new(code(&screen.device), at, message)
-            .label(format!("cut after {columns} columns"))
+            .label(format!("cut after {most}"))
             .note(format!("shown as: {}", text::quoted(&format!("{cut}…"))))
             .help("shorten it, or put first what people must see"),
     )
