@@ -301,7 +301,7 @@ fn nothing_is_moved_while_a_run_is_under_way() {
     let child = project.start(&["apply", "--yes"]);
     let began = Instant::now();
     while !project.folder.path().join(".pushplan/ledger/local/00000002.json").exists() {
-        assert!(began.elapsed() < Duration::from_secs(20), "an intent is written");
+        assert!(began.elapsed() < Duration::from_secs(120), "an intent is written");
         sleep(Duration::from_millis(20));
     }
     let ran = project.run(&["mv", "scheduled_pushes/p1", "scheduled_pushes/moved"]);

@@ -70,7 +70,7 @@ impl Above {
             folders.into_iter().any(|folder| folder.path().join("00000002.json").exists())
         };
         while !is_written() {
-            assert!(began.elapsed() < Duration::from_secs(30), "an intent is written");
+            assert!(began.elapsed() < Duration::from_secs(120), "an intent is written");
             sleep(Duration::from_millis(20));
         }
         child

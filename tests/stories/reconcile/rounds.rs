@@ -124,7 +124,11 @@ fn health_is_lost_with_a_service_that_hangs_and_comes_back_with_it() {
     let (code, _) = rounds.stop();
     service.signal("-CONT");
     assert_eq!(code, 0);
-    assert!(began.elapsed() < Duration::from_secs(20), "it does not wait for what it only asks: {:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(120),
+        "it does not wait for what it only asks: {:?}",
+        began.elapsed()
+    );
 }
 
 #[test]
