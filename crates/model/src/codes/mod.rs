@@ -159,6 +159,8 @@ codes! {
     SC107 Warning Free "the same time stands twice"
     SC108 Warning Free "one person would get two messages shortly after each other"
     SC109 Warning Free "the time does not exist, or exists twice, where people are"
+    SC110 Warning Free "the text does not match the day or hour of the send time"
+    SC111 Warning Free "a date in the text is past, or falls on another day of the week"
     PL101 Error Free "a pipeline's audience is always triggered"
     PL102 Error Free "the delay is not positive"
     PL103 Warning Free "nothing in the project adds the trigger's tag"

@@ -5,6 +5,7 @@
 
 mod audience;
 mod circles;
+mod content;
 mod experiments;
 pub mod fix;
 mod identities;
@@ -81,6 +82,7 @@ pub(crate) static CHECKS: &[Check] = &[
     schedules::CLOCKS,
     schedules::TWICE,
     schedules::NEAR,
+    content::DAYS,
     pipelines::AUDIENCE,
     pipelines::DELAY,
     pipelines::TIMING,

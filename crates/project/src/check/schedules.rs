@@ -124,7 +124,7 @@ fn near(subject: &Subject, findings: &mut Findings) {
     }
 }
 
-fn segment<'d>(subject: &Subject<'d>, reference: &SegmentRef) -> Option<&'d Selector> {
+pub(super) fn segment<'d>(subject: &Subject<'d>, reference: &SegmentRef) -> Option<&'d Selector> {
     match reference {
         SegmentRef::Key(key) => subject.desired.get::<Segment>(key).map(|segment| &segment.criteria.value),
         SegmentRef::Id(_) => None,
@@ -210,6 +210,11 @@ fn zones(schedule: &Schedule, audience: Where) -> BTreeMap<String, AudienceZone>
     });
     let own = with_own.then(|| (own.clone(), AudienceZone { zone: schedule.zone.clone(), tag: None }));
     named.chain(own).collect()
+}
+
+/// The names and zones of an audience, with the schedule's own zone if it may be there too.
+pub(super) fn audience_zones(schedule: &Schedule, audience: Where) -> impl Iterator<Item = (String, TimeZone)> {
+    zones(schedule, audience).into_iter().map(|(name, place)| (name, place.zone))
 }
 
 fn by_own_clock(schedule: &Schedule, time: DateTime, hours: &QuietHours) -> Option<Finding> {

@@ -212,15 +212,17 @@ pub fn seen(said: &ReadableText, values: &Values) -> Appearance {
         buttons: interactive.map(|it| labels(it).into_iter().map(|(label, _)| label).collect()).unwrap_or_default(),
         presses: interactive.map(presses).unwrap_or_default(),
         tap: shown.and_then(|shown| does(shown.actions.as_ref()?)),
-        message: message.map(|message| {
-            let content_type = message.content_type.as_ref().map(|kind| kind.0.as_str());
-            Center { title: message.title.value.clone(), text: body_text(&message.body, content_type) }
-        }),
+        message: message.map(|message| Center { title: message.title.value.clone(), text: body(&message) }),
         unfilled,
     }
 }
 
-/// The body of a message as people read it. One that is no HTML is the text itself.
+/// The body of a message as people read it.
+pub(crate) fn body(message: &Message) -> String {
+    body_text(&message.body, message.content_type.as_ref().map(|kind| kind.0.as_str()))
+}
+
+/// The text of a body of some content type. One that is no HTML is the text itself.
 fn body_text(body: &str, content_type: Option<&str>) -> String {
     let kind = content_type.unwrap_or("text/html").split(';').next().unwrap_or_default().trim();
     if kind.eq_ignore_ascii_case("text/html") { Page::of(body).text } else { body.trim().to_owned() }

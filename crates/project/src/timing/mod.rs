@@ -14,6 +14,7 @@ use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone, offset};
 use jiff::{SignedDuration, Timestamp};
 
+pub(crate) use cities::city;
 pub use collisions::{Collision, Collisions, Party, Upcoming, collisions};
 pub use places::{Country, Named, Where, ZoneName, places};
 

@@ -1,0 +1,181 @@
+//! Days and hours that a text names, against the time at which people get it.
+
+use jiff::ToSpan;
+use jiff::civil::{Date, DateTime, Weekday};
+use pushplan_model::codes;
+use pushplan_model::finding::{Finding, Findings};
+
+use super::clocks::Clocks;
+use super::dates::{NamedDate, days_between};
+use super::phrases::{Claim, Phrase, phrases};
+use super::{Check, CheckScope, Dissected, Subject, contents, place};
+use crate::timing::has_passed;
+
+pub const DAYS: Check = Check { codes: &[&codes::SC110, &codes::SC111], run: CheckScope::Each(days) };
+
+/// A date further away than this belongs to another year.
+const NEAR: i64 = 183;
+
+fn days(subject: &Subject, one: &Dissected, findings: &mut Findings) {
+    for sending in one.parts.sendings.iter().filter(|sending| !has_passed(sending.schedule.when, subject.now)) {
+        let mut clocks = None;
+        for content in contents(&sending.said) {
+            for Phrase { range, claim } in phrases(&content.text) {
+                let clocks = clocks.get_or_insert_with(|| Clocks::of(subject, sending));
+                let words = &content.text[range.clone()];
+                let Some(finding) = contradicted(words, &claim, clocks) else { continue };
+                let at = place(one, sending, &content);
+                let nth = content.text[..range.start].matches(words).count();
+                let finding = finding.related(sending.schedule.span(), "the send time");
+                let finding = match at == content.at {
+                    true => Finding { at, ..finding }.within(words, nth),
+                    false => Finding { at, ..finding }.related(content.at, "the text"),
+                };
+                let code = finding.code.name;
+                findings.push(finding.note(format!("to keep the text, add `lifecycle: {{allow: [{code}]}}`")));
+            }
+        }
+    }
+}
+
+/// What is wrong with a claim, if something is.
+fn contradicted(words: &str, claim: &Claim, clocks: &Clocks) -> Option<Finding> {
+    match claim {
+        Claim::Weekday { away, weekday } => other_weekday(words, *away, *weekday, clocks),
+        Claim::Date { away, date } => {
+            other_weekday_of_date(words, date, clocks).or_else(|| other_date(words, *away, date, clocks))
+        }
+        Claim::Named(date) => other_weekday_of_date(words, date, clocks).or_else(|| past(words, date, clocks)),
+        Claim::Until(weekday) => until(words, *weekday, clocks),
+        Claim::Near => several_days(words, clocks),
+        Claim::Hours { from, before } => other_hour(words, *from..*before, clocks),
+    }
+}
+
+fn day_after(at: DateTime, away: i64) -> Option<Date> {
+    at.date().checked_add(away.days()).ok()
+}
+
+/// A finding without a place. The caller knows it.
+fn finding(code: &'static codes::Code, message: String) -> Finding {
+    Finding::new(code, pushplan_model::source::Span::NONE, message)
+}
+
+fn other_weekday(words: &str, away: i64, weekday: Weekday, clocks: &Clocks) -> Option<Finding> {
+    let day = |at| day_after(at, away).map(Date::weekday);
+    let clock = clocks.wrong(|at| day(at) != Some(weekday))?;
+    let is = day(clock.at)?;
+    let message = format!("the text says \"{words}\", but it goes out {}", clocks.words(clock));
+    let finding = finding(&codes::SC110, message).label(format!("{} there", sentence(away, is)));
+    let on = weekday_before(weekday, away);
+    Some(match clocks.wrong(|at| day(at) == Some(weekday)).is_some() && !clocks.unknown {
+        true => finding.help("send it by `local_scheduled_time`, or make one push for each part of the world"),
+        false => finding.help(format!("write {}, or send it on a {}", name(is), name(on))),
+    })
+}
+
+/// The day of the week on which the day so many days away is this one.
+fn weekday_before(weekday: Weekday, away: i64) -> Weekday {
+    let back = i8::try_from(away).unwrap_or_default();
+    Weekday::from_monday_zero_offset((weekday.to_monday_zero_offset() - back).rem_euclid(7)).unwrap_or(weekday)
+}
+
+/// `it is Saturday`, `tomorrow is Sunday`.
+fn sentence(away: i64, weekday: Weekday) -> String {
+    let weekday = name(weekday);
+    match away {
+        1 => format!("tomorrow is {weekday}"),
+        -1 => format!("yesterday was {weekday}"),
+        _ => format!("it is {weekday}"),
+    }
+}
+
+fn other_date(words: &str, away: i64, date: &NamedDate, clocks: &Clocks) -> Option<Finding> {
+    let is_wrong = |at: DateTime| day_after(at, away).is_some_and(|day| !date.meant(at.date()).contains(&day));
+    let clock = clocks.wrong(is_wrong)?;
+    let day = day_after(clock.at, away)?.strftime("%-d %B");
+    let message = format!("the text says \"{words}\", but it goes out {}", clocks.words(clock));
+    Some(finding(&codes::SC110, message).label("another day").help(format!("write {day}, or move the send time")))
+}
+
+/// A date whose day of the week is another.
+fn other_weekday_of_date(words: &str, date: &NamedDate, clocks: &Clocks) -> Option<Finding> {
+    let weekday = date.weekday?;
+    let today = clocks.there.first()?.at.date();
+    let meant = date.meant(today);
+    // Without a year, both the nearest date and the next one can be meant.
+    let next = meant.iter().filter(|date| **date >= today).min();
+    if meant.first().into_iter().chain(next).any(|date| date.weekday() == weekday) {
+        return None;
+    }
+    let meant = *meant.first()?;
+    let day = meant.strftime("%-d %B %Y");
+    let message = format!("the text says \"{words}\", but {day} is a {}", name(meant.weekday()));
+    let near = [meant.nth_weekday(1, weekday), meant.nth_weekday(-1, weekday)];
+    let near = near.into_iter().flatten().min_by_key(|near| days_between(meant, *near).abs())?;
+    let help =
+        format!("write {}, or {} if the {} is meant", name(meant.weekday()), near.strftime("%-d %B"), name(weekday));
+    Some(finding(&codes::SC111, message).label("the day of the week is wrong").help(help))
+}
+
+/// A date that a text says is still to come, and that is over.
+fn past(words: &str, date: &NamedDate, clocks: &Clocks) -> Option<Finding> {
+    if !date.ahead {
+        return None;
+    }
+    let over = |at: DateTime| {
+        let meant = *date.meant(at.date()).first()?;
+        let days = days_between(meant, at.date());
+        (days > 0 && (date.year.is_some() || days < NEAR)).then_some(meant)
+    };
+    let clock = clocks.wrong(|at| over(at).is_some())?;
+    let meant = over(clock.at)?;
+    let message = format!("the text says \"{words}\", but it goes out {}", clocks.words(clock));
+    let label = format!("{} is over then", meant.strftime("%-d %B %Y"));
+    Some(finding(&codes::SC111, message).label(label).help("write a later date, or send it earlier"))
+}
+
+/// `until Sunday` on a Sunday. Where it is another day for some recipients, it can be meant.
+fn until(words: &str, weekday: Weekday, clocks: &Clocks) -> Option<Finding> {
+    let clock = clocks.there.first()?;
+    if clocks.there.iter().any(|clock| clock.at.weekday() != weekday) {
+        return None;
+    }
+    let message = format!("the text says \"{words}\", and it goes out {}", clocks.words(clock));
+    let finding = finding(&codes::SC110, message).label("today, or in a week?");
+    Some(finding.help(format!("write \"today\", or the date of the {} that is meant", name(weekday))))
+}
+
+/// `today` where recipients have different days.
+fn several_days(words: &str, clocks: &Clocks) -> Option<Finding> {
+    let first = clocks.there.iter().filter(|_| !clocks.unknown).min_by_key(|clock| clock.at)?;
+    let last = clocks.there.iter().max_by_key(|clock| clock.at)?;
+    if first.at.date() == last.at.date() {
+        return None;
+    }
+    let message = format!("\"{words}\" is read on {} and on {}", first.day(), last.day());
+    let finding = finding(&codes::SC110, message).label("different days");
+    Some(finding.help("name the date, or send it by `local_scheduled_time`"))
+}
+
+fn other_hour(words: &str, hours: std::ops::Range<i8>, clocks: &Clocks) -> Option<Finding> {
+    let clock = clocks.wrong(|at| !hours.contains(&at.hour()))?;
+    let message = format!("the text says \"{words}\", but it goes out {}", clocks.words(clock));
+    Some(
+        finding(&codes::SC110, message)
+            .label("another time of day")
+            .help("change the words, or send it by `local_scheduled_time`"),
+    )
+}
+
+fn name(weekday: Weekday) -> &'static str {
+    match weekday {
+        Weekday::Monday => "Monday",
+        Weekday::Tuesday => "Tuesday",
+        Weekday::Wednesday => "Wednesday",
+        Weekday::Thursday => "Thursday",
+        Weekday::Friday => "Friday",
+        Weekday::Saturday => "Saturday",
+        Weekday::Sunday => "Sunday",
+    }
+}

@@ -1,0 +1,54 @@
+//! What a message says against facts: the day and the hour at which people read it.
+
+mod clocks;
+mod dates;
+mod days;
+mod phrases;
+mod reading;
+mod words;
+
+pub use days::DAYS;
+
+use std::borrow::Cow;
+
+use pushplan_model::kinds::{ReadableText, Sending};
+use pushplan_model::source::Span;
+
+use super::{Check, CheckScope, Dissected, Subject, schedules};
+use crate::look;
+
+/// A text that people read, as they read it.
+#[derive(Debug)]
+struct Content<'d> {
+    at: Span,
+    text: Cow<'d, str>,
+}
+
+/// The texts of a message: its text, its titles and its body.
+fn contents<'d>(said: &ReadableText<'d>) -> Vec<Content<'d>> {
+    let notification = said.notification.into_iter();
+    let shown = notification.flat_map(|notification| {
+        notification.alert.iter().chain(notification.web.iter().filter_map(|web| web.title.as_ref()))
+    });
+    let plain = shown.chain(said.message.map(|message| &message.title));
+    let mut contents: Vec<Content> =
+        plain.map(|text| Content { at: text.span, text: Cow::Borrowed(text.as_str()) }).collect();
+    if let Some(message) = said.message {
+        contents.push(Content { at: message.body.span, text: Cow::Owned(look::body(message)) });
+    }
+    contents
+}
+
+/// Where the resource itself says what is sent: the text, or the name of the template that it comes from.
+fn place(one: &Dissected, sending: &Sending, content: &Content) -> Span {
+    let is_same = |said: &ReadableText| match (said.notification, sending.said.notification) {
+        (Some(one), Some(other)) => std::ptr::eq(one, other),
+        _ => false,
+    };
+    let template = one.parts.pushes.iter().zip(&one.parts.said).find(|(_, said)| is_same(said));
+    let template = template.and_then(|(push, _)| push.template.as_ref());
+    match template.filter(|_| sending.said.borrowed) {
+        Some(name) => name.span,
+        None => content.at,
+    }
+}
