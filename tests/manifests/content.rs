@@ -1,4 +1,4 @@
-//! What messages say against facts: the day and the hour at which people get them.
+//! What messages say against facts: the day and the hour at which people get them, and their language.
 
 use std::collections::BTreeMap;
 
@@ -187,4 +187,35 @@ fn texts_from_templates_files_and_titles_are_read_and_the_finding_names_both_clo
         assert_eq!(ran.stdout.matches(words).count(), 1, "{words}\n{}", ran.stdout);
     }
     assert_eq!(ran.stdout.matches("warning[SC11").count(), 5, "{}", ran.stdout);
+}
+
+#[test]
+fn a_text_in_another_language_than_the_audience_is_reported() {
+    let english = "All of your favourites are back in the shop";
+    let german = "Alles was du magst ist jetzt wieder für dich da";
+    let both = "{and: [{tag: newsletter}, {or: [{language: de}, {language: fr}]}]}";
+    assert_codes(
+        "MS118",
+        &[
+            (FRIDAY, "{language: de}", english),
+            (FRIDAY, "{language: en}", german),
+            (FRIDAY, "{language: ja}", english),
+            (FRIDAY, both, english),
+        ],
+    );
+    assert_codes(
+        "",
+        &[
+            (FRIDAY, "{language: de}", german),
+            (FRIDAY, "{language: en}", english),
+            (FRIDAY, both, german),
+            (FRIDAY, TAG, english),
+            (FRIDAY, "{not: {language: de}}", english),
+            (FRIDAY, "{or: [{language: de}, {tag: newsletter}]}", english),
+            // A language that looks like one of those that are known.
+            (FRIDAY, "{language: da}", "Vi er her for dig og din familie i dag"),
+            (FRIDAY, "{language: de}", "Black Friday Sale: 20 % Rabatt, jetzt shoppen"),
+            (FRIDAY, "{language: de}", "The sale is on"),
+        ],
+    );
 }

@@ -83,6 +83,7 @@ pub(crate) static CHECKS: &[Check] = &[
     schedules::TWICE,
     schedules::NEAR,
     content::DAYS,
+    content::LANGUAGE,
     pipelines::AUDIENCE,
     pipelines::DELAY,
     pipelines::TIMING,

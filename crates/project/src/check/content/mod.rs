@@ -1,13 +1,16 @@
-//! What a message says against facts: the day and the hour at which people read it.
+//! What a message says against facts: the day and the hour at which people read it, and their language.
 
 mod clocks;
 mod dates;
 mod days;
+mod language;
 mod phrases;
 mod reading;
+mod stop_words;
 mod words;
 
 pub use days::DAYS;
+pub use language::LANGUAGE;
 
 use std::borrow::Cow;
 
