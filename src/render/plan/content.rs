@@ -1,5 +1,7 @@
 //! The fields of a change: those that differ, or all of what comes or goes.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::SAID;
@@ -15,7 +17,7 @@ use crate::render::layout::{Paint, Row, Words};
 use crate::render::line_breaks;
 use crate::review::fields::{Difference, Field, fields};
 use crate::review::prose::{self, Piece};
-use crate::review::{after, before};
+use crate::review::{Pair, RenamedVariable, after, before, pairs, renamed_variables, with_renamed};
 use crate::text::count;
 
 /// How many fields of something new, or of something that goes, are shown, beside what people read and what says who gets it
@@ -203,8 +205,10 @@ fn is_nothing(value: &Value) -> bool {
 }
 
 fn difference(change: &Change) -> Vec<Row> {
-    let found = Difference::between(before(change), after(change));
-    let mut rows: Vec<Row> = Vec::new();
+    let renamed = before(change).zip(after(change)).map(|(old, new)| renamed_variables(old, new)).unwrap_or_default();
+    let old = before(change).filter(|_| !renamed.is_empty()).map(|old| with_renamed(old, &renamed));
+    let found = Difference::between(old.as_ref().or(before(change)), after(change));
+    let mut rows: Vec<Row> = renamed.iter().map(renamed_row).collect();
     for field in found.fields.iter().filter(|field| !is_told(change, &field.path)) {
         let texts = text_of(field.old).zip(text_of(field.new));
         match texts.filter(|(_, new)| is_body(&field.path) && is_page(new)) {
@@ -213,11 +217,19 @@ fn difference(change: &Change) -> Vec<Row> {
             None => rows.push(row(field, last_applied(change, field).into_iter().collect())),
         }
     }
-    if !rows.is_empty() && found.same > 0 {
-        let are = if found.same == 1 { "field is" } else { "fields are" };
-        rows.push(faint(&format!("{} {are} unchanged", found.same)));
+    // What is renamed counts as changed, as it does for programs.
+    let same = if renamed.is_empty() { found.same } else { Difference::between(before(change), after(change)).same };
+    if !rows.is_empty() && same > 0 {
+        let are = if same == 1 { "field is" } else { "fields are" };
+        rows.push(faint(&format!("{same} {are} unchanged")));
     }
     rows
+}
+
+/// A variable with another key. Its placeholders are not shown one by one.
+fn renamed_row(RenamedVariable { from, to }: &RenamedVariable) -> Row {
+    let words = Words::default().paint(from, Paint::Old).and(" renamed to ").paint(to, Paint::New);
+    Row::new("variable", words)
 }
 
 /// Whether a whole map comes or goes, such as a variant.
@@ -363,13 +375,18 @@ fn page(name: &str, old: &Page, new: &Page, paint: Paint) -> Vec<Row> {
         ("loads", &old.loads, &new.loads),
         ("placeholders", &old.placeholders, &new.placeholders),
     ] {
-        let times = |number: usize| if number > 1 { format!(" ({number} times)") } else { String::new() };
         let mut lines: Vec<Words> = Vec::new();
-        let goes = was.iter().filter(|(at, _)| !is.contains_key(*at));
-        lines.extend(goes.map(|(at, number)| side("- ", &format!("{at}{}", times(*number)), Paint::Old)));
-        let comes = is.iter().filter(|(at, _)| !was.contains_key(*at));
-        let sign = if is_new { "" } else { "+ " };
-        lines.extend(comes.map(|(at, number)| side(sign, &format!("{at}{}", times(*number)), paint)));
+        for pair in replaced(was, is) {
+            lines.push(match (pair, is_new) {
+                ((Some(old), Some(new)), _) => {
+                    Words::default().paint(&times(was, old), Paint::Old).and(" -> ").paint(&times(is, new), paint)
+                }
+                ((Some(old), None), _) => side("- ", &times(was, old), Paint::Old),
+                ((None, Some(new)), true) => side("", &times(is, new), paint),
+                ((None, Some(new)), false) => side("+ ", &times(is, new), paint),
+                ((None, None), _) => continue,
+            });
+        }
         for (at, number) in is {
             if let Some(before) = was.get(at).filter(|before| *before != number) {
                 lines.push(Words::new(&format!("{at}  {before} -> {number} times")));
@@ -393,6 +410,21 @@ fn page(name: &str, old: &Page, new: &Page, paint: Paint) -> Vec<Row> {
         ));
     }
     rows
+}
+
+/// The addresses of a page that change: each that goes with the one that takes its place.
+pub(super) fn replaced<'t>(was: &'t BTreeMap<String, usize>, is: &'t BTreeMap<String, usize>) -> Vec<Pair<'t>> {
+    let goes: Vec<&str> = was.keys().filter(|at| !is.contains_key(*at)).map(String::as_str).collect();
+    let comes: Vec<&str> = is.keys().filter(|at| !was.contains_key(*at)).map(String::as_str).collect();
+    pairs(&goes, &comes)
+}
+
+/// An address, and how often it stands in a page if that is more than once.
+fn times(all: &BTreeMap<String, usize>, at: &str) -> String {
+    match all.get(at) {
+        Some(number) if *number > 1 => format!("{at} ({number} times)"),
+        _ => at.to_owned(),
+    }
 }
 
 fn side(sign: &str, text: &str, paint: Paint) -> Words {

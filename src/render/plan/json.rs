@@ -2,6 +2,7 @@
 
 mod messages;
 pub mod reach;
+mod renamed;
 mod verbs;
 
 use schemars::JsonSchema;
@@ -20,6 +21,7 @@ use crate::review::fields::Difference;
 use crate::review::{self, before};
 
 pub use messages::{LoosenedGuard, PlanMessage};
+pub use renamed::Renamed;
 
 pub use verbs::{MovedSide, Risk, Verb};
 
@@ -174,6 +176,9 @@ pub struct PlanChange<'p> {
     pub fields: Vec<Field<'p>>,
     /// How many fields do not differ.
     pub unchanged_fields: usize,
+    /// Variables of a template that get another key. Left out if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renamed_variables: Option<Vec<Renamed>>,
     /// What the manifests say.
     pub desired: Option<&'p Value>,
     /// What the service has, or what it was compared with has.
@@ -416,6 +421,7 @@ impl<'p> PlanChange<'p> {
             moved: moved.map(MovedSide::from),
             unchanged_fields: found.same,
             fields: found.fields.into_iter().map(Field::new).collect(),
+            renamed_variables: Renamed::all(before(change), after),
             desired: desired.as_deref(),
             live: live.as_deref(),
             last_applied: ledger.as_deref(),

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{PlanView, Risk, loosened, reach};
+use super::{PlanView, Risk, content, loosened, reach};
 use crate::address::Address;
 use crate::audience::Relation;
+use crate::look::page::{Page, is_page};
 use crate::plan::{Action, Change, DeclaredAt};
 use crate::render::layout::Paint;
 use crate::review::prose::{self, Piece};
@@ -17,6 +18,8 @@ use crate::timing::words;
 const TEXT: usize = 120;
 /// How many fields beside the text stand in a row.
 const FIELDS: usize = 3;
+/// How much of a page stands beside a change of its words.
+const BESIDE: usize = 30;
 /// How many senders of one row are named.
 const NAMED: usize = 3;
 /// How many changes are named that concern no message.
@@ -259,11 +262,44 @@ fn changed_fields(message: &MessageChange) -> Vec<Piece> {
 
 /// A field that changes: `; actions.open.content: `, and its old and new value.
 fn changed_field(FieldChange { path, old, new }: &FieldChange) -> Vec<Piece> {
+    if let Some((old, new)) = old.as_deref().zip(new.as_deref()).filter(|(old, new)| is_page(old) && is_page(new)) {
+        let pieces = changed_page(path, &Page::of(old), &Page::of(new));
+        if !pieces.is_empty() {
+            return pieces;
+        }
+    }
     let whole = |text: &str| short(&crate::render::one_line(text.trim()), TEXT);
     let mut pieces = vec![Piece::Same(format!("; {path}: "))];
     pieces.extend(old.as_ref().map(|old| Piece::Goes(whole(old))));
     pieces.extend((old.is_some() && new.is_some()).then(|| Piece::Same(" ".to_owned())));
     pieces.extend(new.as_ref().map(|new| Piece::Comes(whole(new))));
+    pieces
+}
+
+/// A page that changes: its words, and each link with the one that takes its place.
+fn changed_page(path: &str, old: &Page, new: &Page) -> Vec<Piece> {
+    let [was, is] = [old, new].map(|page| page.text.replace('\n', " / "));
+    let mut pieces = Vec::new();
+    if was != is {
+        pieces.push(Piece::Same(format!("; {path}: ")));
+        pieces.extend(match prose::words(&was, &is) {
+            Some(words) => prose::around(words, BESIDE),
+            None => {
+                let (goes, comes) = (Piece::Goes(short(&was, TEXT)), Piece::Comes(short(&is, TEXT)));
+                vec![goes, Piece::Same(" ".to_owned()), comes]
+            }
+        });
+    }
+    let links = content::replaced(&old.links, &new.links);
+    for (number, (old, new)) in links.iter().take(FIELDS).enumerate() {
+        pieces.push(Piece::Same(if number == 0 { format!("; {path} links: ") } else { ", ".to_owned() }));
+        pieces.extend(old.map(|old| Piece::Goes(short(old, TEXT))));
+        pieces.extend((old.is_some() && new.is_some()).then(|| Piece::Same(" -> ".to_owned())));
+        pieces.extend(new.map(|new| Piece::Comes(short(new, TEXT))));
+    }
+    if links.len() > FIELDS {
+        pieces.push(Piece::Same(format!(" and {}", count(links.len() - FIELDS, "other link"))));
+    }
     pieces
 }
 

@@ -62,6 +62,31 @@ templates:
 }
 
 #[test]
+fn a_renamed_variable_is_one_change_and_changed_links_stand_side_by_side() {
+    let manifest = "\
+templates:
+  hello:
+    variables: [{key: FIRST_NAME, default_value: friend}, {key: SALE, default_value: 20 %}]
+    push:
+      notification: {alert: \"Hi {{FIRST_NAME}}, take {{SALE}} off\"}
+      message:
+        title: For {{FIRST_NAME}}
+        body: >-
+          <p>Dear {{FIRST_NAME}}, <a href='https://shop.example/sale?a=1'>the sale</a>,
+          <a href='https://shop.example/terms'>terms</a>, <a href='https://old.example/help'>help</a></p>
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2026-11-27T12:00}
+    push: {audience: {tag: buyer}, device_types: [ios], template: hello, substitutions: {FIRST_NAME: Ann}}
+";
+    let mut scene = edited("", manifest, &[]);
+    scene.write(FILE, &manifest.replace("FIRST_NAME", "NAME"));
+    scene.golden("renamed-variable");
+    let links = [("a=1", "a=2"), ("shop.example/terms", "shop.example/conditions"), ("old.example", "new.example")];
+    edited("", manifest, &links).golden("page-links");
+}
+
+#[test]
 fn lists_show_what_comes_goes_and_moves() {
     let manifest = "\
 templates:

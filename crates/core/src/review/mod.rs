@@ -6,7 +6,9 @@ pub mod fields;
 mod impact;
 mod members;
 mod messages;
+mod pairs;
 pub mod prose;
+mod renamed;
 mod times;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -30,6 +32,8 @@ pub use impact::{
     AudienceChange, CountedAudience, EACH_DEVICE, FieldChange, MessageCause, MessageChange, MessageClass, MessageFate,
     MessageGroup, TextChange, VerdictSentence,
 };
+pub use pairs::{Pair, pairs};
+pub use renamed::{RenamedVariable, renamed_variables, with_renamed};
 pub use times::BothTimes;
 
 /// What the service has, or what it will have.
