@@ -1,5 +1,4 @@
 mod play;
-mod stage;
 mod why;
 
 use std::collections::BTreeMap;
@@ -15,16 +14,17 @@ use super::planning::TargetArgs;
 use super::{Context, Ended, runtime};
 use crate::cases::{self, Against, Case, FILES, Ran, Suite};
 use crate::codes::Severity;
-use crate::engine::{project, scope};
+use crate::engine::stage::{Stage, StageSetup};
+use crate::engine::{Workspace, project, scope, target};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::files;
+use crate::nouns::level::Level;
 use crate::render;
 use crate::render::Format;
 use crate::render::findings::{self, CheckReport, LocatedFinding};
 use crate::text;
-use play::{World, play};
-use stage::{Setting, Stage};
+use play::{World, placed, play};
 
 /// The formats that it prints.
 const FORMATS: &[Format] = &[Format::Text, Format::Json];
@@ -177,7 +177,7 @@ async fn run(world: World, cases: Vec<Case>) -> Result<Vec<Ran>, Failure> {
         let stage = match stages.get(&setting) {
             Some(stage) => stage.clone(),
             None => {
-                let stage = Arc::new(Stage::set(&world.workspace, &case).await?);
+                let stage = Arc::new(stage(&world.workspace, &case).await?);
                 stages.entry(setting).or_insert(stage).clone()
             }
         };
@@ -190,4 +190,37 @@ async fn run(world: World, cases: Vec<Case>) -> Result<Vec<Ran>, Failure> {
         ran.insert(number, one?);
     }
     Ok(ran.into_values().collect())
+}
+
+/// What cases have in common that begin on the same stage: their time and, where manifests may name it, their device.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Setting {
+    start: Timestamp,
+    channel: Option<(String, String)>,
+}
+
+impl Setting {
+    fn of(case: &Case) -> Self {
+        let channel = case.channel.clone().map(|id| (id, case.device.to_string()));
+        Self { start: case.start, channel }
+    }
+}
+
+/// The built-in service with the manifests applied to it. A device that they may name is there before.
+async fn stage(workspace: &Workspace, case: &Case) -> Result<Stage, Failure> {
+    let level = workspace
+        .manifests
+        .project
+        .target(&workspace.target)
+        .map_or(Level::Extended, |target| target::wanted(target, target.base_url.is_none()));
+    let devices = case.channel.iter().map(|_| placed(case)).collect::<Result<_, Failure>>()?;
+    let setup = StageSetup { target: &workspace.target, level, units: &workspace.units, start: case.start, devices };
+    let stage = Stage::set(setup).await?;
+    match stage.refused.first() {
+        None => Ok(stage),
+        Some((address, why)) => {
+            let why = format!("the manifests cannot be applied to the built-in service: {address}: {why}");
+            Err(Failure::new(why).help("no case was run; correct the manifests"))
+        }
+    }
 }

@@ -1,23 +1,24 @@
 //! Playing a case: time passes, things happen to its device, and what is there is held against what is expected.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::ops::Deref;
 
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::stage::Stage;
 use super::why::Reasons;
 use crate::address::Address;
 use crate::cases::{
-    self, Case, CaseLine, Event, Expect, ExpectedAlert, ExpectedMessage, Failed, Got, Member, Mismatch, Ran, Tags,
-    Wording,
+    Case, CaseLine, Event, Expect, ExpectedAlert, ExpectedMessage, Failed, Member, Mismatch, Ran, Wording,
 };
+use crate::engine::stage::{Receipt, Replay, Stage, device, of_device};
 use crate::engine::workspace::Workspace;
 use crate::failure::Failure;
 use crate::manifest::Desired;
-use crate::service::request::Request;
-use crate::service::{Engine, local};
+use crate::service::store::Kept;
 use crate::text;
+
+/// The id of a device whose author gave it none.
+const DEVICE: &str = "device";
 
 /// What all cases of a run share.
 #[derive(Debug)]
@@ -32,27 +33,28 @@ pub struct Play<'p> {
     pub stage: &'p Stage,
     pub case: &'p Case,
     pub device: String,
-    engine: Engine,
+    replay: Replay<'p>,
     /// What was received and has been looked at, by the ids of pushes.
     seen: BTreeSet<String>,
     checks: usize,
     failures: Vec<Failed>,
 }
 
-/// A message that came, and the push that brought it.
-#[derive(Clone, Debug)]
-pub struct Receipt {
-    pub push_id: String,
-    /// What sent it, where that is declared.
-    pub sender: Option<Address>,
-    pub got: Got,
+impl<'p> Deref for Play<'p> {
+    type Target = Replay<'p>;
+
+    fn deref(&self) -> &Replay<'p> {
+        &self.replay
+    }
 }
 
 /// Plays a case to its end, or to the first step that cannot be carried out.
 pub(crate) async fn play(world: &World, stage: &Stage, case: &Case) -> Result<Ran, Failure> {
-    let (engine, device) = stage.begin(case)?;
+    // A device that manifests may name was there before they were applied.
+    let more = if case.channel.is_none() { vec![placed(case)?] } else { Vec::new() };
+    let (replay, device) = (stage.begin(more)?, name(case));
     let (seen, failures) = (BTreeSet::new(), Vec::new());
-    let mut play = Play { world, stage, case, device, engine, seen, checks: 0, failures };
+    let mut play = Play { world, stage, case, device, replay, seen, checks: 0, failures };
     // What was sent while everything was applied came before the case.
     play.seen = play.received().await?.into_iter().map(|receipt| receipt.push_id).collect();
     for step in &case.steps {
@@ -73,35 +75,28 @@ pub(crate) async fn play(world: &World, stage: &Stage, case: &Case) -> Result<Ra
     Ok(Ran { name: case.name.clone(), place: case.place.clone(), zone: case.zone.clone(), checks, failures })
 }
 
+/// The id of the device of a case.
+fn name(case: &Case) -> String {
+    case.channel.clone().unwrap_or_else(|| DEVICE.to_owned())
+}
+
+/// The device of a case, as the service keeps it.
+pub(crate) fn placed(case: &Case) -> Result<Kept, Failure> {
+    device(&name(case), &case.device, case.opened, case.start).map_err(|why| {
+        let (name, place) = (&case.name, &case.place);
+        Failure::new(format!("the device of the case `{name}` ({}:{}) cannot be: {why}", place.file, place.line))
+    })
+}
+
 impl Play<'_> {
-    /// Asks the service's control API.
-    pub async fn ask(&self, method: &str, path: &str, body: Option<Value>) -> Result<Value, String> {
-        let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
-        let request = Request { method: method.to_owned(), path: path.to_owned(), body, ..Request::default() };
-        let answered = local::answer(&self.engine, None, request).await.map_err(|why| why.to_string())?;
-        let answer = answered.map_err(|refusal| refusal.error)?;
-        let body = answer.body.map(|body| serde_json::from_str(&body).map_err(|error| error.to_string()));
-        body.unwrap_or(Ok(Value::Null))
-    }
-
-    async fn get(&self, path: &str) -> Result<Value, Failure> {
-        self.ask("GET", path, None).await.map_err(Failure::new)
-    }
-
     fn own(&self, what: &str) -> String {
-        format!("/local/devices/{}{what}", self.device)
+        of_device(&self.device, what)
     }
 
-    pub fn now(&self) -> Timestamp {
-        self.engine.clock.now()
-    }
-
-    async fn wait(&self, until: Timestamp) -> Result<(), Failure> {
-        if until <= self.now() {
-            return Ok(());
-        }
-        let moved = self.ask("POST", "/local/clock", Some(json!({ "to": until }))).await;
-        moved.map(drop).map_err(Failure::new)
+    /// All that the device has received, the oldest first.
+    pub async fn received(&self) -> Result<Vec<Receipt>, Failure> {
+        let kind = self.case.device["device_type"].as_str().unwrap_or_default();
+        self.replay.received(&self.device, kind).await
     }
 
     /// Lets something happen, or says why it cannot.
@@ -115,8 +110,10 @@ impl Play<'_> {
             Event::SeenAt(place) => posted("/seen", Some(json!({ "location": place }))).await,
             Event::Uninstall => self.ask("DELETE", &self.own(""), None).await.map(drop),
             Event::Change(form) => self.ask("PATCH", &self.own(""), Some(form.clone())).await.map(drop),
-            Event::AddTags(tags) => self.retag(tags, |own, tags| own.extend(tags.iter().cloned())).await,
-            Event::RemoveTags(tags) => self.retag(tags, |own, tags| own.retain(|tag| !tags.contains(tag))).await,
+            Event::AddTags(tags) => self.retag(&self.device, tags, |own, tags| own.extend(tags.iter().cloned())).await,
+            Event::RemoveTags(tags) => {
+                self.retag(&self.device, tags, |own, tags| own.retain(|tag| !tags.contains(tag))).await
+            }
             Event::Tap { from, button } => {
                 let received = self.received().await.map_err(|failure| failure.message)?;
                 let newest = received.iter().rev().find(|receipt| receipt.sender.as_ref() == Some(from));
@@ -130,56 +127,6 @@ impl Play<'_> {
                 posted("/tap", Some(tap)).await.map_err(|why| why.replace(push_id, &from.to_string()))
             }
         }
-    }
-
-    /// Changes the tags of the groups that are named, and of no other.
-    async fn retag(
-        &self,
-        tags: &Tags,
-        change: impl Fn(&mut BTreeSet<String>, &BTreeSet<String>),
-    ) -> Result<(), String> {
-        let record = self.ask("GET", &self.own(""), None).await?;
-        let mut after: BTreeMap<&str, Option<BTreeSet<String>>> = BTreeMap::new();
-        for (group, tags) in tags {
-            let own = record["device"]["tags"][group].as_array().into_iter().flatten();
-            let mut own: BTreeSet<String> = own.filter_map(|tag| tag.as_str().map(str::to_owned)).collect();
-            change(&mut own, tags);
-            after.insert(group, Some(own).filter(|own| !own.is_empty()));
-        }
-        self.ask("PATCH", &self.own(""), Some(json!({ "tags": after }))).await.map(drop)
-    }
-
-    /// All that the device has received, the oldest first.
-    pub async fn received(&self) -> Result<Vec<Receipt>, Failure> {
-        let received = self.get(&self.own("/received")).await?;
-        let sent = self.sent().await?;
-        let kind = self.case.device["device_type"].as_str().unwrap_or_default();
-        let receipts = received["received"].as_array().into_iter().flatten().rev().filter_map(|receipt| {
-            let push_id = receipt["push_id"].as_str()?.to_owned();
-            let group = sent.iter().find(|push| push["push_id"] == push_id.as_str()).map(|push| &push["group_id"]);
-            let sender = group.and_then(Value::as_str).and_then(|id| self.address(id)).cloned();
-            let got = Got {
-                from: sender.as_ref().map_or_else(|| "something else".to_owned(), Address::to_string),
-                at: receipt["time"].as_str()?.parse().ok()?,
-                alert: cases::alert(&receipt["notification"], kind).map(str::to_owned),
-                message: receipt["message"]["title"].as_str().map(str::to_owned),
-            };
-            Some(Receipt { push_id, sender, got })
-        });
-        Ok(receipts.collect())
-    }
-
-    /// All pushes that went out, the oldest first.
-    pub async fn sent(&self) -> Result<Vec<Value>, Failure> {
-        match self.get("/local/sent").await?["sent"].take() {
-            Value::Array(sent) => Ok(sent),
-            _ => Ok(Vec::new()),
-        }
-    }
-
-    /// What has that id on the service.
-    fn address(&self, id: &str) -> Option<&Address> {
-        self.stage.ids.iter().find(|(_, own)| *own == id).map(|(address, _)| address)
     }
 
     /// Holds what is there against what is expected.

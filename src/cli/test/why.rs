@@ -3,9 +3,10 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::play::{Play, Receipt};
+use super::play::Play;
 use crate::address::Address;
 use crate::cases::{CaseLine, ExpectedMessage, Why};
+use crate::engine::stage::Receipt;
 use crate::failure::Failure;
 use crate::kinds::{self, Audience, Parts, Resource, Role, Segment};
 use crate::node::At;

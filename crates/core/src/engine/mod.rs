@@ -23,6 +23,7 @@ pub mod scope;
 pub mod select;
 mod session;
 pub mod several;
+pub mod stage;
 pub mod target;
 pub mod turn;
 pub mod validate;
