@@ -41,6 +41,10 @@ pub struct Plan {
     #[arg(long, value_name = "TIME", value_parser = length)]
     wait: Option<SignedDuration>,
 
+    /// Replay 30 days on devices that join, leave or stay excluded, before and after
+    #[arg(long)]
+    people: bool,
+
     /// Exit with 2 if there are changes
     #[arg(long)]
     detailed_exitcode: bool,
@@ -52,6 +56,7 @@ impl Plan {
             choice: self.chosen.choice(),
             on_drift: self.drifting.given(),
             patience: self.patience(),
+            people: self.people,
             ..PlanRequest::default()
         };
         if self.offline.is_asked() {

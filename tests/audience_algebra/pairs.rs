@@ -14,11 +14,11 @@ use pushplan_testing::Dice;
 
 use super::world::{Set, World, all, any, at, not, segment, worlds};
 
-static WORLDS: LazyLock<Vec<World>> = LazyLock::new(worlds);
+pub static WORLDS: LazyLock<Vec<World>> = LazyLock::new(worlds);
 
 /// A selector before it is known what its conditions are about.
 #[derive(Clone, Debug)]
-enum Shape {
+pub enum Shape {
     Everyone,
     Condition(usize),
     Segment(usize),
@@ -29,7 +29,7 @@ enum Shape {
 
 impl Shape {
     /// With conditions of a world, and references to segments that come before this one.
-    fn selector(&self, world: &World, segments: usize) -> Selector {
+    pub fn selector(&self, world: &World, segments: usize) -> Selector {
         let each = |members: &[Shape]| members.iter().map(|member| member.selector(world, segments)).collect();
         match self {
             Self::Everyone => Selector::All,
@@ -43,7 +43,7 @@ impl Shape {
     }
 }
 
-fn shape() -> impl Strategy<Value = Shape> {
+pub fn shape() -> impl Strategy<Value = Shape> {
     let leaf = prop_oneof![
         1 => Just(Shape::Everyone),
         24 => (0..64usize).prop_map(Shape::Condition),
@@ -59,7 +59,7 @@ fn shape() -> impl Strategy<Value = Shape> {
 }
 
 /// The kinds of device that a push goes to, where it does not go to all.
-fn kinds(bits: u8) -> Option<Vec<DeviceType>> {
+pub fn kinds(bits: u8) -> Option<Vec<DeviceType>> {
     let pool = ["ios", "android", "amazon", "web", "wns", "open::sms"];
     let some = pool.iter().enumerate().filter(|(place, _)| bits >> place & 1 == 1);
     let some: Vec<DeviceType> = some.filter_map(|(_, name)| DeviceType::parse(name)).collect();
@@ -101,7 +101,7 @@ fn rewritten(selector: &Selector, dice: &mut Dice) -> Selector {
     if roll == 3 { not(not(written)) } else { written }
 }
 
-fn minus(a: &Set, b: &Set) -> Set {
+pub fn minus(a: &Set, b: &Set) -> Set {
     a.iter().zip(b).map(|(a, b)| a & !b).collect()
 }
 
@@ -109,7 +109,7 @@ fn both(a: &Set, b: &Set) -> Set {
     a.iter().zip(b).map(|(a, b)| a & b).collect()
 }
 
-fn is_empty(set: &Set) -> bool {
+pub fn is_empty(set: &Set) -> bool {
     set.iter().all(|bits| *bits == 0)
 }
 

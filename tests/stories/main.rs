@@ -37,6 +37,7 @@ mod ownership;
 mod parts;
 mod past;
 mod pasted;
+mod people;
 mod proof;
 mod reach;
 mod reconcile;

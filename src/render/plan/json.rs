@@ -1,6 +1,7 @@
 //! The plan for programs: one JSON object, described by a schema. It holds every fact that the text shows.
 
 mod messages;
+mod people;
 pub mod reach;
 mod renamed;
 mod verbs;
@@ -21,8 +22,9 @@ use crate::review::fields::Difference;
 use crate::review::{self, before};
 
 pub use messages::{LoosenedGuard, PlanMessage};
-pub use renamed::Renamed;
+use people::PlanPeople;
 
+pub use renamed::Renamed;
 pub use verbs::{MovedSide, Risk, Verb};
 
 /// What `pushplan plan --format json` prints.
@@ -58,6 +60,9 @@ pub struct PlanDocument<'p> {
     pub verdict: Vec<String>,
     /// The messages that change for people, the most urgent first.
     pub messages: Vec<PlanMessage>,
+    /// The time that `--people` replayed. Left out without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub people: Option<PlanPeople>,
     /// The guards that are looser than at the last apply.
     pub loosened: Vec<LoosenedGuard>,
     /// What changes, in the order of addresses. What is unchanged is counted, not listed.
@@ -335,6 +340,7 @@ impl<'p> PlanDocument<'p> {
             counts: ActionCounts::new(&view),
             verdict: super::messages::verdict(&view).into_iter().map(|(words, _)| words).collect(),
             messages: PlanMessage::all(&view),
+            people: PlanPeople::of(plan),
             loosened: LoosenedGuard::all(plan),
             changes: plan.changes.iter().filter(told).map(|change| PlanChange::new(&view, change)).collect(),
             steps: plan.steps.iter().map(PlanStep::new).collect(),

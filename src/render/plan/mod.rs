@@ -11,6 +11,7 @@ pub(super) mod markdown;
 mod message;
 pub(super) mod messages;
 pub(super) mod past;
+pub(super) mod people;
 pub(super) mod reach;
 mod requests;
 pub(super) mod rows;

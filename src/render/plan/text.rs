@@ -1,6 +1,7 @@
 //! The plan for a person at a terminal.
 
 mod messages;
+mod people;
 
 use super::folds::{self, Shown};
 use super::{Block, NextSteps, PlanView, past, rows, unmanaged, words};

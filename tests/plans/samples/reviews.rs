@@ -105,6 +105,16 @@ fn a_narrower_exclusion_list_that_is_named_through_a_segment() {
 }
 
 #[test]
+fn single_devices_before_and_after() {
+    let scene = pull_request(&[
+        ("{or: [{tag: unsubscribed}, {tag: complained}]}", "{tag: complained}"),
+        ("audience: {tag: buyer}", "audience: {and: [{tag: buyer}, {not: {country: DE}}]}"),
+        ("{audience: {tag: newsletter}, device_types: [ios]", "{audience: {tag: seasons}, device_types: [ios]"),
+    ]);
+    review("people", &scene.with_people(), &["reaches more people"]);
+}
+
+#[test]
 fn a_segment_that_narrows_a_message_that_names_it() {
     edited(
         "narrow",

@@ -32,6 +32,8 @@ pub struct Scene {
     runtime: Runtime,
     /// All that ever stood in a file of the project.
     files: Vec<String>,
+    /// Further arguments of its plans.
+    more: Vec<&'static str>,
 }
 
 impl Scene {
@@ -79,7 +81,7 @@ impl Scene {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().no_proxy().tls_certs_only([]).build().expect("a client");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        Self { folder, service, origin, client, runtime, files: Vec::new() }
+        Self { folder, service, origin, client, runtime, files: Vec::new(), more: Vec::new() }
     }
 
     pub fn write(&mut self, name: &str, text: &str) {
@@ -92,6 +94,12 @@ impl Scene {
         let text = self.folder.read(name);
         assert_eq!(text.matches(from).count(), 1, "{from} stands in {name} once:\n{text}");
         self.write(name, &text.replace(from, to));
+    }
+
+    /// Plans replay single devices.
+    pub fn with_people(mut self) -> Self {
+        self.more.push("--people");
+        self
     }
 
     pub fn remove(&self, name: &str) {
@@ -160,6 +168,7 @@ impl Scene {
         let file = self.folder.path().join("plan.json");
         let output = Command::new(env!("CARGO_BIN_EXE_pushplan"))
             .args(["plan", "--format", "text", "--format", "json", "--out", "plan.json", "--color", "never"])
+            .args(&self.more)
             .current_dir(self.folder.path())
             .env("COLUMNS", width.to_string())
             .env("LC_ALL", "C.UTF-8")
@@ -213,7 +222,7 @@ impl Scene {
 
     /// Compares the Markdown of a plan, and what a page and programs begin with, with the expected ones.
     pub fn golden_head(&self, name: &str) {
-        let page = |format: &str| self.folder.run(&["plan", "--format", format]).stdout;
+        let page = |format: &str| self.folder.run(&[&["plan", "--format", format], &self.more[..]].concat()).stdout;
         golden(&format!("{name}.md"), &self.lasting(&without_digests(&page("markdown"))));
         let html = page("html");
         let start = html.find("<p class=\"verdict\">").unwrap_or_else(|| panic!("{name}: no verdict in {html}"));
@@ -222,7 +231,13 @@ impl Scene {
             rest.split_once("</section>").map_or("", |(part, _)| part).to_owned()
         };
         let verdict = html[start..].split_once("</p>").map_or("", |(verdict, _)| verdict);
-        let head = [verdict.to_owned(), part("messages"), part("guards")].join("\n");
+        let mut head = [verdict.to_owned(), part("messages"), part("guards")].join("\n");
+        if self.more.contains(&"--people") {
+            head.push_str(
+                html.split_once("<section id=\"people\">")
+                    .map_or("", |(_, rest)| rest.split_once("<section id=").map_or("", |(part, _)| part)),
+            );
+        }
         golden(&format!("{name}.html"), &format!("{}\n", self.lasting(&head.replace("><", ">\n<"))));
         let document: Value = serde_json::from_str(&page("json")).expect("JSON");
         let head = json!({ "verdict": document["verdict"], "messages": document["messages"], "loosened": document["loosened"] });

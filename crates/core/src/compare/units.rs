@@ -38,6 +38,22 @@ pub struct Unit {
     pub aside: Annotation,
 }
 
+impl Unit {
+    /// A unit of which nothing is said but its content.
+    pub fn of(spec: Shared) -> Self {
+        Self {
+            spec,
+            place: None,
+            protect: None,
+            broadcast: false,
+            ignore: Vec::new(),
+            record: false,
+            renamed_from: None,
+            aside: Annotation::default(),
+        }
+    }
+}
+
 /// What the manifests say, as far as a plan depends on it.
 pub fn digest(units: &BTreeMap<Address, Unit>) -> Digest {
     let mut said = Listed::default();

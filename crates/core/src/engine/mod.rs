@@ -13,6 +13,7 @@ pub mod local;
 mod location;
 pub mod offline;
 pub mod outcome;
+pub mod people;
 pub mod project;
 pub mod promote;
 pub mod pull;

@@ -165,6 +165,7 @@ impl Workspace {
         let basis = Basis::Commit { commit: base.revision.clone(), manifests: own, is_new };
         let mut plan = decided(self, &applied.ledger, Position::default(), basis, request, now)?;
         self.count_reach(&mut plan, None, session).await;
+        self.add_people(&mut plan, request, session).await;
         applied.forget_ids(&mut plan.changes, &mut plan.steps);
         Ok(Planned { plan: plan.into(), ledger: applied.ledger, at_work: false, digest: None })
     }
@@ -180,6 +181,7 @@ async fn of_ledger(
 ) -> Result<Planned, Failure> {
     let mut plan = decided(workspace, &ledger, at, Basis::Ledger, request, now)?;
     workspace.count_reach(&mut plan, None, session).await;
+    workspace.add_people(&mut plan, request, session).await;
     let at_work = plan.told.at_work.is_some();
     Ok(Planned { plan: plan.into(), ledger, at_work, digest: None })
 }

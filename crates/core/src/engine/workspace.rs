@@ -94,6 +94,8 @@ pub struct PlanRequest {
     pub allow_older: bool,
     /// How long somebody who is at work is waited for. After that it is planned what there is to do beside them.
     pub patience: Duration,
+    /// Whether single devices are replayed before and after the plan.
+    pub people: bool,
 }
 
 /// A plan, and the ledger that it was made from.
@@ -204,6 +206,7 @@ impl Workspace {
             let rules = Rules { prunes, ..self.rules(request, opened, &before, held) };
             let mut plan = self.planned(&aligned, &mut live, &rules, opened).await?;
             self.count_reach(&mut plan, Some(opened), session).await;
+            self.add_people(&mut plan, request, session).await;
             return Ok(Planned { plan: plan.into(), ledger: before.ledger, at_work: false, digest: None });
         }
         let (after, under_way) = self.since(&before).await?;
@@ -212,6 +215,7 @@ impl Workspace {
         let rules = Rules { prunes, under_way, ..self.rules(request, opened, &after, held) };
         let mut plan = self.planned(&aligned, &mut live, &rules, opened).await?;
         self.count_reach(&mut plan, Some(opened), session).await;
+        self.add_people(&mut plan, request, session).await;
         Ok(Planned { plan: plan.into(), at_work: after.at_work.is_some(), ledger: after.ledger, digest: None })
     }
 

@@ -8,7 +8,7 @@ use pushplan_model::address::Address;
 use pushplan_model::nouns::quiet::Quiet;
 use serde::{Deserialize, Serialize};
 
-use super::{DeclaredAt, Reach};
+use super::{DeclaredAt, People, Reach};
 
 /// Facts for readers alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +61,9 @@ pub struct Annotations {
     /// How many devices the messages that change reach.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,
+    /// What single devices receive before and after, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub people: Option<People>,
     /// What is not promoted, and stays as it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<NotPromoted>,

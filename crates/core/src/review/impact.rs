@@ -4,6 +4,7 @@
 mod audience;
 mod causes;
 mod groups;
+mod people;
 mod reach;
 mod sends;
 mod verdict;
@@ -26,6 +27,7 @@ use crate::plan::{Action, Change, ReachChange};
 
 pub use causes::MessageCause;
 pub use groups::MessageGroup;
+pub use people::{ChangedRecipients, Recipients};
 pub use reach::CountedAudience;
 pub use sends::EACH_DEVICE;
 pub use verdict::VerdictSentence;

@@ -73,6 +73,12 @@ impl ExampleDevice {
         self
     }
 
+    /// Marks a thing that the description of the device leaves out.
+    pub(super) fn given(mut self, about: &About) -> Self {
+        self.given.insert(about.clone());
+        self
+    }
+
     /// What it has to be, and whether it has to be so or not: of each thing one of some values, or none of them.
     pub fn traits(&self) -> impl Iterator<Item = (Fact, bool)> {
         let fact = |about: &About, known: &KnownValues| Fact { about: about.clone(), values: known.values.clone() };

@@ -7,6 +7,7 @@ mod facts;
 mod graph;
 mod message;
 mod messages;
+mod people;
 mod requests;
 mod rest;
 mod top;
@@ -106,6 +107,7 @@ impl<'p> PageReport<'p> {
             (self.top())
             main {
                 @if !is_nothing { (self.messages()) }
+                (self.people())
                 (self.guards())
                 (self.decisions())
                 @if !happens.is_empty() {

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::PageReport;
 use crate::plan::{Action, Aim};
 use crate::render::one_line;
+use crate::render::plan::people;
 use crate::render::plan::words::moment;
 use crate::text::count;
 
@@ -80,6 +81,7 @@ impl PageReport<'_> {
         let is_something = !view.blocks.is_empty() || !view.drift.is_empty();
         let parts = [
             (is_something, "messages", "Messages"),
+            (people::people(&self.view).is_some(), "people", people::TITLE),
             (!view.plan.told.loosened.is_empty(), "guards", "Guards"),
             (self.decides(), "decisions", "Decisions"),
             (self.happening() > 0, "changes", "Changes"),

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::super::PlanView;
 use super::super::facts::written;
+use super::people::PeopleOfMessage;
 use super::reach::MessageReach;
 use crate::audience::Relation;
 use crate::plan::{Loosened, Plan};
@@ -34,6 +35,9 @@ pub struct PlanMessage {
     pub by_hand: bool,
     /// The changes that it changes because of.
     pub causes: Vec<Cause>,
+    /// What devices receive before and after, with `--people`. Left out without it, and where the recipients stay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub people: Option<PeopleOfMessage>,
 }
 
 /// Who gets a message.
@@ -176,6 +180,7 @@ impl PlanMessage {
             quiet: quiet.clone(),
             by_hand: message.is_by_hand,
             causes: causes.iter().map(Cause::new).collect(),
+            people: PeopleOfMessage::of(plan, sender),
         }
     }
 }

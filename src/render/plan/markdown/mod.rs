@@ -8,6 +8,7 @@ mod decisions;
 mod details;
 pub(super) mod facts;
 pub(in crate::render) mod messages;
+mod people;
 mod rest;
 mod whole;
 
@@ -26,6 +27,7 @@ pub const LIMIT: usize = 60_000;
 /// How many bytes each part may have at the most.
 const DECISIONS: usize = 9_000;
 const MESSAGES: usize = 7_500;
+const PEOPLE: usize = 6_000;
 const NEAR: usize = 2_000;
 const PAST: usize = 1_500;
 const LEFT_OUT: usize = 1_500;
@@ -93,6 +95,7 @@ fn page_of(view: &PlanView, ahead: &NextSteps, most: usize) -> MarkdownPage {
     let grave = all.map(|block| details::line(block).len()).sum::<usize>().min(room.left);
     room.left -= grave;
     let table = room.part(&mut false, times * MESSAGES, &|most| messages::table(view, most));
+    let people = room.part(&mut truncated, times * PEOPLE, &|most| people::people(view, most));
     let near = room.part(&mut truncated, times * NEAR, &|most| rest::near(view, most));
     let past = room.part(&mut truncated, times * PAST, &|most| rest::past(view, most));
     let left_out = room.part(&mut truncated, times * LEFT_OUT, &|most| rest::left_out(view, most));
@@ -103,7 +106,8 @@ fn page_of(view: &PlanView, ahead: &NextSteps, most: usize) -> MarkdownPage {
     let (changes, drift) = changes.text(view);
     room.left = room.left.saturating_sub(changes.len() + drift.len());
     let whole = room.part(&mut truncated, most, &|most| whole::whole(view, most));
-    let text = [heading, table, decisions, changes, near, drift, past, left_out, whole, requests, footer].concat();
+    let text =
+        [heading, table, people, decisions, changes, near, drift, past, left_out, whole, requests, footer].concat();
     MarkdownPage { text, truncated }
 }
 

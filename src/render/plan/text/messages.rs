@@ -1,5 +1,6 @@
 //! The messages that change, for a person at a terminal.
 
+use super::people::people;
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::render::plan::loosened::{self, LoosenedRow};
 use crate::render::plan::messages::{self, MessageRow, WhoMark};
@@ -26,6 +27,7 @@ pub fn at_stake(out: &mut String, view: &PlanView, style: Style) {
     if let Some(words) = reach::population(view) {
         layout::paragraph(out, &Words::default().paint(&words, Paint::Faint), 2, style);
     }
+    people(out, view, style);
     guards(out, view, style);
     if let Some(words) = messages::others(view) {
         out.push_str(if rows.is_empty() && view.plan.told.loosened.is_empty() { "" } else { "\n" });

@@ -61,15 +61,33 @@ impl Review<'_> {
             spec.parts(&mut parts);
             let own = parts.audiences.iter().find(|audience| audience.role == Role::Push)?;
             let (selector, devices) = (&own.selector.value, own.devices.map(|devices| &devices.value));
-            let whole = self.whole(side, change, selector);
-            let audience = match devices {
-                Some(devices) => whole.on(devices),
-                None => whole,
-            };
+            let audience = self.reached(side, change, selector, devices);
             let query = self.opened(side, selector, DEEPEST, &mut 0).map(|selector| query(&selector, devices));
             Some(CountedAudience { address: change.address.clone(), side, audience, query })
         })
         .flatten()
+    }
+
+    /// Returns those who get the pushes of a change on one side; `None` if it has no audience of its own.
+    pub(super) fn push_audience(&self, change: &Change, side: Side) -> Option<Audience> {
+        let key = At::new(change.address.key.clone(), Span::NONE);
+        self.of_resource(change, side, |spec: &dyn Spec| {
+            let mut parts = Parts::new(&key);
+            spec.parts(&mut parts);
+            let own = parts.audiences.iter().find(|audience| audience.role == Role::Push)?;
+            let devices = own.devices.map(|devices| &devices.value);
+            Some(self.reached(side, change, &own.selector.value, devices))
+        })
+        .flatten()
+    }
+
+    /// Those of an audience who have one of the kinds of device that a message goes to.
+    fn reached(&self, side: Side, change: &Change, selector: &Selector, devices: Option<&DeviceTypes>) -> Audience {
+        let whole = self.whole(side, change, selector);
+        match devices {
+            Some(devices) => whole.on(devices),
+            None => whole,
+        }
     }
 
     /// A selector with the criteria of its segments in their places. One that the plan does not know is left to the service.

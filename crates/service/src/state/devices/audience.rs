@@ -170,7 +170,7 @@ impl DeviceMatch<'_, '_> {
 
 /// The contract does not describe attributes: what their operators say is taken by the word, and one that says nothing to
 /// us matches nobody.
-fn has_attribute(Attribute { attribute, operator, value }: &Attribute, device: &Device) -> bool {
+pub fn has_attribute(Attribute { attribute, operator, value }: &Attribute, device: &Device) -> bool {
     let own = device.attributes.get(&attribute.value).filter(|own| !own.is_null());
     let wanted = value.as_ref();
     let order = || own.zip(wanted).and_then(|(own, wanted)| compare(own, wanted));

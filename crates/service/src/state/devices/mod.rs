@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use audience::Members;
+pub use audience::{Members, has_attribute};
 pub use carriers::Carriers;
 pub use index::{Index, Numbers, has, pairs};
 pub use nesting::Criteria;

@@ -1,0 +1,107 @@
+//! What single devices receive before and after, for programs.
+
+use jiff::tz::TimeZone;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::plan::{LockScreen, MessagePeople, Plan, ReplayedDevice};
+
+/// What single devices receive before and after, replayed through the built-in service.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PlanPeople {
+    /// The start of the time that was replayed.
+    pub from: String,
+    /// The end of it, 30 days later.
+    pub until: String,
+    /// How many more messages have other recipients and were not replayed.
+    pub left_out: usize,
+}
+
+/// The devices of one message.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PeopleOfMessage {
+    /// Up to three: one that joins, one that leaves, one that stays excluded.
+    pub devices: Vec<PersonOfMessage>,
+    /// Why there is no device, or why a side has no messages of this sender. Null if neither is so.
+    pub note: Option<String>,
+}
+
+/// A device, and what it receives.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PersonOfMessage {
+    /// joins, leaves or excluded.
+    pub part: &'static str,
+    /// The device in words.
+    pub words: String,
+    /// The kind of device, such as ios.
+    pub device_type: String,
+    /// Its time zone.
+    pub zone: String,
+    /// What it receives as things are, the oldest first.
+    pub before: Vec<ReceivedMessage>,
+    /// What it receives once the plan is applied, the oldest first.
+    pub after: Vec<ReceivedMessage>,
+}
+
+/// A message as a device shows it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ReceivedMessage {
+    /// When it arrives.
+    pub at: String,
+    /// What the clock of the device shows then.
+    pub local_time: String,
+    /// The address of what sends it.
+    pub from: String,
+    /// The title, if the device shows one.
+    pub title: Option<String>,
+    /// The text, as much of it as the screen shows. Null for what arrives in the Message Center alone.
+    pub alert: Option<String>,
+    /// The title of the Message Center message that comes with it.
+    pub message: Option<String>,
+}
+
+impl PlanPeople {
+    pub fn of(plan: &Plan) -> Option<Self> {
+        let people = plan.told.people.as_ref()?;
+        Some(Self { from: people.from.to_string(), until: people.until.to_string(), left_out: people.left_out })
+    }
+}
+
+impl PeopleOfMessage {
+    /// The devices of the message that an address sends; `None` if none were replayed.
+    pub fn of(plan: &Plan, sender: &str) -> Option<Self> {
+        let people = plan.told.people.as_ref()?;
+        let MessagePeople { devices, note, .. } = people.of.iter().find(|one| one.address.to_string() == sender)?;
+        Some(Self { devices: devices.iter().map(PersonOfMessage::new).collect(), note: note.clone() })
+    }
+}
+
+impl PersonOfMessage {
+    fn new(device: &ReplayedDevice) -> Self {
+        let ReplayedDevice { part, words, device_type, zone, before, after } = device;
+        let clock = TimeZone::get(zone).unwrap_or(TimeZone::UTC);
+        let screens = |all: &[LockScreen]| all.iter().map(|one| ReceivedMessage::new(one, &clock)).collect();
+        Self {
+            part: part.word(),
+            words: words.clone(),
+            device_type: device_type.clone(),
+            zone: zone.clone(),
+            before: screens(before),
+            after: screens(after),
+        }
+    }
+}
+
+impl ReceivedMessage {
+    fn new(screen: &LockScreen, clock: &TimeZone) -> Self {
+        let LockScreen { at, from, title, alert, message } = screen;
+        Self {
+            at: at.to_string(),
+            local_time: clock.to_datetime(*at).strftime("%Y-%m-%dT%H:%M:%S").to_string(),
+            from: from.clone(),
+            title: title.clone(),
+            alert: alert.clone(),
+            message: message.clone(),
+        }
+    }
+}
