@@ -5,6 +5,7 @@ mod people;
 pub mod reach;
 mod renamed;
 mod verbs;
+mod whole;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,7 +15,6 @@ use super::facts::{
     Audience, Collision, ComparedWith, NotInGit, NothingDeclared, Older, ShownMessage, Time, Unlisted, User,
 };
 use super::{NextSteps, PlanView, requests, words};
-use crate::guard::Refused;
 use crate::kinds;
 use crate::plan::{self, Action, Plan};
 use crate::render::layout::{Row, Words};
@@ -23,9 +23,10 @@ use crate::review::{self, before};
 
 pub use messages::{LoosenedGuard, PlanMessage};
 use people::PlanPeople;
-
 pub use renamed::Renamed;
 pub use verbs::{MovedSide, Risk, Verb};
+use whole::word;
+pub use whole::{ActionCounts, NotPromotedJson, PlanStep, Refusal};
 
 /// What `pushplan plan --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -92,69 +93,6 @@ pub struct PlanDocument<'p> {
     pub nothing_declared: Option<NothingDeclared>,
     /// Why `pushplan apply` would refuse it as it is.
     pub refused: Vec<Refusal>,
-}
-
-/// Why a plan would not be applied.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Refusal {
-    /// sends, broadcast, deletes, other_project, protect, too_late, drift, collision or in_doubt.
-    pub guard: String,
-    pub message: String,
-    /// What to do about it, or the option that allows it.
-    pub help: String,
-    pub addresses: Vec<String>,
-}
-
-impl Refusal {
-    fn new(refused: &Refused) -> Self {
-        let Refused { guard, message, help, addresses } = refused;
-        Self {
-            guard: guard.word().to_owned(),
-            message: message.clone(),
-            help: help.clone(),
-            addresses: addresses.iter().map(ToString::to_string).collect(),
-        }
-    }
-}
-
-/// Something that is not promoted.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct NotPromotedJson {
-    pub address: String,
-    /// Why, in words.
-    pub why: String,
-}
-
-impl NotPromotedJson {
-    fn all(plan: &Plan) -> Option<Vec<Self>> {
-        let plan::Aim::Promoted(from) = &plan.aim else { return None };
-        let held = plan.told.held.iter();
-        Some(held.map(|held| Self { address: held.address.to_string(), why: held.why.words(from) }).collect())
-    }
-}
-
-/// How many changes there are of each kind.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ActionCounts {
-    pub create: usize,
-    pub update: usize,
-    pub replace: usize,
-    pub delete: usize,
-    pub adopt: usize,
-    pub forget: usize,
-    pub by_hand: usize,
-    pub past: usize,
-    pub unchanged: usize,
-    /// Those that --only and --except left out.
-    pub left_out: usize,
-    /// Those that set off messages, at once or later.
-    pub sending: usize,
-    /// Those that wait for a person's decision.
-    pub waiting: usize,
-    /// Those that revert a change made on the service.
-    pub undoing: usize,
-    /// Differences that lifecycle.ignore leaves to the dashboard.
-    pub ignored: usize,
 }
 
 /// What happens to a resource, or to a part that is applied by itself.
@@ -292,26 +230,6 @@ pub struct ShownSend {
     pub to: String,
 }
 
-/// One request, or something that the ledger alone learns.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct PlanStep {
-    /// Its place in the plan, from 0.
-    pub number: usize,
-    pub address: String,
-    /// create, update, delete, adopt, forget or move.
-    pub verb: String,
-    /// The thing it is done to. Null for one that is to be created.
-    pub id: Option<String>,
-    /// The method of the request. Null where nothing is sent.
-    pub method: Option<String>,
-    /// The path, with (new id) for an id that is not known yet, and (id) for one that only the service knows.
-    pub path: Option<String>,
-    /// The numbers of the steps that it waits for.
-    pub after: Vec<usize>,
-    /// Tells whether it is the same step.
-    pub digest: String,
-}
-
 /// The whole plan as one object.
 pub fn json(plan: &Plan, ahead: &NextSteps) -> String {
     let mut text = serde_json::to_string_pretty(&PlanDocument::new(plan, ahead)).expect("a plan has text keys only");
@@ -358,38 +276,8 @@ impl<'p> PlanDocument<'p> {
     }
 }
 
-/// The word that stands for a value in JSON.
-fn word(value: &impl Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(Value::String(word)) => word,
-        _ => String::new(),
-    }
-}
-
 fn lines(row: &Row) -> impl Iterator<Item = String> {
     row.lines.iter().map(Words::plain)
-}
-
-impl ActionCounts {
-    fn new(view: &PlanView) -> Self {
-        let count = |action| view.count(action);
-        Self {
-            create: count(Action::Create),
-            update: count(Action::Update),
-            replace: count(Action::Replace),
-            delete: count(Action::Delete),
-            adopt: count(Action::Adopt),
-            forget: count(Action::Forget),
-            by_hand: count(Action::ByHand),
-            past: count(Action::Past),
-            unchanged: count(Action::Keep),
-            left_out: view.plan.left_out.len(),
-            sending: view.sending(),
-            waiting: view.stuck(),
-            undoing: view.undoing(),
-            ignored: view.ignored(),
-        }
-    }
 }
 
 impl<'p> PlanChange<'p> {
@@ -484,20 +372,5 @@ impl ShownSend {
     fn new(send: &plan::CausedSend) -> Self {
         let plan::CausedSend { by, tag, removed, after_seconds, to } = send.clone();
         Self { by: by.to_string(), tag, removed, after_seconds, to }
-    }
-}
-
-impl PlanStep {
-    fn new(step: &plan::Step) -> Self {
-        Self {
-            number: step.number,
-            address: step.address.to_string(),
-            verb: word(&step.verb),
-            id: step.id.clone(),
-            method: step.request.as_ref().map(|request| request.method.word().to_owned()),
-            path: step.request.as_ref().map(|request| request.path.clone()),
-            after: step.after.clone(),
-            digest: step.digest().to_string(),
-        }
     }
 }

@@ -29,8 +29,8 @@ use members::Regroupings;
 
 pub use audience::{Mark, Marked, Who};
 pub use impact::{
-    AudienceChange, ChangedRecipients, CountedAudience, EACH_DEVICE, FieldChange, MessageCause, MessageChange, MessageClass,
-    MessageFate, MessageGroup, Recipients, TextChange, VerdictSentence,
+    AudienceChange, ChangedRecipients, CountedAudience, EACH_DEVICE, FieldChange, MessageCause, MessageChange,
+    MessageClass, MessageFate, MessageGroup, Recipients, TextChange, VerdictSentence,
 };
 pub use pairs::{Pair, pairs};
 pub use renamed::{RenamedVariable, renamed_variables, with_renamed};

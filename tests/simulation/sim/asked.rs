@@ -1,0 +1,196 @@
+//! What people do about what a plan leaves to them. What they are asked for no reason is wrong.
+
+use std::collections::BTreeSet;
+
+use pushplan::address::Address;
+use pushplan::kinds;
+use pushplan::ledger::{Intent, Record, Resolution};
+use pushplan::plan::{Action, Reason, RemoteThing};
+use serde_json::{Value, json};
+
+use super::applier::LEAD;
+use super::service::{Object, Origin};
+use super::time;
+use super::world::World;
+
+impl World {
+    /// A person does what a plan leaves to people; says whether there was anything to do.
+    pub fn act(&mut self, address: &Address, action: Action, reason: &Reason, done: &mut BTreeSet<Address>) -> bool {
+        let now = self.now;
+        match reason {
+            Reason::InDoubt { .. } => {
+                let address = &self.known_as(address);
+                if let Some(why) = self.is_known_anyway(address) {
+                    self.violated(why);
+                }
+                let ours = Origin::Ours(address.clone());
+                let ledger = &self.log.ledger;
+                let known = ledger.owned.get(address).map(|owned| owned.id.clone());
+                let retired: Vec<&String> = ledger.retired.iter().map(|old| &old.id).collect();
+                let made = self.service.objects.iter().find(|(id, object)| {
+                    object.origin == ours
+                        && (object.body().is_some() || object.begun)
+                        && Some(*id) != known.as_ref()
+                        && !retired.contains(id)
+                });
+                let found = match made {
+                    Some((id, _)) => Resolution::Created { id: id.clone() },
+                    None => Resolution::Absent,
+                };
+                self.note(|| format!("a person resolves {address}: {found:?}"));
+                self.log.say(Record::Resolve { address: address.clone(), found }, time::stamp(now));
+                true
+            }
+            Reason::DeletedOrSent { id, .. } => {
+                let address = &self.known_as(address);
+                let is_sent = self.service.objects.get(id).is_some_and(|object| object.begun);
+                let found = if is_sent { Resolution::Created { id: id.clone() } } else { Resolution::Absent };
+                self.note(|| format!("a person resolves {address}: {found:?}"));
+                self.log.say(Record::Resolve { address: address.clone(), found }, time::stamp(now));
+                true
+            }
+            Reason::InDashboard { old: Some(id) } if !done.contains(address) => {
+                let disables = address.kind == "pipelines" && self.dice.chance(500);
+                self.note(|| format!("a person takes {address} ({id}) away by hand"));
+                if disables {
+                    let mut body = self.service.objects[id].body().cloned().unwrap_or_else(|| json!({}));
+                    body["enabled"] = false.into();
+                    self.service.write(id, Some(body), now);
+                    self.let_go(id);
+                } else {
+                    self.remove(id);
+                }
+                done.insert(address.clone())
+            }
+            Reason::Collision { ids } => {
+                let is_ours = |id: &String| {
+                    let object = self.service.objects.get(id);
+                    object.is_some_and(|object| {
+                        matches!(object.origin, Origin::Ours(_)) && object.is_live() && !object.forgotten
+                    })
+                };
+                if ids.iter().any(is_ours) || self.service.has_given(address) {
+                    self.violated(format!("{address} collides with what we made ourselves: {ids:?}"));
+                }
+                self.note(|| format!("a person makes room for {address}"));
+                for id in ids {
+                    if self.service.objects.contains_key(id) {
+                        self.remove(id);
+                    }
+                }
+                self.make_room(address);
+                true
+            }
+            Reason::TooLate { .. } if action != Action::Past => {
+                let declared = self.project.units.get(address);
+                let first = declared.and_then(|unit| kinds::api(address).runs(&unit.spec)?.first);
+                if first.is_none_or(|first| time::of(first) >= now + LEAD * time::SECOND) {
+                    self.violated(format!("{address} is said to be too late, and is not: {first:?}"));
+                }
+                self.note(|| format!("a person gives {address} a later time"));
+                let later = now + 100_000 * time::MINUTE;
+                self.project.change(address, &mut self.dice, later);
+                // It is another message by now.
+                self.service.successors.remove(address);
+                true
+            }
+            Reason::StillUsed { by, .. } => {
+                let others = by.iter().filter_map(|user| match user {
+                    RemoteThing::Other { id, .. } => Some(id.clone()),
+                    RemoteThing::Ours(_) => None,
+                });
+                let others: Vec<String> = others.filter(|id| self.is_there(id)).collect();
+                self.note(|| format!("people do without {others:?}, which name {address}"));
+                others.iter().for_each(|id| self.remove(id));
+                !others.is_empty()
+            }
+            Reason::NeverTwice => {
+                self.note(|| format!("a person no longer declares {address}"));
+                self.project.remove(address);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The address under which the ledger knows something that has another key by now.
+    fn known_as(&self, address: &Address) -> Address {
+        let before = self.project.units.get(address).and_then(|unit| unit.renamed_from.as_ref());
+        let before = before.map(|key| Address::new(address.kind, key.clone()));
+        let is_known = |address: &Address| self.log.ledger.open.contains_key(address);
+        before.filter(|before| !is_known(address) && is_known(before)).unwrap_or_else(|| address.clone())
+    }
+
+    /// Why nothing about an open creation is in doubt in truth: nothing is there that it could have made, or one thing that can be
+    /// nothing else.
+    fn is_known_anyway(&self, address: &Address) -> Option<String> {
+        let ledger = &self.log.ledger;
+        let intent = &ledger.open.get(address)?.intent;
+        let spec = intent.spec.as_ref()?;
+        let is_shared = |other: &Intent| other.address != intent.address && other.spec == intent.spec;
+        if ledger.open.values().any(|open| is_shared(&open.intent)) {
+            return None;
+        }
+        let name = |body: &Value| body.get("display_name").or(body.get("name")).cloned();
+        match &*address.kind {
+            "segments" | "templates" | "pipelines" => {
+                let is_owned = |id: &String| ledger.owned.values().any(|owned| owned.id == *id);
+                let is_like = |(id, object): &(&String, &Object)| {
+                    let is_new = !intent.seen.contains(*id) && !is_owned(id);
+                    let is_named = || object.body().is_some_and(|body| name(body) == name(spec));
+                    *object.kind == *address.kind && object.is_live() && is_new && is_named()
+                };
+                match self.service.objects.iter().filter(is_like).collect::<Vec<_>>()[..] {
+                    [] => Some(format!("{address} is in doubt, and nothing has its name")),
+                    [(id, one)] => {
+                        let is_it =
+                            one.origin == Origin::Ours(address.clone()) && !one.edited && one.versions.len() == 1;
+                        is_it.then(|| format!("{address} is in doubt, and {id} is all that it can be"))
+                    }
+                    _ => None,
+                }
+            }
+            // What was sent is listed no longer.
+            "scheduled_pushes" | "experiments" => None,
+            _ => Some(format!("{address} is in doubt, and can be made again")),
+        }
+    }
+
+    fn is_there(&self, id: &str) -> bool {
+        self.service.objects.get(id).is_some_and(Object::is_live)
+    }
+
+    fn let_go(&mut self, id: &str) {
+        if let Some(object) = self.service.objects.get_mut(id) {
+            object.origin = Origin::Person;
+        }
+    }
+
+    /// Tags and channels that stand where something is declared.
+    fn make_room(&mut self, address: &Address) {
+        let now = self.now;
+        let last = address.key.rsplit('/').next().unwrap_or_default().to_owned();
+        match &*address.kind {
+            "tag_groups" => self.service.doc(&format!("user {last}"), now, |doc| {
+                if let Some(doc) = doc {
+                    doc["tags"] = json!({});
+                }
+            }),
+            "named_users" => {
+                let user = address.key.split('/').next().unwrap_or_default();
+                self.service.doc(&format!("user {user}"), now, |doc| {
+                    if let Some(doc) = doc {
+                        doc["channels"] = json!([]);
+                    }
+                });
+            }
+            "tags" if address.part().is_some() => self.service.doc(&format!("channel {last}"), now, |doc| {
+                if let Some(doc) = doc {
+                    doc["tags"] = json!([]);
+                }
+            }),
+            "tags" => self.service.doc(&format!("tag {last}"), now, |doc| *doc = None),
+            _ => {}
+        }
+    }
+}
