@@ -124,6 +124,8 @@ impl Resolve {
             }
         };
         match owned {
+            // It was not deleted in time.
+            Some(owned) if intent.verb == Verb::Delete && owned.id == *id => Ok(Resolution::Created { id: id.clone() }),
             _ if intent.verb != Verb::Create => {
                 let failure = Failure::usage(format!("{address} was not being created, but {}", intent.verb.done()));
                 Err(failure.help("the next plan finds out by itself; --absent says that it is gone"))

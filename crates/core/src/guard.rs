@@ -138,7 +138,7 @@ fn is_late(change: &Change) -> bool {
 fn undecided_as(reason: &Reason) -> Option<Guard> {
     match reason {
         Reason::Collision { .. } => Some(Guard::Collision),
-        Reason::InDoubt { .. } | Reason::UnknownSinceGap { .. } => Some(Guard::InDoubt),
+        Reason::InDoubt { .. } | Reason::DeletedOrSent { .. } | Reason::UnknownSinceGap { .. } => Some(Guard::InDoubt),
         Reason::Repoint { .. }
         | Reason::NotInPlace
         | Reason::InDashboard { .. }
@@ -410,6 +410,18 @@ fn undecided(plan: &Plan, limits: &Limits) -> Vec<Refused> {
                     let id = if let [id] = candidates.as_slice() { id } else { "ID" };
                     let or = limits.leave_out(", ", &except);
                     let help = format!("pushplan resolve {address} --created {id} | --absent{or}");
+                    (Guard::InDoubt, message, help)
+                }
+                Reason::DeletedOrSent { since, id, due } => {
+                    let message = format!(
+                        "{address}: the answer to its deletion on {since:.0} was lost; whether it was deleted, or sent on {due:.0}, is \
+                         not known"
+                    );
+                    let or = limits.leave_out(", ", &except);
+                    let help = format!(
+                        "if it was deleted: pushplan resolve {address} --absent; if it was sent: pushplan resolve {address} --created \
+                         {id}{or}"
+                    );
                     (Guard::InDoubt, message, help)
                 }
                 Reason::UnknownSinceGap { accepted, .. } => {

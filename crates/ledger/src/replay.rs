@@ -92,6 +92,8 @@ impl Ledger {
                         gap.resolved.insert(address);
                     }
                 }
+                // What was to be deleted was not: what is known of it stays.
+                (Some(open), Resolution::Created { .. }) if open.intent.verb == Verb::Delete => {}
                 (Some(open), Resolution::Created { id }) => {
                     self.made(open.intent, id, &[], at);
                     // A person named it, and nobody has seen what it says: that is no version of it.

@@ -95,6 +95,17 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
             row.line(Words::new("if it is there: ").copy(&resolve(&format!("--created {id}"))))
                 .line(Words::new("if it is not: ").copy(&resolve("--absent")))
         }
+        Reason::DeletedOrSent { since, id, due } => {
+            let words = format!(
+                "on {} its deletion was sent and no answer came back: it was deleted, or it was sent on {}",
+                moment(*since),
+                moment(*due)
+            );
+            let resolve = |what: &str| view.again.other(&format!("resolve {address} {what}"));
+            asks("in doubt", words)
+                .line(Words::new("if it was deleted, and is to be sent as declared: ").copy(&resolve("--absent")))
+                .line(Words::new("if it was sent: ").copy(&resolve(&format!("--created {id}"))))
+        }
         Reason::UnknownSinceGap { since, accepted } => {
             let from = since.map_or_else(|| "at any time".to_owned(), |since| format!("between {}", moment(since)));
             let until = if since.is_some() { "and" } else { "before" };

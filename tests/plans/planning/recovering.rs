@@ -192,6 +192,13 @@ fn what_an_earlier_run_was_deleting_to_replace_it_is_made_anew() {
     let mut world = deleting("2031-01-02T00:00:00Z");
     world.remove("experiments/e");
     assert!(!world.told(&after.replace("10:00", "23:59")).contains("create"), "people may have got it");
+    // Declared for later, it is neither taken for sent nor made again before a person has looked.
+    let later = after.replace("2031-01-01", "2031-01-09");
+    assert_eq!(world.told(&later), "! experiments/e DeletedOrSent\n");
+    world.ledger.open.clear();
+    assert!(!world.told(&later).contains("create"), "it was sent");
+    world.ledger.owned.clear();
+    assert_eq!(world.told(&later), "+ experiments/e\n0 create experiments/e POST /api/experiments\n", "it was deleted");
 }
 
 const PUSH: &str = "\

@@ -8,10 +8,10 @@ use pushplan::address::Address;
 use pushplan::guard::Refused;
 use pushplan::kinds::remote::pointed;
 use pushplan::kinds::{self, Read};
-use pushplan::ledger::{Owned, Record, Resolution, Verb};
+use pushplan::ledger::{Owned, Verb};
 use pushplan::nouns::level::Level;
 use pushplan::plan::{Action, Plan, Reason, RemoteThing};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::applier::{LEAD, Wish};
 use super::service::{Object, Origin};
@@ -166,134 +166,6 @@ impl World {
         times.max().unwrap_or(0)
     }
 
-    /// A person does what a plan leaves to people; says whether there was anything to do.
-    fn act(&mut self, address: &Address, action: Action, reason: &Reason, done: &mut BTreeSet<Address>) -> bool {
-        let now = self.now;
-        match reason {
-            Reason::InDoubt { .. } => {
-                let address = &self.known_as(address);
-                let ours = Origin::Ours(address.clone());
-                let ledger = &self.log.ledger;
-                let known = ledger.owned.get(address).map(|owned| owned.id.clone());
-                let retired: Vec<&String> = ledger.retired.iter().map(|old| &old.id).collect();
-                let made = self.service.objects.iter().find(|(id, object)| {
-                    object.origin == ours
-                        && (object.body().is_some() || object.begun)
-                        && Some(*id) != known.as_ref()
-                        && !retired.contains(id)
-                });
-                let found = match made {
-                    Some((id, _)) => Resolution::Created { id: id.clone() },
-                    None => Resolution::Absent,
-                };
-                self.note(|| format!("a person resolves {address}: {found:?}"));
-                self.log.say(Record::Resolve { address: address.clone(), found }, time::stamp(now));
-                true
-            }
-            Reason::InDashboard { old: Some(id) } if !done.contains(address) => {
-                let disables = address.kind == "pipelines" && self.dice.chance(500);
-                self.note(|| format!("a person takes {address} ({id}) away by hand"));
-                if disables {
-                    let mut body = self.service.objects[id].body().cloned().unwrap_or_else(|| json!({}));
-                    body["enabled"] = false.into();
-                    self.service.write(id, Some(body), now);
-                    self.let_go(id);
-                } else {
-                    self.remove(id);
-                }
-                done.insert(address.clone())
-            }
-            Reason::Collision { ids } => {
-                let ours = Origin::Ours(address.clone());
-                let is_ours = |id: &String| {
-                    let object = self.service.objects.get(id);
-                    object.is_some_and(|object| object.origin == ours && object.is_live() && !object.forgotten)
-                };
-                if ids.iter().any(is_ours) || self.service.has_given(address) {
-                    self.violated(format!("{address} collides with what we made ourselves: {ids:?}"));
-                }
-                self.note(|| format!("a person makes room for {address}"));
-                for id in ids {
-                    if self.service.objects.contains_key(id) {
-                        self.remove(id);
-                    }
-                }
-                self.make_room(address);
-                true
-            }
-            Reason::TooLate { .. } if action != Action::Past => {
-                self.note(|| format!("a person gives {address} a later time"));
-                let later = now + 100_000 * time::MINUTE;
-                self.project.change(address, &mut self.dice, later);
-                // It is another message by now.
-                self.service.successors.remove(address);
-                true
-            }
-            Reason::StillUsed { by, .. } => {
-                let others = by.iter().filter_map(|user| match user {
-                    RemoteThing::Other { id, .. } => Some(id.clone()),
-                    RemoteThing::Ours(_) => None,
-                });
-                let others: Vec<String> = others.filter(|id| self.is_there(id)).collect();
-                self.note(|| format!("people do without {others:?}, which name {address}"));
-                others.iter().for_each(|id| self.remove(id));
-                !others.is_empty()
-            }
-            Reason::NeverTwice => {
-                self.note(|| format!("a person no longer declares {address}"));
-                self.project.remove(address);
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// The address under which the ledger knows something that has another key by now.
-    fn known_as(&self, address: &Address) -> Address {
-        let before = self.project.units.get(address).and_then(|unit| unit.renamed_from.as_ref());
-        let before = before.map(|key| Address::new(address.kind, key.clone()));
-        let is_known = |address: &Address| self.log.ledger.open.contains_key(address);
-        before.filter(|before| !is_known(address) && is_known(before)).unwrap_or_else(|| address.clone())
-    }
-
-    fn is_there(&self, id: &str) -> bool {
-        self.service.objects.get(id).is_some_and(Object::is_live)
-    }
-
-    fn let_go(&mut self, id: &str) {
-        if let Some(object) = self.service.objects.get_mut(id) {
-            object.origin = Origin::Person;
-        }
-    }
-
-    /// Tags and channels that stand where something is declared.
-    fn make_room(&mut self, address: &Address) {
-        let now = self.now;
-        let last = address.key.rsplit('/').next().unwrap_or_default().to_owned();
-        match &*address.kind {
-            "tag_groups" => self.service.doc(&format!("user {last}"), now, |doc| {
-                if let Some(doc) = doc {
-                    doc["tags"] = json!({});
-                }
-            }),
-            "named_users" => {
-                let user = address.key.split('/').next().unwrap_or_default();
-                self.service.doc(&format!("user {user}"), now, |doc| {
-                    if let Some(doc) = doc {
-                        doc["channels"] = json!([]);
-                    }
-                });
-            }
-            "tags" if address.part().is_some() => self.service.doc(&format!("channel {last}"), now, |doc| {
-                if let Some(doc) = doc {
-                    doc["tags"] = json!([]);
-                }
-            }),
-            "tags" => self.service.doc(&format!("tag {last}"), now, |doc| *doc = None),
-            _ => {}
-        }
-    }
-
     /// What is not as it has to be: the service has what is declared, once, and the ledger knows all of it.
     fn untrue(&self) -> Option<String> {
         let (ledger, units) = (&self.log.ledger, &self.project.units);
@@ -302,10 +174,15 @@ impl World {
         if !ledger.open.is_empty() || retired {
             return Some(format!("the ledger is in doubt: {:?} {:?}", ledger.open, ledger.retired));
         }
-        let told = |address: &Address| kinds::api(address).lifecycle(self.level).read != Read::LedgerOnly;
-        for (address, owned) in ledger.owned.iter().filter(|(address, _)| told(address)) {
+        for (address, owned) in &ledger.owned {
             // An empty project lets go of nothing, nor does any of what may be on its way just now.
-            let is_near = || over(address, &owned.spec).is_some_and(|over| over > self.now);
+            let soon = time::stamp(self.now + LEAD * time::SECOND);
+            let live = self.service.objects.get(&owned.id).and_then(Object::body);
+            let begins = |spec: &Value| kinds::api(address).runs(spec).is_some_and(|runs| runs.has_begun(soon));
+            let is_near = || {
+                over(address, &owned.spec).is_some_and(|over| over > self.now)
+                    && (begins(&owned.spec) || live.is_some_and(begins))
+            };
             if !units.is_empty() && !units.contains_key(address) && !is_near() {
                 return Some(format!("{address} is no longer declared, and the ledger has it"));
             }
@@ -350,8 +227,12 @@ impl World {
         let api = kinds::api(address);
         // A service that was restored sends what it has then.
         let is_sent = self.service.objects.get(&owned.id).is_some_and(|object| object.begun);
-        if is_sent || owned.past || api.runs(&owned.spec).is_some_and(|runs| runs.has_begun(time::stamp(self.now))) {
-            return None;
+        let begun = |spec: &Value| api.runs(spec).is_some_and(|runs| runs.has_begun(time::stamp(self.now)));
+        let is_lost = self.service.objects.get(&owned.id).is_some_and(|object| object.removed_by_person);
+        if is_sent || owned.past || begun(&owned.spec) {
+            // Taken for sent, what is declared for later would be sent at no time at all.
+            let is_silent = !is_sent && !is_lost && !begun(spec);
+            return is_silent.then(|| format!("{address} ({}) is declared for later, and was not sent", owned.id));
         }
         let wire = pointed(api.audiences(), spec, &mut |reference| {
             let key = reference.as_str().unwrap_or_default();
@@ -360,7 +241,6 @@ impl World {
         });
         // Where nobody can look, nobody can tell that it was lost.
         let is_untold = api.lifecycle(self.level).read == Read::LedgerOnly;
-        let is_lost = self.service.objects.get(&owned.id).is_some_and(|object| object.removed_by_person);
         let is_there = self.service.has(address, &owned.id, &wire) || (is_untold && is_lost);
         (!is_there).then(|| format!("{address} ({}) is not as declared: {}", owned.id, *wire))
     }

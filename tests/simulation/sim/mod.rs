@@ -4,6 +4,7 @@
 //! A process is a future that is polled when something happens to it, so that it can be left lying at any point.
 
 mod applier;
+mod asked;
 mod backup;
 mod beginning;
 mod belongings;

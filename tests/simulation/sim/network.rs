@@ -243,7 +243,7 @@ impl World {
         let (mine, applied) = (mine.get(address), applied.get(address)?);
         match (verb, mine) {
             (Verb::Delete, None) => Some(format!("{address} is deleted by somebody who has older manifests")),
-            (Verb::Update, Some(mine)) => {
+            (Verb::Create | Verb::Update, Some(mine)) => {
                 let is_applied = self.log.ledger.owned.get(address).is_some_and(|owned| owned.spec == applied.spec);
                 (is_applied && mine.spec != applied.spec)
                     .then(|| format!("{address} is set back by somebody who has older manifests"))

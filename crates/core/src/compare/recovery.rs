@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use pushplan_ledger::{Intent, Owned, Verb};
 use pushplan_model::kinds::{Create, Found, Read};
 use pushplan_model::node::Shared;
@@ -26,6 +27,12 @@ impl Comparison<'_, '_> {
                 owned.spec = intended.clone();
                 owned.refs.clone_from(&intent.refs);
                 out.refresh = true;
+            }
+            if let Some(due) = self.may_be_unsent(intent, open.at, owned.as_ref(), seen) {
+                let id = intent.id.clone().unwrap_or_default();
+                out.change.action = Action::ByHand;
+                out.change.reasons.push(Reason::DeletedOrSent { since: open.at, id, due });
+                return false;
             }
             self.deleted_by_us(intent, owned, seen, out);
             out.close = true;
@@ -142,6 +149,26 @@ impl Comparison<'_, '_> {
             *owned = None;
             out.released = out.change.desired.is_some();
         }
+    }
+
+    /// When something was due that an earlier run was about to delete before, if nothing shows whether it did and another time is
+    /// declared by now: taken for sent, it would silently be sent at no time at all.
+    fn may_be_unsent(
+        &self,
+        intent: &Intent,
+        since: Timestamp,
+        owned: Option<&Owned>,
+        seen: &LiveState,
+    ) -> Option<Timestamp> {
+        let Situation { units, now, .. } = self.situation;
+        let old =
+            owned.filter(|old| intent.verb == Verb::Delete && intent.id.as_ref() == Some(&old.id) && !old.past)?;
+        if matches!(seen, LiveState::There(_)) || !self.has_begun(old, seen) {
+            return None;
+        }
+        let declared = units.get(self.address).and_then(|unit| self.api.runs(&unit.spec))?;
+        let due = self.api.runs(&old.spec).and_then(|runs| runs.first).filter(|due| *due > since)?;
+        (!declared.has_begun(*now)).then_some(due)
     }
 
     /// Takes what has the same name for ours, whoever made it. Nobody does that but the simulation, to see that it is noticed.

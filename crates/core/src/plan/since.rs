@@ -11,7 +11,10 @@ use super::{Change, Difference, Plan, Reason};
 impl Reason {
     /// Whether it tells what a run has left: an old version that is still there, an answer that was lost.
     pub fn is_left(&self) -> bool {
-        matches!(self, Self::Recovered { .. } | Self::Retired { .. } | Self::InDoubt { .. })
+        matches!(
+            self,
+            Self::Recovered { .. } | Self::Retired { .. } | Self::InDoubt { .. } | Self::DeletedOrSent { .. }
+        )
     }
 }
 

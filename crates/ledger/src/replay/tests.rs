@@ -72,6 +72,15 @@ fn an_old_version_that_is_gone_leaves_the_new_one_ours() {
 }
 
 #[test]
+fn what_was_sent_before_its_deletion_came_stays_known() {
+    let deleting = [intent(Verb::Create, None), created("old"), intent(Verb::Delete, Some("old"))];
+    let sent = resolve(Resolution::Created { id: "old".into() });
+    let ledger = after([deleting.to_vec(), vec![sent]].concat());
+    let owned = ledger.owned.values().map(|owned| &*owned.id).collect::<Vec<_>>();
+    assert_eq!((owned, ledger.open.len(), ledger.retired.len()), (vec!["old"], 0, 0));
+}
+
+#[test]
 fn who_lets_go_by_hand_means_older_versions_and_a_run_does_not() {
     let replaced = [intent(Verb::Create, None), created("old"), intent(Verb::Create, None), created("new")];
     let forget = Record::Forget(vec![Address::new("segments", "a")]);
