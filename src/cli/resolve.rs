@@ -9,7 +9,7 @@ use crate::address::Address;
 use crate::exit::Exit;
 use crate::failure::{Failure, FailureKind};
 use crate::kinds::{self, remote::segments};
-use crate::ledger::{Adopted, Record, Resolution, Settling, Verb};
+use crate::ledger::{Adopted, Owned, Record, Resolution, Settling, Verb};
 
 /// Say what became of something whose result is not known.
 #[derive(Debug, Args)]
@@ -61,8 +61,11 @@ impl Resolve {
     /// The record about something that may have been created in a gap of the ledger; `None` for anything else.
     fn since_gap(&self, open: &OpenLedger, address: &Address) -> Result<Option<Record>, Failure> {
         let ledger = &open.ledger;
-        let is_known = ledger.open.contains_key(address) || ledger.owned.contains_key(address);
-        if is_known || !ledger.gap.as_ref().is_some_and(|gap| gap.covers(address)) {
+        let Some(gap) = ledger.gap.as_ref().filter(|gap| gap.covers(address)) else { return Ok(None) };
+        // Another may have taken the place of a message that was known before.
+        let is_older = |owned: &Owned| kinds::api(address).has_runs() && owned.applied <= gap.at;
+        let owned = ledger.owned.get(address);
+        if ledger.open.contains_key(address) || owned.is_some_and(|owned| !is_older(owned)) {
             return Ok(None);
         }
         let (workspace, _) = self.place.open_leniently()?;
@@ -70,6 +73,10 @@ impl Resolve {
         let id = match (&self.created, self.absent) {
             (None, true) => return Ok(Some(Record::Resolve { address: address.clone(), found: Resolution::Absent })),
             (Some(id), _) if id.trim().is_empty() => return Err(Failure::usage("an empty text is no id")),
+            (Some(id), _) if owned.is_some_and(|owned| owned.id == *id) => {
+                let found = Resolution::Created { id: id.clone() };
+                return Ok(Some(Record::Resolve { address: address.clone(), found }));
+            }
             (Some(id), _) if ledger.ids().contains(&(&*address.kind, id.as_str())) => {
                 return Err(Failure::usage(format!("{id} is managed already, under another address")));
             }

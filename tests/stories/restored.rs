@@ -155,3 +155,36 @@ fn a_folder_that_was_restored_from_a_copy_on_a_new_machine_goes_on_with_a_gap() 
     story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
     story.goes_on(&second);
 }
+
+/// An experiment cannot be listed. In the gap, another took its place, under another id, and may have been sent since.
+#[test]
+fn what_was_replaced_in_a_gap_is_not_made_a_third_time() {
+    let trial = |text: &str| {
+        format!(
+            "experiments:\n  trial:\n    audience: {{tag: vip}}\n    device_types: [ios]\n    variants:\n\
+             \x20     - {{push: {{notification: {{alert: {text}}}}}, schedule: {{scheduled_time: 2035-03-01T10:00}}}}\n\
+             \x20     - {{push: {{notification: {{alert: Two}}}}, schedule: {{scheduled_time: 2035-03-02T10:00}}}}\n"
+        )
+    };
+    let story = Story::new("file:");
+    let first = story.machine(&trial("One"));
+    story.ends(&first, &["apply", "--yes"], 0);
+    let second = story.machine(&trial("Other"));
+    let ledger = |project: &Project| project.folder.path().join(".pushplan/ledger/far");
+    fs::create_dir_all(ledger(&second)).expect("a folder");
+    for file in fs::read_dir(ledger(&first)).expect("a folder").flatten() {
+        fs::copy(file.path(), ledger(&second).join(file.file_name())).expect("a copy");
+    }
+    first.write(&trial("Other"));
+    story.ends(&first, &["apply", "--yes"], 0);
+    story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
+    story.service.forget();
+    says(&story.ends(&second, &["plan"], 7).stdout, &["pushplan resolve experiments/trial --absent"]);
+    story.ends(&second, &["apply", "--yes"], 7);
+    assert_eq!(story.service.writes(), Vec::<String>::new(), "two would message people twice");
+    let shown = story.ends(&first, &["show", "experiments/trial"], 0).stdout;
+    let id = shown.lines().find_map(|line| line.trim().strip_prefix("id ")).expect("its id").trim();
+    story.ends(&second, &["resolve", "experiments/trial", "--created", id], 0);
+    let plan = story.ends(&second, &["plan"], 0).stdout;
+    assert!(!plan.contains("POST"), "{plan}");
+}

@@ -202,7 +202,10 @@ impl<'k, 's> Comparison<'k, 's> {
             (None, None) => out.close = true,
             (Some(unit), None) => self.undone(unit, seen, out),
             (unit, Some(owned)) if self.has_begun(owned, seen) => self.begun(unit, owned, seen, out),
-            (Some(unit), Some(owned)) => self.both(unit, owned, seen, out),
+            (Some(unit), Some(owned)) => {
+                self.both(unit, owned, seen, out);
+                self.wait_for_replaced(owned, seen, out);
+            }
             (None, Some(owned)) => self.undeclared(owned, seen, out),
         }
     }

@@ -86,12 +86,6 @@ impl Ledger {
             }
             Record::Move { from, to } => self.rename(&from, &to),
             Record::Resolve { address, found } => match (self.open.remove(&address), found) {
-                // Nothing was known of it but that it may have been created in a gap.
-                (None, Resolution::Absent) if !self.owned.contains_key(&address) => {
-                    if let Some(gap) = &mut self.gap {
-                        gap.resolved.insert(address);
-                    }
-                }
                 // What was to be deleted was not: what is known of it stays.
                 (Some(open), Resolution::Created { .. }) if open.intent.verb == Verb::Delete => {}
                 (Some(open), Resolution::Created { id }) => {
@@ -102,8 +96,15 @@ impl Ledger {
                 // What was to be made is not there. What it was to stand in for is where it was.
                 (Some(open), Resolution::Absent) if open.intent.verb == Verb::Create => {}
                 (Some(open), Resolution::Absent) => self.deleted(&address, open.intent.id.as_deref()),
-                (None, Resolution::Absent) => drop(self.owned.remove(&address)),
-                (None, Resolution::Created { .. }) => {}
+                // All that was asked is whether it was created in a gap, or another in its place.
+                (None, found) => {
+                    if found == Resolution::Absent {
+                        self.owned.remove(&address);
+                    }
+                    if let Some(gap) = &mut self.gap {
+                        gap.resolved.insert(address);
+                    }
+                }
             },
             Record::End { run, .. } => {
                 self.run.take_if(|running| running.run == run);

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use pushplan::kinds::{self, Found};
-use pushplan::ledger::{Intent, Unconfirmed, Verb};
+use pushplan::ledger::{Gap, Intent, Unconfirmed, Verb};
 use pushplan::nouns::level::Level;
 
 use super::world::{World, address, declared};
@@ -251,4 +251,15 @@ fn a_renamed_push_is_known_again_without_its_segment() {
     let renamed = Found { id: "new".into(), name: "theirs".into(), spec: Some(spec.into()), ..Found::default() };
     world.live.listed.entry("scheduled_pushes").or_default().insert("new".to_owned(), renamed);
     assert_eq!(world.told(""), "! scheduled_pushes/p InDoubt\n");
+}
+
+/// A ledger from a backup: in the gap, another may have taken the place of what it knows, and have been sent.
+#[test]
+fn what_may_have_been_replaced_in_a_gap_is_left_to_a_person() {
+    let after = TRIAL.replace("alert: A", "alert: C");
+    let mut world = World::in_sync(TRIAL, Level::Documented);
+    world.ledger.gap = Some(Gap::new(None, world.now, 9));
+    assert_eq!(world.told(&after), "! experiments/e (git) NotInPlace UnknownSinceGap\n");
+    world.ledger.gap.as_mut().unwrap().resolved.insert(address("experiments/e"));
+    assert!(world.told(&after).contains("create experiments/e"), "{}", world.told(&after));
 }

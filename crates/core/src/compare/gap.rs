@@ -1,8 +1,10 @@
 //! After a ledger was restored from a backup: what it does not know may have been created since, by records that are lost.
 
+use pushplan_ledger::Owned;
 use pushplan_model::kinds::{Create, Read};
 
 use super::{Compared, Comparison, Situation};
+use crate::live::LiveState;
 use crate::plan::{Action, Reason};
 
 impl Comparison<'_, '_> {
@@ -14,6 +16,16 @@ impl Comparison<'_, '_> {
         if !self.is_proven_absent() {
             out.change.action = Action::ByHand;
             out.change.reasons.push(Reason::UnknownSinceGap { since: gap.since, accepted: gap.at });
+        }
+    }
+
+    /// Leaves it to a person to make something anew that the ledger knows and nothing shows: in the gap, another may have taken its
+    /// place, and have been sent.
+    pub(super) fn wait_for_replaced(&self, owned: &Owned, seen: &LiveState, out: &mut Compared) {
+        let is_made = matches!(out.change.action, Action::Create | Action::Replace);
+        let is_older = self.situation.ledger.gap.as_ref().is_some_and(|gap| owned.applied <= gap.at);
+        if is_made && is_older && self.api.has_runs() && !matches!(seen, LiveState::There(_)) {
+            self.wait_for_gap(out);
         }
     }
 
