@@ -59,8 +59,10 @@ fn a_contributor_without_credentials_sees_what_the_change_means() {
     let before = git(folder.path(), &["status", "--porcelain"]);
     let ran = good(&folder, &["plan", "--against-git", "main"]);
     assert_eq!(changes(&ran), ["± segments/visitors"]);
-    let first = ran.stdout.lines().next().unwrap_or_default();
-    says(first, &["Compared with the manifests of main (", "not with the"]);
+    // The verdict comes first, and what it was compared with before any change.
+    let (above, _) = ran.stdout.split_once("± segments/visitors").expect("the change");
+    assert!(above.starts_with("No message changes."), "{ran}");
+    says(above, &["Compared with the manifests of main (", "not with the"]);
     says(&ran.stdout, &["POST   /api/segments", "DELETE /api/segments/(id)", "It is for reading"]);
     assert!(!ran.stdout.contains("Next:") && !ran.stdout.contains("stand-in"), "{ran}");
     assert!(!ran.stdout.contains("Not in git"), "nobody knows what else is there: {ran}");
