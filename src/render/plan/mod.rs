@@ -2,6 +2,7 @@
 
 pub(super) mod content;
 pub(super) mod decisions;
+mod doubts;
 pub mod drift;
 mod facts;
 mod folds;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{PlanView, content, past};
+use super::{PlanView, content, doubts, past};
 use crate::address::Address;
 use crate::guard;
 use crate::kinds::{self, Delete, Read, Resource, Update};
@@ -81,43 +81,9 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
             let each = |id: &String| Words::default().copy(&view.again.other(&format!("adopt {address} --id {id}")));
             ids.iter().map(each).fold(asks("taken", many), Row::line)
         }
-        Reason::InDoubt { since, candidates } => {
-            let words = format!(
-                "on {} its creation was sent and no answer came back: whether it was made is not known",
-                moment(*since)
-            );
-            let mut row = asks("in doubt", words);
-            if !candidates.is_empty() {
-                row = row.line(Words::new(&format!("it may be {}", crate::text::any_of(candidates))));
-            }
-            let id = if let [id] = candidates.as_slice() { id } else { "ID" };
-            let resolve = |what: &str| view.again.other(&format!("resolve {address} {what}"));
-            row.line(Words::new("if it is there: ").copy(&resolve(&format!("--created {id}"))))
-                .line(Words::new("if it is not: ").copy(&resolve("--absent")))
-        }
-        Reason::DeletedOrSent { since, id, due } => {
-            let words = format!(
-                "on {} its deletion was sent and no answer came back: it was deleted, or it was sent on {}",
-                moment(*since),
-                moment(*due)
-            );
-            let resolve = |what: &str| view.again.other(&format!("resolve {address} {what}"));
-            asks("in doubt", words)
-                .line(Words::new("if it was deleted, and is to be sent as declared: ").copy(&resolve("--absent")))
-                .line(Words::new("if it was sent: ").copy(&resolve(&format!("--created {id}"))))
-        }
-        Reason::UnknownSinceGap { since, accepted } => {
-            let from = since.map_or_else(|| "at any time".to_owned(), |since| format!("between {}", moment(since)));
-            let until = if since.is_some() { "and" } else { "before" };
-            let words = format!(
-                "the ledger was restored from a backup: this may have been created {from} {until} {}",
-                moment(*accepted)
-            );
-            let resolve = |what: &str| view.again.other(&format!("resolve {address} {what}"));
-            asks("unknown", words)
-                .line(Words::new("if it is on the service, or was sent: ").copy(&resolve("--created ID")))
-                .line(Words::new("if it is not: ").copy(&resolve("--absent")))
-        }
+        Reason::InDoubt { since, candidates } => doubts::created(view, address, *since, candidates),
+        Reason::DeletedOrSent { since, id, due } => doubts::deleted(view, address, *since, id, *due),
+        Reason::UnknownSinceGap { since, accepted } => doubts::since_gap(view, address, *since, *accepted),
         Reason::Recovered { id } => plain(
             "recovered",
             format!("an earlier run made it and lost the answer; it was found ({}) and is not made again", view.id(id)),

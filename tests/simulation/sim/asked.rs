@@ -43,6 +43,7 @@ impl World {
             }
             Reason::DeletedOrSent { id, .. } => {
                 let address = &self.known_as(address);
+                self.service.advance(now);
                 let is_sent = self.service.objects.get(id).is_some_and(|object| object.begun);
                 let found = if is_sent { Resolution::Created { id: id.clone() } } else { Resolution::Absent };
                 self.note(|| format!("a person resolves {address}: {found:?}"));

@@ -231,7 +231,8 @@ impl World {
         let is_lost = self.service.objects.get(&owned.id).is_some_and(|object| object.removed_by_person);
         if is_sent || owned.past || begun(&owned.spec) {
             // Taken for sent, what is declared for later would be sent at no time at all.
-            let is_silent = !is_sent && !is_lost && !begun(spec);
+            let is_gone = self.service.objects.get(&owned.id).is_none_or(|object| object.body().is_none());
+            let is_silent = is_gone && !is_sent && !is_lost && !begun(spec);
             return is_silent.then(|| format!("{address} ({}) is declared for later, and was not sent", owned.id));
         }
         let wire = pointed(api.audiences(), spec, &mut |reference| {

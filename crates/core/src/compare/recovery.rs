@@ -28,7 +28,7 @@ impl Comparison<'_, '_> {
                 owned.refs.clone_from(&intent.refs);
                 out.refresh = true;
             }
-            if let Some(due) = self.may_be_unsent(intent, open.at, owned.as_ref(), seen) {
+            if let Some(due) = self.may_be_unsent(intent, owned.as_ref(), seen) {
                 let id = intent.id.clone().unwrap_or_default();
                 out.change.action = Action::ByHand;
                 out.change.reasons.push(Reason::DeletedOrSent { since: open.at, id, due });
@@ -153,13 +153,7 @@ impl Comparison<'_, '_> {
 
     /// When something was due that an earlier run was about to delete before, if nothing shows whether it did and another time is
     /// declared by now: taken for sent, it would silently be sent at no time at all.
-    fn may_be_unsent(
-        &self,
-        intent: &Intent,
-        since: Timestamp,
-        owned: Option<&Owned>,
-        seen: &LiveState,
-    ) -> Option<Timestamp> {
+    fn may_be_unsent(&self, intent: &Intent, owned: Option<&Owned>, seen: &LiveState) -> Option<Timestamp> {
         let Situation { units, now, .. } = self.situation;
         let old =
             owned.filter(|old| intent.verb == Verb::Delete && intent.id.as_ref() == Some(&old.id) && !old.past)?;
@@ -167,7 +161,8 @@ impl Comparison<'_, '_> {
             return None;
         }
         let declared = units.get(self.address).and_then(|unit| self.api.runs(&unit.spec))?;
-        let due = self.api.runs(&old.spec).and_then(|runs| runs.first).filter(|due| *due > since)?;
+        // The clock of that run may have been fast, so that its time says nothing.
+        let due = self.api.runs(&old.spec).and_then(|runs| runs.first)?;
         (!declared.has_begun(*now)).then_some(due)
     }
 

@@ -1,0 +1,61 @@
+//! What nobody knows but a person who looks: each with the commands that say it.
+
+use jiff::Timestamp;
+
+use super::PlanView;
+use crate::address::Address;
+use crate::render::layout::{Paint, Row, Words};
+use crate::text::any_of;
+use crate::timing::words::moment;
+
+/// The answer to a creation was lost.
+pub(super) fn created(view: &PlanView, address: &Address, since: Timestamp, candidates: &[String]) -> Row {
+    let words =
+        format!("on {} its creation was sent and no answer came back: whether it was made is not known", moment(since));
+    let mut row = asks("in doubt", &words);
+    if !candidates.is_empty() {
+        row = row.line(Words::new(&format!("it may be {}", any_of(candidates))));
+    }
+    let id = if let [id] = candidates { id } else { "ID" };
+    let answers = [("if it is there: ", format!("--created {id}")), ("if it is not: ", "--absent".to_owned())];
+    answered(view, address, row, &answers)
+}
+
+/// The answer to a deletion was lost, and its time has come since.
+pub(super) fn deleted(view: &PlanView, address: &Address, since: Timestamp, id: &str, due: Timestamp) -> Row {
+    let words = format!(
+        "on {} its deletion was sent and no answer came back: it was deleted, or it was sent on {}",
+        moment(since),
+        moment(due)
+    );
+    let answers = [
+        ("if it was deleted, and is to be sent as declared: ", "--absent".to_owned()),
+        ("if it was sent: ", format!("--created {id}")),
+    ];
+    answered(view, address, asks("in doubt", &words), &answers)
+}
+
+/// The ledger was restored from a backup.
+pub(super) fn since_gap(view: &PlanView, address: &Address, since: Option<Timestamp>, accepted: Timestamp) -> Row {
+    let from = since.map_or_else(|| "at any time".to_owned(), |since| format!("between {}", moment(since)));
+    let until = if since.is_some() { "and" } else { "before" };
+    let words = format!(
+        "the ledger was restored from a backup: this may have been created {from} {until} {}",
+        moment(accepted)
+    );
+    let answers = [
+        ("if it is on the service, or was sent: ", "--created ID".to_owned()),
+        ("if it is not: ", "--absent".to_owned()),
+    ];
+    answered(view, address, asks("unknown", &words), &answers)
+}
+
+fn asks(label: &str, words: &str) -> Row {
+    Row::new(label, Words::new(words)).paint(Paint::Asks)
+}
+
+fn answered(view: &PlanView, address: &Address, row: Row, answers: &[(&str, String)]) -> Row {
+    answers.iter().fold(row, |row, (case, answer)| {
+        row.line(Words::new(case).copy(&view.again.other(&format!("resolve {address} {answer}"))))
+    })
+}
