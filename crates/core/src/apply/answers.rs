@@ -23,6 +23,8 @@ pub enum Verdict {
     Not(String),
     /// Whether it was done is not known.
     Lost(String),
+    /// Whether it was done is not known, and asking again would not help.
+    Doubt(String),
     /// It was definitely not done: too much is going on. It may be tried again after so many seconds, where the service says.
     Busy(Option<u64>),
 }
@@ -58,9 +60,10 @@ pub fn judge(
                 Delete::Anytime | Delete::Never => false,
             };
             match api.runs(spec).filter(was_sent) {
-                // Gone can mean that it was sent. What stands in for it must not be sent a second time.
+                // Gone can mean that it was sent, or that an earlier run deleted it and lost the answer. What stands in for it
+                // must not be sent a second time.
                 Some(_) => {
-                    Verdict::Not("it is no longer there, and its time has come: it may have been sent".to_owned())
+                    Verdict::Doubt("it is no longer there, and its time has come: it may have been sent".to_owned())
                 }
                 None => Verdict::Gone,
             }

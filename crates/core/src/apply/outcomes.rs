@@ -67,6 +67,7 @@ impl Run {
             }
             Verdict::Gone => self.gone(number, flight),
             Verdict::Not(why) => self.fail(number, why),
+            Verdict::Doubt(why) => self.doubt(number, why),
             Verdict::Lost(why) => {
                 // Whatever was seen, the request itself is sent again.
                 let flight = Flight { confirms: None, ..flight };

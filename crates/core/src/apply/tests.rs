@@ -275,7 +275,9 @@ fn a_push_that_is_gone_after_its_time_may_have_been_sent() {
     let mut story = Story::with(vec![deletion.clone()], &owning("scheduled_pushes/p", "p1"), |_| {});
     story.now.wall = story.now.wall.checked_add(SignedDuration::from_secs(60)).unwrap();
     story.answer(404, json!({}));
-    assert_eq!(story.fates(), ["Failed"]);
+    // Or an earlier run deleted it and lost the answer: the intent stays, so that the next plan can ask.
+    assert_eq!(story.fates(), ["Unknown"]);
+    assert_eq!((story.run.ledger().owned.len(), story.run.ledger().open.len()), (1, 1));
     let mut story = Story::with(vec![deletion], &owning("scheduled_pushes/p", "p1"), |_| {});
     story.answer(404, json!({}));
     story.answer(404, json!({}));
