@@ -1,4 +1,4 @@
-//! What nobody knows but a person who looks: each with the commands that say it.
+//! Questions that only a person can answer, each with the commands for the answers.
 
 use jiff::Timestamp;
 
@@ -28,10 +28,7 @@ pub(super) fn deleted(view: &PlanView, address: &Address, since: Timestamp, id: 
         moment(since),
         moment(due)
     );
-    let answers = [
-        ("if it was deleted, and is to be sent as declared: ", "--absent".to_owned()),
-        ("if it was sent: ", format!("--created {id}")),
-    ];
+    let answers = [("if it was deleted: ", "--absent".to_owned()), ("if it was sent: ", format!("--created {id}"))];
     answered(view, address, asks("in doubt", &words), &answers)
 }
 

@@ -98,7 +98,7 @@ impl Comparison<'_, '_> {
         };
         let sought = self.known.sought(&self.address.kind, &name);
         let is_shared = |found: &Found| sought.iter().any(|other| is_another(other, found));
-        // What was sent is listed no longer, so that nothing says that it was not.
+        // A list does not show what was sent, so that its absence proves nothing.
         let sent = self.api.runs(intended).is_some_and(|runs| runs.has_begun(*now));
         match ours[..] {
             [] if new.is_empty() && renamed.is_empty() && !sent && self.is_disproved() => {
@@ -151,19 +151,17 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// When something was due that an earlier run was about to delete before, if nothing shows whether it did and another time is
-    /// declared by now: taken for sent, it would silently be sent at no time at all.
+    /// When something declared was due that an earlier run was about to delete before, if nothing shows whether it did. If it were
+    /// taken for sent, a later time, declared by now or by newer files than these, would silently never come.
     fn may_be_unsent(&self, intent: &Intent, owned: Option<&Owned>, seen: &LiveState) -> Option<Timestamp> {
-        let Situation { units, now, .. } = self.situation;
-        let old =
-            owned.filter(|old| intent.verb == Verb::Delete && intent.id.as_ref() == Some(&old.id) && !old.past)?;
-        if matches!(seen, LiveState::There(_)) || !self.has_begun(old, seen) {
+        let is_ours = |old: &&Owned| intent.verb == Verb::Delete && intent.id.as_ref() == Some(&old.id) && !old.past;
+        let old = owned.filter(is_ours)?;
+        let is_declared = self.situation.units.contains_key(self.address);
+        if !is_declared || matches!(seen, LiveState::There(_)) || !self.has_begun(old, seen) {
             return None;
         }
-        let declared = units.get(self.address).and_then(|unit| self.api.runs(&unit.spec))?;
         // The clock of that run may have been fast, so that its time says nothing.
-        let due = self.api.runs(&old.spec).and_then(|runs| runs.first)?;
-        (!declared.has_begun(*now)).then_some(due)
+        self.api.runs(&old.spec)?.first
     }
 
     /// Takes what has the same name for ours, whoever made it. Nobody does that but the simulation, to see that it is noticed.
