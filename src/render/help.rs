@@ -123,7 +123,7 @@ pub(crate) fn time_zones() -> String {
         ),
         (
             "shown",
-            "plans and calendars show the author's zone, UTC, and the clocks over there; reports and the ledger are in UTC.",
+            "plans and calendars show the author's zone, UTC, and the recipients' clocks; reports and the ledger are in UTC.",
         ),
         ("lengths", "delays are lengths of time such as 90s, 10m or 1h30m; a day has 24 hours."),
         (

@@ -81,7 +81,7 @@ pub struct Rules<'r> {
     pub descent: Option<Descent>,
     /// Whether files that do not contain the last apply may become what was applied last.
     pub allow_older: bool,
-    /// The safety settings of the files, and where those of the target stand. Nothing is said of them if they are not given.
+    /// The safety settings of the files, and where those of the target stand. Without them, the review leaves safety settings out.
     pub safeguards: Option<&'r Safeguards>,
     pub settings_at: Option<&'r DeclaredAt>,
     /// Places of resources that are applied in parts.

@@ -1,4 +1,4 @@
-//! When it messages people: by the author's clock, by UTC, by the clocks over there; or what sets it off.
+//! When it messages people: by the author's clock, by UTC, by the recipients' clocks; or what triggers it.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::render::layout::{Paint, Row, Words};
 use crate::text::count;
 use crate::timing::{Collision, Times, words};
 
-/// How many times are told with the clocks over there.
+/// How many times are shown with the recipients' clocks.
 const TIMES: usize = 6;
 
 /// When a change messages people, where it does so by itself.
@@ -70,8 +70,8 @@ fn are_alike(all: &[Times]) -> bool {
     all.iter().all(|times| times.when == all[0].when)
 }
 
-/// A time behind some words, and what it was before where that was another. Clocks over there are told if they are asked for,
-/// or where people sleep.
+/// A time after some words, and the time before if that was another. The recipients' clocks follow if they are asked for, or if
+/// people sleep then.
 fn lines(view: &PlanView, begin: Words, before: Option<&Times>, times: &Times, clocks: bool) -> Vec<Words> {
     let now = view.plan.made;
     let first = match before {

@@ -151,7 +151,7 @@ impl World {
                     _ => None,
                 }
             }
-            // What was sent is listed no longer.
+            // A list does not show what was sent.
             "scheduled_pushes" | "experiments" => None,
             _ => Some(format!("{address} is in doubt, and can be made again")),
         }

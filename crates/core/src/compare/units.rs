@@ -39,7 +39,7 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// A unit of which nothing is said but its content.
+    /// A unit with a spec and no other settings.
     pub fn of(spec: Shared) -> Self {
         Self {
             spec,

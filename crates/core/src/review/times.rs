@@ -89,7 +89,7 @@ impl Review<'_> {
         }
     }
 
-    /// Those as they were and as they will be. Of those that give way to others, nobody asks for the clocks over there.
+    /// Those as they were and as they will be. Times that give way to others have no recipients' clocks.
     pub fn both_times(&self, change: &Change) -> BothTimes<'_> {
         let new = self.times(change, Side::After);
         let by_author = |sending: &Sending, zone: &TimeZone| {

@@ -80,7 +80,7 @@ fn day_at(words: &[Word], at: usize) -> Option<Weekday> {
     words.get(at).filter(|word| word.gap == Gap::Blank).and_then(|word| weekday(&word.lower))
 }
 
-/// `Good morning`, `this morning`. What is told of this morning as past is no claim.
+/// `Good morning`, `this morning`. A text that looks back (`this morning we opened`) claims nothing about the hour.
 fn hours(words: &[Word], at: usize) -> Found {
     let next = words.get(at + 1).filter(|next| next.gap == Gap::Blank)?;
     let (from, before) = part_of_day(&words[at].lower, &next.lower)?;
@@ -142,7 +142,7 @@ fn greeting(words: &[Word], at: usize) -> Found {
     };
     let weekday = day_at(words, at + verb)?;
     let after = at + verb + 1;
-    // `Happy Friday eve` is said on a Thursday, and `It's Friday at nine` is about what comes.
+    // `Happy Friday eve` belongs to a Thursday, and `It's Friday at nine` announces a later day.
     let other = is(words, after, &["eve", "at", "from", "when", "that", "um", "ab"]) || is_listed(words, after - 1);
     (!other).then_some((verb + 1, Claim::Weekday { away: 0, weekday }))
 }

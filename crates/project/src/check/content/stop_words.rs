@@ -2,7 +2,7 @@
 
 use super::reading::words;
 
-/// Languages that can be told apart, by their ISO 639-1 codes, with common words of each.
+/// Languages that are recognised, by their ISO 639-1 codes, with common words of each.
 const LANGUAGES: &[(&str, &[&str])] = &[
     (
         "en",
@@ -110,7 +110,7 @@ const LANGUAGES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The fewest words of a text whose language is told.
+/// A shorter text has no recognised language.
 const FEWEST: usize = 6;
 
 /// The language that a text is clearly in: at least three common words and a quarter of all words are of that language, and at

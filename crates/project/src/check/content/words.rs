@@ -117,7 +117,7 @@ const NEAR_DAYS: &[(&str, i64)] = &[
     ("demain", 1),
 ];
 
-/// Two words that name a part of the day, with the hours in which they can be said: from, and before.
+/// Two words that name a part of the day, with the hours that they fit: from, and before.
 const PARTS_OF_DAY: &[(&str, &str, i8, i8)] = &[
     ("good", "morning", 3, 14),
     ("this", "morning", 0, 14),
@@ -175,7 +175,7 @@ pub(super) fn near_day(word: &str) -> Option<i64> {
     find(NEAR_DAYS, word)
 }
 
-/// The hours in which two words can be said: from, and before.
+/// The hours that two words fit: from, and before.
 pub(super) fn part_of_day(one: &str, other: &str) -> Option<(i8, i8)> {
     let row = PARTS_OF_DAY.iter().find(|(first, second, ..)| (*first, *second) == (one, other));
     row.map(|(_, _, from, to)| (*from, *to))
