@@ -219,3 +219,22 @@ fn a_text_in_another_language_than_the_audience_is_reported() {
         ],
     );
 }
+
+#[test]
+fn a_host_that_is_easily_mistaken_for_another_is_reported() {
+    let texts = [
+        "Sale: https://shop.example.com/a",
+        "More: https://shop.example.com/b",
+        "Typo: https://shop.exmaple.com/c",
+        "Here: http://203.0.113.7/d",
+        "Else: https://other.org/e",
+        "Next: https://shop2.example.com/f",
+    ];
+    let found = found(&Folder::project(&pushes(&texts.map(|text| (FRIDAY, TAG, text)))));
+    let expected = [
+        ("p2", "`shop.exmaple.com` is easily mistaken for `shop.example.com`, which 2 resources link to"),
+        ("p3", "the link leads to the IP address 203.0.113.7, not to a name"),
+    ];
+    let expected = expected.map(|(key, words)| (key.to_owned(), vec![("MS119".to_owned(), words.to_owned())]));
+    assert_eq!(found, expected.into());
+}

@@ -318,3 +318,47 @@ fn a_condition_that_only_moves_in_a_segment_is_not_called_news() {
         says(&project.good(&["plan"]).stdout, &[because]);
     }
 }
+
+/// A push that opens a page, beside one that stays.
+fn with_link(address: &str) -> String {
+    let push = |key: &str, address: &str| {
+        format!(
+            "  {key}:\n    schedule: {{scheduled_time: 2035-04-01T10:00}}\n    push:\n      audience: {{tag: {key}}}\n      device_types: \
+             [ios]\n      notification: {{alert: Sale, actions: {{open: {{type: url, content: '{address}'}}}}}}\n"
+        )
+    };
+    let stays = push("stays", "https://shop.example.com/sale");
+    format!("scheduled_pushes:\n{stays}{}", push("sale", address))
+}
+
+#[test]
+fn a_link_to_a_host_that_no_message_used_before_is_named_first() {
+    let project = Project::new(&with_link("https://shop.example.com/sale"));
+    let _service = project.serve();
+    let first = project.good(&["plan"]);
+    assert!(!first.stdout.contains("host"), "on the first day, every host is new: {first}");
+    project.good(&["apply", "--yes"]);
+    for (address, words) in [
+        ("https://shop.exmaple.com/sale", "shop.exmaple.com, easily mistaken for shop.example.com"),
+        ("http://other.example/sale", "other.example, not encrypted"),
+        ("https://shop.example.com@203.0.113.7/sale", "203.0.113.7, an IP address"),
+        ("https://аррӏе.com/", "xn--80ak6aa92e.com, a name with letters other than a to z"),
+    ] {
+        project.write(&with_link(address));
+        let host = words.split(',').next().expect("a host");
+        let verdict = format!("1 message links to {host} for the first time.");
+        let ran = project.good(&["plan"]);
+        says(&ran.stdout, &["NEW HOST", "scheduled_pushes/sale", &format!("new host: {words}"), &verdict]);
+        for form in ["markdown", "html"] {
+            says(&project.good(&["plan", "--format", form]).stdout, &[&verdict, "NEW HOST"]);
+        }
+        let plan: Value =
+            serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("a plan in JSON");
+        let message = &plan["messages"][0];
+        assert_eq!((&message["class"], &message["new_hosts"][0]["name"]), (&"new_host".into(), &host.into()), "{plan}");
+    }
+    project.write(&with_link("https://shop.example.com/other?from=push"));
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["TEXT", "https://shop.example.com/other?from=push"]);
+    assert!(!ran.stdout.contains("new host"), "it was used before: {ran}");
+}

@@ -46,6 +46,8 @@ pub struct MessageRow {
     pub reach: Option<String>,
     /// Where it is sent in quiet hours.
     pub quiet: Option<String>,
+    /// Each host that is new.
+    pub hosts: Vec<String>,
     pub because: Vec<Because>,
     /// Nothing changes before a person has done something.
     pub is_by_hand: bool,
@@ -96,7 +98,9 @@ impl MessageRow {
     pub fn paint(&self) -> Paint {
         match self.class {
             MessageClass::SendsNow | MessageClass::SendsLater | MessageClass::Everyone => Paint::Danger,
-            MessageClass::More | MessageClass::Different | MessageClass::QuietHours => Paint::Asks,
+            MessageClass::More | MessageClass::Different | MessageClass::QuietHours | MessageClass::NewHost => {
+                Paint::Asks
+            }
             MessageClass::Time | MessageClass::Text => Paint::Changed,
             MessageClass::Fewer | MessageClass::Nobody | MessageClass::Cancelled => Paint::Old,
             MessageClass::New => Paint::New,
@@ -182,6 +186,7 @@ fn row(view: &PlanView, group: &MessageGroup) -> MessageRow {
         who: who(message),
         reach: reach::of_group(view.plan, group),
         quiet: quiet(message),
+        hosts: message.new_hosts.iter().map(|host| format!("new host: {}", host.words())).collect(),
         because: because(group),
         is_by_hand: message.is_by_hand,
     }

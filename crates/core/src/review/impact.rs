@@ -4,33 +4,36 @@
 mod audience;
 mod causes;
 mod groups;
+mod hosts;
 mod people;
 mod reach;
 mod sends;
+mod sides;
 mod verdict;
 
 use jiff::Timestamp;
 use pushplan_model::address::Address;
 use pushplan_model::audience::Relation;
 use pushplan_model::cores;
-use pushplan_model::kinds::{self, Parts, ReadableText, Role, Spec};
+use pushplan_model::kinds::{self, Spec};
 use pushplan_model::node::At;
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::source::Span;
-use pushplan_project::look::{self, Values};
 use pushplan_project::timing::words::{self, QuietClock};
 use pushplan_project::timing::{Times, has_passed, range};
 
-use super::fields::{Difference, partners};
 use super::{Review, Side, after, before};
 use crate::plan::{Action, Change, ReachChange};
 
 pub use causes::MessageCause;
 pub use groups::MessageGroup;
+pub use hosts::{NewHost, UsedHosts};
 pub use people::{ChangedRecipients, Recipients};
 pub use reach::CountedAudience;
 pub use sends::EACH_DEVICE;
 pub use verdict::VerdictSentence;
+
+use sides::{Messages, other_fields};
 
 /// A message that changes for people.
 #[derive(Clone, Debug)]
@@ -53,6 +56,8 @@ pub struct MessageChange {
     pub trigger: (Option<String>, Option<String>),
     /// The clocks that show quiet hours when it is sent and did not before: `Sydney 01:00 Sat`.
     pub quiet: Vec<String>,
+    /// Hosts that it leads to or loads from and that no message used before.
+    pub new_hosts: Vec<NewHost>,
     pub causes: Vec<MessageCause>,
     /// Whether nothing changes before a person has done something.
     pub is_by_hand: bool,
@@ -94,6 +99,7 @@ pub enum MessageClass {
     More,
     Different,
     QuietHours,
+    NewHost,
     Time,
     Text,
     Fewer,
@@ -103,13 +109,14 @@ pub enum MessageClass {
 }
 
 impl MessageClass {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::SendsNow,
         Self::SendsLater,
         Self::Everyone,
         Self::More,
         Self::Different,
         Self::QuietHours,
+        Self::NewHost,
         Self::Time,
         Self::Text,
         Self::Fewer,
@@ -127,6 +134,7 @@ impl MessageClass {
             Self::More => "MORE",
             Self::Different => "DIFFERENT",
             Self::QuietHours => "QUIET HOURS",
+            Self::NewHost => "NEW HOST",
             Self::Time => "TIME",
             Self::Text => "TEXT",
             Self::Fewer => "FEWER",
@@ -146,9 +154,9 @@ impl MessageClass {
         matches!(self, Self::More | Self::Different)
     }
 
-    /// Whether people get a message that they would not have got, or at a bad time.
+    /// Whether people get a message that they would not have got, or at a bad time, or are led to an unknown place.
     pub fn is_risky(self) -> bool {
-        self <= Self::QuietHours
+        self <= Self::NewHost
     }
 }
 
@@ -269,10 +277,14 @@ impl Review<'_> {
         );
         let audience = self.audience_change(change, fate);
         let quiet = self.newly_quiet(change, (was, is), variant.is_some());
+        let [was_content, is_content] = [was.map(|at| &old.contents[at]), is.map(|at| &new.contents[at])];
+        let new_hosts = self.used_hosts.new_in(self.plan, was_content, is_content);
         let is_moved = is_delayed_otherwise || times.iter().any(is_moved);
         let occurrences = (count_of(&times, |(was, _)| was), count_of(&times, |(_, is)| is));
         let occurrences = (fate == MessageFate::Changed).then_some(occurrences);
-        let class = class(fate, &audience, is_other, is_moved, text.is_changed, !quiet.is_empty(), occurrences)?;
+        let links = (!new_hosts.is_empty()).then_some(MessageClass::NewHost);
+        let class = class(fate, &audience, is_other, is_moved, text.is_changed, !quiet.is_empty(), occurrences);
+        let class = [class, links].into_iter().flatten().min()?;
         let causes = self.causes(change, fate, &audience, &text);
         Some(MessageChange {
             sender: change.address.to_string(),
@@ -286,6 +298,7 @@ impl Review<'_> {
             times,
             trigger,
             quiet,
+            new_hosts,
             causes,
             is_by_hand: change.action == Action::ByHand,
             recipients: Vec::new(),
@@ -405,96 +418,4 @@ fn class(
     // It reached everyone before as well, unless the relation says otherwise.
     let everyone = everyone.filter(|_| reach.is_some());
     [everyone, reach, sent_more, triggered, quiet, moved, text].into_iter().flatten().min()
-}
-
-/// The messages of one side of a resource.
-#[derive(Debug, Default)]
-struct Messages {
-    each: &'static str,
-    delays: Vec<Delay>,
-    texts: Vec<String>,
-    /// All that each of them says and does, without its audience and its times.
-    contents: Vec<serde_json::Value>,
-}
-
-impl Messages {
-    /// Empty for what messages nobody.
-    fn of(spec: &dyn Spec, key: &At<String>) -> Self {
-        let mut parts = Parts::new(key);
-        spec.parts(&mut parts);
-        if !parts.audiences.iter().any(|audience| audience.role != Role::Criteria) {
-            return Self::default();
-        }
-        let none = Values::new();
-        Self {
-            each: parts.each,
-            delays: parts.delays,
-            texts: parts.said.iter().map(|said| look::text(said, &none)).collect(),
-            contents: parts.said.iter().map(content).collect(),
-        }
-    }
-
-    /// The message of another side that says the same as each, or else the next that is left.
-    fn by_content(&self, new: &Self) -> Vec<Option<usize>> {
-        let mut left: Vec<usize> = (0..self.contents.len()).collect();
-        let take = |left: &mut Vec<usize>, at: Option<usize>| at.map(|at| left.remove(at));
-        let same = |content: &serde_json::Value, left: &mut Vec<usize>| {
-            let at = left.iter().position(|at| self.contents[*at] == *content);
-            take(left, at)
-        };
-        let mut found: Vec<Option<usize>> = new.contents.iter().map(|content| same(content, &mut left)).collect();
-        for one in found.iter_mut().filter(|one| one.is_none()) {
-            let first = (!left.is_empty()).then_some(0);
-            *one = take(&mut left, first);
-        }
-        found
-    }
-
-    /// How long after its trigger a message is sent, if something triggers it.
-    fn delay(&self, at: Option<usize>) -> Option<Delay> {
-        self.delays.get(at?).copied()
-    }
-
-    /// Which messages of two sides belong together.
-    fn pairs(&self, change: &Change, new: &Self) -> Vec<(Option<usize>, Option<usize>)> {
-        let variants = |spec: Option<&'_ serde_json::Value>| {
-            spec.and_then(|spec| spec["variants"].as_array()).cloned().unwrap_or_default()
-        };
-        let was = match self.texts.len().max(new.texts.len()) > 1 {
-            true if !variants(after(change)).is_empty() => {
-                partners(&variants(before(change)), &variants(after(change)))
-            }
-            true => self.by_content(new),
-            false => (0..new.texts.len()).map(Some).collect(),
-        };
-        let was = |at: usize| was.get(at).copied().flatten().filter(|at| *at < self.texts.len());
-        let kept: Vec<(Option<usize>, Option<usize>)> = (0..new.texts.len()).map(|at| (was(at), Some(at))).collect();
-        let gone = (0..self.texts.len()).filter(|at| !kept.iter().any(|(was, _)| *was == Some(*at)));
-        let gone: Vec<_> = gone.map(|at| (Some(at), None)).collect();
-        kept.into_iter().chain(gone).collect()
-    }
-}
-
-/// All that a message says and does.
-fn content(said: &ReadableText) -> serde_json::Value {
-    let ReadableText { notification, message, variables: _, devices: _, borrowed: _, campaigns, rest } = said;
-    let notification = notification.map(|part| serde_json::to_value(&part.value));
-    let message = message.map(|part| serde_json::to_value(&part.value));
-    let campaigns = campaigns.map(serde_json::to_value);
-    let rest = rest.map(serde_json::to_value);
-    let parts = [("notification", notification), ("message", message), ("campaigns", campaigns), ("rest", rest)];
-    let parts = parts.into_iter().filter_map(|(name, part)| Some((name.to_owned(), part?.ok()?)));
-    serde_json::Value::Object(parts.collect())
-}
-
-/// The fields of a message that differ, without its alert.
-fn other_fields(old: &serde_json::Value, new: &serde_json::Value) -> Vec<FieldChange> {
-    let text = |value: Option<&serde_json::Value>| match value? {
-        serde_json::Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    };
-    let differs = Difference::between(Some(old), Some(new)).fields;
-    let other = differs.into_iter().filter(|field| field.moved.is_none() && !field.path.ends_with("alert"));
-    let named = |path: &str| path.strip_prefix("notification.").unwrap_or(path).to_owned();
-    other.map(|field| FieldChange { path: named(&field.path), old: text(field.old), new: text(field.new) }).collect()
 }

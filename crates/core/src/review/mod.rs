@@ -30,7 +30,7 @@ use members::Regroupings;
 pub use audience::{Mark, Marked, Who};
 pub use impact::{
     AudienceChange, ChangedRecipients, CountedAudience, EACH_DEVICE, FieldChange, MessageCause, MessageChange,
-    MessageClass, MessageFate, MessageGroup, Recipients, TextChange, VerdictSentence,
+    MessageClass, MessageFate, MessageGroup, NewHost, Recipients, TextChange, VerdictSentence,
 };
 pub use pairs::{Pair, pairs};
 pub use renamed::{RenamedVariable, renamed_variables, with_renamed};
@@ -62,6 +62,7 @@ pub struct Review<'p> {
     /// By the place of a change in the plan.
     known: All,
     impact: OnceLock<Vec<MessageChange>>,
+    used_hosts: impact::UsedHosts,
 }
 
 /// What there may be of each side.
@@ -138,6 +139,7 @@ impl<'p> Review<'p> {
             regrouped: HashMap::new(),
             known: All::default(),
             impact: OnceLock::new(),
+            used_hosts: impact::UsedHosts::default(),
         }
     }
 

@@ -151,6 +151,7 @@ codes! {
     MS116 Error Free "the message says nothing"
     MS117 Warning Free "a preview gives no value, or one that goes nowhere"
     MS118 Warning Free "the text is in another language than the audience"
+    MS119 Warning Free "the host of a link is easily mistaken for another"
     SC101 Warning Free "the time has passed"
     SC102 Error Fixed "the time does not exist in its zone"
     SC103 Error Fixed "the time exists twice in its zone"

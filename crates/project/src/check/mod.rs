@@ -118,6 +118,7 @@ pub(crate) static CHECKS: &[Check] = &[
     messages::CONTROLS,
     messages::BUTTONS,
     messages::URLS,
+    messages::HOSTS,
     messages::SIZE,
     messages::EMPTY,
     messages::PREVIEWS,

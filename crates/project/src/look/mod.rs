@@ -2,6 +2,7 @@
 
 mod clusters;
 mod direction;
+pub mod hosts;
 pub mod page;
 mod screen;
 

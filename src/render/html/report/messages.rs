@@ -80,7 +80,10 @@ impl PageReport<'_> {
                     }
                     @if let Some(part) = &row.part { span.faint { " " (one_line(part)) } }
                 }
-                (cell("Message", (!row.text.is_empty()).then(|| facts::line(&content::edited(row.text.clone())))))
+                (cell("Message", (!row.text.is_empty() || !row.hosts.is_empty()).then(|| html! {
+                    (facts::line(&content::edited(row.text.clone())))
+                    @for words in &row.hosts { p.asks { (one_line(words)) } }
+                })))
                 (cell("Who", (!row.who.is_empty()).then(|| html! {
                     @for (mark, words) in &row.who {
                         p class=(match mark { WhoMark::Joins => "new", WhoMark::Leaves => "old", WhoMark::Gets => "gets" }) {
@@ -108,7 +111,7 @@ impl PageReport<'_> {
 fn mood(class: MessageClass) -> &'static str {
     match class {
         MessageClass::SendsNow | MessageClass::SendsLater | MessageClass::Everyone | MessageClass::More => "danger",
-        MessageClass::Different | MessageClass::QuietHours => "asks",
+        MessageClass::Different | MessageClass::QuietHours | MessageClass::NewHost => "asks",
         MessageClass::Time | MessageClass::Text => "changed",
         MessageClass::Fewer | MessageClass::Nobody | MessageClass::Cancelled => "old",
         MessageClass::New => "new",

@@ -9,7 +9,7 @@ use super::people::PeopleOfMessage;
 use super::reach::MessageReach;
 use crate::audience::Relation;
 use crate::plan::{Loosened, Plan};
-use crate::review::{FieldChange, MessageCause, MessageChange};
+use crate::review::{FieldChange, MessageCause, MessageChange, NewHost};
 use crate::timing::Times;
 
 /// A message that changes for people: by an edit of its own, or through anything that it names.
@@ -21,8 +21,8 @@ pub struct PlanMessage {
     pub variant: Option<usize>,
     /// create, change, cancel or send.
     pub action: &'static str,
-    /// Why a reviewer should look at it: sends_now, sends_later, everyone, more, different, quiet_hours, time, text, fewer, nobody,
-    /// new or cancelled. The first of these that holds.
+    /// Why a reviewer should look at it: sends_now, sends_later, everyone, more, different, quiet_hours, new_host, time, text,
+    /// fewer, nobody, new or cancelled. The first of these that holds.
     pub class: String,
     pub audience: MessageAudience,
     /// How many devices that is. Null if it was not counted.
@@ -31,6 +31,8 @@ pub struct PlanMessage {
     pub when: MessageWhen,
     /// The clocks that show quiet hours when it is sent and did not before, such as `Sydney 01:00 Sat`.
     pub quiet: Vec<String>,
+    /// Hosts that it links to or loads from and that no message used before.
+    pub new_hosts: Vec<LinkedHost>,
     /// Whether nothing changes before a person has done something.
     pub by_hand: bool,
     /// The changes that it changes because of.
@@ -78,6 +80,18 @@ pub struct ChangedField {
     pub path: String,
     pub old: Option<String>,
     pub new: Option<String>,
+}
+
+/// A host that no message used before.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LinkedHost {
+    pub name: String,
+    /// The host that was used before and that it is easily mistaken for.
+    pub resembles: Option<String>,
+    /// Whether every link to it is encrypted.
+    pub encrypted: bool,
+    /// All of this in words.
+    pub words: String,
 }
 
 /// When a message is sent.
@@ -178,9 +192,21 @@ impl PlanMessage {
                 after_seconds: message.after_seconds,
             },
             quiet: quiet.clone(),
+            new_hosts: message.new_hosts.iter().map(LinkedHost::new).collect(),
             by_hand: message.is_by_hand,
             causes: causes.iter().map(Cause::new).collect(),
             people: PeopleOfMessage::of(plan, sender),
+        }
+    }
+}
+
+impl LinkedHost {
+    fn new(host: &NewHost) -> Self {
+        Self {
+            name: host.name.clone(),
+            resembles: host.resembles.clone(),
+            encrypted: !host.is_plain,
+            words: host.words(),
         }
     }
 }

@@ -75,13 +75,14 @@ fn risk(row: &MessageRow) -> String {
         MessageClass::Everyone => "Every device",
         MessageClass::More => "More people",
         MessageClass::QuietHours => "Quiet hours",
+        MessageClass::NewHost => "New host",
         _ => "Different people",
     };
     bounded(|characters| {
         let address = markdown::code(&short(&row.name, characters));
         let text = |text: &String| markdown::text(&short(text, characters));
         let lines: Vec<String> =
-            row.who.iter().map(|(_, words)| text(words)).chain(row.quiet.iter().map(text)).collect();
+            row.who.iter().map(|(_, words)| words).chain(&row.quiet).chain(&row.hosts).map(text).collect();
         item(&format!("**{word}** {address}:"), &[lines.join("; ")])
     })
 }

@@ -80,10 +80,8 @@ fn row(row: &MessageRow) -> String {
         None => text(&row.name),
     };
     let what = format!("**{}** {name}{part}", row.class.label());
-    let message = match row.text.is_empty() {
-        true => String::new(),
-        false => facts::inline(&content::edited(row.text.clone()), CELL),
-    };
+    let said = (!row.text.is_empty()).then(|| facts::inline(&content::edited(row.text.clone()), CELL));
+    let message: Vec<String> = said.into_iter().chain(row.hosts.iter().map(|words| text(words))).collect();
     let sign = |mark: &WhoMark| match mark {
         WhoMark::Joins => "+ ",
         WhoMark::Leaves => "− ",
@@ -101,7 +99,7 @@ fn row(row: &MessageRow) -> String {
     }
     let when: Vec<String> =
         [&row.when, &row.quiet].into_iter().flatten().map(|words| text(&words.replace(" -> ", " → "))).collect();
-    let cells = [what.clone(), message, who.join("<br>"), when.join("<br>")];
+    let cells = [what.clone(), message.join("<br>"), who.join("<br>"), when.join("<br>")];
     let line: String = cells.iter().map(|cell| format!(" {cell} |")).collect();
     match line.len() > LARGEST {
         true => format!("| {} | too long to be shown here | | |\n", short(&what, CELL)),

@@ -78,6 +78,9 @@ fn message_row(row: &MessageRow, next: Option<&MessageRow>) -> Row {
     if !row.text.is_empty() {
         out = out.line(content::edited(row.text.clone()));
     }
+    for words in &row.hosts {
+        out = out.line(Words::default().paint(words, Paint::Asks));
+    }
     for (mark, words) in &row.who {
         let paint = match mark {
             WhoMark::Joins => Paint::New,

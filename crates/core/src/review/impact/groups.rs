@@ -85,7 +85,19 @@ impl MessageChange {
 /// Two messages with one key are shown in one row.
 fn key(message: &MessageChange) -> String {
     let MessageChange {
-        sender, address, class, fate, audience, text, times, trigger, quiet, causes, is_by_hand, ..
+        sender,
+        address,
+        class,
+        fate,
+        audience,
+        text,
+        times,
+        trigger,
+        quiet,
+        new_hosts,
+        causes,
+        is_by_hand,
+        ..
     } = message;
     let shift = message.shift();
     let is_moved = shift.is_none() && times.iter().any(super::is_moved);
@@ -99,7 +111,7 @@ fn key(message: &MessageChange) -> String {
     match class {
         // The variants of one experiment differ in their texts alone.
         MessageClass::New | MessageClass::Cancelled | MessageClass::Everyone | MessageClass::QuietHours => {
-            format!("{sender} {fate:?} {class:?} {quiet:?} {trigger:?} {is_by_hand}")
+            format!("{sender} {fate:?} {class:?} {quiet:?} {new_hosts:?} {trigger:?} {is_by_hand}")
         }
         MessageClass::SendsNow | MessageClass::SendsLater => own,
         _ if is_moved || trigger.0 != trigger.1 || !quiet.is_empty() => format!("{sender} {class:?} {edit} {quiet:?}"),
@@ -112,7 +124,7 @@ fn key(message: &MessageChange) -> String {
                 .collect();
             let kind = &address.kind;
             let sender = if edit.is_empty() && because.is_empty() && shift.is_none() { sender } else { "" };
-            format!("{sender} {kind} {class:?} {relation} {edit} {shift:?} {because:?} {is_by_hand}")
+            format!("{sender} {kind} {class:?} {relation} {edit} {shift:?} {new_hosts:?} {because:?} {is_by_hand}")
         }
     }
 }

@@ -26,6 +26,8 @@ impl Review<'_> {
             let own = |message: &&MessageChange| match class {
                 // What reaches more people at night counts for both.
                 MessageClass::QuietHours => !message.quiet.is_empty(),
+                // Also what reaches more people.
+                MessageClass::NewHost => !message.new_hosts.is_empty(),
                 MessageClass::New => message.fate == MessageFate::New,
                 class => message.class == class,
             };
@@ -45,7 +47,9 @@ impl Review<'_> {
 
     /// Whether a reader may be told that nothing here is risky: at most, a message reaches fewer people, and no guard is loosened.
     pub fn is_harmless(&self) -> bool {
-        let is_harmless = |message: &MessageChange| message.class == MessageClass::Fewer && message.quiet.is_empty();
+        let is_harmless = |message: &MessageChange| {
+            message.class == MessageClass::Fewer && message.quiet.is_empty() && message.new_hosts.is_empty()
+        };
         self.plan.told.loosened.is_empty() && self.impact().iter().all(is_harmless)
     }
 }
@@ -88,6 +92,15 @@ fn sentence(class: MessageClass, messages: &[&MessageChange]) -> String {
             };
             let first = clocks.first().copied().unwrap_or_default();
             format!("{subject} {} out in quiet hours ({first}{more}){by_hand}", verb("goes", "go"))
+        }
+        MessageClass::NewHost => {
+            let hosts: BTreeSet<&str> =
+                messages.iter().flat_map(|message| &message.new_hosts).map(|host| host.name.as_str()).collect();
+            let named = match hosts.len() {
+                0 | 1 => hosts.first().copied().unwrap_or_default().to_owned(),
+                several => count(several, "host"),
+            };
+            format!("{subject} {} to {named} for the first time{by_hand}", verb("links", "link"))
         }
         MessageClass::Time => format!("{subject} {} out at another time{by_hand}", verb("goes", "go")),
         MessageClass::Text => format!("{subject} {} something else{by_hand}", verb("says", "say")),

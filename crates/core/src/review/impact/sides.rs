@@ -1,0 +1,103 @@
+//! The messages of a resource as it was and as it will be, and which of them belong together.
+
+use pushplan_model::kinds::{Parts, ReadableText, Role, Spec};
+use pushplan_model::node::At;
+use pushplan_model::nouns::delay::Delay;
+use pushplan_project::look::{self, Values};
+use serde_json::Value;
+
+use super::FieldChange;
+use crate::plan::Change;
+use crate::review::fields::{Difference, partners};
+use crate::review::{after, before};
+
+/// The messages of one side of a resource.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    pub each: &'static str,
+    pub delays: Vec<Delay>,
+    pub texts: Vec<String>,
+    /// All that each of them says and does, without its audience and its times.
+    pub contents: Vec<Value>,
+}
+
+impl Messages {
+    /// Empty for what messages nobody.
+    pub fn of(spec: &dyn Spec, key: &At<String>) -> Self {
+        let mut parts = Parts::new(key);
+        spec.parts(&mut parts);
+        if !parts.audiences.iter().any(|audience| audience.role != Role::Criteria) {
+            return Self::default();
+        }
+        let none = Values::new();
+        Self {
+            each: parts.each,
+            delays: parts.delays,
+            texts: parts.said.iter().map(|said| look::text(said, &none)).collect(),
+            contents: parts.said.iter().map(content).collect(),
+        }
+    }
+
+    /// The message of another side that says the same as each, or else the next that is left.
+    fn by_content(&self, new: &Self) -> Vec<Option<usize>> {
+        let mut left: Vec<usize> = (0..self.contents.len()).collect();
+        let take = |left: &mut Vec<usize>, at: Option<usize>| at.map(|at| left.remove(at));
+        let same = |content: &Value, left: &mut Vec<usize>| {
+            let at = left.iter().position(|at| self.contents[*at] == *content);
+            take(left, at)
+        };
+        let mut found: Vec<Option<usize>> = new.contents.iter().map(|content| same(content, &mut left)).collect();
+        for one in found.iter_mut().filter(|one| one.is_none()) {
+            let first = (!left.is_empty()).then_some(0);
+            *one = take(&mut left, first);
+        }
+        found
+    }
+
+    /// How long after its trigger a message is sent, if something triggers it.
+    pub fn delay(&self, at: Option<usize>) -> Option<Delay> {
+        self.delays.get(at?).copied()
+    }
+
+    /// Which messages of two sides belong together.
+    pub fn pairs(&self, change: &Change, new: &Self) -> Vec<(Option<usize>, Option<usize>)> {
+        let variants =
+            |spec: Option<&'_ Value>| spec.and_then(|spec| spec["variants"].as_array()).cloned().unwrap_or_default();
+        let was = match self.texts.len().max(new.texts.len()) > 1 {
+            true if !variants(after(change)).is_empty() => {
+                partners(&variants(before(change)), &variants(after(change)))
+            }
+            true => self.by_content(new),
+            false => (0..new.texts.len()).map(Some).collect(),
+        };
+        let was = |at: usize| was.get(at).copied().flatten().filter(|at| *at < self.texts.len());
+        let kept: Vec<(Option<usize>, Option<usize>)> = (0..new.texts.len()).map(|at| (was(at), Some(at))).collect();
+        let gone = (0..self.texts.len()).filter(|at| !kept.iter().any(|(was, _)| *was == Some(*at)));
+        let gone: Vec<_> = gone.map(|at| (Some(at), None)).collect();
+        kept.into_iter().chain(gone).collect()
+    }
+}
+
+/// All that a message says and does.
+fn content(said: &ReadableText) -> Value {
+    let ReadableText { notification, message, variables: _, devices: _, borrowed: _, campaigns, rest } = said;
+    let notification = notification.map(|part| serde_json::to_value(&part.value));
+    let message = message.map(|part| serde_json::to_value(&part.value));
+    let campaigns = campaigns.map(serde_json::to_value);
+    let rest = rest.map(serde_json::to_value);
+    let parts = [("notification", notification), ("message", message), ("campaigns", campaigns), ("rest", rest)];
+    let parts = parts.into_iter().filter_map(|(name, part)| Some((name.to_owned(), part?.ok()?)));
+    Value::Object(parts.collect())
+}
+
+/// The fields of a message that differ, without its alert.
+pub(super) fn other_fields(old: &Value, new: &Value) -> Vec<FieldChange> {
+    let text = |value: Option<&Value>| match value? {
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    };
+    let differs = Difference::between(Some(old), Some(new)).fields;
+    let other = differs.into_iter().filter(|field| field.moved.is_none() && !field.path.ends_with("alert"));
+    let named = |path: &str| path.strip_prefix("notification.").unwrap_or(path).to_owned();
+    other.map(|field| FieldChange { path: named(&field.path), old: text(field.old), new: text(field.new) }).collect()
+}
