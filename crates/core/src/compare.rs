@@ -18,7 +18,7 @@ mod units;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use pushplan_ledger::{Ledger, Owned};
+use pushplan_ledger::{Intent, Ledger, Owned};
 use pushplan_model::address::Address;
 use pushplan_model::cores;
 use pushplan_model::kinds::remote::{pointed, segments};
@@ -67,7 +67,7 @@ pub(crate) fn compare(situation: &Situation) -> Vec<Compared> {
     let found = |address: &Address| {
         Some((address.clone(), Comparison::new(situation, address, &known).compared().recovered?.id))
     };
-    known.renewed = ledger.open.keys().filter(|address| is_segment(address)).filter_map(found).collect();
+    known.renewed = ledger.open.keys().filter_map(found).collect();
     let one = |address| Comparison::new(situation, address, &known).compared();
     let mut compared: Vec<Compared> = cores::each_of(Vec::from_iter(addresses), one);
     renames::tell(&mut compared, situation);
@@ -213,17 +213,23 @@ impl<'k, 's> Comparison<'k, 's> {
     /// It is declared, and not ours yet.
     fn undone(&self, unit: &Unit, seen: &LiveState, out: &mut Compared) {
         let name = self.api.called(&unit.spec);
-        let mut ids = Vec::new();
+        let (mut ids, mut waits) = (Vec::new(), Vec::new());
         if self.address.part().is_none() {
-            ids.extend(self.known.others(self.address, &name).iter().map(|found| found.id.clone()));
+            let others = self.known.others(self.address, &name);
+            ids.extend(self.foreign(others.iter().copied(), &mut waits).map(|found| found.id.clone()));
         }
         if let LiveState::There(found) = seen {
             out.change.live = found.spec.as_ref().map(|spec| self.known.names.by_key(self.api, spec));
             let identity = self.api.identity(&unit.spec);
             let is_ours = identity.is_some_and(|identity| self.known.is_ours(&self.address.kind, identity));
-            if ids.is_empty() && !is_ours {
+            if ids.is_empty() && waits.is_empty() && !is_ours {
                 ids.push(found.id.clone());
             }
+        }
+        if ids.is_empty() && !waits.is_empty() {
+            out.change.action = Action::ByHand;
+            out.change.reasons.push(Reason::Blocked { by: waits });
+            return;
         }
         if !ids.is_empty() {
             out.change.action = Action::ByHand;
@@ -302,13 +308,38 @@ impl<'k, 's> Comparison<'k, 's> {
             return false;
         }
         let others = self.known.others(self.address, &self.api.name(desired));
-        let ids = in_the_way(self.api, others.iter().copied());
-        if ids.is_empty() {
-            return false;
-        }
+        let mut waits = Vec::new();
+        let ids = in_the_way(self.api, self.foreign(others.iter().copied(), &mut waits));
+        let why = match (ids.is_empty(), waits.is_empty()) {
+            (false, _) => Reason::Collision { ids },
+            (true, false) => Reason::Blocked { by: waits },
+            (true, true) => return false,
+        };
         out.change.action = Action::ByHand;
-        out.change.reasons.push(Reason::Collision { ids });
+        out.change.reasons.push(why);
         true
+    }
+
+    /// Those of others that are not ours under another address: an earlier run may have made them, and its answer was lost. The
+    /// addresses whose creation is in doubt are added to `waits`.
+    fn foreign<'f>(
+        &self,
+        others: impl Iterator<Item = &'f Found>,
+        waits: &mut Vec<Address>,
+    ) -> impl Iterator<Item = &'f Found> {
+        let mut foreign = Vec::new();
+        for found in others {
+            let is_it = |(address, id): (&Address, &String)| address.kind == self.address.kind && *id == found.id;
+            let may_be = |intent: &&&Intent| intent.address != *self.address && !intent.seen.contains(&found.id);
+            let mut sought = self.known.sought(&self.address.kind, &found.name).iter();
+            match sought.find(may_be) {
+                _ if self.known.renewed.iter().any(is_it) => {}
+                Some(intent) if waits.contains(&intent.address) => {}
+                Some(intent) => waits.push(intent.address.clone()),
+                None => foreign.push(found),
+            }
+        }
+        foreign.into_iter()
     }
 
     /// Segments that it names under an id that they no longer have.

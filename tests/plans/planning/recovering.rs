@@ -168,6 +168,28 @@ fn what_names_a_segment_that_was_found_again_points_at_the_new_one() {
     assert!([1, 3].iter().all(|at| steps[*at].refs["a"] == "new"), "{steps:#?}");
 }
 
+/// The thing has the name of the new declaration, and another declaration may have made it.
+#[test]
+fn what_another_address_may_have_made_is_not_called_foreign() {
+    let after = "segments: {b: {display_name: a, criteria: {tag: y}}}";
+    let mut world = in_doubt(ONE, "segments/a", Level::Extended);
+    let list = |world: &mut World, all: &[Found]| {
+        let listed = world.live.listed.entry("segments").or_default();
+        listed.clear();
+        listed.extend(all.iter().map(|found| (found.id.clone(), found.clone())));
+    };
+    // It was found again, and goes, because nobody declares it any more.
+    list(&mut world, &[there("new", "x")]);
+    let told = world.told(after);
+    assert!(told.starts_with("- segments/a Recovered\n+ segments/b\n"), "{told}");
+    // Somebody edited it since, so that it may be that or another: one question, which the other declaration waits for.
+    list(&mut world, &[there("new", "z")]);
+    assert_eq!(world.told(after), "! segments/a InDoubt\n! segments/b Blocked\n");
+    // What was there before is somebody else's.
+    list(&mut world, &[there("before", "x")]);
+    assert!(world.told(after).contains("! segments/b Collision\n"), "{}", world.told(after));
+}
+
 const TRIAL: &str = "experiments: {e: {audience: {tag: x}, device_types: all, variants: [\
                      {push: {notification: {alert: A}}, schedule: {scheduled_time: 2031-01-01T10:00}}, \
                      {push: {notification: {alert: B}}, schedule: {scheduled_time: 2031-01-01T10:00}}]}}";

@@ -18,7 +18,7 @@ pub(super) struct CompareIndex<'s> {
     pub names: Names<'s>,
     /// What is ours under any address, where that is ours to choose.
     identities: OnceLock<BTreeSet<(String, String)>>,
-    /// The ids of segments that were found again after their answers were lost.
+    /// The ids of what was found again after the answers to its creation were lost.
     pub renewed: BTreeMap<Address, String>,
     others: OnceLock<Others<'s>>,
     sought: OnceLock<Sought<'s>>,
