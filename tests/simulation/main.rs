@@ -8,7 +8,16 @@ use sim::{LONG, Protection, Tally, run};
 
 /// How many seeds the test lives through at least, and how many long stories at most until every fault has met every kind of
 /// step. The example `simulate` takes as many as it is told.
-const SEEDS: (u64, u64) = (8_000, 20_000);
+const SEEDS: (u64, u64) = (2_000, 20_000);
+
+/// Seeds by which protections that are seldom needed were last known to be missed. They are tried first, and all others after.
+const MISSED_AT: [(Protection, u64); 5] = [
+    (Protection::OwnClock, 7_456),
+    (Protection::RereadUpdated, 900),
+    (Protection::Older, 530),
+    (Protection::TwoLists, 376),
+    (Protection::SettleWait, 361),
+];
 
 fn survives(seeds: impl Iterator<Item = u64>) -> Tally {
     let mut tally = Tally::default();
@@ -54,7 +63,9 @@ fn something_goes_wrong_in_nearly_every_story() {
 #[test]
 fn each_protection_is_needed() {
     for off in Protection::ALL {
-        let fails = (0..10_000).find(|seed| run(*seed, Some(off), false).violation.is_some());
+        let first = MISSED_AT.into_iter().find_map(|(one, seed)| (one == off).then_some(seed)).unwrap_or(0);
+        let mut seeds = (first..10_000).chain(0..first);
+        let fails = seeds.find(|seed| run(*seed, Some(off), false).violation.is_some());
         assert!(fails.is_some(), "without {off:?}, nothing goes wrong in 10,000 seeds");
     }
 }
