@@ -248,7 +248,8 @@ pub enum Reason {
     Collision { ids: Vec<String> },
     /// An earlier run lost the answer to its creation, and its result is not known.
     InDoubt { since: Timestamp, candidates: Vec<String> },
-    /// An earlier run lost the answer to its deletion, and its time has come since: it was deleted before that, or sent.
+    /// An earlier run lost the answer to its deletion: it was deleted before its time, or it was sent, or will be. Nothing shows
+    /// which.
     DeletedOrSent { since: Timestamp, id: String, due: Timestamp },
     /// The ledger was restored from a backup, and this may have been created by a record that is lost: after `since`, and before
     /// a person accepted that.

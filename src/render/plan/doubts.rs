@@ -23,12 +23,15 @@ pub(super) fn created(view: &PlanView, address: &Address, since: Timestamp, cand
 
 /// The answer to a deletion was lost, and its time has come since.
 pub(super) fn deleted(view: &PlanView, address: &Address, since: Timestamp, id: &str, due: Timestamp) -> Row {
+    let is_over = due <= view.plan.made;
+    let or = if is_over { "it was sent" } else { "it is still there and is sent" };
     let words = format!(
-        "on {} its deletion was sent and no answer came back: it was deleted, or it was sent on {}",
+        "on {} its deletion was sent and no answer came back: it was deleted, or {or} on {}",
         moment(since),
         moment(due)
     );
-    let answers = [("if it was deleted: ", "--absent".to_owned()), ("if it was sent: ", format!("--created {id}"))];
+    let kept = if is_over { "if it was sent: " } else { "if it is there: " };
+    let answers = [("if it was deleted: ", "--absent".to_owned()), (kept, format!("--created {id}"))];
     answered(view, address, asks("in doubt", &words), &answers)
 }
 

@@ -197,13 +197,19 @@ const TRIAL: &str = "experiments: {e: {audience: {tag: x}, device_types: all, va
 #[test]
 fn what_an_earlier_run_was_deleting_to_replace_it_is_made_anew() {
     let after = TRIAL.replace("alert: A", "alert: C");
-    let deleting = |time: &str| {
-        let mut world = in_doubt_in(World::in_sync(TRIAL, Level::Extended), TRIAL, "experiments/e");
+    let deleting_on = |level: Level, time: &str| {
+        let mut world = in_doubt_in(World::in_sync(TRIAL, level), TRIAL, "experiments/e");
         let open = world.ledger.open.get_mut(&address("experiments/e")).unwrap();
         (open.intent.verb, open.intent.id) = (Verb::Delete, Some("#e".to_owned()));
         world.now = time.parse().unwrap();
         world
     };
+    let deleting = |time: &str| deleting_on(Level::Extended, time);
+    // A service that cannot be asked leaves it open whether the old one is there: it is deleted once more. Files that have the
+    // old one are no proof that it is there.
+    let world = deleting_on(Level::Documented, "2030-06-01T00:00:00Z");
+    assert!(world.told(&after).contains("delete experiments/e"), "{}", world.told(&after));
+    assert_eq!(world.told(TRIAL), "! experiments/e DeletedOrSent\n");
     let mut world = deleting("2030-06-01T00:00:00Z");
     assert!(world.told(&after).contains("delete experiments/e"), "it is still there: {}", world.told(&after));
     world.remove("experiments/e");

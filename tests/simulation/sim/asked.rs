@@ -44,8 +44,12 @@ impl World {
             Reason::DeletedOrSent { id, .. } => {
                 let address = &self.known_as(address);
                 self.service.advance(now);
-                let is_sent = self.service.objects.get(id).is_some_and(|object| object.begun);
-                let found = if is_sent { Resolution::Created { id: id.clone() } } else { Resolution::Absent };
+                let is_it = |object: &Object| object.begun || object.is_live();
+                let found = if self.service.objects.get(id).is_some_and(is_it) {
+                    Resolution::Created { id: id.clone() }
+                } else {
+                    Resolution::Absent
+                };
                 self.note(|| format!("a person resolves {address}: {found:?}"));
                 self.log.say(Record::Resolve { address: address.clone(), found }, time::stamp(now));
                 true

@@ -151,17 +151,20 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// When something declared was due that an earlier run was about to delete before, if nothing shows whether it did. If it were
-    /// taken for sent, a later time, declared by now or by newer files than these, would silently never come.
+    /// When something declared is or was due that an earlier run was about to delete before, if nothing shows whether it did, and
+    /// nothing will: its time has come, or it cannot be read and is not to be deleted any more. If it were taken for sent or for
+    /// kept, a later time, declared by now or by newer files than these, would silently never come.
     fn may_be_unsent(&self, intent: &Intent, owned: Option<&Owned>, seen: &LiveState) -> Option<Timestamp> {
         let is_ours = |old: &&Owned| intent.verb == Verb::Delete && intent.id.as_ref() == Some(&old.id) && !old.past;
         let old = owned.filter(is_ours)?;
-        let is_declared = self.situation.units.contains_key(self.address);
-        if !is_declared || matches!(seen, LiveState::There(_)) || !self.has_begun(old, seen) {
-            return None;
-        }
+        let unit = self.situation.units.get(self.address)?;
+        let is_unknown = match seen {
+            LiveState::There(_) => false,
+            LiveState::Absent => self.has_begun(old, seen),
+            LiveState::Untold => self.has_begun(old, seen) || unit.spec == old.spec,
+        };
         // The clock of that run may have been fast, so that its time says nothing.
-        self.api.runs(&old.spec)?.first
+        is_unknown.then(|| self.api.runs(&old.spec)?.first)?
     }
 
     /// Takes what has the same name for ours, whoever made it. Nobody does that but the simulation, to see that it is noticed.
