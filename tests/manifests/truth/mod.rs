@@ -144,7 +144,11 @@ fn plans_name_every_message_whose_recipients_change() {
             population.read_channels(&world).await;
             let after = population.recipients(&world, &next).await;
             let claims = claims(&plan);
-            let lies = lies(&claims, &before, &after, population.ios_and_android());
+            let mut lies = lies(&claims, &before, &after, population.ios_and_android());
+            let (was, is) = (draft.texts(), next.texts());
+            let is_other = |address: &&String| was.get(*address).is_some_and(|text| is[*address] != *text);
+            let silent = is.keys().filter(is_other).filter(|address| !claims.contains_key(*address));
+            lies.extend(silent.map(|address| format!("{address} says something else and is not named")));
             assert!(lies.is_empty(), "edit {edit}: {lies:#?}\n{}\nbecomes\n{}", draft.written(), next.written());
             named += claims.len();
             decided += assert_counts(&count, &before, &after);

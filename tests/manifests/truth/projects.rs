@@ -20,9 +20,13 @@ pub const OWNED: usize = 20;
 #[derive(Clone, Debug)]
 pub struct Draft {
     segments: Vec<Value>,
-    /// Each with its audience and its text.
-    pushes: BTreeMap<String, (Value, String)>,
+    /// The texts of templates, by their numbers.
+    templates: Vec<String>,
+    /// Each with its audience and its text, or the number of the template that has it.
+    pushes: BTreeMap<String, (Value, Result<String, usize>)>,
     experiments: BTreeMap<String, (Value, String)>,
+    /// Each with the tag that triggers it and its text.
+    pipelines: BTreeMap<String, (&'static str, String)>,
     /// The tiers of named users, by their numbers.
     tiers: BTreeMap<usize, BTreeSet<&'static str>>,
     /// The named users of some channels, both by their numbers.
@@ -34,8 +38,10 @@ impl Draft {
     pub fn new(dice: &mut Dice) -> Self {
         let mut draft = Self {
             segments: Vec::new(),
+            templates: vec!["Hello".to_owned(), "Good day".to_owned()],
             pushes: BTreeMap::new(),
             experiments: BTreeMap::new(),
+            pipelines: BTreeMap::from([("welcome".to_owned(), ("buyer", "Welcome".to_owned()))]),
             tiers: BTreeMap::new(),
             owners: BTreeMap::new(),
             next: 0,
@@ -54,7 +60,11 @@ impl Draft {
             0 => json!({ "segment": format!("s{}", dice.below(self.segments.len())) }),
             _ => condition(dice, 2, self.segments.len()),
         };
-        self.pushes.insert(format!("push-{}", self.next), (audience, format!("Text {}", self.next)));
+        let text = match dice.below(3) {
+            0 => Err(dice.below(self.templates.len())),
+            _ => Ok(format!("Text {}", self.next)),
+        };
+        self.pushes.insert(format!("push-{}", self.next), (audience, text));
         self.next += 1;
     }
 
@@ -64,7 +74,31 @@ impl Draft {
         for _ in 0..=dice.below(2) {
             let names: Vec<String> = next.pushes.keys().cloned().collect();
             let push = dice.pick(&names).clone();
-            match dice.below(14) {
+            match dice.below(18) {
+                14 => {
+                    let number = dice.below(next.templates.len());
+                    next.templates[number] = format!("Template {}", next.next);
+                    next.next += 1;
+                }
+                15 => {
+                    let template = dice.below(next.templates.len());
+                    next.pushes.entry(push).and_modify(|(_, text)| *text = Err(template));
+                }
+                16 if next.pipelines.len() > 1 => drop(next.pipelines.pop_last()),
+                16 => {
+                    let key = format!("pipeline-{}", next.next);
+                    next.pipelines.insert(key, (*dice.pick(&TAGS), format!("Step {}", next.next)));
+                    next.next += 1;
+                }
+                17 => {
+                    let (trigger, number) = (*dice.pick(&TAGS), next.next);
+                    let is_text = dice.below(2) == 0;
+                    next.pipelines.entry("welcome".to_owned()).and_modify(|(tag, text)| match is_text {
+                        true => *text = format!("Welcome {number}"),
+                        false => *tag = trigger,
+                    });
+                    next.next += 1;
+                }
                 10 | 11 => {
                     let (user, tier) = (dice.below(USERS), *dice.pick(&TIERS));
                     let tiers = next.tiers.entry(user).or_default();
@@ -88,7 +122,7 @@ impl Draft {
                 }
                 7 => {
                     let number = next.next;
-                    next.pushes.entry(push).and_modify(|(_, text)| *text = format!("Text {number}"));
+                    next.pushes.entry(push).and_modify(|(_, text)| *text = Ok(format!("Text {number}")));
                     next.next += 1;
                 }
                 8 if next.pushes.len() > 2 => drop(next.pushes.remove(&push)),
@@ -99,12 +133,27 @@ impl Draft {
         next
     }
 
-    /// The address and the audience of each message.
+    /// The address and the audience of each message that is sent at a time.
     pub fn messages(&self) -> Vec<(String, Value)> {
-        let of = |kind: &str, all: &BTreeMap<String, (Value, String)>| -> Vec<(String, Value)> {
-            all.iter().map(|(key, (audience, _))| (format!("{kind}/{key}"), audience.clone())).collect()
-        };
-        [of("scheduled_pushes", &self.pushes), of("experiments", &self.experiments)].concat()
+        let pushes = self.pushes.iter().map(|(key, (audience, _))| (format!("scheduled_pushes/{key}"), audience));
+        let experiments = self.experiments.iter().map(|(key, (audience, _))| (format!("experiments/{key}"), audience));
+        pushes.chain(experiments).map(|(address, audience)| (address, audience.clone())).collect()
+    }
+
+    /// The address and the tag of each message that is sent once a device gets that tag.
+    pub fn triggers(&self) -> impl Iterator<Item = (String, &'static str)> {
+        self.pipelines.iter().map(|(key, (tag, _))| (format!("pipelines/{key}"), *tag))
+    }
+
+    /// What each message says.
+    pub fn texts(&self) -> BTreeMap<String, &str> {
+        let pushes = self.pushes.iter().map(|(key, (_, text))| {
+            let text = text.as_ref().unwrap_or_else(|template| &self.templates[*template]);
+            (format!("scheduled_pushes/{key}"), text.as_str())
+        });
+        let experiments = self.experiments.iter().map(|(key, (_, text))| (format!("experiments/{key}"), text.as_str()));
+        let pipelines = self.pipelines.iter().map(|(key, (_, text))| (format!("pipelines/{key}"), text.as_str()));
+        pushes.chain(experiments).chain(pipelines).collect()
     }
 
     /// As a manifest. YAML reads JSON.
@@ -114,12 +163,16 @@ impl Draft {
             .map(|(number, criteria)| (format!("s{number}"), json!({ "criteria": criteria })))
             .collect();
         let lifecycle = json!({ "broadcast": true });
-        let push = |(key, (audience, text)): (&String, &(Value, String))| {
-            let push = json!({
-                "audience": audience,
-                "device_types": ["ios", "android"],
-                "notification": { "alert": text },
-            });
+        let templates: BTreeMap<String, Value> = (0..)
+            .zip(&self.templates)
+            .map(|(number, text)| (format!("t{number}"), json!({ "push": { "notification": { "alert": text } } })))
+            .collect();
+        let push = |(key, (audience, text)): (&String, &(Value, Result<String, usize>))| {
+            let mut push = json!({ "audience": audience, "device_types": ["ios", "android"] });
+            match text {
+                Ok(text) => push["notification"] = json!({ "alert": text }),
+                Err(template) => push["template"] = format!("t{template}").into(),
+            }
             let schedule = json!({ "scheduled_time": "2035-03-01T10:00" });
             (key.clone(), json!({ "schedule": schedule, "push": push, "lifecycle": lifecycle }))
         };
@@ -132,6 +185,12 @@ impl Draft {
             let experiment = json!({ "audience": audience, "device_types": ["ios", "android"], "variants": variants, "lifecycle": lifecycle });
             (key.clone(), experiment)
         };
+        let pipeline = |(key, (tag, text)): (&String, &(&str, String))| {
+            let push = json!({ "audience": "triggered", "device_types": ["ios", "android"], "notification": { "alert": text } });
+            let outcome = json!({ "delay": 3600, "push": push });
+            (key.clone(), json!({ "enabled": true, "immediate_trigger": { "tag_added": tag }, "outcome": outcome }))
+        };
+        let pipelines: BTreeMap<String, Value> = self.pipelines.iter().map(pipeline).collect();
         let pushes: BTreeMap<String, Value> = self.pushes.iter().map(push).collect();
         let experiments: BTreeMap<String, Value> = self.experiments.iter().map(experiment).collect();
         let tiers: BTreeMap<String, &BTreeSet<&str>> =
@@ -146,6 +205,8 @@ impl Draft {
         let groups = json!({ "tier": { "tags": TIERS, "members": { "named_users": tiers } } });
         json!({
             "segments": segments,
+            "templates": templates,
+            "pipelines": pipelines,
             "scheduled_pushes": pushes,
             "experiments": experiments,
             "tag_groups": groups,
