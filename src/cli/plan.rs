@@ -12,7 +12,7 @@ use super::planning::{Chosen, TargetArgs};
 use super::presenting::{self, ExitCodes};
 use super::turn::length;
 use super::{Context, Ended, runtime};
-use crate::engine::workspace::{PlanRequest, Prefetch};
+use crate::engine::workspace::{PlanRequest, Prefetch, Replays};
 use crate::render::Format;
 
 /// How long to wait for a running apply if the plan is to be applied later: that apply would make it stale.
@@ -41,7 +41,8 @@ pub struct Plan {
     #[arg(long, value_name = "TIME", value_parser = length)]
     wait: Option<SignedDuration>,
 
-    /// Replay 30 days on devices that join, leave or stay excluded, before and after
+    /// Replay 30 days on devices that join, leave or stay excluded, before and after. A page has them anyway, unless
+    /// the project is large
     #[arg(long)]
     people: bool,
 
@@ -56,7 +57,7 @@ impl Plan {
             choice: self.chosen.choice(),
             on_drift: self.drifting.given(),
             patience: self.patience(),
-            people: self.people,
+            people: self.replays(),
             ..PlanRequest::default()
         };
         if self.offline.is_asked() {
@@ -69,6 +70,16 @@ impl Plan {
                 let does = Does::Apply(options.to_owned());
                 many::plan::run(&asked, &request, &does, &self.forms, self.codes(), context)
             }
+        }
+    }
+
+    /// A page shows devices unasked where that takes a moment.
+    fn replays(&self) -> Replays {
+        let has_page = self.forms.shown.iter().any(|(format, _)| *format == Format::Html);
+        match (self.people, has_page) {
+            (true, _) => Replays::All,
+            (false, true) => Replays::Small,
+            (false, false) => Replays::None,
         }
     }
 

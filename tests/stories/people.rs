@@ -199,7 +199,7 @@ fn every_form_shows_the_devices() {
             "  - after: Thu 25 Jan 09:00 &#34;Sale&#34; `scheduled_pushes/sale`",
         ],
     );
-    let html = project.run(&["plan", "--people", "--format", "html"]).stdout;
+    let html = project.run(&["plan", "--format", "html"]).stdout;
     says(&html, &["<section id=\"people\">", "Thu 25 Jan 09:00", "a device with the tag lapsed"]);
     let saved = project.run(&["plan", "--people", "--out", "plan.saved"]);
     says(&saved.stdout, &["\nPeople\n"]);

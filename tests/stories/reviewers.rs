@@ -362,3 +362,30 @@ fn a_link_to_a_host_that_no_message_used_before_is_named_first() {
     says(&ran.stdout, &["TEXT", "https://shop.example.com/other?from=push"]);
     assert!(!ran.stdout.contains("new host"), "it was used before: {ran}");
 }
+
+#[test]
+fn a_pipeline_that_sends_at_any_hour_says_so_if_there_are_quiet_hours() {
+    let project = Project::new("segments: {a: {criteria: {tag: a}}}\n");
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(BASE);
+    let any_hour = "at any hour, also in quiet hours (21:00 to 08:00)";
+    assert!(!project.good(&["plan"]).stdout.contains("at any hour"));
+    let settings = project.folder.read("pushplan.toml");
+    project.folder.write("pushplan.toml", settings + "quiet_hours = {from = \"21:00\", to = \"08:00\"}\n");
+    for form in ["text", "markdown", "html"] {
+        says(&project.good(&["plan", "--format", form]).stdout, &[any_hour]);
+    }
+    let plan = project.good(&["plan", "--format", "json"]).stdout;
+    let plan: Value = serde_json::from_str(&plan).expect("a plan in JSON");
+    let messages = plan["messages"].as_array().expect("messages");
+    let any_hour: Vec<&str> = messages
+        .iter()
+        .filter(|message| message["when"]["any_hour"] == "21:00 to 08:00")
+        .filter_map(|message| message["address"].as_str())
+        .collect();
+    assert_eq!(any_hour, ["pipelines/steps", "pipelines/steps"]);
+    project.good(&["apply", "--yes"]);
+    project.write(&BASE.replace("Step one", "Step 1"));
+    assert!(!project.good(&["plan"]).stdout.contains("at any hour"), "that is no news");
+}

@@ -34,10 +34,7 @@ const TOLD: usize = 3;
 impl CalendarView<'_> {
     /// What the times are in, and when people are not to be disturbed.
     fn heading(&self) -> String {
-        let quiet = self
-            .calendar
-            .quiet
-            .map(|quiet| format!(" Quiet hours: {} to {}.", quiet.from.strftime("%H:%M"), quiet.to.strftime("%H:%M")));
+        let quiet = self.calendar.quiet.map(|quiet| format!(" Quiet hours: {quiet}."));
         format!("Times in {}.{}", words::zone(&self.calendar.zone), quiet.unwrap_or_default())
     }
 

@@ -348,6 +348,9 @@ fn times(message: &MessageChange, side: impl Fn(&(Option<Times>, Option<Times>))
 }
 
 fn quiet(message: &MessageChange) -> Option<String> {
+    if let Some(quiet) = message.any_hour {
+        return Some(format!("at any hour, also in quiet hours ({quiet})"));
+    }
     let (first, more) = message.quiet.split_first()?;
     let more = if more.is_empty() { String::new() } else { format!(" and {}", count(more.len(), "more clock")) };
     Some(format!("quiet hours: {first}{more}"))

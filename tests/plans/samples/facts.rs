@@ -70,6 +70,7 @@ const LEADS: &[&str] = &[
     "people",
     "now",
     "kinds",
+    "also",
 ];
 
 /// That every fact of a text, none of whose lines is broken, is in the document.

@@ -20,7 +20,7 @@ use serde_json::json;
 
 use super::Session;
 use super::stage::{self, Receipt, Replay, Stage, StageSetup};
-use super::workspace::{PlanRequest, Workspace};
+use super::workspace::{PlanRequest, Replays, Workspace};
 use crate::compare::Unit;
 use crate::plan::{DevicePart, LockScreen, MessagePeople, People, Plan, ReplayedDevice};
 use crate::review::{self, ChangedRecipients, Recipients, Review, Side};
@@ -31,6 +31,8 @@ pub use device::{ExampleForm, device as whole_device};
 const REPLAYED: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// How many messages have devices, the most urgent first.
 const MOST_MESSAGES: usize = 10;
+/// How many resources a plan has at most that is replayed unasked.
+const SMALL: usize = 500;
 /// How many lock screens one side of a device has.
 const MOST_SCREENS: usize = 100;
 /// Why a message has no device.
@@ -58,7 +60,12 @@ impl Workspace {
     /// Adds to a plan what single devices receive before and after, if that is asked for. A plan needs none of it: what cannot be
     /// replayed is reported and left out.
     pub(in crate::engine) async fn add_people(&self, plan: &mut Plan, request: &PlanRequest, session: &Session) {
-        if !request.people {
+        let is_asked = match request.people {
+            Replays::None => false,
+            Replays::Small => plan.changes.len() <= SMALL,
+            Replays::All => true,
+        };
+        if !is_asked {
             return;
         }
         match replayed(plan).await {

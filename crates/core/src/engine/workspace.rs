@@ -81,6 +81,16 @@ pub struct Workspace {
     said: OnceLock<()>,
 }
 
+/// In which plans single devices are replayed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replays {
+    #[default]
+    None,
+    /// In plans of few resources, in which that takes a moment.
+    Small,
+    All,
+}
+
 /// What is asked of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct PlanRequest {
@@ -95,7 +105,7 @@ pub struct PlanRequest {
     /// How long somebody who is at work is waited for. After that it is planned what there is to do beside them.
     pub patience: Duration,
     /// Whether single devices are replayed before and after the plan.
-    pub people: bool,
+    pub people: Replays,
 }
 
 /// A plan, and the ledger that it was made from.

@@ -147,12 +147,10 @@ fn of_target(before: &Safeguards, now: &Safeguards) -> Vec<(String, String)> {
     }
     if let Some(was) = before.quiet_hours.filter(|was| is_shortened(*was, *quiet_hours)) {
         let words = match quiet_hours {
-            None => format!("quiet_hours ({}) was removed: messages at night are no longer reported", hours(was)),
-            Some(now) => format!(
-                "quiet_hours is now {}, was {}: messages in the time between are no longer reported",
-                hours(*now),
-                hours(was)
-            ),
+            None => format!("quiet_hours ({was}) was removed: messages at night are no longer reported"),
+            Some(now) => {
+                format!("quiet_hours is now {now}, was {was}: messages in the time between are no longer reported")
+            }
         };
         add("quiet_hours", words);
     }
@@ -197,8 +195,4 @@ fn of_target(before: &Safeguards, now: &Safeguards) -> Vec<(String, String)> {
 fn is_shortened(was: Quiet, now: Option<Quiet>) -> bool {
     let minutes = (0..24).flat_map(|hour| (0..60).map(move |minute| Time::constant(hour, minute, 0, 0)));
     minutes.filter(|minute| was.contains(*minute)).any(|minute| now.is_none_or(|now| !now.contains(minute)))
-}
-
-fn hours(quiet: Quiet) -> String {
-    format!("{} to {}", quiet.from.strftime("%H:%M"), quiet.to.strftime("%H:%M"))
 }

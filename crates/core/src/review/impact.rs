@@ -18,6 +18,7 @@ use pushplan_model::cores;
 use pushplan_model::kinds::{self, Spec};
 use pushplan_model::node::At;
 use pushplan_model::nouns::delay::Delay;
+use pushplan_model::nouns::quiet::Quiet;
 use pushplan_model::source::Span;
 use pushplan_project::timing::words::{self, QuietClock};
 use pushplan_project::timing::{Times, has_passed, range};
@@ -56,6 +57,8 @@ pub struct MessageChange {
     pub trigger: (Option<String>, Option<String>),
     /// The clocks that show quiet hours when it is sent and did not before: `Sydney 01:00 Sat`.
     pub quiet: Vec<String>,
+    /// The quiet hours that do not hold for it, because an event sends it at any hour, if that is news.
+    pub any_hour: Option<Quiet>,
     /// Hosts that it leads to or loads from and that no message used before.
     pub new_hosts: Vec<NewHost>,
     pub causes: Vec<MessageCause>,
@@ -275,6 +278,8 @@ impl Review<'_> {
             trigger.0.filter(|_| was.is_some()).map(|words| after_delay(words, was_delayed)),
             trigger.1.filter(|_| is.is_some()).map(|words| after_delay(words, is_delayed)),
         );
+        let is_news = fate == MessageFate::New || is_other || is_delayed_otherwise;
+        let any_hour = self.plan.told.quiet.filter(|_| is_news && trigger.1.is_some());
         let audience = self.audience_change(change, fate);
         let quiet = self.newly_quiet(change, (was, is), variant.is_some());
         let [was_content, is_content] = [was.map(|at| &old.contents[at]), is.map(|at| &new.contents[at])];
@@ -298,6 +303,7 @@ impl Review<'_> {
             times,
             trigger,
             quiet,
+            any_hour,
             new_hosts,
             causes,
             is_by_hand: change.action == Action::ByHand,

@@ -103,6 +103,9 @@ pub struct MessageWhen {
     /// The event that triggers it, as it was.
     pub old_trigger: Option<String>,
     pub trigger: Option<String>,
+    /// The quiet hours that do not hold for it, because an event sends it at any hour, such as `21:00 to 08:00`. Null if that is
+    /// no news.
+    pub any_hour: Option<String>,
     /// How many seconds after the plan is applied it is sent, if the plan sends it.
     pub after_seconds: Option<i64>,
 }
@@ -189,6 +192,7 @@ impl PlanMessage {
                 times,
                 old_trigger: trigger.0.clone(),
                 trigger: trigger.1.clone(),
+                any_hour: message.any_hour.as_ref().map(ToString::to_string),
                 after_seconds: message.after_seconds,
             },
             quiet: quiet.clone(),

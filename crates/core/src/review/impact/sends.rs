@@ -86,6 +86,7 @@ impl<'p> Review<'p> {
             trigger: (None, None),
             quiet: Vec::new(),
             causes,
+            any_hour: None,
             new_hosts: Vec::new(),
             is_by_hand: false,
             recipients: recipients.into_iter().map(str::to_owned).collect(),
