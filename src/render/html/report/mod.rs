@@ -107,9 +107,9 @@ impl<'p> PageReport<'p> {
             (self.top())
             main {
                 @if !is_nothing { (self.messages()) }
-                (self.people())
                 (self.guards())
                 (self.decisions())
+                (self.people())
                 @if !happens.is_empty() {
                     section #changes {
                         h2 { "Changes" }

@@ -81,9 +81,9 @@ impl PageReport<'_> {
         let is_something = !view.blocks.is_empty() || !view.drift.is_empty();
         let parts = [
             (is_something, "messages", "Messages"),
-            (people::people(&self.view).is_some(), "people", people::TITLE),
             (!view.plan.told.loosened.is_empty(), "guards", "Guards"),
             (self.decides(), "decisions", "Decisions"),
+            (people::people(&self.view).is_some(), "people", people::TITLE),
             (self.happening() > 0, "changes", "Changes"),
             (!view.drift.is_empty(), "drift", "Drift"),
             (view.blocks.len() + view.drift.len() > self.cards.len(), "rest", "All others"),

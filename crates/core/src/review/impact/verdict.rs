@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 
 use pushplan_model::audience::Relation;
 use pushplan_model::kinds::{Resource, Segment};
-use pushplan_model::text::count;
+use pushplan_model::text::{all_of, count};
 
 use super::sends::EACH_DEVICE;
 use super::{MessageChange, MessageClass, MessageFate};
 use crate::review::Review;
+
+/// How many hosts a sentence names.
+const HOSTS: usize = 3;
 
 /// A sentence about a plan's messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,11 +99,11 @@ fn sentence(class: MessageClass, messages: &[&MessageChange]) -> String {
         MessageClass::NewHost => {
             let hosts: BTreeSet<&str> =
                 messages.iter().flat_map(|message| &message.new_hosts).map(|host| host.name.as_str()).collect();
-            let named = match hosts.len() {
-                0 | 1 => hosts.first().copied().unwrap_or_default().to_owned(),
-                several => count(several, "host"),
-            };
-            format!("{subject} {} to {named} for the first time{by_hand}", verb("links", "link"))
+            let mut named: Vec<String> = hosts.iter().take(HOSTS).map(|host| (*host).to_owned()).collect();
+            if hosts.len() > HOSTS {
+                named.push(count(hosts.len() - HOSTS, "other host"));
+            }
+            format!("{subject} {} to {} for the first time{by_hand}", verb("links", "link"), all_of(&named))
         }
         MessageClass::Time => format!("{subject} {} out at another time{by_hand}", verb("goes", "go")),
         MessageClass::Text => format!("{subject} {} something else{by_hand}", verb("says", "say")),
