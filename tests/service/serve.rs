@@ -158,8 +158,10 @@ fn a_second_ctrl_c_ends_at_once() {
     thread::sleep(Duration::from_millis(200));
     served.signal("-INT");
     thread::sleep(Duration::from_millis(200));
+    let since = Instant::now();
     served.signal("-INT");
     assert_eq!(served.end(), Some(130));
+    assert!(since.elapsed() < Duration::from_secs(8), "it does not wait 10 seconds for the rest of a request");
 }
 
 #[test]
