@@ -320,8 +320,8 @@ impl<'k, 's> Comparison<'k, 's> {
         true
     }
 
-    /// Those of others that are not ours under another address: an earlier run may have made them, and its answer was lost. The
-    /// addresses whose creation is in doubt are added to `waits`.
+    /// Drops what an unconfirmed creation at another address made or may have made. The addresses whose creation is in doubt are
+    /// added to `waits`.
     fn foreign<'f>(
         &self,
         others: impl Iterator<Item = &'f Found>,

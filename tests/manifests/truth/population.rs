@@ -79,7 +79,7 @@ impl Population {
             }
             found.insert(address, devices);
         }
-        // Whoever gets the tag gets the message: another tag is another audience.
+        // A device that gets the tag gets the message: another tag is another audience.
         found.extend(draft.triggers().map(|(address, tag)| (address, BTreeSet::from([format!("added {tag}")]))));
         found
     }

@@ -182,10 +182,10 @@ fn what_another_address_may_have_made_is_not_called_foreign() {
     list(&mut world, &[there("new", "x")]);
     let told = world.told(after);
     assert!(told.starts_with("- segments/a Recovered\n+ segments/b\n"), "{told}");
-    // Somebody edited it since, so that it may be that or another: one question, which the other declaration waits for.
+    // A person edited it since, so that it may be that or another: the plan asks once, and the other declaration waits.
     list(&mut world, &[there("new", "z")]);
     assert_eq!(world.told(after), "! segments/a InDoubt\n! segments/b Blocked\n");
-    // What was there before is somebody else's.
+    // What was there before belongs to others.
     list(&mut world, &[there("before", "x")]);
     assert!(world.told(after).contains("! segments/b Collision\n"), "{}", world.told(after));
 }
