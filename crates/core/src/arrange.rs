@@ -259,7 +259,7 @@ impl Arranging<'_> {
         if is_late(&one.change) {
             return;
         }
-        let goes_on = !matches!(one.change.action, Action::Keep | Action::Create);
+        let goes_on = !matches!(one.change.action, Action::Keep | Action::Create) && !self.deletes_again(one);
         if let Some(owned) = one.owned.as_ref().filter(|_| one.close && open && goes_on && !one.released) {
             // An intent that came to nothing is closed before anything else is done with what is there.
             self.adopt(one, owned, owned.past);
@@ -298,6 +298,22 @@ impl Arranging<'_> {
             },
             Action::Keep | Action::Adopt | Action::Forget | Action::ByHand => {}
         }
+    }
+
+    /// Whether the first step of a change is the deletion that an earlier run left unconfirmed. Its intent stays open until the
+    /// new one takes its place: a run that stopped between the two would forget that it may be deleted, and what is deleted
+    /// would be taken for sent.
+    fn deletes_again(&self, one: &Compared) -> bool {
+        let address = &one.change.address;
+        let api = kinds::api(address);
+        let is_first = match one.change.action {
+            Action::Delete => true,
+            Action::Replace => api.lifecycle(self.situation.level).create == Create::Once,
+            _ => false,
+        };
+        let (Some(open), Some(owned)) = (self.situation.ledger.open.get(address), &one.owned) else { return false };
+        let is_same = open.intent.verb == Verb::Delete && open.intent.id.as_ref() == Some(&owned.id);
+        is_first && is_same && api.has_runs() && !self.wanted.keeps(address, &owned.spec)
     }
 
     /// The ledger learns which versions it speaks of, where it is written to anyway.

@@ -15,6 +15,16 @@ use super::lease::Running;
 use super::record::{Entry, Record};
 use super::state::{Ledger, Owned, Retired, Unconfirmed};
 
+/// Whether a request does again what an unconfirmed one may have done. If the second is refused, the first may still have been
+/// carried out.
+fn repeats(before: &Intent, next: &Intent) -> bool {
+    match (before.verb, next.verb) {
+        (Verb::Create, Verb::Create) => true,
+        (Verb::Delete, Verb::Delete) => before.id == next.id,
+        _ => false,
+    }
+}
+
 impl Ledger {
     /// The state after all of these records.
     pub fn replay(entries: impl IntoIterator<Item = Entry>) -> Self {
@@ -62,9 +72,7 @@ impl Ledger {
                 let clock = self.run.as_ref().and_then(|run| run.lease.as_ref()?.clock.clone());
                 for intent in intents {
                     let address = intent.address.clone();
-                    let is_create =
-                        |open: &Unconfirmed| open.intent.verb == Verb::Create && intent.verb == Verb::Create;
-                    let repeats = self.open.get(&address).is_some_and(is_create);
+                    let repeats = self.open.get(&address).is_some_and(|open| repeats(&open.intent, &intent));
                     self.open
                         .insert(address, Unconfirmed { clock: clock.clone(), repeats, ..Unconfirmed::new(intent, at) });
                 }

@@ -99,7 +99,7 @@ pub struct Unconfirmed {
     /// Names the clock that its times were read from, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<String>,
-    /// An earlier creation of the same thing is in an unknown state as well.
+    /// An earlier creation or deletion of the same thing is in an unknown state as well.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,
 }

@@ -209,6 +209,8 @@ fn what_an_earlier_run_was_deleting_to_replace_it_is_made_anew() {
     // old one are no proof that it is there.
     let world = deleting_on(Level::Documented, "2030-06-01T00:00:00Z");
     assert!(world.told(&after).contains("delete experiments/e"), "{}", world.told(&after));
+    // Until the new intent is written, the old one stays open: a run may stop between the two.
+    assert!(!world.told(&after).contains("adopt"), "{}", world.told(&after));
     assert_eq!(world.told(TRIAL), "! experiments/e DeletedOrSent\n");
     let mut world = deleting("2030-06-01T00:00:00Z");
     assert!(world.told(&after).contains("delete experiments/e"), "it is still there: {}", world.told(&after));

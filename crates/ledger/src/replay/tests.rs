@@ -40,6 +40,18 @@ fn a_refused_repetition_leaves_the_first_creation_unknown() {
     assert!(after(vec![create(), create(), unknown("429"), created("x")]).open.is_empty());
 }
 
+#[test]
+fn a_refused_repetition_leaves_the_first_deletion_unknown() {
+    let refused = || {
+        let (address, result) = (Address::new("segments", "a"), Done::Not { why: "429".to_owned() });
+        Record::Outcomes(vec![Outcome { address, verb: Verb::Delete, result, unsettled: None }])
+    };
+    let delete = |id: &str| intent(Verb::Delete, Some(id));
+    assert!(after(vec![delete("x"), refused()]).open.is_empty());
+    assert_eq!(after(vec![delete("x"), delete("x"), refused()]).open.len(), 1);
+    assert!(after(vec![delete("x"), delete("y"), refused()]).open.is_empty(), "another one was to be deleted");
+}
+
 fn created(id: &str) -> Record {
     let result = Done::Done { id: Some(id.into()), push_ids: vec![] };
     let address = Address::new("segments", "a");
