@@ -280,6 +280,25 @@ fn many_messages_that_move_alike_are_one_row() {
     );
 }
 
+/// One message on many days is one row if it comes or goes; a message that says something else has its own row.
+#[test]
+fn many_messages_that_come_or_go_alike_are_one_row() {
+    let all = pushes(9, "Hi").replace("Day ", "").replace(": Hi", "").replace("alert: \"3\"", "alert: Other");
+    let same = (1..=9).fold(all, |text, day| text.replace(&format!("alert: \"{day}\""), "alert: Hi"));
+    let project = Project::new(&same);
+    let _service = project.serve();
+    let names = "8 scheduled pushes (scheduled_pushes/p01,";
+    let days = "Sun 1 Apr 2035 10:00 UTC to Mon 9 Apr 2035 10:00 UTC";
+    let rows = |told: &str, class: &str| {
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        says(&told, &[&format!("{class} {names}"), days, &format!("{class} scheduled_pushes/p03 Tue 3 Apr"), "\"Hi\""]);
+    };
+    rows(&project.good(&["plan"]).stdout, "NEW");
+    project.good(&["apply", "--yes"]);
+    project.write("segments: {a: {criteria: {tag: x}}}\n");
+    rows(&project.run(&["plan"]).stdout, "CANCELLED");
+}
+
 #[test]
 fn messages_that_were_near_before_are_no_news() {
     let base = pushes(3, "Hi");
@@ -317,6 +336,37 @@ fn a_condition_that_only_moves_in_a_segment_is_not_called_news() {
         project.write(&BASE.replace(old, new));
         says(&project.good(&["plan"]).stdout, &[because]);
     }
+}
+
+/// Two segments change, and only one of them changes who gets the message.
+#[test]
+fn a_segment_that_makes_no_difference_is_no_cause() {
+    let base = "\
+segments:
+  a: {criteria: {and: [{tag: x}, {tag: q}]}}
+  b: {criteria: {tag: y}}
+scheduled_pushes:
+  p:
+    schedule: {scheduled_time: 2035-04-01T10:00}
+    push: {audience: {or: [{segment: a}, {and: [{segment: b}, {segment: a}]}]}, device_types: [ios], notification: {alert: Hi}}
+";
+    let project = Project::new(base);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let causes = |edits: &[(&str, &str)]| {
+        project.write(&edits.iter().fold(base.to_owned(), |text, (old, new)| text.replace(old, new)));
+        let plan: Value = serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("JSON");
+        let causes = plan["messages"][0]["causes"].as_array().expect("causes").clone();
+        causes.iter().map(|cause| cause["address"].as_str().expect("one").to_owned()).collect::<Vec<_>>()
+    };
+    let (loosened, other) = (("{and: [{tag: x}, {tag: q}]}", "{tag: x}"), ("{tag: y}", "{tag: z}"));
+    assert_eq!(causes(&[loosened, other]), ["segments/a"]);
+    // The message no longer names the segment that changes.
+    let unnamed = ("{or: [{segment: a}, {and: [{segment: b}, {segment: a}]}]}", "{segment: b}");
+    assert_eq!(causes(&[loosened, unnamed]), ["scheduled_pushes/p"]);
+    // Neither of them makes a difference by itself; both together do.
+    let both = [("{and: [{tag: x}, {tag: q}]}", "{tag: y}"), ("b: {criteria: {tag: y}}", "b: {criteria: {tag: x}}")];
+    assert!(!causes(&both).is_empty());
 }
 
 /// A push that opens a page, beside one that stays.

@@ -181,7 +181,7 @@ fn row(view: &PlanView, group: &MessageGroup) -> MessageRow {
         name: group.name(),
         address: (is_ours && !many).then(|| message.address.clone()),
         part: if many { Some(names()) } else { part(group) },
-        when: if many { message.shift().map(words::shift) } else { when(message) },
+        when: if many { when_of_many(group) } else { when(message) },
         text: text(group),
         who: who(message),
         reach: reach::of_group(view.plan, group),
@@ -198,6 +198,16 @@ fn part(group: &MessageGroup) -> Option<String> {
     let parts = [group.part(), is_new.then(|| "new".to_owned())];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// By how much several messages move, or the first and the last time of those that come or go.
+fn when_of_many(group: &MessageGroup) -> Option<String> {
+    if group.first.fate == MessageFate::Changed {
+        return group.first.shift().map(words::shift);
+    }
+    let (first, last) = group.first_and_last()?;
+    let (from, to) = (words::brief(first), words::brief(last));
+    Some(if first.when == last.when { from } else { format!("{from} to {to}") })
 }
 
 /// When it is sent, and when it was to be sent if that changes.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use pushplan_model::address::Address;
+use pushplan_model::audience::{self, Audience, Relation};
 use pushplan_model::kinds::{self, Resource, Segment, Template, remote};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{SegmentRef, Selector};
@@ -53,14 +54,14 @@ impl<'p> Review<'p> {
         &self,
         change: &Change,
         fate: MessageFate,
-        audience: &AudienceChange,
+        reached: &AudienceChange,
         text: &TextChange,
     ) -> Vec<MessageCause> {
         let mut causes = Vec::new();
         let is_own =
             change.action != Action::Keep && (fate != MessageFate::Changed || start(change) != change.desired.as_ref());
         let templates = if text.is_changed { self.changed_templates(change) } else { Vec::new() };
-        let is_through = !templates.is_empty() || self.is_through_segments(change, audience);
+        let is_through = !templates.is_empty() || self.is_through_segments(change, reached);
         if is_own && (!is_through || fate != MessageFate::Changed || !self.is_only_through(change, text, &templates)) {
             // No line of a file is the cause of what a person changed on the service.
             let (place, words) = match change.moved {
@@ -75,8 +76,9 @@ impl<'p> Review<'p> {
         };
         causes.extend(templates.into_iter().map(of_template));
         causes.extend(self.changed_variable(change, text));
-        if audience.relation.as_ref().is_some_and(|relation| *relation != pushplan_model::audience::Relation::Same) {
-            causes.extend(self.moved_segments(change).into_iter().map(|segment| self.of_segment(segment, change)));
+        if reached.relation.as_ref().is_some_and(|relation| *relation != Relation::Same) {
+            let segments = self.decisive_segments(change, causes.is_empty());
+            causes.extend(segments.into_iter().map(|segment| self.of_segment(segment, change)));
             causes.extend(self.regrouped(change));
         }
         causes
@@ -96,8 +98,8 @@ impl<'p> Review<'p> {
     }
 
     /// Whether the audience changes because of segments that it names.
-    fn is_through_segments(&self, change: &Change, audience: &AudienceChange) -> bool {
-        audience.relation.is_some() && self.names_moved(change)
+    fn is_through_segments(&self, change: &Change, reached: &AudienceChange) -> bool {
+        reached.relation.is_some() && self.names_moved(change)
     }
 
     /// Whether nothing of the resource itself was edited: its audience is written as before, and its text comes from templates.
@@ -152,6 +154,31 @@ impl<'p> Review<'p> {
             sides.of(Side::After).or(sides.of(Side::Before)).copied()
         });
         places.map(|place| &self.plan.changes[place]).collect()
+    }
+
+    /// The moved segments without which other people would get the message. If each of them makes no difference by itself, and
+    /// nothing else changes the message, all of them do.
+    fn decisive_segments(&self, change: &Change, is_only_cause: bool) -> Vec<&'p Change> {
+        let moved = self.moved_segments(change);
+        if moved.is_empty() || (is_only_cause && moved.len() == 1) {
+            return moved;
+        }
+        let decides = |segment: &&&Change| {
+            let with = |is_old: bool| {
+                self.of_audience(change, Side::After, |selector| {
+                    Audience::of(selector, |reference| {
+                        let (side, key) = self.meant_by(Side::After, reference)?;
+                        let side = if is_old && *key == *segment.address.key { Side::Before } else { side };
+                        self.segment(side, reference)
+                    })
+                })
+            };
+            let is_on = |side| self.criteria(side, &segment.address.key).is_some();
+            let both = with(true).zip(with(false)).filter(|_| is_on(Side::Before) && is_on(Side::After));
+            both.is_none_or(|(old, new)| audience::compare(&old, &new) != Relation::Same)
+        };
+        let decisive: Vec<&Change> = moved.iter().filter(decides).copied().collect();
+        if decisive.is_empty() && is_only_cause { moved } else { decisive }
     }
 
     /// The tags and channels that the plan gives or takes, as far as they concern the audience of a change.

@@ -6,7 +6,7 @@ use pushplan_model::audience::Relation;
 use pushplan_model::kinds;
 use pushplan_model::nouns::schedule::When;
 use pushplan_model::text::count;
-use pushplan_project::timing::Times;
+use pushplan_project::timing::{Times, range};
 
 use super::{MessageChange, MessageClass};
 use crate::review::Review;
@@ -55,6 +55,14 @@ impl MessageGroup<'_> {
                 count(number, kind.map_or("message", |kind| kind.noun))
             }
         }
+    }
+
+    /// The first and the last time of all of them: as they will be, or as they were if they are cancelled.
+    pub fn first_and_last(&self) -> Option<(&Times, &Times)> {
+        let times = self.messages.iter().flat_map(|message| &message.times);
+        let times: Vec<&Times> = times.filter_map(|(was, is)| is.as_ref().or(was.as_ref())).collect();
+        let by_moment = |times: &&Times| range(times.when);
+        Some((times.iter().copied().min_by_key(by_moment)?, times.iter().copied().max_by_key(by_moment)?))
     }
 
     /// Which part of the one resource they are: `variant 2`, `2 variants`.
@@ -109,6 +117,13 @@ fn key(message: &MessageChange) -> String {
         false => String::new(),
     };
     match class {
+        // One message on many days comes or goes as a whole.
+        MessageClass::New | MessageClass::Cancelled if trigger.0.is_none() && trigger.1.is_none() => {
+            let (kind, words) = (&address.kind, &audience.words);
+            let sender = if message.variant.is_some() { sender } else { "" };
+            let texts = if sender.is_empty() { (&text.old, &text.new) } else { (&None, &None) };
+            format!("{sender} {kind} {fate:?} {words} {texts:?} {quiet:?} {new_hosts:?} {is_by_hand}")
+        }
         // The variants of one experiment differ in their texts alone.
         MessageClass::New | MessageClass::Cancelled | MessageClass::Everyone | MessageClass::QuietHours => {
             format!("{sender} {fate:?} {class:?} {quiet:?} {new_hosts:?} {trigger:?} {is_by_hand}")
