@@ -5,6 +5,7 @@ pub mod json;
 pub mod markdown;
 pub mod report;
 pub mod text;
+mod values;
 
 use std::collections::HashMap;
 
@@ -54,6 +55,10 @@ impl<'p> Several<'p> {
             (PlanResult::Planned(_, ahead), Some(view)) => Some((*target, view, *ahead)),
             _ => None,
         })
+    }
+
+    fn plans(&self) -> impl Iterator<Item = &'p Plan> {
+        self.planned().map(|(_, view, _)| view.plan)
     }
 
     /// The command that goes on with them.
@@ -128,6 +133,8 @@ fn words(view: &PlanView) -> String {
 struct Folded<'t, B> {
     targets: Vec<&'t str>,
     blocks: Vec<B>,
+    /// What the variables that the blocks name are filled in with.
+    values: Vec<String>,
 }
 
 /// A change as it is shown, with why a reader should look at it.
@@ -165,22 +172,27 @@ fn fold<'t, B>(all: Vec<(&'t str, Vec<ShownBlock<B>>)>) -> Vec<Folded<'t, B>> {
     for TargetPart { block, targets, .. } in changes {
         let at = *places.entry(targets.clone()).or_insert(folded.len());
         if at == folded.len() {
-            folded.push(Folded { targets, blocks: Vec::new() });
+            folded.push(Folded { targets, blocks: Vec::new(), values: Vec::new() });
         }
         folded[at].blocks.push(block);
     }
     folded
 }
 
-/// Every change once, under the targets that have it. Where that is one target, it has its ids; those of several stand in for
-/// each other.
+/// Every change once, under the targets that have it. Where that is one target, it has its ids and the values of its variables;
+/// for several targets, names stand in for them.
 fn every_change<'p, B>(
     several: &Several<'p>,
     show: impl Fn(&PlanView) -> Vec<(Risk, B)>,
     text: impl Fn(&B) -> &str,
 ) -> Vec<Folded<'p, B>> {
-    let all = several.planned().map(|(target, view, _)| {
-        let shown = view.without_ids(&show).into_iter().enumerate().map(|(number, (risk, block))| ShownBlock {
+    let variables = values::differing(several);
+    let all = several.planned().map(|(target, view, ahead)| {
+        let own = view.without_ids(&show);
+        let plan = if variables.is_empty() { None } else { values::with_names(view.plan, &variables) };
+        let named = plan.map(|plan| PlanView::of(&plan, &ahead.again).without_ids(&show));
+        let shown = named.filter(|named| named.len() == own.len()).unwrap_or(own);
+        let shown = shown.into_iter().enumerate().map(|(number, (risk, block))| ShownBlock {
             risk,
             same: text(&block).to_owned(),
             block: (number, block),
@@ -188,15 +200,19 @@ fn every_change<'p, B>(
         (target, shown.collect())
     });
     let own = |target: &str| {
-        let (_, view, _) = several.planned().find(|(name, view, _)| *name == target && view.has_ids())?;
+        let is_it = |(name, view, _): &(&str, &PlanView, &NextSteps)| {
+            *name == target && (view.has_ids() || !variables.is_empty())
+        };
+        let (_, view, _) = several.planned().find(is_it)?;
         Some(show(view).into_iter().map(|(_, block)| Some(block)).collect::<Vec<_>>())
     };
-    let folded = fold(all.collect()).into_iter().map(|Folded { targets, blocks }| {
+    let folded = fold(all.collect()).into_iter().map(|Folded { targets, blocks, .. }| {
         let mut own = if let [target] = targets.as_slice() { own(target) } else { None };
         let block =
             |(number, shared): (usize, B)| own.as_mut().and_then(|own| own.get_mut(number)?.take()).unwrap_or(shared);
-        let blocks = blocks.into_iter().map(block).collect();
-        Folded { targets, blocks }
+        let blocks: Vec<B> = blocks.into_iter().map(block).collect();
+        let values = values::values(several, &targets, &variables, blocks.iter().map(&text));
+        Folded { targets, blocks, values }
     });
     folded.collect()
 }

@@ -28,7 +28,8 @@ pub fn markdown(several: &Several) -> String {
     }
     out.push_str(&table(several));
     for folded in every_change(several, messages::blocks, String::as_str) {
-        let head = format!("On {}:\n\n", text(&short(&named(&folded.targets), 4 * LINE)));
+        let on = text(&short(&named(&folded.targets), 4 * LINE));
+        let head = format!("On {on}:\n\n{}", values(&folded.values));
         let section = format!("{head}{}{}\n", messages::HEAD, folded.blocks.concat());
         if out.len() + section.len() + END <= LIMIT / 2 {
             out.push_str(&section);
@@ -39,7 +40,8 @@ pub fn markdown(several: &Several) -> String {
         |view: &PlanView| blocks(view).into_iter().map(|(risk, whole, line)| (risk, Block { whole, line })).collect();
     let mut left = 0;
     for folded in every_change(several, shown, |block| &block.whole) {
-        let head = format!("### {}\n\n", text(&short(&heading(&folded.targets, folded.blocks.len()), 4 * LINE)));
+        let same = text(&short(&heading(&folded.targets, folded.blocks.len()), 4 * LINE));
+        let head = format!("### {same}\n\n{}", values(&folded.values));
         let mut room = LIMIT.saturating_sub(out.len() + END + head.len());
         let mut section = head;
         for block in &folded.blocks {
@@ -62,6 +64,12 @@ pub fn markdown(several: &Several) -> String {
         out.push_str(&format!("{} not shown here for lack of room; {all} has all of it.\n", count(left, "change")));
     }
     out
+}
+
+/// What variables are filled in with, in a list.
+fn values(values: &[String]) -> String {
+    let list: String = values.iter().map(|words| format!("- {}\n", text(&short(words, 4 * LINE)))).collect();
+    if list.is_empty() { list } else { list + "\n" }
 }
 
 fn table(several: &Several) -> String {

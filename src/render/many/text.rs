@@ -72,15 +72,22 @@ fn messages(out: &mut String, several: &Several, style: Style) {
     for folded in every_change(several, |view| message_blocks(view, style), String::as_str) {
         let words = format!("Messages on {}", named(&folded.targets));
         layout::paragraph(out, &Words::default().paint(&words, Paint::Strong), 0, style);
+        values(out, &folded.values, style);
         folded.blocks.iter().for_each(|block| out.push_str(block));
         out.push('\n');
     }
+}
+
+/// What variables are filled in with, a line each.
+fn values(out: &mut String, values: &[String], style: Style) {
+    values.iter().for_each(|words| layout::paragraph(out, &Words::new(words), 2, style));
 }
 
 fn changes(out: &mut String, several: &Several, style: Style) {
     for folded in every_change(several, |view| blocks(view, style), String::as_str) {
         let words = Words::default().paint(&heading(&folded.targets, folded.blocks.len()), Paint::Strong);
         layout::paragraph(out, &words, 0, style);
+        values(out, &folded.values, style);
         out.push('\n');
         folded.blocks.iter().for_each(|block| out.push_str(block));
     }

@@ -39,3 +39,46 @@ fn updates_and_removals_of_several_targets_are_told_once_without_the_ids_of_each
     let id = own.split("PUT /api/segments/").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("an id");
     assert!(world.good(&["plan", "--target", "shop-de"]).stdout.contains(id), "{told}");
 }
+
+/// A message that only the value of a variable makes different is one message, with the name of the variable in it.
+#[test]
+fn messages_that_differ_by_a_variable_alone_are_told_once_with_its_values() {
+    let world = World::new("", &super::APPS);
+    let group = |brand: &str, discount: &str| {
+        format!(
+            "[groups.{brand}s]\ntargets = [\"{brand}-*\"]\n[groups.{brand}s.variables]\ndiscount = \"{discount}\"\n"
+        )
+    };
+    world.settle(MATRIX, &(group("shop", "10 %") + &group("cafe", "15 %")));
+    let push = |text: &str| {
+        format!(
+            "scheduled_pushes:\n  sale:\n    schedule: {{scheduled_time: 2035-04-01T10:00}}\n    push: {{audience: {{tag: vip}}, \
+             device_types: [ios], notification: {{alert: \"{text}: ${{var.discount}} off\"}}}}\n"
+        )
+    };
+    world.project.write(&push("Today"));
+    world.good(&["apply", "--all-targets", "--yes"]);
+    world.project.write(&push("Only today"));
+    let four = "4 targets: cafe-de, cafe-us, shop-de, shop-us";
+    let told = world.good(&["plan", "--all-targets"]).stdout;
+    says(
+        &told,
+        &[
+            &format!("Messages on {four}\n"),
+            "  ${var.discount} is 15 % on cafe-de, cafe-us; 10 % on shop-de, shop-us\n",
+            ": ${var.discount} off",
+            &format!("The same change on {four}\n"),
+        ],
+    );
+    assert_eq!(told.matches("TEXT").count(), 1, "{told}");
+    let page = world.good(&["plan", "--all-targets", "--format", "markdown"]).stdout;
+    says(&page, &[&format!("On {four}:"), "15 % on cafe-de, cafe-us; 10 % on shop-de, shop-us"]);
+    // A target that differs by more has its own text, with its value.
+    let more = "overlays: {shop-de: {scheduled_pushes: {sale: {push: {notification: {alert: \"Nur heute: ${var.discount}\"}}}}}}\n";
+    world.project.write(&(push("Only today") + more));
+    let told = world.good(&["plan", "--all-targets"]).stdout;
+    says(&told, &["Messages on 3 targets: cafe-de, cafe-us, shop-us\n", "Messages on shop-de\n", "Nur heute"]);
+    let own = told.split("Messages on shop-de\n").nth(1).expect("its own");
+    let rows = own.split("\n\n").next().expect("rows");
+    assert!(rows.contains("10 %") && !rows.contains("${var"), "{told}");
+}
