@@ -140,6 +140,7 @@ fn changes(apply: usize, resources: usize) -> [Record; 4] {
         seen: Default::default(),
         deadline: Timestamp::now(),
         protect: false,
+        zone: None,
     };
     let result = Done::Done { id: None, push_ids: Vec::new() };
     let outcome = Outcome { address: adopted.address, verb: Verb::Update, result, unsettled: None };
@@ -174,6 +175,7 @@ fn adopted(number: usize) -> Adopted {
         protect: false,
         past: false,
         push_ids: Vec::new(),
+        zone: None,
         pruned: false,
     }
 }

@@ -88,8 +88,17 @@ impl World {
             spec: Some(wire.into()),
             ..Found::default()
         };
-        let owned =
-            Owned { id, spec, refs, stamp, protect: false, past: false, applied: self.now, push_ids: Vec::new() };
+        let owned = Owned {
+            id,
+            spec,
+            refs,
+            stamp,
+            protect: false,
+            past: false,
+            applied: self.now,
+            push_ids: Vec::new(),
+            zone: None,
+        };
         self.ledger.owned.insert(address.clone(), owned);
         let kind = kinds::kind(&address.kind).expect("a kind").key;
         let read = api.lifecycle(LEVEL).read;

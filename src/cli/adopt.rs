@@ -277,6 +277,7 @@ fn on_their_word(workspace: &Workspace, ledger: &Ledger, address: &Address, id: 
         protect: unit.protect.unwrap_or(false),
         past: false,
         push_ids: Vec::new(),
+        zone: unit.zone(address),
         pruned: false,
     }
 }
@@ -332,6 +333,7 @@ async fn taken(
         protect: workspace.units[address].protect.unwrap_or(false),
         past: false,
         push_ids,
+        zone: None,
         pruned: false,
     })
 }

@@ -102,6 +102,7 @@ impl Resolve {
             protect: unit.protect.unwrap_or(false),
             past: false,
             push_ids: Vec::new(),
+            zone: unit.zone(address),
             pruned: false,
         }])))
     }

@@ -163,6 +163,7 @@ impl Building {
             protect: false,
             past: false,
             push_ids: Vec::new(),
+            zone: None,
             pruned: false,
             request: Some(ShownRequest { method, path: path.to_owned() }),
         };

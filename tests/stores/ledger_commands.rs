@@ -27,6 +27,7 @@ fn intent(address: &str, verb: Verb, id: Option<&str>, spec: Value) -> Intent {
         seen: BTreeSet::from(["seen-before".to_owned()]),
         deadline: "2026-11-15T12:01:00Z".parse().expect("a time"),
         protect: false,
+        zone: None,
     }
 }
 

@@ -29,6 +29,7 @@ fn intents(keys: &[&str]) -> Record {
         seen: BTreeSet::new(),
         deadline: at(),
         protect: false,
+        zone: None,
     };
     Record::Intents(keys.iter().map(intent).collect())
 }

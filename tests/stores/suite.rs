@@ -84,6 +84,7 @@ fn adopt(seq: Seq, key: &str) -> Entry {
         protect: false,
         past: false,
         push_ids: Vec::new(),
+        zone: None,
         pruned: false,
     };
     Entry { seq, at: now(), actor: "ada on build-7".into(), record: Record::Adopt(vec![adopted]) }

@@ -70,6 +70,7 @@ impl Story {
             protect: false,
             past: false,
             push_ids: Vec::new(),
+            zone: None,
             pruned: false,
         };
         let record = Record::Adopt(vec![adopted]);

@@ -82,6 +82,7 @@ fn loses_an_answer(project: &Project, clock: SignedDuration, send_within: Signed
         seen: Default::default(),
         deadline: at + send_within,
         protect: false,
+        zone: None,
     };
     let result = Done::Unknown { why: "timeout".into() };
     let outcome = Outcome { address, verb: Verb::Create, result, unsettled: Some(at) };

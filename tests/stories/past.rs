@@ -45,6 +45,7 @@ fn applied_as(project: &Project, address: Address, id: &str, spec: Value) {
         protect: false,
         past: false,
         push_ids: vec![],
+        zone: None,
         pruned: false,
     };
     let at: Timestamp = "2024-01-01T00:00:00Z".parse().expect("a time");

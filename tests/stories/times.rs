@@ -89,3 +89,31 @@ fn a_variant_that_goes_leaves_the_times_and_texts_of_the_others_alone() {
         ],
     );
 }
+
+/// The ledger knows the zone that a time was written in, so a reviewer reads what the old files said.
+#[test]
+fn an_old_time_is_told_in_the_zone_that_it_was_written_in() {
+    let push = |key: &str, zone: &str| {
+        format!(
+            "  {key}: {{schedule: {{scheduled_time: 2035-04-01T10:00{zone}}}, push: {{audience: {{tag: vip}}, device_types: [ios], \
+             notification: {{alert: Hi}}}}}}\n"
+        )
+    };
+    let (paris, utc) = (push("p", ", time_zone: Europe/Paris"), push("q", ""));
+    let project = Project::new(&format!("scheduled_pushes:\n{paris}{utc}"));
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let moved =
+        format!("scheduled_pushes:\n{}{}", paris.replace("Paris", "Athens"), push("q", ", time_zone: Europe/Oslo"));
+    project.write(&moved);
+    let told = project.good(&["plan"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    says(
+        &told,
+        &["10:00 Europe/Paris -> Sun 1 Apr 2035 10:00 Europe/Athens", "10:00 UTC -> Sun 1 Apr 2035 10:00 Europe/Oslo"],
+    );
+    project.good(&["apply", "--yes"]);
+    // What is cancelled is in no file any more.
+    project.write(&format!("scheduled_pushes:\n{}", push("r", "").replace("10:00", "18:00")));
+    let told = project.run(&["plan"]).stdout;
+    says(&told, &["Sun 1 Apr 2035 10:00 Europe/Athens", "Sun 1 Apr 2035 10:00 Europe/Oslo"]);
+}

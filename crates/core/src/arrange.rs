@@ -223,6 +223,7 @@ impl Arranging<'_> {
             protect: false,
             past: false,
             push_ids: Vec::new(),
+            zone: None,
             pruned: false,
             request: None,
         }
@@ -341,6 +342,7 @@ impl Arranging<'_> {
         step.stamp = if agreed { one.stamp.clone().or(found) } else { found };
         let declared = self.situation.units.get(&one.change.address);
         step.protect = declared.and_then(|unit| unit.protect).unwrap_or(owned.protect);
+        step.zone = declared.filter(|_| agreed).and_then(|unit| unit.zone(&one.change.address)).or(owned.zone.clone());
         step.past = past;
         step.push_ids.clone_from(&owned.push_ids);
         self.push(Draft::new(step));
@@ -411,8 +413,10 @@ impl Arranging<'_> {
     fn writing(&self, one: &Compared, verb: Verb, spec: &Shared, request: Option<ShownRequest>) -> Step {
         let mut step = self.step(&one.change.address, verb);
         step.spec = Some(spec.clone());
-        let said = self.situation.units.get(&one.change.address).and_then(|unit| unit.protect);
-        step.protect = said.unwrap_or(one.owned.as_ref().is_some_and(|owned| owned.protect));
+        let declared = self.situation.units.get(&one.change.address);
+        step.zone = declared.and_then(|unit| unit.zone(&one.change.address));
+        let protect = declared.and_then(|unit| unit.protect);
+        step.protect = protect.unwrap_or(one.owned.as_ref().is_some_and(|owned| owned.protect));
         step.request = request;
         step
     }

@@ -360,6 +360,9 @@ pub struct Step {
     /// The ids of the pushes that it sends, as the ledger is to remember them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub push_ids: Vec<String>,
+    /// The time zone that its times are written in, if there is only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
     /// The ledger takes it up to have it deleted, and for nothing else.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pruned: bool,

@@ -20,7 +20,9 @@ use crate::arrange::{arrange, choose};
 use crate::compare::{self, Situation, Unit, compare};
 use crate::guard;
 use crate::live::{Live, LiveState};
-use crate::plan::{About, Aim, Annotation, Annotations, Basis, Change, Choice, DeclaredAt, NothingDeclared, Plan};
+use crate::plan::{
+    About, Action, Aim, Annotation, Annotations, Basis, Change, Choice, DeclaredAt, NothingDeclared, Plan,
+};
 use crate::unmanaged::{self, others, prune};
 
 /// The desired state and the ledger under the same addresses: the ledger has each renamed resource under its new key, and units
@@ -190,7 +192,7 @@ pub fn plan(aligned: &Aligned, live: &Live, rules: &Rules, now: Timestamp) -> Re
     let addresses = changes.iter().map(|one| &one.address);
     left_out.extend(addresses.filter(|one| rules.under_way.contains(one)).cloned());
     let mut told = rules.told.clone();
-    annotate(&mut told, &changes, units, live, rules.composites);
+    annotate(&mut told, &changes, units, ledger, live, rules.composites);
     unmanaged::tell(&mut told, live, &others, &changes, &rules.ignored);
     told.home = Some(rules.home.clone()).filter(Home::is_known);
     told.other_home = ledger.home.clone().filter(|home| home.is_other(&rules.home));
@@ -233,6 +235,7 @@ pub fn annotate(
     told: &mut Annotations,
     changes: &[Change],
     units: &BTreeMap<Address, Unit>,
+    ledger: &Ledger,
     live: &Live,
     composites: &BTreeMap<Address, DeclaredAt>,
 ) {
@@ -240,7 +243,9 @@ pub fn annotate(
     for change in changes {
         let declared = units.get(&change.address).map(|unit| unit.aside.clone()).unwrap_or_default();
         let found = change.id.as_deref().and_then(|id| live.listed.get(&*change.address.kind)?.get(id));
-        let aside = Annotation { last_used: found.and_then(|found| found.used), ..declared };
+        let old_zone = ledger.owned.get(&change.address).and_then(|owned| owned.zone.clone());
+        let old_zone = old_zone.filter(|_| change.action != Action::Keep);
+        let aside = Annotation { old_zone, last_used: found.and_then(|found| found.used), ..declared };
         if aside != Annotation::default() {
             of.insert(change.address.clone(), aside);
         }

@@ -216,6 +216,7 @@ mod tests {
                 past: false,
                 applied,
                 push_ids: vec![],
+                zone: None,
             };
             (address(key), owned)
         };

@@ -324,6 +324,7 @@ mod tests {
             seen: BTreeSet::new(),
             deadline: "2026-11-15T12:01:00Z".parse().expect("a time"),
             protect: false,
+            zone: None,
         }])
     }
 

@@ -43,6 +43,9 @@ pub struct Intent {
     /// The request does not leave after this.
     pub deadline: Timestamp,
     pub protect: bool,
+    /// The time zone that its times are written in, if there is only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
 }
 
 /// What became of an intent.
@@ -89,6 +92,9 @@ pub struct Adopted {
     /// The ids of the pushes that it sends, where the service tells. None: what was known of them holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub push_ids: Vec<String>,
+    /// The time zone that its times were written in, if there is only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
     /// It is somebody else's and taken up to be deleted: ours it never is, also where the deletion fails.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pruned: bool,

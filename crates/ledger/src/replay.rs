@@ -179,10 +179,10 @@ impl Ledger {
     }
 
     fn own(&mut self, intent: Intent, id: String, push_ids: &[String], at: Timestamp) {
-        let Intent { address, spec, refs, protect, .. } = intent;
+        let Intent { address, spec, refs, protect, zone, .. } = intent;
         let push_ids = self.told(&address, &id, push_ids);
         let spec = spec.unwrap_or_default();
-        let owned = Owned { id, spec, refs, stamp: None, protect, past: false, applied: at, push_ids };
+        let owned = Owned { id, spec, refs, stamp: None, protect, past: false, applied: at, push_ids, zone };
         self.owned.insert(address, owned);
     }
 
@@ -216,7 +216,7 @@ impl Ledger {
     }
 
     fn adopt(&mut self, adopted: Adopted, at: Timestamp) {
-        let Adopted { address, id, spec, refs, stamp, protect, past, push_ids, pruned } = adopted;
+        let Adopted { address, id, spec, refs, stamp, protect, past, push_ids, zone, pruned } = adopted;
         // What is taken up to be deleted is somebody else's for as long as it is there.
         if pruned {
             self.pruning.insert(address, id);
@@ -234,7 +234,7 @@ impl Ledger {
         if let Some(old) = before.filter(|owned| owned.id != id) {
             self.retire(&address, old);
         }
-        self.owned.insert(address, Owned { id, spec, refs, stamp, protect, past, applied, push_ids });
+        self.owned.insert(address, Owned { id, spec, refs, stamp, protect, past, applied, push_ids, zone });
     }
 
     /// A resource has another key, with all its parts. Whoever names it does so by the new key; ids stay as they are.

@@ -87,6 +87,7 @@ mod tests {
             seen: Default::default(),
             deadline: at(1060),
             protect: false,
+            zone: None,
         };
         let open = Unconfirmed { clock: clock.map(str::to_owned), ..Unconfirmed::new(intent.clone(), at(1000)) };
         Ledger { open: [(intent.address, open)].into(), ..Ledger::default() }

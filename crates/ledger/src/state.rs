@@ -75,6 +75,9 @@ pub struct Owned {
     /// The ids of the pushes that it sends, where the service has told them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub push_ids: Vec<String>,
+    /// The time zone that its times were written in, if there is only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -182,8 +182,8 @@ impl Undoing<'_> {
         match self.ledger.owned.get(&line.at) {
             Some(owned) if !line.gone && !self.has_begun(&line.at, owned) => {
                 let refs = was.as_ref().map_or_else(BTreeMap::new, |was| was.refs.clone());
-                let protect = was.map_or(owned.protect, |was| was.protect);
-                self.restored.insert(line.at.clone(), Owned { spec, refs, protect, ..owned.clone() });
+                let (protect, zone) = was.map_or((owned.protect, None), |was| (was.protect, was.zone));
+                self.restored.insert(line.at.clone(), Owned { spec, refs, protect, zone, ..owned.clone() });
             }
             Some(_) if !line.gone => drop(self.out.left.insert(line.at.clone(), Left::Past)),
             _ => drop(self.out.left.insert(line.at.clone(), Left::Gone)),
@@ -320,6 +320,7 @@ mod tests {
             seen: BTreeSet::new(),
             deadline: Timestamp::UNIX_EPOCH,
             protect: false,
+            zone: None,
         }])
     }
 
@@ -342,6 +343,7 @@ mod tests {
             protect: false,
             past: false,
             push_ids: Vec::new(),
+            zone: None,
             pruned: false,
         }])
     }

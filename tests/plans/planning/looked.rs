@@ -51,6 +51,7 @@ fn intend(world: &mut World, name: &str, verb: Verb, spec: Option<Value>) {
         seen: BTreeSet::new(),
         deadline: world.now,
         protect: false,
+        zone: None,
     };
     world.ledger.open.insert(address(name), Unconfirmed::new(intent, world.now));
 }

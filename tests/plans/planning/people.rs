@@ -75,6 +75,7 @@ fn ledger(users: impl IntoIterator<Item = usize>) -> Ledger {
             past: false,
             push_ids: Vec::new(),
             applied: Timestamp::UNIX_EPOCH,
+            zone: None,
         };
         ledger.owned.insert(address(&user), owned);
     }
@@ -168,6 +169,7 @@ fn what_is_not_as_it_was_applied_is_asked_for_alone() {
         seen,
         deadline: now,
         protect: false,
+        zone: None,
     };
     ledger.open.insert(address, Unconfirmed::new(intent, now));
     let live = fetched(&mut service, &ledger);

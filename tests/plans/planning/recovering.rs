@@ -25,6 +25,7 @@ pub fn in_doubt_in(mut world: World, yaml: &str, name: &str) -> World {
         seen: BTreeSet::from(["before".to_owned()]),
         deadline: world.now,
         protect: false,
+        zone: None,
     };
     let open = Unconfirmed::new(intent, world.now);
     world.ledger.open.insert(address(name), open);

@@ -27,6 +27,7 @@ fn ledger(end: Record) -> Ledger {
         seen: BTreeSet::new(),
         deadline: Timestamp::UNIX_EPOCH,
         protect: false,
+        zone: None,
     };
     let records = [Record::Intents(vec![intent]), end];
     let entry = |(seq, record)| Entry { seq, at: Timestamp::UNIX_EPOCH, actor: "ada".into(), record };
@@ -52,6 +53,7 @@ fn updated() -> Ledger {
         seen: BTreeSet::new(),
         deadline: Timestamp::UNIX_EPOCH,
         protect: false,
+        zone: None,
     };
     let result = Done::Done { id: Some("one".into()), push_ids: Vec::new() };
     let outcome = Outcome { address, verb: Verb::Update, result, unsettled: None };
@@ -72,6 +74,7 @@ fn taken_up(ledger: &Ledger, stamp: Option<i64>) -> Ledger {
         protect: false,
         past: false,
         push_ids: Vec::new(),
+        zone: None,
         pruned: false,
     };
     let mut ledger = ledger.clone();

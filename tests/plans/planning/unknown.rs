@@ -33,6 +33,7 @@ fn open(address: &str, verb: Verb, id: Option<&str>, spec: &Shared) -> Ledger {
         seen: BTreeSet::from(["before".to_owned()]),
         deadline: noon(),
         protect: false,
+        zone: None,
     };
     let owned = id.map(|id| Owned {
         id: id.to_owned(),
@@ -43,6 +44,7 @@ fn open(address: &str, verb: Verb, id: Option<&str>, spec: &Shared) -> Ledger {
         past: false,
         applied: Timestamp::UNIX_EPOCH,
         push_ids: Vec::new(),
+        zone: None,
     });
     let mut ledger = Ledger::default();
     ledger.owned.extend(owned.map(|owned| (address.clone(), owned)));

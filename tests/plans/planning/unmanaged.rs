@@ -102,6 +102,7 @@ fn after(ledger: &Ledger, step: &Step) -> Ledger {
         push_ids: step.push_ids.clone(),
         protect: step.protect,
         past: step.past,
+        zone: None,
         pruned: step.pruned,
     };
     let mut after = ledger.clone();
@@ -320,6 +321,7 @@ fn what_has_a_declared_name_or_may_be_ours_is_not_pruned() {
         seen: BTreeSet::new(),
         deadline: world.now,
         protect: false,
+        zone: None,
     };
     world.ledger.open.insert(address("segments/b"), Unconfirmed::new(intent, world.now));
     assert_eq!(world.told(two), "0 adopt segments/b\n", "it is ours");

@@ -71,6 +71,7 @@ impl World {
             past: false,
             push_ids: Vec::new(),
             applied: self.now,
+            zone: None,
         };
         self.ledger.owned.insert(address.clone(), owned);
         let wire = point(api.audiences(), spec, &mut |key| {

@@ -254,6 +254,7 @@ impl Run {
                     protect: step.protect,
                     past: step.past,
                     push_ids: step.push_ids.clone(),
+                    zone: step.zone.clone(),
                     pruned: step.pruned,
                 });
                 StepState::Keeping
@@ -358,6 +359,7 @@ impl Run {
                 seen: step.seen.clone(),
                 deadline: not_after.wall,
                 protect: step.protect,
+                zone: step.zone.clone(),
             });
             let flight = Flight { request: Arc::new(made.request), not_after, until: not_after, confirms: None };
             let unwritten = !self.settings.protections.intent;

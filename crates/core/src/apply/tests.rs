@@ -52,6 +52,7 @@ fn step(number: usize, address: &str, verb: Verb, spec: Value) -> Step {
         protect: false,
         past: false,
         push_ids: Vec::new(),
+        zone: None,
         pruned: false,
         request: None,
     }
@@ -86,6 +87,7 @@ fn owning(address: &str, id: &str) -> Ledger {
         protect: false,
         past: false,
         push_ids: Vec::new(),
+        zone: None,
         pruned: false,
     };
     let record = Record::Adopt(vec![adopted]);

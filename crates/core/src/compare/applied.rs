@@ -50,6 +50,7 @@ impl Applied {
                 past: api.runs(&unit.spec).is_some_and(|runs| runs.has_begun(now)),
                 applied: now,
                 push_ids: Vec::new(),
+                zone: unit.zone(address),
             };
             (address.clone(), owned)
         });

@@ -51,6 +51,7 @@ impl Comparison<'_, '_> {
             past: false,
             applied: open.at,
             push_ids: found.push_ids.clone(),
+            zone: intent.zone.clone(),
         };
         let doubt = |candidates: Vec<String>| Reason::InDoubt { since: open.at, candidates };
         if life.create == Create::Upsert {
@@ -180,6 +181,7 @@ impl Comparison<'_, '_> {
             past: false,
             applied: self.situation.now,
             push_ids: other.push_ids.clone(),
+            zone: None,
         });
         *seen = Cow::Owned(LiveState::There(other.clone()));
     }

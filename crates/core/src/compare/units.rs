@@ -52,6 +52,12 @@ impl Unit {
             aside: Annotation::default(),
         }
     }
+
+    /// The time zone that its times are written in, if it has times and only one zone.
+    pub fn zone(&self, address: &Address) -> Option<String> {
+        let has_one = kinds::api(address).has_runs() && self.aside.zones.is_empty();
+        has_one.then(|| self.aside.zone.clone().unwrap_or_else(|| "UTC".to_owned()))
+    }
 }
 
 /// What the manifests say, as far as a plan depends on it.

@@ -73,7 +73,7 @@ impl Workspace {
         };
         let changes = drift.changes.clone();
         let mut told = self.told();
-        planner::annotate(&mut told, &changes, &self.units, &live, self.composites());
+        planner::annotate(&mut told, &changes, &self.units, &ledger, &live, self.composites());
         let plan = Plan { told, ..Plan::new(about, changes, Vec::new(), Vec::new(), now) };
         Ok(DriftFound { drift, plan })
     }

@@ -206,6 +206,9 @@ pub struct Annotation {
     /// The zone of each of its times, where they are in several, by the moment.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub zones: BTreeMap<Timestamp, String>,
+    /// The time zone that its times were written in when it was last applied, if there was only one and the ledger knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old_zone: Option<String>,
     /// When the service last used it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used: Option<Timestamp>,

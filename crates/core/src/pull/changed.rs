@@ -120,6 +120,7 @@ fn knowing(ledger: &Ledger, pulled: &[Placed], now: Timestamp) -> Ledger {
             past: false,
             applied: now,
             push_ids: Vec::new(),
+            zone: None,
         });
     }
     known
@@ -241,8 +242,9 @@ impl Around<'_> {
             return Fate::Stays;
         }
         let adopted = self.adopted(api, address, found, theirs);
-        let (push_ids, protect, past) = (owned.push_ids.clone(), owned.protect, owned.past);
-        Fate::Becomes(wanted, Box::new(Adopted { push_ids, protect, past, ..adopted }), clashes)
+        let (push_ids, zone) = (owned.push_ids.clone(), owned.zone.clone());
+        let (protect, past) = (owned.protect, owned.past);
+        Fate::Becomes(wanted, Box::new(Adopted { push_ids, zone, protect, past, ..adopted }), clashes)
     }
 
     /// Takes in parts that the ledger does not know. One that is declared and not applied yet is git's.
@@ -290,6 +292,7 @@ impl Around<'_> {
             push_ids: found.push_ids.clone(),
             protect: false,
             past: false,
+            zone: None,
             pruned: false,
         }
     }

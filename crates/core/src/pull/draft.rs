@@ -117,6 +117,7 @@ impl<'l> Draft<'l> {
                     push_ids: single.push_ids.clone(),
                     protect: false,
                     past: piece.thing.past,
+                    zone: None,
                     pruned: false,
                 });
             }

@@ -102,11 +102,17 @@ impl Review<'_> {
         }
         let mut old = self.each_time(change, Side::Before, by_author);
         let pairs = pairs(change, &old, &new);
-        for (was, is) in pairs.iter().filter_map(|(was, is)| was.zip(*is)) {
-            // In which zone it was written before, nobody remembers.
-            old[was].zone = new[is].zone.clone();
+        if self.old_zone(change).is_none() {
+            for (was, is) in pairs.iter().filter_map(|(was, is)| was.zip(*is)) {
+                old[was].zone = new[is].zone.clone();
+            }
         }
         BothTimes { old: old.into(), new, pairs }
+    }
+
+    /// The time zone that the times of a change were written in before, if the ledger knows it.
+    fn old_zone(&self, change: &Change) -> Option<TimeZone> {
+        zone::get(self.plan.told.of.get(&change.address)?.old_zone.as_deref()?)
     }
 
     fn goes_out(&self, change: &Change, side: Side) -> Vec<Times> {
@@ -123,11 +129,12 @@ impl Review<'_> {
             return Vec::new();
         }
         let aside = self.plan.told.of.get(&change.address);
-        let zone = aside.and_then(|aside| zone::get(aside.zone.as_deref()?)).unwrap_or(TimeZone::UTC);
+        let old_zone = self.old_zone(change).filter(|_| side == Side::Before);
         let own = |sending: &Sending| match sending.schedule.when {
-            When::At(instant) => zone::get(aside?.zones.get(&instant)?),
-            When::EachZone(_) => None,
+            When::At(instant) if old_zone.is_none() => zone::get(aside?.zones.get(&instant)?),
+            _ => None,
         };
+        let zone = old_zone.clone().or_else(|| zone::get(aside?.zone.as_deref()?)).unwrap_or(TimeZone::UTC);
         let key = key(&change.address);
         let times = |spec: &dyn Spec| {
             let mut parts = Parts::new(&key);

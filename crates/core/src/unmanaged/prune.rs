@@ -152,6 +152,7 @@ fn one(other: &Other, situation: &Situation, names: &Names, held: &Obstacles) ->
         protect: false,
         past: false,
         applied: situation.now,
+        zone: None,
     };
     let change = Change {
         address: other.address.clone(),

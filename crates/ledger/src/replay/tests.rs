@@ -23,6 +23,7 @@ fn intent(verb: Verb, id: Option<&str>) -> Record {
         seen: BTreeSet::new(),
         deadline: "2026-11-15T12:01:00Z".parse().expect("a time"),
         protect: false,
+        zone: None,
     }])
 }
 

@@ -86,6 +86,7 @@ impl Sorted {
             protect: intent.protect,
             past: false,
             push_ids,
+            zone: intent.zone.clone(),
             pruned: false,
         };
         self.made.push((made, adopted));
