@@ -96,15 +96,22 @@ fn explore(setups: &[Setup], enough: usize) -> ExitCode {
     ExitCode::from(u8::from(wrong > 0 || is_cut))
 }
 
-/// Prints what happens without each of these protections.
+/// Prints what happens without each of these protections. With it, nothing may happen in the same world.
 fn stories(all: &[Protection]) -> ExitCode {
     let mut missed = !all.is_empty();
     for off in all {
-        let outcome = search(&Setup::without(*off), MOST, 1);
+        let setup = Setup::without(*off);
+        let outcome = search(&setup, MOST, 1);
         missed &= !outcome.violations.is_empty();
         match outcome.violations.first() {
             Some(violation) => println!("Without {off:?}, {}:\n{}", violation.what, violation.story),
             None => println!("Without {off:?}, nothing goes wrong in {} states.\n", outcome.states),
+        }
+        let others = setup.off.iter().copied().filter(|other| other != off).collect();
+        let outcome = search(&Setup { off: others, ..setup }, MOST, 1);
+        missed &= outcome.violations.is_empty();
+        if let Some(violation) = outcome.violations.first() {
+            println!("Also with {off:?}, {}:\n{}", violation.what, violation.story);
         }
     }
     ExitCode::from(u8::from(!missed))

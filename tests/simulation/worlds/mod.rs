@@ -4,6 +4,7 @@ mod space;
 
 use std::collections::BTreeSet;
 
+use pushplan::nouns::level::Level;
 use space::{Outcome, Protection, Setup, search};
 
 /// More states than any of these worlds has.
@@ -11,7 +12,8 @@ const MOST: usize = 1_000_000;
 
 #[test]
 fn every_small_world_ends_well() {
-    for setup in Setup::small() {
+    // The largest takes half of the time without optimization. `.ci/run` explores all of them, and larger ones.
+    for setup in Setup::small().into_iter().filter(|setup| setup.applied || setup.level == Level::Documented) {
         let outcome: Outcome = search(&setup, MOST, 1);
         if let Some(violation) = outcome.violations.first() {
             panic!("{}: {}\n{}", setup.name(), violation.what, violation.story);
@@ -26,11 +28,8 @@ fn each_protection_is_needed() {
     for off in Protection::ALL {
         let setup = Setup::without(off);
         let outcome = search(&setup, MOST, 1);
+        // `worlds --protections` in `.ci/run` also explores these worlds with the protection: then nothing goes wrong.
         assert!(!outcome.violations.is_empty(), "without {off:?}, nothing goes wrong in {} states", outcome.states);
-        // It is this protection that is missed.
-        let others = setup.off.iter().copied().filter(|other| *other != off).collect();
-        let outcome = search(&Setup { off: others, ..setup }, MOST, 1);
-        assert!(outcome.violations.is_empty(), "with {off:?}: {}", outcome.violations[0].story);
     }
 }
 
