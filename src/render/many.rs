@@ -211,7 +211,8 @@ fn every_change<'p, B>(
         let block =
             |(number, shared): (usize, B)| own.as_mut().and_then(|own| own.get_mut(number)?.take()).unwrap_or(shared);
         let blocks: Vec<B> = blocks.into_iter().map(block).collect();
-        let values = values::values(several, &targets, &variables, blocks.iter().map(&text));
+        let texts: Vec<&str> = blocks.iter().map(&text).collect();
+        let values = values::values(several, &targets, &variables, &texts);
         Folded { targets, blocks, values }
     });
     folded.collect()

@@ -134,7 +134,7 @@ impl Tally {
         }
         let mut actions = BTreeMap::new();
         for change in plan.changes.iter().filter(|change| left.contains_key(&change.address)) {
-            let retired = change.reasons.iter().any(|reason| matches!(reason, Reason::Retired { .. }));
+            let retired = change.is_outdated();
             let recovered = change.reasons.iter().any(|reason| matches!(reason, Reason::Recovered { .. }));
             let action = match change.action {
                 Action::Keep if recovered => Action::Adopt,

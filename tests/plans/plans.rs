@@ -104,7 +104,7 @@ pub fn campaign() -> Plan {
             .at("campaigns/black-friday.yaml", 30)
             .live(experiment("lapsed-buyers"))
             .desired(experiment("lapsed-buyers"))
-            .why(Reason::Repoint { to: vec![lapsed] })
+            .why(Reason::Repoint { to: vec![lapsed], is_outdated: false })
             .why(Reason::NotInPlace)
             .step(2, Verb::Delete, Method::Delete, "/api/experiments/scheduled/9f2e")
             .step(3, Verb::Create, Method::Post, "/api/experiments"),

@@ -297,3 +297,33 @@ fn a_similar_push_is_made_once_a_person_has_answered() {
         assert_eq!(service.names("/api/schedules", "schedules", "name").len(), expected, "{answer:?}");
     }
 }
+
+/// A push that cannot be changed holds the earlier version of a segment. Whoever points at the new version already gets no row.
+#[test]
+fn an_earlier_version_counts_for_those_alone_who_still_point_at_it() {
+    let push = "\
+scheduled_pushes:
+  p:
+    schedule: {scheduled_time: 2035-02-01T10:00}
+    push: {audience: {segment: east}, device_types: [ios], notification: {alert: Hi}}
+";
+    let project = Project::documented(&format!("{USERS}{push}"));
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let messages = || {
+        let plan: Value = serde_json::from_str(&project.run(&["plan", "--format", "json"]).stdout).expect("JSON");
+        let messages = plan["messages"].as_array().expect("messages").clone();
+        let told = |message: &Value| format!("{} {}", message["address"], message["class"]).replace('"', "");
+        messages.iter().map(told).collect::<Vec<_>>()
+    };
+    project.edit("{tag: base}", "{or: [{tag: base}, {tag: other}]}");
+    assert_eq!(messages(), ["experiments/texts more", "experiments/texts more", "scheduled_pushes/p more"]);
+    project.good(&["apply", "--yes", "--allow-manual"]);
+    assert_eq!(messages(), ["scheduled_pushes/p more"]);
+    // An edit of the new version concerns both.
+    project.edit("{or: [{tag: base}, {tag: other}]}", "{or: [{tag: base}, {tag: other}, {tag: third}]}");
+    assert_eq!(messages(), ["experiments/texts more", "experiments/texts more", "scheduled_pushes/p more"]);
+    // Back to what it was: the push stays as it is, whoever had more people loses them.
+    project.edit("{or: [{tag: base}, {tag: other}, {tag: third}]}", "{tag: base}");
+    assert_eq!(messages(), ["experiments/texts fewer", "experiments/texts fewer"]);
+}

@@ -294,7 +294,7 @@ impl<'k, 's> Comparison<'k, 's> {
             return;
         }
         if !stale.is_empty() {
-            out.change.reasons.push(Reason::Repoint { to: stale });
+            out.change.reasons.push(Reason::Repoint { to: stale, is_outdated: true });
         }
         let renames = self.api.name(&desired) != self.api.name(live);
         if !(renames && self.collides(&desired, out)) {

@@ -238,8 +238,12 @@ pub enum Moved {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// A segment that it names gets another id.
-    Repoint { to: Vec<Address> },
+    /// A segment that it names gets another id, or has got one before, and it still points at the earlier version.
+    Repoint {
+        to: Vec<Address>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_outdated: bool,
+    },
     /// The API cannot change it in place.
     NotInPlace,
     /// The API can neither change nor remove it: this has to be done in the dashboard, and why.
@@ -415,6 +419,16 @@ impl Change {
     /// Whether it goes because nobody declares it.
     pub fn is_pruned(&self) -> bool {
         self.reasons.iter().any(|reason| matches!(reason, Reason::Pruned { .. }))
+    }
+
+    /// Whether it is about an earlier version, which something new stands in for.
+    pub fn is_outdated(&self) -> bool {
+        self.reasons.iter().any(|reason| matches!(reason, Reason::Retired { .. }))
+    }
+
+    /// Whether it points at an earlier version of a segment.
+    pub fn names_outdated(&self) -> bool {
+        self.reasons.iter().any(|reason| matches!(reason, Reason::Repoint { is_outdated: true, .. }))
     }
 
     /// The times at which something that has begun still goes out as it is, whatever is edited; none where the plan calls it off.

@@ -90,13 +90,8 @@ fn replaced(text: &str, value: &str, name: &str) -> String {
 }
 
 /// What each variable that is named in some texts is filled in with: `${var.discount} is 10 % on shop-de; 15 % on shop-us`.
-pub(super) fn values<'t>(
-    several: &Several,
-    targets: &[&str],
-    variables: &BTreeSet<&str>,
-    texts: impl Iterator<Item = &'t str> + Clone,
-) -> Vec<String> {
-    let is_named = |variable: &&&str| texts.clone().any(|text| text.contains(&name(variable)));
+pub(super) fn values(several: &Several, targets: &[&str], variables: &BTreeSet<&str>, texts: &[&str]) -> Vec<String> {
+    let is_named = |variable: &&&str| texts.iter().any(|text| text.contains(&name(variable)));
     let value_of = |variable: &str| {
         let mut values: Vec<(&str, Vec<&str>)> = Vec::new();
         for (target, view, _) in several.planned().filter(|(target, ..)| targets.contains(target)) {

@@ -57,7 +57,8 @@ pub struct PlanDocument<'p> {
     /// Whether the service, or what it was compared with, and the manifests agree. A plan that left out changes is not in sync.
     pub in_sync: bool,
     pub counts: ActionCounts,
-    /// What is at stake, a sentence each, the most urgent first.
+    /// What is at stake, a sentence each, the most urgent first. An experiment counts as one message, because a device gets one of its
+    /// variants; `messages` has an entry for each variant.
     pub verdict: Vec<String>,
     /// The messages that change for people, the most urgent first.
     pub messages: Vec<PlanMessage>,

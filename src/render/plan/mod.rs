@@ -231,7 +231,7 @@ impl<'p> PlanView<'p> {
         for change in &plan.changes {
             for reason in &change.reasons {
                 match reason {
-                    Reason::Repoint { to } => {
+                    Reason::Repoint { to, .. } => {
                         to.iter().for_each(|address| users.entry(address).or_default().push(change));
                     }
                     Reason::LooksRenamed { from, .. } => drop(successors.insert(from, change)),
@@ -434,7 +434,7 @@ impl<'p> Block<'p> {
     }
 
     fn add(&mut self, change: &'p Change) {
-        let retired = change.reasons.iter().any(|reason| matches!(reason, Reason::Retired { .. }));
+        let retired = change.is_outdated();
         match change.address.part() {
             _ if retired => self.retired.push(change),
             Some(_) => self.parts.push(change),

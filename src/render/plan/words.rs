@@ -60,7 +60,12 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
     let asks = |label: &str, words: String| Row::new(label, Words::new(&words)).paint(Paint::Asks);
     let plain = |label: &str, words: String| Row::new(label, Words::new(&words));
     match reason {
-        Reason::Repoint { to } => {
+        Reason::Repoint { to, is_outdated: true } => {
+            let to: Vec<String> = to.iter().map(ToString::to_string).collect();
+            let version = if to.len() == 1 { "an earlier version" } else { "earlier versions" };
+            plain("points at", format!("{version} of {}", all_of(&to)))
+        }
+        Reason::Repoint { to, .. } => {
             let to: Vec<String> = to.iter().map(ToString::to_string).collect();
             let (get, id) = if to.len() == 1 { ("gets", "a new id") } else { ("get", "new ids") };
             plain("points at", format!("{}, which {get} {id}", all_of(&to)))

@@ -18,9 +18,11 @@ impl World {
     pub fn act(&mut self, address: &Address, action: Action, reason: &Reason, done: &mut BTreeSet<Address>) -> bool {
         let now = self.now;
         match reason {
-            Reason::InDoubt { .. } => {
+            Reason::InDoubt { candidates, .. } => {
                 let address = &self.known_as(address);
-                if let Some(why) = self.is_known_anyway(address) {
+                // What the plan saw may be gone since: people do without it.
+                let is_as_planned = candidates.iter().all(|id| self.is_there(id));
+                if let Some(why) = self.is_known_anyway(address).filter(|_| is_as_planned) {
                     self.violated(why);
                 }
                 let ours = Origin::Ours(address.clone());

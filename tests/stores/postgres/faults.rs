@@ -13,7 +13,7 @@ use pushplan_testing::postgres::{Server, place};
 use super::proxy::{Fault, Proxy};
 use super::records::{Sample, create, fill, not_written, numbered, read, store_in};
 
-const HASTE: Patience = Patience { connect: Duration::from_secs(1), whole: Duration::from_secs(1) };
+const HASTE: Patience = Patience { connect: Duration::from_secs(5), whole: Duration::from_secs(5) };
 
 /// A store whose next so many creates meet a fault, and the same place without it, with one record.
 async fn spoiled(server: &Server, schema: &str, fault: Fault, times: usize) -> (PostgresStore, PostgresStore, Proxy) {
@@ -81,7 +81,7 @@ async fn a_server_that_says_nothing_is_not_waited_for() {
     let (mine, first) = second();
     let result = create(&store, 2, &mine, Some(&first.checksum)).await;
     let Err(AppendError::Unknown(why)) = result else { panic!("{result:?}") };
-    assert!(why.contains("did not answer within 1s") && why.contains("pg_stat_activity"), "{why}");
+    assert!(why.contains("did not answer within 5s") && why.contains("pg_stat_activity"), "{why}");
     create(&store, 2, &mine, Some(&first.checksum)).await.expect("the next one has a connection of its own");
 }
 
@@ -94,9 +94,9 @@ async fn what_waits_for_a_lock_too_long_is_stopped_and_never_written() {
     admin.batch_execute("begin; lock table locked.ledger in access exclusive mode").await.expect("locked");
     let (mine, first) = second();
     let why = not_written(create(&store, 2, &mine, Some(&first.checksum)).await);
-    assert!(why.contains("did not answer within 1s and was told to stop"), "{why}");
+    assert!(why.contains("did not answer within 5s and was told to stop"), "{why}");
     let unread = store.read(Start::Newest).await.expect_err("locked");
-    assert!(matches!(&unread, Unread::Failed { why, .. } if why.contains("within 1s")), "{unread:?}");
+    assert!(matches!(&unread, Unread::Failed { why, .. } if why.contains("within 5s")), "{unread:?}");
     admin.batch_execute("commit").await.expect("unlocked");
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert_eq!(read(&store, Start::Checkpoint).await, numbered(&samples));
@@ -197,6 +197,6 @@ async fn a_place_that_cannot_be_reached_is_named_with_what_to_check() {
     let port = mute.local_addr().expect("an address").port();
     let store = PostgresStore::new(&place(port, "s"), "prod").expect("a place").patience(HASTE);
     let why = not_written(create(&store, 1, &Sample::new("first", None), None).await);
-    assert!(why.contains("nothing came within 1s") && why.contains("check that"), "{why}");
+    assert!(why.contains("nothing came within 5s") && why.contains("check that"), "{why}");
     assert!(!why.contains("hunter2"), "{why}");
 }

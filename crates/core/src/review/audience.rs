@@ -124,7 +124,7 @@ impl Review<'_> {
 
     /// Whether everything that a change names means the same people on both sides.
     fn is_settled(&self, change: &Change) -> bool {
-        if self.is_regrouped(change) {
+        if self.is_regrouped(change) || self.names_outdated(change) {
             return false;
         }
         let audiences = kinds::api(&change.address).audiences();
@@ -198,10 +198,11 @@ impl Review<'_> {
             self.own(side, change, selector)?;
             self.meaning_of(side, &change.address.key).and_then(people)
         };
-        let known = self.people(side, selector).or_else(own);
+        let is_current = side == Side::After || !self.names_outdated(change);
+        let known = self.people(side, selector).or_else(own).filter(|_| is_current);
         let rewritten = self.regroupings.rewritten(selector).filter(|_| side == Side::After);
         let selector = rewritten.as_ref().unwrap_or(selector);
-        let whole = || Audience::of(selector, |reference: &SegmentRef| self.segment(side, reference));
+        let whole = || Audience::of(selector, |reference: &SegmentRef| self.segment_of(change, side, reference));
         let audience = known.cloned().unwrap_or_else(whole);
         match devices {
             Some(devices) => audience.on(devices),

@@ -49,6 +49,8 @@ pub struct Review<'p> {
     pub plan: &'p Plan,
     /// By the keys of all segments: the places of their changes in the plan.
     segments: HashMap<&'p str, Sides<usize>>,
+    /// The places of earlier versions of segments, which are there for whoever still points at them.
+    outdated: HashMap<&'p str, usize>,
     /// Segments of ours by their ids.
     ids: BTreeMap<&'p str, &'p Change>,
     /// By the key of a segment: the changes whose audiences name it, before or after.
@@ -132,6 +134,7 @@ impl<'p> Review<'p> {
         Self {
             plan,
             segments,
+            outdated: HashMap::new(),
             ids,
             users,
             moved: BTreeSet::new(),
@@ -160,10 +163,18 @@ impl<'p> Review<'p> {
             (place, change, is_there(Side::Before), is_there(Side::After))
         });
         let mut segments: HashMap<&str, Sides<usize>> = HashMap::with_capacity(read.len());
+        let mut outdated: HashMap<&str, usize> = HashMap::new();
         for (place, change, before, after) in read {
+            if change.is_outdated() {
+                outdated.insert(&change.address.key, place);
+                continue;
+            }
             let sides = segments.entry(&change.address.key).or_default();
             sides.before = before.then_some(place).or(sides.before);
             sides.after = after.then_some(place).or(sides.after);
+        }
+        for (key, place) in &outdated {
+            segments.entry(key).or_insert(Sides { before: Some(*place), after: None });
         }
         let mut users: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
         let named = cores::each_of(plan.changes.iter().collect(), |change: &Change| {
@@ -180,7 +191,7 @@ impl<'p> Review<'p> {
         }
         let ids = plan.changes.iter().filter(is_segment).filter_map(|change| Some((change.id.as_deref()?, change)));
         let ids = ids.collect();
-        Self { segments, ids, users, known: All(known), ..Self::unread(plan) }
+        Self { segments, outdated, ids, users, known: All(known), ..Self::unread(plan) }
     }
 
     /// Finds what the conditions of segments mean once the plan has changed tags and channels.
@@ -233,6 +244,26 @@ impl<'p> Review<'p> {
     pub fn segment(&self, side: Side, reference: &SegmentRef) -> Option<&Selector> {
         let (side, key) = self.meant_by(side, reference)?;
         self.meaning_of(side, key).map(|(_, criteria)| &criteria.value)
+    }
+
+    /// The criteria of a segment that a change names: an earlier version of it, if the change still points at that.
+    fn segment_of(&self, change: &Change, side: Side, reference: &SegmentRef) -> Option<&Selector> {
+        let outdated = || match reference {
+            SegmentRef::Key(key) if side == Side::Before => self.outdated_criteria(change, key),
+            _ => None,
+        };
+        outdated().or_else(|| self.segment(side, reference))
+    }
+
+    fn outdated_criteria(&self, change: &Change, key: &str) -> Option<&Selector> {
+        let place = *self.outdated.get(key).filter(|_| change.names_outdated())?;
+        let known = self.known.0[place].of(Side::Before).read(&self.plan.changes[place], Side::Before)?;
+        of_kind::<Segment>(known).map(|segment| &segment.criteria.value)
+    }
+
+    /// Whether a change still points at an earlier version of a segment, which says something else.
+    fn names_outdated(&self, change: &Change) -> bool {
+        !self.outdated.is_empty() && change.names_outdated()
     }
 
     /// The side and the key of the segment that a reference means.

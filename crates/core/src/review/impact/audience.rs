@@ -18,6 +18,7 @@ impl Review<'_> {
         let mut specs = start(change).into_iter().chain(&change.desired);
         specs.any(|spec| remote::named(audiences, spec).iter().any(|key| self.moved.contains(key)))
             || self.is_regrouped(change)
+            || self.names_outdated(change)
     }
 
     /// How the audience of a change's messages changes.

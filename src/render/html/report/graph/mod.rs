@@ -142,7 +142,7 @@ impl PageReport<'_> {
 
     /// Whether what is pointed at gets a new id.
     fn is_renewed(&self, from: &Address, to: &Address) -> bool {
-        let points = |reason: &Reason| matches!(reason, Reason::Repoint { to: all } if all.contains(to));
+        let points = |reason: &Reason| matches!(reason, Reason::Repoint { to: all, .. } if all.contains(to));
         self.view
             .users_of(to)
             .iter()
