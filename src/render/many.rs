@@ -191,8 +191,12 @@ fn every_change<'p, B>(
         let own = view.without_ids(&show);
         let plan = if variables.is_empty() { None } else { values::with_names(view.plan, &variables) };
         let named = plan.map(|plan| PlanView::of(&plan, &ahead.again).without_ids(&show));
-        let shown = named.filter(|named| named.len() == own.len()).unwrap_or(own);
-        let shown = shown.into_iter().enumerate().map(|(number, (risk, block))| ShownBlock {
+        let mut named = named.filter(|named| named.len() == own.len()).unwrap_or_default().into_iter();
+        let shown = own.into_iter().map(|own| match named.next() {
+            Some(named) if values::is_same(text(&named.1), text(&own.1), view.plan) => named,
+            _ => own,
+        });
+        let shown = shown.enumerate().map(|(number, (risk, block))| ShownBlock {
             risk,
             same: text(&block).to_owned(),
             block: (number, block),

@@ -105,6 +105,29 @@ fn a_plan_that_no_comment_has_room_for_is_applied_where_the_workflow_says_so() {
     says(&team.host.only(7), &["**Applied to** `local`", "300 created."]);
 }
 
+/// A guard refuses the plan in the pull request, and again if it is merged all the same. Reviewers see it both times.
+#[test]
+fn a_plan_that_a_guard_refuses_is_shown_and_not_applied() {
+    let everyone = "\
+scheduled_pushes:
+  p:
+    schedule: {scheduled_time: 2035-04-01T10:00}
+    push: {audience: all, device_types: [ios], notification: {alert: Good evening}}
+";
+    let team = checkout(Team::fresh(Kind::GitHub, everyone));
+    let service = team.project.serve();
+    let runner = Runner::new(team.project.folder.path());
+    let used = runner.run(&[("command", "plan")], &with_credentials(on_pull(&team), &service));
+    assert_eq!((used.code, used.output("changes")), (7, "1"), "{}", used.log);
+    says(&team.host.only(7), &["Good evening", "EVERYONE"]);
+    let main = with_credentials(on_main(&team, &team.host.merge(7)), &service);
+    let used = runner.run(&[("command", "apply")], &main);
+    assert_eq!((used.code, used.output("creates")), (7, "1"), "{}", used.log);
+    assert!(used.output("failure-reason").starts_with("refused: "), "{}", used.output("failure-reason"));
+    assert!(fs::read_to_string(used.output("report-html")).expect("a page").contains("Good evening"));
+    assert_eq!(service.get("/api/schedules")["schedules"], serde_json::json!([]));
+}
+
 #[test]
 fn what_fails_keeps_its_exit_code_and_says_why() {
     let (team, service) = Team::new(Kind::GitHub);

@@ -104,7 +104,7 @@ pub fn campaign() -> Plan {
             .at("campaigns/black-friday.yaml", 30)
             .live(experiment("lapsed-buyers"))
             .desired(experiment("lapsed-buyers"))
-            .why(Reason::Repoint { to: vec![lapsed], is_outdated: false })
+            .why(Reason::Repoint { to: vec![lapsed], outdated: std::collections::BTreeMap::new() })
             .why(Reason::NotInPlace)
             .step(2, Verb::Delete, Method::Delete, "/api/experiments/scheduled/9f2e")
             .step(3, Verb::Create, Method::Post, "/api/experiments"),
@@ -297,7 +297,7 @@ fn nothing() -> Plan {
 
 /// What earlier runs left behind.
 fn old_versions() -> Plan {
-    let retired = |id: &str| Reason::Retired { id: id.to_owned() };
+    let retired = |id: &str| Reason::Retired { id: id.to_owned(), refs: std::collections::BTreeMap::new() };
     let used = |id: &str| Reason::StillUsed { id: id.to_owned(), by: vec![address("scheduled_pushes/sale").into()] };
     plan([
         kept("segments/one"),

@@ -327,3 +327,74 @@ scheduled_pushes:
     project.edit("{or: [{tag: base}, {tag: other}, {tag: third}]}", "{tag: base}");
     assert_eq!(messages(), ["experiments/texts fewer", "experiments/texts fewer"]);
 }
+
+/// Each of the messages of a plan: its address, its class, how many devices it reaches before and after, and its causes.
+fn rows(project: &Project) -> Vec<String> {
+    let plan: Value = serde_json::from_str(&project.run(&["plan", "--format", "json"]).stdout).expect("JSON");
+    let row = |message: &Value| {
+        let causes = message["causes"].as_array().expect("causes").iter().map(|cause| cause["address"].as_str());
+        let causes: Vec<&str> = causes.flatten().collect();
+        let (address, class) = (&message["address"], &message["class"]);
+        format!("{address} {class} {}", causes.join(", ")).replace('"', "")
+    };
+    plan["messages"].as_array().expect("messages").iter().map(row).collect()
+}
+
+fn push(key: &str, audience: &str) -> String {
+    format!(
+        "  {key}:\n    schedule: {{scheduled_time: 2035-02-01T10:00}}\n    push: {{audience: {audience}, device_types: [ios], \
+         notification: {{alert: Hi {key}}}}}\n"
+    )
+}
+
+#[test]
+fn of_several_earlier_versions_each_push_has_its_own() {
+    let first = format!(
+        "segments:\n  east: {{display_name: East, criteria: {{tag: a}}}}\nscheduled_pushes:\n{}",
+        push("p1", "{segment: east}")
+    );
+    let project = Project::documented(&first);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("{tag: a}", "{tag: b}");
+    project.good(&["apply", "--yes", "--allow-manual"]);
+    assert_eq!(rows(&project), ["scheduled_pushes/p1 different segments/east"]);
+    project.write(&(first.replace("{tag: a}", "{tag: b}") + &push("p2", "{segment: east}")));
+    project.good(&["apply", "--yes", "--allow-manual"]);
+    project.edit("display_name: East", "display_name: Far east");
+    project.good(&["apply", "--yes", "--allow-manual"]);
+    // The first push is held by the first version, which has other people; the second by a version that has the same.
+    assert_eq!(rows(&project), ["scheduled_pushes/p1 different segments/east"]);
+}
+
+#[test]
+fn a_segment_that_a_push_does_not_hold_back_counts_as_it_is() {
+    let first = format!(
+        "segments:\n  a: {{display_name: A, criteria: {{tag: a}}}}\n  b: {{criteria: {{tag: news}}}}\nscheduled_pushes:\n{}",
+        push("old", "{segment: b}")
+    );
+    let project = Project::documented(&first);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(&(first.replace("tag: news", "tag: sports") + &push("p", "{or: [{segment: a}, {segment: b}]}")));
+    project.good(&["apply", "--yes", "--allow-manual"]);
+    project.edit("display_name: A", "display_name: Other");
+    project.good(&["apply", "--yes", "--allow-manual"]);
+    assert_eq!(rows(&project), ["scheduled_pushes/old different segments/b"]);
+}
+
+#[test]
+fn an_exclusion_that_was_loosened_before_is_still_told() {
+    let first = format!(
+        "segments:\n  out: {{criteria: {{or: [{{tag: news}}, {{tag: sports}}]}}}}\nscheduled_pushes:\n{}",
+        push("p", "{and: [{tag: newsletter}, {not: {segment: out}}]}")
+    );
+    let project = Project::documented(&first);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("{or: [{tag: news}, {tag: sports}]}", "{tag: news}");
+    project.good(&["apply", "--yes", "--allow-manual"]);
+    assert_eq!(rows(&project), ["scheduled_pushes/p more segments/out"]);
+    let told = project.run(&["plan"]).stdout;
+    says(&told, &["excluded until now", "because segments/out was changed by an earlier apply (messages.yaml:2)"]);
+}

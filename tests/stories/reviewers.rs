@@ -367,6 +367,16 @@ scheduled_pushes:
     // Neither of them makes a difference by itself; both together do.
     let both = [("{and: [{tag: x}, {tag: q}]}", "{tag: y}"), ("b: {criteria: {tag: y}}", "b: {criteria: {tag: x}}")];
     assert!(!causes(&both).is_empty());
+    // Both let in the same people: each is a cause, also if the text is edited.
+    let two = "or: [{segment: a}, {segment: b}]";
+    let base = base.replace("or: [{segment: a}, {and: [{segment: b}, {segment: a}]}]", two);
+    project.write(&base);
+    project.good(&["apply", "--yes"]);
+    let let_in =
+        |text: &str| text.replace("{and: [{tag: x}, {tag: q}]}", "{or: [{tag: t}, {and: [{tag: x}, {tag: q}]}]}");
+    project.write(&let_in(&base).replace("{tag: y}", "{or: [{tag: t}, {tag: y}]}").replace("alert: Hi", "alert: Ho"));
+    let told = project.good(&["plan"]).stdout;
+    says(&told, &["because segments/a now contains", "because segments/b now contains"]);
 }
 
 /// A push that opens a page, beside one that stays.

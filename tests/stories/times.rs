@@ -112,6 +112,14 @@ fn an_old_time_is_told_in_the_zone_that_it_was_written_in() {
         &["10:00 Europe/Paris -> Sun 1 Apr 2035 10:00 Europe/Athens", "10:00 UTC -> Sun 1 Apr 2035 10:00 Europe/Oslo"],
     );
     project.good(&["apply", "--yes"]);
+    // A zone that changes without the moment is learnt with the next apply that writes anything.
+    let same_moment = moved.replace("T10:00, time_zone: Europe/Athens", "T09:00, time_zone: Europe/Paris");
+    project.write(&(same_moment.clone() + &push("s", "").replace("T10", "T20")));
+    project.good(&["apply", "--yes"]);
+    project.write(&(same_moment.replace("T09:00", "T11:00") + &push("s", "").replace("T10", "T20")));
+    says(&project.good(&["plan"]).stdout, &["Sun 1 Apr 2035 09:00 -> 11:00 Europe/Paris"]);
+    project.write(&moved);
+    project.good(&["apply", "--yes"]);
     // What is cancelled is in no file any more.
     project.write(&format!("scheduled_pushes:\n{}", push("r", "").replace("10:00", "18:00")));
     let told = project.run(&["plan"]).stdout;

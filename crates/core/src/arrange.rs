@@ -129,7 +129,7 @@ fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
             let live = one.change.live.as_ref().unwrap_or(&owned.spec);
             let (action, reason) = how(api, situation.level, &owned.id, live, desired);
             one.change.action = action;
-            one.change.reasons.push(Reason::Repoint { to, is_outdated: false });
+            one.change.reasons.push(Reason::Repoint { to, outdated: BTreeMap::new() });
             one.change.reasons.extend(reason);
             // What cannot be made again in time is not deleted either.
             one.change.reasons.extend(situation.too_late(api, desired));
@@ -459,7 +459,7 @@ impl Arranging<'_> {
                 live: Some(old.spec.clone()),
                 ledger: Some(old.spec.clone()),
                 moved: None,
-                reasons: vec![Reason::Retired { id: old.id.clone() }],
+                reasons: vec![Reason::Retired { id: old.id.clone(), refs: old.refs.clone() }],
                 sends: Vec::new(),
                 protect: false,
                 broadcast: false,

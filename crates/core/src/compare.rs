@@ -13,6 +13,7 @@ mod recovery;
 mod renames;
 mod similar;
 mod situation;
+mod stale;
 mod units;
 
 use std::borrow::Cow;
@@ -289,12 +290,13 @@ impl<'k, 's> Comparison<'k, 's> {
             out.change.reasons.push(Reason::Unprotected);
         }
         if is_same && stale.is_empty() {
-            out.restamp = out.stamp.is_some() && out.stamp != owned.stamp;
+            out.restamp = out.stamp.is_some() && out.stamp != owned.stamp || is_rezoned(unit, owned, self.address);
             out.refresh |= !same(&owned.spec, &desired) || owned.protect != protected;
             return;
         }
         if !stale.is_empty() {
-            out.change.reasons.push(Reason::Repoint { to: stale, is_outdated: true });
+            let outdated = self.outdated(&stale, owned, found);
+            out.change.reasons.push(Reason::Repoint { to: stale, outdated });
         }
         let renames = self.api.name(&desired) != self.api.name(live);
         if !(renames && self.collides(&desired, out)) {
@@ -340,31 +342,6 @@ impl<'k, 's> Comparison<'k, 's> {
             }
         }
         foreign.into_iter()
-    }
-
-    /// Segments that it names under an id that they no longer have.
-    fn stale(&self, desired: &Value, live: &Value, owned: &Owned, found: Option<&Found>) -> Vec<Address> {
-        let ledger = self.situation.ledger;
-        let read = found.and_then(|found| found.spec.as_ref());
-        let read: Option<BTreeSet<&str>> = read.map(|spec| segments(self.api.audiences(), spec).into_iter().collect());
-        let mut stale = Vec::new();
-        for key in segments(self.api.audiences(), desired) {
-            let address = segment_address(key);
-            let now = ledger.owned.get(&address).map(|target| &target.id);
-            let Some(now) = self.known.renewed.get(&address).or(now) else { continue };
-            let points = match &read {
-                Some(ids) => ids.contains(now.as_str()),
-                None => owned.refs.get(key).is_none_or(|id| id == now),
-            };
-            let declared = segments(self.api.audiences(), &owned.spec).contains(&key);
-            // Where somebody pointed it at another segment, this one may be the same as ever.
-            let is_renewed =
-                self.known.renewed.contains_key(&address) || owned.refs.get(key).is_some_and(|id| id != now);
-            if !points && declared && (is_renewed || same(desired, live)) && !stale.contains(&address) {
-                stale.push(address);
-            }
-        }
-        stale
     }
 
     /// How a change is made, as the API allows it.
@@ -425,6 +402,11 @@ fn moved(desired: &Value, live: &Value, applied: &Value) -> Option<Moved> {
         (true, false) => Some(Moved::Service),
         _ => Some(Moved::Both),
     }
+}
+
+/// Whether its times were written in another zone than now. They are the same moments, and the ledger follows the files.
+fn is_rezoned(unit: &Unit, owned: &Owned, address: &Address) -> bool {
+    owned.zone.is_some() && unit.zone(address) != owned.zone
 }
 
 /// The service tells under which ids it will report: the ledger may not know, where an answer was lost or a person resolved it.

@@ -11,6 +11,7 @@ mod overwritten;
 mod people;
 mod place;
 mod reach;
+mod reason;
 mod saved;
 mod since;
 mod thing;
@@ -41,6 +42,7 @@ pub use overwritten::Overwritten;
 pub use people::{DevicePart, LockScreen, MessagePeople, People, ReplayedDevice};
 pub use place::DeclaredAt;
 pub use reach::{Reach, ReachChange};
+pub use reason::Reason;
 pub use saved::NoPlan;
 pub use thing::RemoteThing;
 
@@ -234,81 +236,6 @@ pub enum Moved {
     Removed,
 }
 
-/// Why a change is what it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reason {
-    /// A segment that it names gets another id, or has got one before, and it still points at the earlier version.
-    Repoint {
-        to: Vec<Address>,
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        is_outdated: bool,
-    },
-    /// The API cannot change it in place.
-    NotInPlace,
-    /// The API can neither change nor remove it: this has to be done in the dashboard, and why.
-    InDashboard { old: Option<String> },
-    /// Something of this name is there and is not ours.
-    Collision { ids: Vec<String> },
-    /// An earlier run lost the answer to its creation, and its result is not known.
-    InDoubt { since: Timestamp, candidates: Vec<String> },
-    /// An earlier run lost the answer to its deletion: it was deleted before its time, or it was sent, or will be. Nothing shows
-    /// which.
-    DeletedOrSent { since: Timestamp, id: String, due: Timestamp },
-    /// The ledger was restored from a backup, and this may have been created by a record that is lost: after `since`, and before
-    /// a person accepted that.
-    UnknownSinceGap { since: Option<Timestamp>, accepted: Timestamp },
-    /// An earlier run's answer was lost; the thing was found.
-    Recovered { id: String },
-    /// The time it was made for has come, or the first of its times: the rest is still to come.
-    Went {
-        at: Option<Timestamp>,
-        edited: bool,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        rest: Vec<Coming>,
-    },
-    /// Its time has passed or is too near: it will not be made.
-    TooLate { at: Timestamp },
-    /// An old version is deleted that something else stands in for.
-    Retired { id: String },
-    /// Its deletion waits: these still point at it.
-    StillUsed { id: String, by: Vec<RemoteThing> },
-    /// It waits for these, which are not made by this plan.
-    Blocked { by: Vec<Address> },
-    /// The service does not have it any more, and it is never made a second time by itself.
-    NeverTwice,
-    /// From now on it can be deleted.
-    Unprotected,
-    /// The ledger knows it by another address so far.
-    Renamed { from: Address },
-    /// It is declared under another address from now on, which has the thing itself.
-    HandedOver { to: Address },
-    /// It is said to be renamed, and nothing is known by that address that it could be.
-    NothingRenamed { from: Address },
-    /// Nobody declares it, and the target asks for the deletion of what nobody does.
-    Pruned { made: Option<Timestamp> },
-    /// What is no longer declared says the same, or has its name. Where that cannot be deleted, this waits for a person; also
-    /// where nobody knows whether that is there.
-    LooksRenamed {
-        from: Address,
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        in_doubt: bool,
-        /// That has had its time: it says the same, perhaps at another time.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        past: bool,
-        /// What both have in common, if that is not all: this may be that one, edited.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        similar: Vec<Likeness>,
-    },
-}
-
-impl Reason {
-    /// Whether it is a change of its own, also where the service keeps what it has.
-    pub fn is_change(&self) -> bool {
-        matches!(self, Self::Unprotected | Self::Renamed { .. })
-    }
-}
-
 /// A message that a change sets off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CausedSend {
@@ -426,9 +353,12 @@ impl Change {
         self.reasons.iter().any(|reason| matches!(reason, Reason::Retired { .. }))
     }
 
-    /// Whether it points at an earlier version of a segment.
-    pub fn names_outdated(&self) -> bool {
-        self.reasons.iter().any(|reason| matches!(reason, Reason::Repoint { is_outdated: true, .. }))
+    /// The keys and the ids of the earlier versions of segments that it still points at.
+    pub fn outdated(&self) -> Option<&BTreeMap<String, String>> {
+        self.reasons.iter().find_map(|reason| match reason {
+            Reason::Repoint { outdated, .. } if !outdated.is_empty() => Some(outdated),
+            _ => None,
+        })
     }
 
     /// The times at which something that has begun still goes out as it is, whatever is edited; none where the plan calls it off.

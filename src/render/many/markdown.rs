@@ -68,7 +68,7 @@ pub fn markdown(several: &Several) -> String {
 
 /// What variables are filled in with, in a list.
 fn values(values: &[String]) -> String {
-    let list: String = values.iter().map(|words| format!("- {}\n", text(&short(words, 4 * LINE)))).collect();
+    let list: String = values.iter().map(|words| format!("- {}\n", text(words))).collect();
     if list.is_empty() { list } else { list + "\n" }
 }
 

@@ -8,9 +8,9 @@ use super::Several;
 use crate::address::Address;
 use crate::node::Shared;
 use crate::plan::Plan;
+use crate::render::escape::markdown::text as escaped;
+use crate::text::quoted;
 
-/// How many values of a variable are named; the rest is counted.
-const VALUES: usize = 8;
 /// Where the texts of messages are.
 const TEXTS: [&str; 2] = ["notification", "message"];
 
@@ -89,9 +89,24 @@ fn replaced(text: &str, value: &str, name: &str) -> String {
     out + rest
 }
 
-/// What each variable that is named in some texts is filled in with: `${var.discount} is 10 % on shop-de; 15 % on shop-us`.
+/// Whether a text with names says what the text with values says, and nothing else: no remark on a length, no cause is lost. How
+/// lines are broken says nothing.
+pub(super) fn is_same(named: &str, own: &str, plan: &Plan) -> bool {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut filled = words(named);
+    for (variable, value) in &plan.told.variables {
+        let name = name(variable);
+        filled = filled.replace(&name, &words(&value.value)).replace(&escaped(&name), &words(&escaped(&value.value)));
+    }
+    filled == words(own)
+}
+
+/// What each variable that is named in some texts is filled in with: `${var.discount} is "10 %" on shop-de; "15 %" on shop-us`.
 pub(super) fn values(several: &Several, targets: &[&str], variables: &BTreeSet<&str>, texts: &[&str]) -> Vec<String> {
-    let is_named = |variable: &&&str| texts.iter().any(|text| text.contains(&name(variable)));
+    let is_named = |variable: &&&str| {
+        let name = name(variable);
+        texts.iter().any(|text| text.contains(&name) || text.contains(&escaped(&name)))
+    };
     let value_of = |variable: &str| {
         let mut values: Vec<(&str, Vec<&str>)> = Vec::new();
         for (target, view, _) in several.planned().filter(|(target, ..)| targets.contains(target)) {
@@ -101,12 +116,8 @@ pub(super) fn values(several: &Several, targets: &[&str], variables: &BTreeSet<&
                 None => values.push((&filled.value, vec![target])),
             }
         }
-        let more = values.len().saturating_sub(VALUES);
-        let on = |(value, targets): &(&str, Vec<&str>)| format!("{value} on {}", targets.join(", "));
-        let mut values: Vec<String> = values.iter().take(VALUES).map(on).collect();
-        if more > 0 {
-            values.push(format!("{more} other values"));
-        }
+        let on = |(value, targets): &(&str, Vec<&str>)| format!("{} on {}", quoted(value), targets.join(", "));
+        let values: Vec<String> = values.iter().map(on).collect();
         format!("{} is {}", name(variable), values.join("; "))
     };
     if targets.len() < 2 {

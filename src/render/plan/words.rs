@@ -60,7 +60,7 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
     let asks = |label: &str, words: String| Row::new(label, Words::new(&words)).paint(Paint::Asks);
     let plain = |label: &str, words: String| Row::new(label, Words::new(&words));
     match reason {
-        Reason::Repoint { to, is_outdated: true } => {
+        Reason::Repoint { to, outdated } if !outdated.is_empty() => {
             let to: Vec<String> = to.iter().map(ToString::to_string).collect();
             let version = if to.len() == 1 { "an earlier version" } else { "earlier versions" };
             plain("points at", format!("{version} of {}", all_of(&to)))
@@ -121,10 +121,10 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
                 },
             ))
         }
-        Reason::Retired { id } if change.action == Action::Delete => {
+        Reason::Retired { id, .. } if change.action == Action::Delete => {
             plain("old one", format!("an earlier version ({}) is deleted: nothing points at it any more", view.id(id)))
         }
-        Reason::Retired { id } => plain("old one", format!("an earlier version ({}) is still there", view.id(id))),
+        Reason::Retired { id, .. } => plain("old one", format!("an earlier version ({}) is still there", view.id(id))),
         Reason::StillUsed { id, by } => {
             let is_theirs = by.iter().any(|who| matches!(who, RemoteThing::Other { .. }));
             let by: Vec<String> = by.iter().map(ToString::to_string).collect();

@@ -69,7 +69,7 @@ fn each_guard_refuses_what_it_guards_and_nothing_else() {
     let collision = Reason::Collision { ids: vec!["a".to_owned(), "b".to_owned()] };
     let doubt = Reason::InDoubt { since: time("2026-11-14T10:00:00Z"), candidates: Vec::new() };
     let late = || Reason::TooLate { at: time("2026-11-16T09:01:00Z") };
-    let retired = || Reason::Retired { id: "old".to_owned() };
+    let retired = || Reason::Retired { id: "old".to_owned(), refs: std::collections::BTreeMap::new() };
     let sends = || change(Action::Update, "tag_groups/g/named_users/u").sends("pipelines/p", "vip", "named user u");
     let all = || json!("all");
     let table: Vec<(&str, Building, &[&str])> = vec![

@@ -163,7 +163,10 @@ impl World {
             let theirs = live.filter(|body| begun(body, soon));
             [ours, theirs].into_iter().flatten().filter_map(|spec| over(address, spec)).collect::<Vec<_>>()
         });
-        times.max().unwrap_or(0)
+        // What came back with a backup and has begun is nobody's to delete, and holds what it names.
+        let begun = self.service.objects.values().filter(|object| object.begun);
+        let others = begun.filter_map(|object| over(&Address::new(object.kind, "another"), object.body()?));
+        times.chain(others).max().unwrap_or(0)
     }
 
     /// What is not as it has to be: the service has what is declared, once, and the ledger knows all of it.

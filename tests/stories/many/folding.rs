@@ -65,14 +65,18 @@ fn messages_that_differ_by_a_variable_alone_are_told_once_with_its_values() {
         &told,
         &[
             &format!("Messages on {four}\n"),
-            "  ${var.discount} is 15 % on cafe-de, cafe-us; 10 % on shop-de, shop-us\n",
+            "  ${var.discount} is \"15 %\" on cafe-de, cafe-us; \"10 %\" on shop-de, shop-us\n",
             ": ${var.discount} off",
             &format!("The same change on {four}\n"),
         ],
     );
     assert_eq!(told.matches("TEXT").count(), 1, "{told}");
     let page = world.good(&["plan", "--all-targets", "--format", "markdown"]).stdout;
-    says(&page, &[&format!("On {four}:"), "15 % on cafe-de, cafe-us; 10 % on shop-de, shop-us"]);
+    let (table, _) = page.split_once("### The same change").expect("the table stands before the changes");
+    says(
+        table,
+        &[&format!("On {four}:"), "&#34;15 &#37;&#34; on cafe-de, cafe-us; &#34;10 &#37;&#34; on shop-de, shop-us"],
+    );
     // A target that differs by more has its own text, with its value.
     let more = "overlays: {shop-de: {scheduled_pushes: {sale: {push: {notification: {alert: \"Nur heute: ${var.discount}\"}}}}}}\n";
     world.project.write(&(push("Only today") + more));
@@ -81,4 +85,27 @@ fn messages_that_differ_by_a_variable_alone_are_told_once_with_its_values() {
     let own = told.split("Messages on shop-de\n").nth(1).expect("its own");
     let rows = own.split("\n\n").next().expect("rows");
     assert!(rows.contains("10 %") && !rows.contains("${var"), "{told}");
+}
+
+/// A value that changes what else is to be said keeps its target apart: a text that is cut, or a cause.
+#[test]
+fn what_only_one_value_brings_about_is_not_folded_away() {
+    let world = World::new("", &super::APPS);
+    let settle = |shop: &str, cafe: &str| {
+        let group = |brand: &str, words: &str| {
+            format!("[groups.{brand}s]\ntargets = [\"{brand}-*\"]\n[groups.{brand}s.variables]\nwords = \"{words}\"\n")
+        };
+        world.settle(MATRIX, &(group("shop", shop) + &group("cafe", cafe)));
+    };
+    let push = "scheduled_pushes:\n  sale:\n    schedule: {scheduled_time: 2035-04-01T10:00}\n    push: {audience: {tag: vip}, \
+                device_types: [ios, android], notification: {alert: \"Today: ${var.words}\"}}\n";
+    world.project.write(push);
+    settle("shoes", &"many ".repeat(60));
+    let told = world.good(&["plan", "--all-targets"]).stdout;
+    says(&told, &["Messages on 2 targets: cafe-de, cafe-us\n", "Messages on 2 targets: shop-de, shop-us\n", "fits"]);
+    settle("shoes", "shoes");
+    world.good(&["apply", "--all-targets", "--yes"]);
+    settle("hats", "tea");
+    let told = world.good(&["plan", "--all-targets"]).stdout;
+    says(&told, &["because var.words is \"hats\" instead of \"shoes\"", "because var.words is \"tea\" instead of"]);
 }

@@ -65,7 +65,7 @@ impl Applied {
             for reason in &mut change.reasons {
                 match reason {
                     Reason::InDashboard { old } => drop(old.take_if(|id| is_one(id))),
-                    Reason::Retired { id } | Reason::StillUsed { id, .. } if is_one(id) => UNKNOWN.clone_into(id),
+                    Reason::Retired { id, .. } | Reason::StillUsed { id, .. } if is_one(id) => UNKNOWN.clone_into(id),
                     _ => {}
                 }
             }

@@ -7,7 +7,7 @@ use pushplan_model::kinds::remote::{may_name, segments};
 use pushplan_model::kinds::{Found, Runs};
 use pushplan_model::node::Shared;
 
-use super::{Compared, Comparison, segment_address};
+use super::{Compared, Comparison, is_rezoned, segment_address};
 use crate::live::LiveState;
 
 impl Comparison<'_, '_> {
@@ -43,7 +43,7 @@ impl Comparison<'_, '_> {
         out.change.id = Some(owned.id.clone());
         out.change.ledger = Some(owned.spec.clone());
         out.change.live = Some(owned.spec.clone());
-        out.restamp = stamp.is_some() && stamp != owned.stamp;
+        out.restamp = stamp.is_some() && stamp != owned.stamp || is_rezoned(unit, owned, self.address);
         out.stamp = stamp;
         out.owned = Some(owned.clone());
         Some(out)

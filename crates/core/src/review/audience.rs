@@ -198,11 +198,12 @@ impl Review<'_> {
             self.own(side, change, selector)?;
             self.meaning_of(side, &change.address.key).and_then(people)
         };
-        let is_current = side == Side::After || !self.names_outdated(change);
-        let known = self.people(side, selector).or_else(own).filter(|_| is_current);
+        let outdated = self.with_outdated(change, side, selector);
+        let known = self.people(side, selector).or_else(own).filter(|_| outdated.is_none());
+        let selector = outdated.as_ref().unwrap_or(selector);
         let rewritten = self.regroupings.rewritten(selector).filter(|_| side == Side::After);
         let selector = rewritten.as_ref().unwrap_or(selector);
-        let whole = || Audience::of(selector, |reference: &SegmentRef| self.segment_of(change, side, reference));
+        let whole = || Audience::of(selector, |reference: &SegmentRef| self.segment(side, reference));
         let audience = known.cloned().unwrap_or_else(whole);
         match devices {
             Some(devices) => audience.on(devices),

@@ -51,6 +51,8 @@ pub struct MessageChange {
     pub class: MessageClass,
     pub audience: AudienceChange,
     pub text: TextChange,
+    /// All that it says and does, and the devices that it goes to. Two that are sent at other times have the same.
+    pub content: String,
     /// Its times as they were and as they will be. Those that stay are among them.
     pub times: Vec<(Option<Times>, Option<Times>)>,
     /// The events that trigger it, as they were and as they will be.
@@ -291,6 +293,13 @@ impl Review<'_> {
         let class = class(fate, &audience, is_other, is_moved, text.is_changed, !quiet.is_empty(), occurrences);
         let class = [class, links].into_iter().flatten().min()?;
         let causes = self.causes(change, fate, &audience, &text);
+        let content = match (is_content, was_content) {
+            (Some(content), _) | (None, Some(content)) if fate != MessageFate::Changed => {
+                let spec = after(change).or(before(change));
+                format!("{content} {}", spec.map_or(&serde_json::Value::Null, |spec| &spec["push"]["device_types"]))
+            }
+            _ => String::new(),
+        };
         Some(MessageChange {
             sender: change.address.to_string(),
             address: change.address.clone(),
@@ -300,6 +309,7 @@ impl Review<'_> {
             class,
             audience,
             text,
+            content,
             times,
             trigger,
             quiet,

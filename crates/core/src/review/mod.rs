@@ -6,6 +6,7 @@ pub mod fields;
 mod impact;
 mod members;
 mod messages;
+mod outdated;
 mod pairs;
 pub mod prose;
 mod renamed;
@@ -49,7 +50,7 @@ pub struct Review<'p> {
     pub plan: &'p Plan,
     /// By the keys of all segments: the places of their changes in the plan.
     segments: HashMap<&'p str, Sides<usize>>,
-    /// The places of earlier versions of segments, which are there for whoever still points at them.
+    /// The places of earlier versions of segments by their ids. They are there for whoever still points at them.
     outdated: HashMap<&'p str, usize>,
     /// Segments of ours by their ids.
     ids: BTreeMap<&'p str, &'p Change>,
@@ -165,15 +166,16 @@ impl<'p> Review<'p> {
         let mut segments: HashMap<&str, Sides<usize>> = HashMap::with_capacity(read.len());
         let mut outdated: HashMap<&str, usize> = HashMap::new();
         for (place, change, before, after) in read {
-            if change.is_outdated() {
-                outdated.insert(&change.address.key, place);
+            if let Some(id) = change.id.as_deref().filter(|_| change.is_outdated()) {
+                outdated.insert(id, place);
                 continue;
             }
             let sides = segments.entry(&change.address.key).or_default();
             sides.before = before.then_some(place).or(sides.before);
             sides.after = after.then_some(place).or(sides.after);
         }
-        for (key, place) in &outdated {
+        for place in outdated.values() {
+            let key = &*plan.changes[*place].address.key;
             segments.entry(key).or_insert(Sides { before: Some(*place), after: None });
         }
         let mut users: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
@@ -244,26 +246,6 @@ impl<'p> Review<'p> {
     pub fn segment(&self, side: Side, reference: &SegmentRef) -> Option<&Selector> {
         let (side, key) = self.meant_by(side, reference)?;
         self.meaning_of(side, key).map(|(_, criteria)| &criteria.value)
-    }
-
-    /// The criteria of a segment that a change names: an earlier version of it, if the change still points at that.
-    fn segment_of(&self, change: &Change, side: Side, reference: &SegmentRef) -> Option<&Selector> {
-        let outdated = || match reference {
-            SegmentRef::Key(key) if side == Side::Before => self.outdated_criteria(change, key),
-            _ => None,
-        };
-        outdated().or_else(|| self.segment(side, reference))
-    }
-
-    fn outdated_criteria(&self, change: &Change, key: &str) -> Option<&Selector> {
-        let place = *self.outdated.get(key).filter(|_| change.names_outdated())?;
-        let known = self.known.0[place].of(Side::Before).read(&self.plan.changes[place], Side::Before)?;
-        of_kind::<Segment>(known).map(|segment| &segment.criteria.value)
-    }
-
-    /// Whether a change still points at an earlier version of a segment, which says something else.
-    fn names_outdated(&self, change: &Change) -> bool {
-        !self.outdated.is_empty() && change.names_outdated()
     }
 
     /// The side and the key of the segment that a reference means.

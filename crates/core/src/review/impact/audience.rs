@@ -53,7 +53,9 @@ impl Review<'_> {
             let mut parts = Parts::new(&key);
             spec.parts(&mut parts);
             let own = parts.audiences.iter().find(|audience| audience.role != Role::Criteria)?;
-            Some(tell(own.selector))
+            let outdated = self.with_outdated(change, side, &own.selector.value);
+            let outdated = outdated.map(|selector| At::new(selector, own.selector.span));
+            Some(tell(outdated.as_ref().unwrap_or(own.selector)))
         })
         .flatten()
     }

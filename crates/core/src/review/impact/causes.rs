@@ -77,7 +77,8 @@ impl<'p> Review<'p> {
         causes.extend(templates.into_iter().map(of_template));
         causes.extend(self.changed_variable(change, text));
         if reached.relation.as_ref().is_some_and(|relation| *relation != Relation::Same) {
-            let segments = self.decisive_segments(change, causes.is_empty());
+            let segments = self.decisive_segments(change);
+            causes.extend(self.outdated_causes(change, &segments));
             causes.extend(segments.into_iter().map(|segment| self.of_segment(segment, change)));
             causes.extend(self.regrouped(change));
         }
@@ -104,12 +105,10 @@ impl<'p> Review<'p> {
 
     /// Whether nothing of the resource itself was edited: its audience is written as before, and its text comes from templates.
     fn is_only_through(&self, change: &Change, text: &TextChange, templates: &[&Change]) -> bool {
-        let who = self.who(change);
-        let is_written_alike = who.iter().all(|who| who.tree.iter().all(|line| line.mark == Mark::Same));
         let times = self.both_times(change);
         let is_timed_alike = times.each().all(|(was, is)| was.map(|was| was.when) == is.map(|is| is.when));
         let (was, is) = self.both_set_off(change);
-        is_written_alike && is_timed_alike && was == is && (!text.is_changed || !templates.is_empty())
+        self.is_written_alike(change) && is_timed_alike && was == is && (!text.is_changed || !templates.is_empty())
     }
 
     /// The templates of a change that this plan changes.
@@ -156,11 +155,24 @@ impl<'p> Review<'p> {
         places.map(|place| &self.plan.changes[place]).collect()
     }
 
+    /// The segments of which the message points at an earlier version.
+    fn outdated_causes(&self, change: &Change, moved: &[&Change]) -> Vec<MessageCause> {
+        let is_moved = |key: &str| moved.iter().any(|segment| *segment.address.key == *key);
+        let keys = self.outdated_keys(change).into_iter().filter(|key| !is_moved(key));
+        let cause = |key: &str| {
+            let place =
+                self.segments.get(key).and_then(|sides| self.plan.changes[*sides.of(Side::After)?].place.clone());
+            MessageCause::of(Address::new(Segment::KEY, key), place, "was changed by an earlier apply".to_owned())
+        };
+        keys.map(cause).collect()
+    }
+
     /// The moved segments without which other people would get the message. If each of them makes no difference by itself, and
-    /// nothing else changes the message, all of them do.
-    fn decisive_segments(&self, change: &Change, is_only_cause: bool) -> Vec<&'p Change> {
+    /// the audience is written as before, all of them together do.
+    fn decisive_segments(&self, change: &Change) -> Vec<&'p Change> {
         let moved = self.moved_segments(change);
-        if moved.is_empty() || (is_only_cause && moved.len() == 1) {
+        let is_written_alike = self.is_written_alike(change);
+        if moved.is_empty() || (is_written_alike && moved.len() == 1) {
             return moved;
         }
         let decides = |segment: &&&Change| {
@@ -178,7 +190,11 @@ impl<'p> Review<'p> {
             both.is_none_or(|(old, new)| audience::compare(&old, &new) != Relation::Same)
         };
         let decisive: Vec<&Change> = moved.iter().filter(decides).copied().collect();
-        if decisive.is_empty() && is_only_cause { moved } else { decisive }
+        if decisive.is_empty() && is_written_alike { moved } else { decisive }
+    }
+
+    fn is_written_alike(&self, change: &Change) -> bool {
+        self.who(change).iter().all(|who| who.tree.iter().all(|line| line.mark == Mark::Same))
     }
 
     /// The tags and channels that the plan gives or takes, as far as they concern the audience of a change.

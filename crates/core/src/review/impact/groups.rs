@@ -90,6 +90,11 @@ impl MessageChange {
     }
 }
 
+/// Whether a message is sent by each device's own clock.
+fn is_by_own_clock((was, is): &(Option<Times>, Option<Times>)) -> bool {
+    is.as_ref().or(was.as_ref()).is_some_and(|times| matches!(times.when, When::EachZone(_)))
+}
+
 /// Two messages with one key are shown in one row.
 fn key(message: &MessageChange) -> String {
     let MessageChange {
@@ -121,8 +126,12 @@ fn key(message: &MessageChange) -> String {
         MessageClass::New | MessageClass::Cancelled if trigger.0.is_none() && trigger.1.is_none() => {
             let (kind, words) = (&address.kind, &audience.words);
             let sender = if message.variant.is_some() { sender } else { "" };
-            let texts = if sender.is_empty() { (&text.old, &text.new) } else { (&None, &None) };
-            format!("{sender} {kind} {fate:?} {words} {texts:?} {quiet:?} {new_hosts:?} {is_by_hand}")
+            let content = if sender.is_empty() { message.content.as_str() } else { "" };
+            let clocks: Vec<bool> = times.iter().map(is_by_own_clock).collect();
+            let because: Vec<&str> = causes.iter().map(|cause| cause.words.as_str()).collect();
+            format!(
+                "{sender} {kind} {fate:?} {words} {content} {clocks:?} {because:?} {quiet:?} {new_hosts:?} {is_by_hand}"
+            )
         }
         // The variants of one experiment differ in their texts alone.
         MessageClass::New | MessageClass::Cancelled | MessageClass::Everyone | MessageClass::QuietHours => {

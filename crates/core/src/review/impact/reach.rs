@@ -62,6 +62,8 @@ impl Review<'_> {
             let own = parts.audiences.iter().find(|audience| audience.role == Role::Push)?;
             let (selector, devices) = (&own.selector.value, own.devices.map(|devices| &devices.value));
             let audience = self.reached(side, change, selector, devices);
+            let outdated = self.with_outdated(change, side, selector);
+            let selector = outdated.as_ref().unwrap_or(selector);
             let query = self.opened(side, selector, DEEPEST, &mut 0).map(|selector| query(&selector, devices));
             Some(CountedAudience { address: change.address.clone(), side, audience, query })
         })

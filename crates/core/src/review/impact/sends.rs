@@ -82,6 +82,7 @@ impl<'p> Review<'p> {
             class: if after_seconds == 0 { MessageClass::SendsNow } else { MessageClass::SendsLater },
             audience: AudienceChange { words, ..AudienceChange::default() },
             text: TextChange { new, ..TextChange::default() },
+            content: String::new(),
             times: Vec::new(),
             trigger: (None, None),
             quiet: Vec::new(),

@@ -1,0 +1,51 @@
+//! Segments that have another id than the one that something points at.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pushplan_ledger::{Owned, Retired};
+use pushplan_model::address::Address;
+use pushplan_model::kinds::Found;
+use pushplan_model::kinds::remote::segments;
+use serde_json::Value;
+
+use super::{Comparison, same, segment_address};
+
+impl Comparison<'_, '_> {
+    /// Segments that it names under an id that they no longer have.
+    pub(super) fn stale(&self, desired: &Value, live: &Value, owned: &Owned, found: Option<&Found>) -> Vec<Address> {
+        let ledger = self.situation.ledger;
+        let read = found.and_then(|found| found.spec.as_ref());
+        let read: Option<BTreeSet<&str>> = read.map(|spec| segments(self.api.audiences(), spec).into_iter().collect());
+        let mut stale = Vec::new();
+        for key in segments(self.api.audiences(), desired) {
+            let address = segment_address(key);
+            let now = ledger.owned.get(&address).map(|target| &target.id);
+            let Some(now) = self.known.renewed.get(&address).or(now) else { continue };
+            let points = match &read {
+                Some(ids) => ids.contains(now.as_str()),
+                None => owned.refs.get(key).is_none_or(|id| id == now),
+            };
+            let declared = segments(self.api.audiences(), &owned.spec).contains(&key);
+            // Where somebody pointed it at another segment, this one may be the same as ever.
+            let is_renewed =
+                self.known.renewed.contains_key(&address) || owned.refs.get(key).is_some_and(|id| id != now);
+            if !points && declared && (is_renewed || same(desired, live)) && !stale.contains(&address) {
+                stale.push(address);
+            }
+        }
+        stale
+    }
+
+    /// The ids of earlier versions that it points at, by the keys of those segments.
+    pub(super) fn outdated(&self, stale: &[Address], owned: &Owned, found: Option<&Found>) -> BTreeMap<String, String> {
+        let read = found.and_then(|found| found.spec.as_ref());
+        let read = read.map(|spec| segments(self.api.audiences(), spec)).unwrap_or_default();
+        let retired = &self.situation.ledger.retired;
+        let id = |address: &Address| {
+            let is_it = |old: &&Retired| old.address == *address && read.contains(&old.id.as_str());
+            let id = retired.iter().find(is_it).map(|old| &old.id).or(owned.refs.get(&address.key))?;
+            Some((address.key.clone(), id.clone()))
+        };
+        stale.iter().filter_map(id).collect()
+    }
+}

@@ -1,0 +1,62 @@
+//! Earlier versions of segments. Where the API replaces a segment, what cannot be changed goes on pointing at the old one.
+
+use std::collections::BTreeMap;
+
+use pushplan_model::kinds::{Segment, of_kind};
+use pushplan_model::node::At;
+use pushplan_model::nouns::audience::{SegmentRef, Selector};
+
+use super::{Review, Side};
+use crate::plan::{Change, Reason};
+
+/// How many versions deep criteria are put in the place of names.
+const DEEPEST: usize = 50;
+
+impl Review<'_> {
+    /// The keys of the segments of which a change still points at an earlier version that is there.
+    pub(super) fn outdated_keys<'c>(&self, change: &'c Change) -> Vec<&'c str> {
+        let ids = change.outdated().into_iter().flatten();
+        ids.filter(|(_, id)| self.outdated.contains_key(id.as_str())).map(|(key, _)| key.as_str()).collect()
+    }
+
+    pub(super) fn names_outdated(&self, change: &Change) -> bool {
+        !self.outdated.is_empty() && !self.outdated_keys(change).is_empty()
+    }
+
+    /// The audience of a change before the plan, with the criteria of earlier versions in their places; `None` if it points at
+    /// none of them.
+    pub(super) fn with_outdated(&self, change: &Change, side: Side, selector: &Selector) -> Option<Selector> {
+        let is_one = side == Side::Before && self.names_outdated(change);
+        let refs = change.outdated().filter(|_| is_one)?;
+        Some(self.inlined(selector, refs, DEEPEST))
+    }
+
+    fn inlined(&self, selector: &Selector, refs: &BTreeMap<String, String>, depth: usize) -> Selector {
+        let member = |member: &At<Selector>| At::new(self.inlined(&member.value, refs, depth), member.span);
+        match selector {
+            Selector::And(members) => Selector::And(members.iter().map(member).collect()),
+            Selector::Or(members) => Selector::Or(members.iter().map(member).collect()),
+            Selector::Not(inner) => Selector::Not(Box::new(member(inner))),
+            Selector::Segment(reference) if depth > 0 => {
+                let SegmentRef::Key(key) = &reference.value else { return selector.clone() };
+                match refs.get(key).and_then(|id| self.earlier_version(id)) {
+                    Some((criteria, refs)) => self.inlined(criteria, refs, depth - 1),
+                    None => selector.clone(),
+                }
+            }
+            single => single.clone(),
+        }
+    }
+
+    /// The criteria of an earlier version, and the ids of the segments that these name.
+    fn earlier_version(&self, id: &str) -> Option<(&Selector, &BTreeMap<String, String>)> {
+        let place = *self.outdated.get(id)?;
+        let change = &self.plan.changes[place];
+        let refs = change.reasons.iter().find_map(|reason| match reason {
+            Reason::Retired { refs, .. } => Some(refs),
+            _ => None,
+        })?;
+        let segment = of_kind::<Segment>(self.known.0[place].of(Side::Before).read(change, Side::Before)?)?;
+        Some((&segment.criteria.value, refs))
+    }
+}
