@@ -9,8 +9,8 @@ use pushplan_model::nouns::audience::{SegmentRef, Selector};
 use super::{Review, Side};
 use crate::plan::{Change, Reason};
 
-/// How many versions deep criteria are put in the place of names.
-const DEEPEST: usize = 50;
+/// How many names of one audience criteria are put in the place of. What names others twice on each level has very many.
+const MOST: usize = 1_000;
 
 impl Review<'_> {
     /// The keys of the segments of which a change still points at an earlier version that is there.
@@ -28,19 +28,22 @@ impl Review<'_> {
     pub(super) fn with_outdated(&self, change: &Change, side: Side, selector: &Selector) -> Option<Selector> {
         let is_one = side == Side::Before && self.names_outdated(change);
         let refs = change.outdated().filter(|_| is_one)?;
-        Some(self.inlined(selector, refs, DEEPEST))
+        Some(self.inlined(selector, refs, &mut { MOST }))
     }
 
-    fn inlined(&self, selector: &Selector, refs: &BTreeMap<String, String>, depth: usize) -> Selector {
-        let member = |member: &At<Selector>| At::new(self.inlined(&member.value, refs, depth), member.span);
+    fn inlined(&self, selector: &Selector, refs: &BTreeMap<String, String>, left: &mut usize) -> Selector {
+        let mut member = |member: &At<Selector>| At::new(self.inlined(&member.value, refs, left), member.span);
         match selector {
             Selector::And(members) => Selector::And(members.iter().map(member).collect()),
             Selector::Or(members) => Selector::Or(members.iter().map(member).collect()),
             Selector::Not(inner) => Selector::Not(Box::new(member(inner))),
-            Selector::Segment(reference) if depth > 0 => {
+            Selector::Segment(reference) => {
                 let SegmentRef::Key(key) = &reference.value else { return selector.clone() };
-                match refs.get(key).and_then(|id| self.earlier_version(id)) {
-                    Some((criteria, refs)) => self.inlined(criteria, refs, depth - 1),
+                match refs.get(key).and_then(|id| self.earlier_version(id)).filter(|_| *left > 0) {
+                    Some((criteria, refs)) => {
+                        *left -= 1;
+                        self.inlined(criteria, refs, left)
+                    }
                     None => selector.clone(),
                 }
             }
