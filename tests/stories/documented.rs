@@ -298,7 +298,7 @@ fn a_similar_push_is_made_once_a_person_has_answered() {
     }
 }
 
-/// A push that cannot be changed holds the earlier version of a segment. Whoever points at the new version already gets no row.
+/// A push that cannot be changed holds the earlier version of a segment. A message that already points at the new version gets no row.
 #[test]
 fn an_earlier_version_counts_for_those_alone_who_still_point_at_it() {
     let push = "\
@@ -323,7 +323,7 @@ scheduled_pushes:
     // An edit of the new version concerns both.
     project.edit("{or: [{tag: base}, {tag: other}]}", "{or: [{tag: base}, {tag: other}, {tag: third}]}");
     assert_eq!(messages(), ["experiments/texts more", "experiments/texts more", "scheduled_pushes/p more"]);
-    // Back to what it was: the push stays as it is, whoever had more people loses them.
+    // Back to what it was: the push stays as it is, and the experiment reaches fewer people.
     project.edit("{or: [{tag: base}, {tag: other}, {tag: third}]}", "{tag: base}");
     assert_eq!(messages(), ["experiments/texts fewer", "experiments/texts fewer"]);
 }

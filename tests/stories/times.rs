@@ -120,7 +120,7 @@ fn an_old_time_is_told_in_the_zone_that_it_was_written_in() {
     says(&project.good(&["plan"]).stdout, &["Sun 1 Apr 2035 09:00 -> 11:00 Europe/Paris"]);
     project.write(&moved);
     project.good(&["apply", "--yes"]);
-    // What is cancelled is in no file any more.
+    // No file has the cancelled pushes any more.
     project.write(&format!("scheduled_pushes:\n{}", push("r", "").replace("10:00", "18:00")));
     let told = project.run(&["plan"]).stdout;
     says(&told, &["Sun 1 Apr 2035 10:00 Europe/Athens", "Sun 1 Apr 2035 10:00 Europe/Oslo"]);

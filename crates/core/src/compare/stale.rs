@@ -26,7 +26,7 @@ impl Comparison<'_, '_> {
                 None => owned.refs.get(key).is_none_or(|id| id == now),
             };
             let declared = segments(self.api.audiences(), &owned.spec).contains(&key);
-            // Where somebody pointed it at another segment, this one may be the same as ever.
+            // If a person pointed it at another segment, this one may be unchanged.
             let is_renewed =
                 self.known.renewed.contains_key(&address) || owned.refs.get(key).is_some_and(|id| id != now);
             if !points && declared && (is_renewed || same(desired, live)) && !stale.contains(&address) {

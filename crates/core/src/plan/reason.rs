@@ -24,7 +24,7 @@ pub enum Reason {
     NotInPlace,
     /// The API can neither change nor remove it: this has to be done in the dashboard, and why.
     InDashboard { old: Option<String> },
-    /// Something of this name is there and is not ours.
+    /// The service has an unmanaged resource of this name.
     Collision { ids: Vec<String> },
     /// An earlier run lost the answer to its creation, and its result is not known.
     InDoubt { since: Timestamp, candidates: Vec<String> },
@@ -64,7 +64,7 @@ pub enum Reason {
     Renamed { from: Address },
     /// It is declared under another address from now on, which has the thing itself.
     HandedOver { to: Address },
-    /// It is said to be renamed, and nothing is known by that address that it could be.
+    /// `renamed_from` names an address under which the ledger knows nothing.
     NothingRenamed { from: Address },
     /// Nobody declares it, and the target asks for the deletion of what nobody does.
     Pruned { made: Option<Timestamp> },

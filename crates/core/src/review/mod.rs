@@ -50,7 +50,7 @@ pub struct Review<'p> {
     pub plan: &'p Plan,
     /// By the keys of all segments: the places of their changes in the plan.
     segments: HashMap<&'p str, Sides<usize>>,
-    /// The places of earlier versions of segments by their ids. They are there for whoever still points at them.
+    /// The places of earlier versions of segments by their ids. Some resources still point at them.
     outdated: HashMap<&'p str, usize>,
     /// Segments of ours by their ids.
     ids: BTreeMap<&'p str, &'p Change>,
