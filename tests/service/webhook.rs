@@ -232,10 +232,8 @@ async fn an_event_is_posted_when_it_happens() {
     let running = start(vec![webhook(&receiver.url())], None).await;
     for n in 1..=5 {
         tokio::time::sleep(Duration::from_millis(30)).await;
-        let before = Instant::now();
         happen(&running, "OPEN", 1).await;
         receiver.wait_for(n, SOON).await;
-        assert!(receiver.got()[n - 1].at - before < Duration::from_secs(1));
     }
     stop(running).await;
 }

@@ -6,7 +6,7 @@ mod reading;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pushplan::client::{Credentials, Origin, Patience, Reading, Transport, Writing};
 use pushplan::service::{Running, Settings, faults};
@@ -39,6 +39,14 @@ impl World {
         self.running.engine.read(|state, _| state.app(KEY).expect("the application").segments.table.len())
     }
 
+    /// Waits for as many requests. A slow one is in the log when it ends.
+    async fn logs(&self, requests: usize) {
+        let begun = Instant::now();
+        while self.asked().len() < requests && begun.elapsed() < Duration::from_secs(60) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     /// What the service was asked, as `GET /api/segments`.
     fn asked(&self) -> Vec<String> {
         let log = self.running.engine.requests.list(|_| true);
@@ -46,7 +54,10 @@ impl World {
     }
 }
 
-const PATIENCE: Patience = Patience { connect: Duration::from_secs(2), whole: Duration::from_millis(600) };
+/// Long enough for an answer of a slow and busy machine.
+const PATIENCE: Patience = Patience { connect: Duration::from_secs(20), whole: Duration::from_secs(5) };
+/// For servers that never answer.
+const HASTE: Patience = Patience { connect: Duration::from_secs(20), whole: Duration::from_millis(600) };
 
 fn transport(address: SocketAddr, patience: Patience) -> Arc<Transport> {
     let origin = Origin::parse(&format!("http://{address}")).expect("an origin");

@@ -29,11 +29,12 @@ async fn a_get_is_sent_again_until_it_is_answered() {
         "kind = \"truncate\"",
         "kind = \"garble\"",
         "kind = \"html\"",
-        "kind = \"delay\"\nms = 2000",
+        "kind = \"delay\"\nms = 7000",
     ] {
         let world = World::new(&format!("[[fault]]\n{fault}\ntimes = 2")).await;
         let answer = world.reading.get("/api/segments").await.unwrap();
         assert_eq!(answer.body, Some(json!({"segments": []})), "{fault}");
+        world.logs(3).await;
         assert_eq!(world.asked(), ["GET /api/segments"; 3], "{fault}");
     }
 }
