@@ -311,9 +311,9 @@ fn a_parser_reads_the_calendar_file() {
 }
 
 #[test]
-fn ten_thousand_messages_are_all_shown() {
+fn thousands_of_messages_are_all_shown() {
     let mut manifest = String::from("scheduled_pushes:\n");
-    for number in 0..10_000 {
+    for number in 0..3_000 {
         let (hour, tag) = (number % 24, number % 300);
         let _ = writeln!(
             manifest,
@@ -323,7 +323,7 @@ fn ten_thousand_messages_are_all_shown() {
     let folder = shop(&manifest);
     for format in ["text", "markdown", "ics", "json"] {
         let text = calendar(&folder, &["--format", format]);
-        assert!(text.contains("scheduled_pushes/p9999") || text.contains("scheduled&#95;pushes/p9999"), "{format}");
+        assert!(text.contains("scheduled_pushes/p2999") || text.contains("scheduled&#95;pushes/p2999"), "{format}");
     }
     let text = calendar(&folder, &[]);
     assert!(text.contains("more pairs of messages near to each other were not compared."));

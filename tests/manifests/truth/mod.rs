@@ -7,6 +7,7 @@ mod population;
 mod projects;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::thread;
 
 use pushplan::nouns::level::Level;
 use pushplan::plan::Plan;
@@ -125,18 +126,42 @@ fn assert_counts(counted: &[Counted], before: &Recipients, after: &Recipients) -
     counted.iter().filter(|one| one.on_channels.is_exact()).count()
 }
 
-/// One service that can change everything, and many edits, one after the other.
+/// What was seen in a series of edits.
+#[derive(Default)]
+struct Tally {
+    /// Messages that a plan named.
+    named: usize,
+    /// Messages whose recipients changed.
+    changed: usize,
+    /// Audiences that were counted exactly on the channel list.
+    decided: usize,
+}
+
+/// Several series at the same time, each on a service of its own.
 #[test]
 fn plans_name_every_message_whose_recipients_change() {
+    let (seed, edits) = (number("PUSHPLAN_TRUTH_SEED", 20_260_101), number("PUSHPLAN_TRUTH_EDITS", 300));
+    let tallies = thread::scope(|scope| {
+        let series = (0..3).map(|series| scope.spawn(move || edit(seed + 1000 * series, edits.div_ceil(3))));
+        series.collect::<Vec<_>>().into_iter().map(|series| series.join().expect("no lie")).collect::<Vec<_>>()
+    });
+    let sum = |of: fn(&Tally) -> usize| tallies.iter().map(of).sum::<usize>();
+    let (named, changed, decided) = (sum(|one| one.named), sum(|one| one.changed), sum(|one| one.decided));
+    assert!(changed > 100 && named >= changed, "{named} messages were named, {changed} changed");
+    assert!(decided > 100, "{decided} audiences were counted exactly on the channel list");
+}
+
+/// One service that can change everything, and many edits, one after the other.
+fn edit(seed: u64, edits: u64) -> Tally {
     runtime().block_on(async {
-        let mut dice = Dice::new(number("PUSHPLAN_TRUTH_SEED", 20_260_101));
+        let mut dice = Dice::new(seed);
         let world = World::new(Level::Extended).await;
         let mut population = Population::new(&world, &mut dice).await;
         let mut draft = Draft::new(&mut dice);
         world.applied(&draft.written()).await;
         let mut before = population.recipients(&world, &draft).await;
-        let (mut named, mut changed, mut decided) = (0, 0, 0);
-        for edit in 0..number("PUSHPLAN_TRUTH_EDITS", 300) {
+        let mut tally = Tally::default();
+        for edit in 0..edits {
             let next = draft.edited(&mut dice);
             let plan = world.planned(&next.written()).await;
             let count = counted(&plan, &population).await;
@@ -149,18 +174,18 @@ fn plans_name_every_message_whose_recipients_change() {
             let is_other = |address: &&String| was.get(*address).is_some_and(|text| is[*address] != *text);
             let silent = is.keys().filter(is_other).filter(|address| !claims.contains_key(*address));
             lies.extend(silent.map(|address| format!("{address} says something else and is not named")));
-            assert!(lies.is_empty(), "edit {edit}: {lies:#?}\n{}\nbecomes\n{}", draft.written(), next.written());
-            named += claims.len();
-            decided += assert_counts(&count, &before, &after);
+            let about = || format!("seed {seed}, edit {edit}\n{}\nbecomes\n{}", draft.written(), next.written());
+            assert!(lies.is_empty(), "{lies:#?}\n{}", about());
+            tally.named += claims.len();
+            tally.decided += assert_counts(&count, &before, &after);
             let is_moved =
                 |(address, new): &(&String, &BTreeSet<String>)| before.get(*address).is_some_and(|old| old != *new);
-            changed += after.iter().filter(is_moved).count();
+            tally.changed += after.iter().filter(is_moved).count();
             (draft, before) = (next, after);
         }
-        assert!(changed > 100 && named >= changed, "{named} messages were named, {changed} changed");
-        assert!(decided > 100, "{decided} audiences were counted exactly on the channel list");
         world.stop().await;
-    });
+        tally
+    })
 }
 
 /// Where the API changes nothing in place, a plan names the same messages with the same words.
