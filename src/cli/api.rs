@@ -113,7 +113,8 @@ impl Api {
             return Ok(());
         }
         if self.body.as_deref() == Some("-") || !io::stdin().is_terminal() {
-            let message = format!("there is nobody to ask whether {request} is to be sent to {}", opened.name);
+            let message =
+                format!("{request} to {} needs a confirmation, and there is no terminal to ask on", opened.name);
             return Err(Failure::new(message)
                 .kind(FailureKind::Refused)
                 .help("pass --yes; it changes the service, and is not written to the ledger"));

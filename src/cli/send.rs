@@ -194,7 +194,7 @@ impl SendCommand {
             return Ok(());
         }
         if !io::stdin().is_terminal() {
-            return Err(Failure::new("there is nobody to ask whether this is to be sent")
+            return Err(Failure::new("this message needs a confirmation, and there is no terminal to ask on")
                 .kind(FailureKind::Refused)
                 .help("nothing was sent; pass --yes to send it"));
         }

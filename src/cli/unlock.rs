@@ -62,7 +62,7 @@ impl Unlock {
     fn held<'l>(&self, ledger: &'l Ledger, target: &str) -> Result<&'l Running, Failure> {
         let Some(running) = &ledger.run else {
             return Err(Failure::new(one_line(&format!("nobody holds a lease on `{target}`")))
-                .help("there is nothing to unlock: whoever writes to it next goes on"));
+                .help("there is nothing to unlock"));
         };
         if running.run != self.lease {
             let asked = &self.lease;
@@ -80,7 +80,7 @@ impl Unlock {
             return Ok(());
         }
         if !io::stdin().is_terminal() {
-            return Err(Failure::new("there is nobody to ask whether this lease is to be ended")
+            return Err(Failure::new("ending this lease needs a confirmation, and there is no terminal to ask on")
                 .kind(FailureKind::Refused)
                 .help("pass --yes"));
         }

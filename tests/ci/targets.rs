@@ -163,7 +163,7 @@ fn who_is_not_asked_about_several_targets_is_told_on_each() {
     assert_eq!(ran.code, 7, "{ran}");
     assert_eq!(service.writes(), Vec::<String>::new());
     for (body, target) in team.host.own(7).iter().zip(["first", "second"]) {
-        says(body, &[&format!("**Held, not applied to** `{target}`"), "there is nobody to ask"]);
+        says(body, &[&format!("**Held, not applied to** `{target}`"), "this plan needs a confirmation"]);
     }
 }
 

@@ -63,7 +63,7 @@ fn a_write_without_anybody_to_ask_is_refused_and_leaves_nothing() {
     ] {
         let ran = project.folder.run_with(arguments, b"{}");
         assert_eq!(ran.code, 7, "{ran}");
-        says(&ran.stderr, &["there is nobody to ask whether", "pass --yes", "ledger"]);
+        says(&ran.stderr, &["needs a confirmation", "pass --yes", "ledger"]);
     }
     assert_eq!(service.asked(), Vec::<String>::new());
     let ran = project.good(&["api", "POST", "/api/segments", "--body", "push.json", "--yes"]);

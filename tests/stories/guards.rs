@@ -447,7 +447,7 @@ fn without_a_terminal_somebody_has_to_say_yes() {
     let service = project.serve();
     let ran = project.folder.run_with(&["apply"], b"yes\n");
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["there is nobody to ask", "--yes"]);
+    says(&ran.stderr, &["this plan needs a confirmation", "--yes"]);
     assert_eq!(service.writes(), Vec::<String>::new());
     // Where there is nothing to do, there is nothing to ask.
     project.good(&["apply", "--yes"]);

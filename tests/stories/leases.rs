@@ -285,7 +285,7 @@ fn a_lease_is_ended_by_its_id_alone() {
     says(&ran.stderr, &["the lease on `local` is another one than another: ", " is applying since ", &id]);
     let ran = project.run(&["unlock", "--lease", &id]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["there is nobody to ask whether this lease is to be ended", "pass --yes"]);
+    says(&ran.stderr, &["ending this lease needs a confirmation", "pass --yes"]);
     stops(&project.run(&["apply", "--yes"]));
 
     let ran = project.good(&["unlock", "--lease", &id, "--yes"]);

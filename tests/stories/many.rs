@@ -197,7 +197,7 @@ fn an_apply_of_several_targets_asks_once_and_reports_each() {
 
     let ran = world.run(&["apply", "--target", "shop-*"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["there is nobody to ask"]);
+    says(&ran.stderr, &["this plan needs a confirmation"]);
 
     let ran = world.run(&["apply", "--all-targets", "--yes", "--on-error", "continue"]);
     assert_eq!(ran.code, 6, "{ran}");

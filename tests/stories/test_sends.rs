@@ -240,7 +240,7 @@ fn a_person_is_asked_and_without_one_nothing_is_sent() {
     let ran = project.run(&["send", "scheduled_pushes/sale", "--to", "named_user:qa-1"]);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stdout, &["Sale", "named_user:qa-1, on 2 devices", "ios phone", "android tablet"]);
-    says(&ran.stderr, &["nobody to ask", "--yes"]);
+    says(&ran.stderr, &["this message needs a confirmation", "--yes"]);
     assert_eq!(service.writes(), [""; 0]);
 }
 

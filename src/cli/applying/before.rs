@@ -105,7 +105,7 @@ impl How {
         let answer = match given {
             Some(given) => (*given).to_owned(),
             None if !io::stdin().is_terminal() => {
-                return Err(Failure::new("there is nobody to ask whether this plan is to be applied")
+                return Err(Failure::new("this plan needs a confirmation, and there is no terminal to ask on")
                     .kind(FailureKind::Refused)
                     .help(way_out.clone()));
             }
