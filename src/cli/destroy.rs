@@ -2,14 +2,16 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::applying::{Asking, How};
+use super::forms::Forms;
 use super::planning::{Chosen, TargetArgs};
+use super::presenting::{self, ExitCodes};
 use super::{Context, Ended};
 use crate::engine::workspace::PlanRequest;
 use crate::nouns::on_drift::OnDrift;
 use crate::plan::Aim;
 use crate::text::shell_word;
 
-/// Delete everything of ours on the service. Nothing else is touched.
+/// Delete everything that pushplan manages, and nothing else.
 #[derive(Debug, Args)]
 pub struct Destroy {
     #[command(flatten)]
@@ -22,6 +24,10 @@ pub struct Destroy {
     #[arg(long, value_name = "TARGET")]
     confirm: Option<String>,
 
+    /// Show what would be deleted, and delete nothing
+    #[arg(long, conflicts_with = "confirm")]
+    dry_run: bool,
+
     #[command(flatten)]
     how: How,
 }
@@ -33,8 +39,14 @@ impl Destroy {
         let on_drift = Some(OnDrift::Overwrite);
         let request =
             PlanRequest { choice: self.chosen.choice(), aim: Aim::Nothing, on_drift, ..PlanRequest::default() };
-        let question = format!("Delete all of this? Only the name of the target, `{}`, goes on:", workspace.target);
+        let again = |confirm: &str| self.place.again(&format!("destroy {confirm}"), &request.choice);
         let confirm = format!("--confirm {}", shell_word(&workspace.target));
+        if self.dry_run {
+            let forms = Forms::one(self.how.format, None);
+            let codes = ExitCodes { refused: false, changes: false };
+            return presenting::make(None, &workspace, &request, again(&confirm), &forms, codes, context);
+        }
+        let question = format!("Delete all of this? Only the name of the target, `{}`, goes on:", workspace.target);
         let asking = Asking {
             question: &question,
             wanted: &workspace.target,
@@ -44,7 +56,7 @@ impl Destroy {
             allow_deletes: Some(usize::MAX),
             allow_sends: false,
             allow_older: false,
-            again: self.place.again(&format!("destroy {confirm}"), &request.choice),
+            again: again(&confirm),
             review: None,
         };
         self.how.run(&workspace, &request, None, &asking, context)

@@ -64,10 +64,11 @@ impl Args for Forms {
             .arg(
                 Arg::new(OUT)
                     .long(OUT)
+                    .short('o')
                     .value_name("FILE")
                     .action(ArgAction::Append)
                     .value_parser(value_parser!(PathBuf))
-                    .help("Before any --format: save the plan, for `pushplan apply FILE`. Behind one: write that form to a file"),
+                    .help("Before any --format: save the plan for `pushplan apply FILE`. After one: write that form to a file"),
             )
     }
 

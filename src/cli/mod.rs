@@ -29,6 +29,7 @@ mod many;
 mod message;
 mod mv;
 mod offline;
+mod other_tools;
 mod outcome;
 mod places;
 mod plan;
@@ -260,7 +261,8 @@ fn parsed_by(line: clap::Command) -> Result<(Arguments, Commands), clap::Error> 
 /// Whether the version is all that is asked for: it is told without a look at all the commands there are.
 fn asks_for_version() -> bool {
     let mut asked = std::env::args_os().skip(1);
-    asked.next().is_some_and(|word| word == "--version" || word == "-V") && asked.next().is_none()
+    let is_version = |word| ["--version", "-V", "version"].iter().any(|known| word == *known);
+    asked.next().is_some_and(is_version) && asked.next().is_none()
 }
 
 /// How a command ends whose output may be missing. One that did something ends as that did.
@@ -273,6 +275,10 @@ fn told(out: &Out, exit: Exit, is_answer: bool) -> Exit {
 /// Help and version are answers; everything else is a usage error, exit 64.
 fn usage(error: &clap::Error) -> ExitCode {
     let out = Out::new(anstream::ColorChoice::Auto);
+    if let Some(failure) = other_tools::unknown_command(error) {
+        out.failure(&failure);
+        return ExitCode::from(Exit::Usage as u8);
+    }
     let text = error.render().ansi().to_string();
     if error.use_stderr() {
         out.note(&text);

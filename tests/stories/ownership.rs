@@ -100,6 +100,10 @@ fn destroy_takes_all_of_ours_away_and_asks_first() {
     assert!(!ran.stdout.contains("not in your files"), "{ran}");
     assert_eq!(changes(&ran), ["- segments/a", "- segments/b"]);
     assert_eq!(service.segments().len(), 2);
+    let ran = project.good(&["destroy", "--dry-run"]);
+    assert_eq!(changes(&ran), ["- segments/a", "- segments/b"]);
+    says(&ran.stdout, &["pushplan destroy --confirm local"]);
+    assert_eq!(service.segments().len(), 2);
     let ran = project.good(&["destroy", "--confirm", "local", "--only", "segments/b"]);
     assert_eq!(changes(&ran), ["- segments/b"]);
     assert_eq!(service.segments(), ["a"]);

@@ -33,6 +33,24 @@ fn help_says_what_the_flag_says() {
 }
 
 #[test]
+fn words_of_other_tools_work_or_are_explained() {
+    assert_eq!(said(&["version"]), said(&["--version"]));
+    for (words, instead) in [
+        (&["import", "segments/a"][..], "`pushplan adopt`"),
+        (&["state", "list"], "`pushplan ledger status`"),
+        (&["rollback"], "`pushplan revert RUN`"),
+    ] {
+        let ran = pushplan(&Folder::new(), words, &[]);
+        assert_eq!(ran.code, 64, "{ran}");
+        assert!(ran.stderr.contains(&format!("there is no command `{}`", words[0])), "{ran}");
+        assert!(ran.stderr.contains(instead) && !ran.stderr.contains("similar"), "{ran}");
+    }
+    // Behind a command, such a word is none of ours.
+    let ran = pushplan(&Folder::new(), &["ledger", "import"], &[]);
+    assert!(ran.code == 64 && !ran.stderr.contains("adopt"), "{ran}");
+}
+
+#[test]
 fn exit_codes_are_those_of_the_program_and_of_the_readme() {
     let text = said(&["help", "exit-codes"]);
     let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("the README");

@@ -1,0 +1,65 @@
+//! Words of other tools, and what to type here instead.
+
+use clap::error::{ContextKind, ContextValue};
+
+use crate::failure::Failure;
+
+/// Words that are commands elsewhere, and what to type for them.
+const WORDS: [(&[&str], &str); 13] = [
+    (&["import"], "`pushplan adopt` manages what exists on the service; `pushplan pull` also writes its manifest"),
+    (&["export", "dump"], "`pushplan pull` writes manifests for what the service has"),
+    (
+        &["list", "ls", "state"],
+        "`pushplan ledger status` shows what a target manages; `pushplan show ADDRESS` shows one resource",
+    ),
+    (
+        &["status", "refresh"],
+        "`pushplan drift` shows what changed on the service; `pushplan plan` shows what would change",
+    ),
+    (
+        &["deploy", "push", "up"],
+        "`pushplan apply` makes the service match the manifests; `pushplan send` sends a test message",
+    ),
+    (&["check", "lint"], "`pushplan validate` checks manifests"),
+    (&["format"], "`pushplan fmt` puts manifests into the canonical layout"),
+    (&["rename", "move"], "`pushplan mv OLD NEW` renames a resource wherever it is named"),
+    (&["rollback", "undo"], "`pushplan revert RUN` undoes a run; `pushplan history` lists the runs"),
+    (&["sync", "watch"], "`pushplan reconcile` reports or corrects drift at an interval"),
+    (
+        &["delete", "remove", "rm"],
+        "remove the resource from its manifest and run `pushplan apply`; `pushplan forget` leaves it on the service",
+    ),
+    (&["force-unlock"], "`pushplan unlock` ends the lease of a run that is gone"),
+    (&["login", "auth"], "credentials come from the environment: `pushplan help environment` lists the variables"),
+];
+
+/// The failure for a command that another tool has, if that is what was typed first.
+pub fn unknown_command(error: &clap::Error) -> Option<Failure> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let is_first = std::env::args_os().nth(1).is_some_and(|first| first == **word);
+    let (_, instead) = WORDS.iter().find(|(words, _)| is_first && words.contains(&word.as_str()))?;
+    Some(Failure::usage(format!("there is no command `{word}`")).help(*instead))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::cli::Arguments;
+
+    #[test]
+    fn only_commands_that_exist_are_named_and_none_that_does_is_explained() {
+        let line = Arguments::command();
+        for (words, instead) in WORDS {
+            for word in words {
+                assert!(line.find_subcommand(word).is_none(), "{word}");
+            }
+            let named = instead.split("`pushplan ").skip(1).map(|rest| rest.split([' ', '`']).next().expect("a word"));
+            assert!(named.clone().count() > 0, "{instead}");
+            for name in named {
+                assert!(line.find_subcommand(name).is_some(), "{name}");
+            }
+        }
+    }
+}
