@@ -22,7 +22,7 @@ use crate::nouns::level::Level;
 use crate::plan::{Choice, Reason};
 use crate::text;
 
-/// Take over what exists on the service, without touching it.
+/// Manage what exists on the service, without changing it.
 #[derive(Debug, Args)]
 pub struct Adopt {
     /// Declared resources, such as segments/lapsed-buyers

@@ -21,13 +21,14 @@ use crate::text;
 /// The largest body that the service takes.
 const BODY_LIMIT: u64 = 5 * 1024 * 1024;
 
-/// Send one request to the service with the target's credentials, and print the answer.
+/// Send one request to the service and print the answer.
 ///
-/// A GET is sent as it is, and again where the service is busy. Everything else is shown first and asked about, or needs --yes, and
-/// is sent once. What is changed this way is not in the ledger: the next plan tells of it as drift, or not at all.
+/// The request carries the target's credentials. A GET is sent at once, and repeated while the service is busy. Anything else is shown
+/// first and confirmed, or needs --yes, and is sent once. The ledger does not record it: the next plan reports such a change as drift,
+/// or not at all.
 ///
-/// JSON is laid out with a line for each value, whoever reads it; --raw prints the body as it came. The exit code is 0 for an
-/// answer of the 200s, 4 for 401 and 403, and 1 for everything else.
+/// JSON is printed with one value per line; --raw prints the body as it came. The exit code is 0 for a status of 200 to 299, 4 for 401
+/// and 403, and 1 for anything else.
 #[derive(Debug, Args)]
 pub struct Api {
     /// GET, POST, PUT or DELETE

@@ -15,7 +15,7 @@ use crate::engine::workspace::PlanRequest;
 use crate::failure::Failure;
 use crate::render::Format;
 
-/// Make the service what the manifests say.
+/// Make the service match the manifests.
 #[derive(Debug, Args)]
 pub struct Apply {
     /// A saved plan, or a folder of them; without one, a plan is made, shown and asked about

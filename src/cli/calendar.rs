@@ -21,7 +21,7 @@ use crate::timing::calendar::{CalendarRequest, calendar};
 /// The formats that it prints.
 const FORMATS: &[Format] = &[Format::Text, Format::Markdown, Format::Ics, Format::Json];
 
-/// List what is sent and when; no service is asked.
+/// List which messages go out when, without the service.
 #[derive(Debug, Args)]
 pub struct Calendar {
     #[command(flatten)]

@@ -19,7 +19,7 @@ use crate::plan::{Aim, Plan};
 use crate::render::Repetition;
 use crate::render::plan::NextSteps;
 
-/// Bring plans into pull requests and the pages of CI systems.
+/// Show plans in pull requests and CI systems.
 #[derive(Debug, Args)]
 pub struct Ci {
     #[command(subcommand)]

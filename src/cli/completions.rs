@@ -4,12 +4,13 @@ use super::{Context, Ended, complete};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Print the script with which a shell completes commands, flags, addresses, codes and targets.
+/// Print the script that completes commands in a shell.
 ///
-/// The script asks this program what fits, so that it knows the project at hand and need not be written anew after an update.
+/// It completes commands, flags, addresses, codes and targets. The script asks this program, so it knows the current project and
+/// stays current after an update.
 ///
 /// bash: eval "$(pushplan completions bash)" in ~/.bashrc.
-/// zsh: eval "$(pushplan completions zsh)" in ~/.zshrc, behind compinit.
+/// zsh: eval "$(pushplan completions zsh)" in ~/.zshrc, after compinit.
 /// fish: pushplan completions fish > ~/.config/fish/completions/pushplan.fish.
 /// powershell: pushplan completions powershell | Out-String | Invoke-Expression in $PROFILE.
 /// elvish: eval (pushplan completions elvish | slurp) in rc.elv.

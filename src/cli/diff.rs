@@ -13,7 +13,7 @@ use crate::git::Repository;
 use crate::manifest::{read_commit, read_project};
 use crate::text::shell_word;
 
-/// Show what the manifests of one commit mean after those of another, and ask the service nothing.
+/// Compare the manifests of two commits, without the service.
 #[derive(Debug, Args)]
 pub struct Diff {
     /// Two commits: `A..B`, or `A...B` for what B has changed since it left A. `A` alone is compared with the files as they are

@@ -21,11 +21,11 @@ use crate::manifest::{Manifests, Project, read_project};
 use crate::render::Format;
 use crate::render::doctor::{Check, Checkup, Discreet};
 
-/// Look at all that pushplan needs and tell what is wrong, in a form to paste into a report.
+/// Check everything that pushplan needs.
 ///
-/// Project, manifests, credentials, clocks, service and ledger of each target, versions and the CI system. It only looks: nothing is
-/// written, and nobody is kept waiting. It tells no secret, no home folder and no person. It ends with 0 where all is well or
-/// there are only warnings, and else as the first problem would.
+/// It checks the project, the manifests, the CI system and versions, and for each target credentials, clock, service and ledger. It
+/// changes nothing and makes no other run wait. The output holds no secret, home folder or person, so it can be pasted into a report.
+/// The exit code is 0 if all is well or there are only warnings, and otherwise that of the first problem.
 #[derive(Debug, Args)]
 pub struct Doctor {
     /// Folder of the project [default: this one or the nearest above it]

@@ -16,14 +16,13 @@ use crate::render::plan::drift::{ShownDrift, json, markdown, text};
 /// The formats that it prints.
 const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Markdown];
 
-/// Show what was changed, removed or added on the service since the last apply.
+/// Show what changed on the service since the last apply.
 ///
-/// The service is held against the ledger, which remembers what was applied. Your files decide nothing: they may have errors or
-/// be missing. Where they can be read, what `lifecycle.ignore` leaves to the dashboard is counted and not told. Nothing is
-/// changed.
+/// The service is compared with the ledger, which records what was applied. Your files do not matter: they may have errors or be
+/// missing. If they can be read, changes that `lifecycle.ignore` leaves to the dashboard are counted, not listed. Nothing is changed.
 ///
-/// It exits with 0 whatever it finds, and with --detailed-exitcode with 2. What a plan does about drift is for --on-drift of `plan`
-/// and `apply`, or `on_drift` of the target, to say: with `stop`, both exit with 7.
+/// The exit code is 0 whatever is found; with --detailed-exitcode it is 2 if there is drift. How a plan handles drift is set with
+/// --on-drift of `plan` and `apply`, or with `on_drift` of the target: with `stop`, both exit with 7.
 #[derive(Debug, Args)]
 pub struct Drift {
     #[command(flatten)]

@@ -14,7 +14,9 @@ use crate::render::one_line;
 use crate::source::{Source, Sources};
 use crate::text;
 
-/// Put manifests in canonical layout; values and comments stay.
+/// Put manifests into the canonical layout.
+///
+/// Only the layout changes: values and comments stay.
 #[derive(Debug, Args)]
 pub struct Fmt {
     /// Files or folders, or `-` for standard input [default: the whole project]

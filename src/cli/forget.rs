@@ -19,7 +19,9 @@ use crate::nouns::level::Level;
 use crate::render::one_line;
 use crate::text::{self, pattern_of, quoted};
 
-/// Remove resources from the ledger: the service keeps them, and pushplan no longer changes or deletes them.
+/// Stop managing resources; the service keeps them.
+///
+/// They are removed from the ledger, and pushplan no longer changes or deletes them.
 #[derive(Debug, Args)]
 pub struct Forget {
     /// Addresses such as segments/lapsed-buyers, each with all of its parts

@@ -11,7 +11,7 @@ use crate::render::graph;
 /// The formats that it prints.
 const FORMATS: &[Format] = &[Format::Dot, Format::Mermaid];
 
-/// Print what refers to what.
+/// Print which resource refers to which.
 #[derive(Debug, Args)]
 pub struct Graph {
     /// DOT for Graphviz, or Mermaid for Markdown

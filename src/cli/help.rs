@@ -1,13 +1,17 @@
-use clap::error::ErrorKind;
-use clap::{Args, Command, CommandFactory, Parser};
+use std::fmt::Write;
 
-use super::{Arguments, Context, Ended};
+use clap::error::ErrorKind;
+use clap::{Args, Command, CommandFactory};
+
+use super::{Arguments, Context, Ended, examples};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::help::{self, Forms};
 use crate::text;
 
-/// Explain a command, or a topic: exit-codes, environment, formats, time-zones.
+/// Explain a command or a topic.
+///
+/// The topics are exit-codes, environment, formats and time-zones.
 #[derive(Debug, Args)]
 pub struct Help {
     /// A command such as `plan` or `ledger move`, or a topic [default: all commands]
@@ -48,9 +52,8 @@ impl Help {
         for word in &self.words {
             found = found.find_subcommand(word).ok_or_else(|| unknown(word, found, self.words.len()))?;
         }
-        // What `--help` says is said by whoever says it there.
         let words = ["pushplan"].into_iter().chain(self.words.iter().map(String::as_str)).chain(["--help"]);
-        match Arguments::try_parse_from(words) {
+        match command_line().try_get_matches_from(words) {
             Err(error) if error.kind() == ErrorKind::DisplayHelp => {
                 context.out.print(&error.render().ansi().to_string());
             }
@@ -58,6 +61,25 @@ impl Help {
         }
         Ok(Exit::Done)
     }
+}
+
+/// The whole command line. Its help lists the commands by groups, one line each.
+pub(super) fn command_line() -> Command {
+    let line = examples::added(Arguments::command());
+    let (heading, literal) = (line.get_styles().get_header(), line.get_styles().get_literal());
+    let groups = super::Command::GROUPS;
+    let width = groups.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or_default();
+    let mut template = String::from("{about-with-newline}\n{usage-heading} {usage}\n");
+    for (group, names) in groups {
+        let _ = writeln!(template, "\n{heading}{group}:{heading:#}");
+        for name in *names {
+            let about = line.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
+            let about = about.unwrap_or_default();
+            let _ = writeln!(template, "  {literal}{name:width$}{literal:#}  {}", about.trim_end_matches('.'));
+        }
+    }
+    let _ = write!(template, "\n{heading}Options:{heading:#}\n{{options}}{{after-help}}");
+    line.help_template(template)
 }
 
 fn unknown(word: &str, above: &Command, words: usize) -> Failure {

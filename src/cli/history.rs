@@ -12,7 +12,7 @@ use crate::ledger::{Entry, Record};
 use crate::render::Format;
 use crate::render::{history, one_line};
 
-/// Show who applied what when.
+/// Show who applied what, and when.
 #[derive(Debug, Args)]
 pub struct History {
     /// Number in the list, to see its changes [default: list all, newest first]

@@ -15,9 +15,9 @@ use crate::render::Format;
 use crate::render::Style;
 use crate::render::lookup::{self, json, json::LookedUp};
 
-/// Look up what authors need while they write: ids of places, tags of a channel, what a segment means.
+/// Find place ids, tags of a channel, contents of a segment.
 ///
-/// The service is asked and nothing is changed. The project file alone is read: manifests need not be right for this.
+/// It reads from the service and changes nothing. Of the project, only pushplan.toml is read: the manifests may have errors.
 #[derive(Debug, Args)]
 pub struct Lookup {
     #[command(subcommand)]

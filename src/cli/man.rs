@@ -1,17 +1,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_mangen::roff::{Roff, bold, roman};
 
-use super::{Arguments, Context, Ended};
+use super::help::command_line;
+use super::{Context, Ended};
 use crate::exit::{EXITS, Exit};
 use crate::failure::Failure;
 use crate::files::describe;
 use crate::render::help::GROUPS;
 use crate::text;
 
-/// Print the manual page, or write the pages of all commands.
+/// Print the manual page, or write those of all commands.
 #[derive(Debug, Args)]
 pub struct Man {
     /// Folder that gets a page for each command, such as /usr/local/share/man/man1 [default: the main page is printed]
@@ -23,7 +24,7 @@ const SECTION: &str = "1";
 
 impl Man {
     pub fn run(&self, context: &Context) -> Ended {
-        let mut command = Arguments::command();
+        let mut command = command_line();
         command.build();
         let Some(folder) = &self.out else {
             context.out.exact(&page(&command, None).map_err(|error| Failure::new(error.to_string()))?);

@@ -14,6 +14,7 @@ mod diff;
 mod doctor;
 mod drift;
 mod drifting;
+mod examples;
 mod explain;
 mod fmt;
 mod forget;
@@ -62,7 +63,7 @@ use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use tokio::runtime::Runtime;
 
 use crate::cores;
@@ -101,33 +102,37 @@ enum Color {
     Never,
 }
 
-/// Declares the commands, each in the module of its name. What some print is all that they are for: they answer.
+/// Declares the commands by the groups of `--help`, each in the module of its name. What some print is all that they are for: they
+/// answer.
 macro_rules! commands {
-    ($($module:ident::$name:ident $($answers:ident)?,)*) => {
+    ($($group:literal { $($module:ident::$name:ident $($answers:ident)?,)* })*) => {
         #[derive(Debug, Subcommand)]
         enum Command {
-            $(#[command(name = stringify!($module))] $name($module::$name),)*
+            $($(#[command(name = stringify!($module))] $name($module::$name),)*)*
         }
 
         impl Command {
+            /// The groups in their order, with the names of their commands.
+            const GROUPS: &[(&str, &[&str])] = &[$(($group, &[$(stringify!($module),)*]),)*];
+
             /// A command by its name, as the command line has it.
             fn named(name: &OsStr) -> Option<clap::Command> {
-                $(if name == stringify!($module) {
+                $($(if name == stringify!($module) {
                     return Some($module::$name::augment_args(clap::Command::new(stringify!($module))));
-                })*
+                })*)*
                 None
             }
 
             /// Whether what it prints is all that it is for.
             fn is_answer(&self) -> bool {
                 match self {
-                    $(Self::$name(_) => commands!(@ $($answers)?),)*
+                    $($(Self::$name(_) => commands!(@ $($answers)?),)*)*
                 }
             }
 
             fn run(&self, context: &Context) -> Ended {
                 match self {
-                    $(Self::$name(command) => command.run(context),)*
+                    $($(Self::$name(command) => command.run(context),)*)*
                 }
             }
         }
@@ -137,45 +142,59 @@ macro_rules! commands {
 }
 
 commands! {
-    adopt::Adopt,
-    api::Api,
-    apply::Apply,
-    calendar::Calendar answers,
-    ci::Ci answers,
-    completions::Completions answers,
-    destroy::Destroy,
-    diff::Diff answers,
-    doctor::Doctor answers,
-    drift::Drift answers,
-    explain::Explain answers,
-    fmt::Fmt answers,
-    forget::Forget,
-    graph::Graph answers,
-    help::Help answers,
-    history::History answers,
-    init::Init,
-    ledger::Ledger,
-    lookup::Lookup answers,
-    man::Man answers,
-    mv::Mv,
-    outcome::Outcome answers,
-    plan::Plan answers,
-    preview::Preview answers,
-    promote::Promote,
-    pull::Pull,
-    reach::Reach,
-    reconcile::Reconcile,
-    report::Report answers,
-    resolve::Resolve,
-    revert::Revert,
-    schema::Schema answers,
-    send::SendCommand,
-    serve::Serve,
-    show::Show answers,
-    test::Test answers,
-    unlock::Unlock,
-    unmanaged::Unmanaged answers,
-    validate::Validate answers,
+    "Start" {
+        init::Init,
+        serve::Serve,
+        doctor::Doctor answers,
+        explain::Explain answers,
+        help::Help answers,
+    }
+    "Write" {
+        validate::Validate answers,
+        fmt::Fmt answers,
+        preview::Preview answers,
+        test::Test answers,
+        lookup::Lookup answers,
+        mv::Mv,
+    }
+    "Review" {
+        plan::Plan answers,
+        diff::Diff answers,
+        calendar::Calendar answers,
+        reach::Reach,
+        graph::Graph answers,
+    }
+    "Apply" {
+        apply::Apply,
+        promote::Promote,
+        revert::Revert,
+        resolve::Resolve,
+        unlock::Unlock,
+        send::SendCommand,
+        destroy::Destroy,
+    }
+    "Live with it" {
+        drift::Drift answers,
+        unmanaged::Unmanaged answers,
+        adopt::Adopt,
+        pull::Pull,
+        forget::Forget,
+        outcome::Outcome answers,
+    }
+    "Automate" {
+        ci::Ci answers,
+        reconcile::Reconcile,
+        schema::Schema answers,
+        completions::Completions answers,
+        man::Man answers,
+    }
+    "Inspect" {
+        show::Show answers,
+        history::History answers,
+        ledger::Ledger,
+        report::Report answers,
+        api::Api,
+    }
 }
 
 /// What a command gets: where to print, and what it has seen of other runs.
@@ -247,7 +266,7 @@ fn parsed() -> Result<(Arguments, Commands), clap::Error> {
     if let Some(parsed) = one.and_then(|one| parsed_by(around().subcommand(one)).ok()) {
         return Ok(parsed);
     }
-    parsed_by(Arguments::command())
+    parsed_by(help::command_line())
 }
 
 fn parsed_by(line: clap::Command) -> Result<(Arguments, Commands), clap::Error> {
@@ -303,6 +322,8 @@ fn runtime() -> Result<&'static Runtime, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     #[test]

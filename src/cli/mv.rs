@@ -24,15 +24,14 @@ use crate::rekey::{Refused, RekeyRequest, Rekeyed, rekey, reread};
 use crate::render::one_line;
 use crate::text;
 
-/// Give a resource another key: in the manifests, in everything that names it, and in the ledger.
+/// Rename a resource wherever it is named.
 ///
-/// Only the key and the references to it change, in manifests, overlays and device tests; comments, quotes and order stay as they
-/// are. The service hears nothing of it: a name that was the key by default is written out.
+/// The key and every reference to it change in manifests, overlays and device tests, and in the ledger; comments, quotes and order
+/// stay. The service is not asked: a name that came from the old key is written out.
 ///
-/// The ledger of the target is told at once, and so are those of other targets that are here. That is right where you apply from
-/// this folder yourself. Where others apply (CI, after a merge), their plans would not know the new key before the merge: with
-/// --in-git the manifest says `lifecycle: {renamed_from: OLD}`, no ledger is touched, and the next apply of each target moves its
-/// own entry.
+/// The ledger of the target is updated at once, and so are ledgers of other targets that are stored here. That is right if you apply
+/// from this folder. If CI applies after a merge, use --in-git: the manifest then says `lifecycle: {renamed_from: OLD}`, no ledger is
+/// changed, and the next apply of each target renames its own entry.
 #[derive(Debug, Args)]
 pub struct Mv {
     /// Address that it has, such as segments/lapsed

@@ -9,10 +9,10 @@ use crate::failure::Failure;
 use crate::render::Format;
 use crate::render::outcome::OutcomeView;
 
-/// Tell how many devices the pushes reached that were scheduled from git.
+/// Count the devices that messages from git reached.
 ///
-/// The service's reports are asked about every scheduled push and experiment of the ledger whose time has come: how many devices
-/// got it, and how many people answered to it. One that reached nobody is an error, exit 1. What is not known yet is said.
+/// The reports of the service are read for every scheduled push and experiment of the ledger whose time has come: how many devices
+/// received it, and how many people responded. A push that reached nobody is an error, exit 1. Missing numbers are named.
 #[derive(Debug, Args)]
 pub struct Outcome {
     /// Scheduled pushes and experiments, such as scheduled_pushes/black-friday [default: all that the ledger has]

@@ -18,7 +18,7 @@ use crate::render::Format;
 /// How long to wait for a running apply if the plan is to be applied later: that apply would make it stale.
 const FOR_LATER: SignedDuration = SignedDuration::from_mins(10);
 
-/// Show what would change, and change nothing.
+/// Show what would change; change nothing.
 #[derive(Debug, Args)]
 pub struct Plan {
     #[command(flatten)]

@@ -22,7 +22,7 @@ use crate::text;
 /// The formats that it prints.
 const FORMATS: &[Format] = &[Format::Text, Format::Html];
 
-/// Show a message as people will see it; no service is asked.
+/// Show a message as people will see it.
 #[derive(Debug, Args)]
 pub struct Preview {
     /// Something with a message, such as templates/winback

@@ -15,11 +15,11 @@ use crate::engine::workspace::PlanRequest;
 use crate::plan::Aim;
 use crate::render::Format;
 
-/// Make a target what another one has, and not what your files say by now.
+/// Apply to a target what another target has.
 ///
-/// What is applied to the one target, by its ledger, is planned for the other, with the variables and overlays of the other. What your
-/// files say and the one target does not have yet stays on the other as it is, and is told. Without --yes, the plan is shown and
-/// nothing is changed.
+/// What the ledger of the source target records as applied is planned for the other target, with the variables and overlays of the
+/// other. Changes in your files that the source does not have yet are left out and listed. Without --yes, the plan is shown and nothing
+/// is changed.
 #[derive(Debug, Args)]
 pub struct Promote {
     /// Target that has what is wanted, such as staging

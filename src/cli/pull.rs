@@ -18,12 +18,12 @@ use crate::text;
 
 /// Write manifests for what the service has, and adopt it.
 ///
-/// Nothing on the service is touched. What is pulled gets a key from its name, segments in audiences become names, and the ledger
-/// knows all of it from then on: a plan has nothing to do. Manifests of what was changed on the service are edited in place: only
-/// what differs, with comments, order and quotes as they are. What was changed in your files as well, or stands elsewhere, is told
-/// and left to be edited by hand; what was removed on the service is told and left to you. The exit code is 6 then.
+/// Nothing on the service is changed. Each resource gets a key from its name, segment ids in audiences become names, and everything is
+/// recorded in the ledger, so that the next plan is empty. If a managed resource was changed on the service, its manifest is edited in
+/// place: only the difference, with comments, order and quotes as they are. What also changed in your files, or is not written in one
+/// place, is listed for you to edit; so is what was removed on the service. The exit code is then 6.
 ///
-/// Something of ours that your files no longer have is written anew where you name it.
+/// To write the manifest of a managed resource that your files no longer have, name it.
 #[derive(Debug, Args)]
 pub struct Pull {
     /// Kinds or addresses, such as segments, templates/winback or 'segments/sale-*'; also a name or an id in place of the key

@@ -14,13 +14,12 @@ use crate::failure::Failure;
 use crate::render::Format;
 use crate::render::reach::{ReachBar, ReachView};
 
-/// Read the devices of a target, so that plans show how many each message reaches.
+/// Read the devices of a target, for the numbers in plans.
 ///
 /// The channel list is read page by page. Properties and tags are stored in `.pushplan/`, without ids, addresses and names of
 /// users. Every plan of the target then shows how many devices its messages reach, and how old these numbers are. The built-in
 /// service needs no such file: its plans count its devices.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  pushplan reach --target production\n  pushplan reach --from sample.jsonl")]
 pub struct Reach {
     /// Read sample devices from a file instead, one JSON object on each line
     #[arg(long, value_name = "FILE")]

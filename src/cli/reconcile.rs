@@ -37,14 +37,13 @@ const FORMATS: &[Format] = &[Format::Text, Format::Jsonl];
 /// Where the webhook is found if it is not on the command line.
 const WEBHOOK: &str = "PUSHPLAN_WEBHOOK";
 
-/// Keep the service as the manifests say: look at an interval, and report or correct what drifts.
+/// Report or correct drift at an interval.
 ///
-/// Each round reads the manifests anew and plans. Where they have errors, nothing is applied. With `--drift fix` the plan is
-/// applied as `apply --yes` does it: what a guard refuses is reported, and nothing forces it. While another run applies to
-/// a target, the round leaves that target out. After a failure the next round waits twice as long, up to eight intervals or an
-/// hour.
+/// Each round reads the manifests again and plans. If they have errors, nothing is applied. With `--drift fix` the plan is applied as
+/// `apply --yes` would do it: what a guard refuses is reported, and nothing overrides the guard. A target to which another run applies
+/// is left out of the round. After a failure the next round waits twice as long, up to eight intervals or one hour.
 ///
-/// It ends with SIGTERM or Ctrl-C and exits with 0: what is on its way is awaited, and nothing more is begun.
+/// SIGTERM or Ctrl-C ends it with exit code 0, after the requests that are on their way; no new ones are sent.
 #[derive(Debug, Args)]
 pub struct Reconcile {
     #[command(flatten)]

@@ -27,10 +27,10 @@ const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Csv];
 /// The most periods of one report.
 const MOST: i64 = 100_000;
 
-/// Print what the service reports: sends, responses, opens, devices and pushes.
+/// Print statistics of the service: sends, opens, devices.
 ///
-/// As a table with a plot, as JSON or as CSV. All times are in UTC. The service is asked and nothing is changed; the project file
-/// alone is read.
+/// Also responses and pushes; as a table with a plot, as JSON or as CSV. All times are in UTC. Nothing is changed. Of the project, only
+/// pushplan.toml is read.
 #[derive(Debug, Args)]
 pub struct Report {
     #[command(subcommand)]

@@ -11,7 +11,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::kinds::{self, remote::segments};
 use crate::ledger::{Adopted, Owned, Record, Resolution, Settling, Verb};
 
-/// Say what became of something whose result is not known.
+/// Tell what happened to a request without an answer.
 #[derive(Debug, Args)]
 pub struct Resolve {
     /// Address such as scheduled_pushes/black-friday

@@ -13,13 +13,13 @@ use crate::engine::workspace::PlanRequest;
 use crate::plan::Aim;
 use crate::render::Format;
 
-/// Go back to what was there before a run of the history.
+/// Undo a run of the history.
 ///
-/// What the run made is deleted, what it changed says again what it said before, what it deleted is made again, and what it moved
-/// gets its key back. Later runs stay: whatever has another key by now is found under that. What the run adopted stays yours, what
-/// it forgot stays forgotten, and what has had its time or was deleted since is not made again; all of that is told.
+/// What the run created is deleted, what it changed gets its old contents, what it deleted is created again, and what it renamed gets
+/// its old key. Later runs stay: a resource that was renamed since is found under its new key. What the run adopted stays managed, and
+/// what it forgot stays forgotten. What was sent or deleted since is not created again. All of this is listed.
 ///
-/// The manifests stay as they are: revert the commit too, or the next apply brings its changes back.
+/// The manifests stay as they are: revert the commit too, or the next apply brings the changes back.
 #[derive(Debug, Args)]
 pub struct Revert {
     /// Its number in `pushplan history`

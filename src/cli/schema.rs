@@ -22,7 +22,9 @@ const GENERAL: &str = "schema";
 /// How many folders are named; the rest is counted.
 const NAMED: usize = 4;
 
-/// Write the JSON Schema of the project, with which editors complete and check.
+/// Write the JSON Schema for editors.
+///
+/// Editors complete and check manifests with it.
 #[derive(Debug, Args)]
 pub struct Schema {
     /// Folder for the general schemas, which know no project [default: `schema` if it holds them already]

@@ -28,12 +28,12 @@ use crate::source::Span;
 use crate::test_send::{self, Reached, RecipientDevice, Search};
 use crate::text;
 
-/// Send a message to one named test recipient, now.
+/// Send a message to one test recipient now.
 ///
-/// The message is the one that is declared: it need not be applied. It is shown before it is sent, and goes to that recipient
-/// alone, never to a segment, a tag or `all`. It is sent once: where the answer is lost, that is said, and nothing is sent again.
+/// The message is sent as it is declared; it need not be applied. It is shown first, and goes to that recipient alone, never to a
+/// segment, a tag or `all`. It is sent once: if the answer is lost, you are told so, and nothing is sent again.
 ///
-/// The built-in service always allows it. Any other target needs `test_sends = true` or `test_recipients = ["named_user:qa-*"]` in
+/// The built-in service always allows this. Any other target needs `test_sends = true` or `test_recipients = ["named_user:qa-*"]` in
 /// pushplan.toml.
 #[derive(Debug, Args)]
 pub struct SendCommand {

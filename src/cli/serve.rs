@@ -21,7 +21,7 @@ use crate::service::population::{self, Population};
 use crate::service::{self, Engine, Level, Settings, VENDOR};
 use crate::text;
 
-/// Run the messaging service on this machine: no account is needed.
+/// Run the messaging service here; no account is needed.
 #[derive(Debug, Args)]
 pub struct Serve {
     /// The port; any free one where it is 0.

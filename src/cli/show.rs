@@ -11,7 +11,7 @@ use crate::plan::Change;
 use crate::render;
 use crate::text;
 
-/// Print what is declared, what the service has and what was last applied, side by side.
+/// Compare declared, live and last applied state.
 #[derive(Debug, Args)]
 pub struct Show {
     /// A resource, such as segments/lapsed-buyers

@@ -29,10 +29,10 @@ use play::{World, placed, play};
 /// The formats that it prints.
 const FORMATS: &[Format] = &[Format::Text, Format::Json];
 
-/// Run the project's device tests: on the built-in service, with a clock of its own, in memory.
+/// Run the project's device tests.
 ///
-/// Cases stand in files named *.test.yaml, anywhere in the project. Exits with 1 where one fails, and with 3 where a file is not
-/// right. A project without any has nothing that fails: how to write the first is printed, and the exit code is 0.
+/// They run on a built-in service in memory, with a clock of its own. Cases are in files named *.test.yaml, anywhere in the project.
+/// The exit code is 1 if a case fails, and 3 if a file has errors. A project without tests passes, and shows how to write the first.
 #[derive(Debug, Args)]
 pub struct Test {
     /// Files or folders with cases, or words in their names [default: all of the project]

@@ -15,9 +15,10 @@ use crate::render::Format;
 use crate::render::{lease, one_line};
 use crate::text::shell_word;
 
-/// End the lease of a run that is gone for good, so that others need not wait until it is over.
+/// End the lease of a run that is gone.
 ///
-/// If that run still works, it sends nothing more once it notices, which is when it writes its next record.
+/// Other runs then need not wait until it expires. If that run is still working, it sends nothing more once it notices, which is when it
+/// writes its next record.
 #[derive(Debug, Args)]
 pub struct Unlock {
     /// Which lease: whoever is kept waiting by it is told its id

@@ -17,7 +17,7 @@ use crate::render::unmanaged::{self as shown, Listing, Pattern, ShownThing};
 use crate::text;
 use crate::unmanaged::{Other, others, read_by_itself, unlistable, users};
 
-/// List what the service has and git does not, and change nothing.
+/// List what the service has and git does not.
 #[derive(Debug, Args)]
 pub struct Unmanaged {
     /// Kinds (segments) or patterns over their names ('segments/Test *') [default: everything]

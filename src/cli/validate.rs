@@ -18,7 +18,7 @@ use crate::render::{Format, Reader};
 const FORMATS: &[Format] =
     &[Format::Text, Format::Json, Format::Jsonl, Format::Sarif, Format::Github, Format::CodeQuality, Format::Junit];
 
-/// Check manifests; no service is asked.
+/// Check manifests, without the service.
 #[derive(Debug, Args)]
 pub struct Validate {
     /// Files or folders, or `-` for standard input [default: the whole project]

@@ -23,7 +23,7 @@ use crate::render::Format;
 use crate::render::ledger::{self as shown, LedgerView};
 use crate::text::{self, shell_word};
 
-/// Look after the ledger of a target: where it is, whether it is sound, and how it gets elsewhere
+/// Inspect, check, move and repair the ledger of a target.
 #[derive(Debug, Args)]
 pub struct Ledger {
     #[command(subcommand)]

@@ -33,6 +33,22 @@ fn help_says_what_the_flag_says() {
 }
 
 #[test]
+fn commands_are_listed_by_groups_with_a_short_line_each() {
+    let help = said(&["--help"]);
+    let (commands, _) = help.split_once("\nOptions:\n").expect("options come last");
+    let groups: Vec<&str> = commands.lines().filter_map(|line| line.strip_suffix(':')).collect();
+    assert_eq!(groups, ["Start", "Write", "Review", "Apply", "Live with it", "Automate", "Inspect"]);
+    let rows: Vec<(&str, &str)> =
+        commands.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  ")).collect();
+    for (name, about) in &rows {
+        let about = about.trim_start();
+        assert!((10..=60).contains(&about.len()) && !about.ends_with('.'), "{name}: {about}");
+        assert!(said(&[name, "--help"]).starts_with(about), "{name}: {about}");
+    }
+    assert!(rows.len() > 35 && rows.iter().any(|(name, _)| *name == "apply"), "{rows:?}");
+}
+
+#[test]
 fn words_of_other_tools_work_or_are_explained() {
     assert_eq!(said(&["version"]), said(&["--version"]));
     for (words, instead) in [

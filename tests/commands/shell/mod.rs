@@ -4,6 +4,7 @@
 mod completing;
 mod doctor;
 mod doctor_targets;
+mod examples;
 mod help;
 mod man;
 
