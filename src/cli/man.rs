@@ -71,6 +71,14 @@ fn page(command: &Command, above: Option<&str>) -> std::io::Result<Vec<u8>> {
     }
     let mut roff = Roff::default();
     let is_main = above.is_none();
+    if let Some(examples) = command.get_after_help().filter(|_| !is_main) {
+        roff.control("SH", ["EXAMPLES"]);
+        roff.control("nf", []);
+        examples.to_string().lines().skip(1).for_each(|example| {
+            roff.text([roman(example.trim())]);
+        });
+        roff.control("fi", []);
+    }
     roff.control("SH", ["EXIT STATUS"]);
     if is_main {
         for (exit, meaning) in EXITS {

@@ -109,6 +109,7 @@ const NO_VARIABLES: &[&str] = &[
     "DIFFERENT",
     "ENVIRONMENT",
     "EVERYONE",
+    "EXAMPLES",
     "FAILED",
     "FALSE",
     "FEWER",

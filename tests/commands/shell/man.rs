@@ -30,7 +30,7 @@ fn every_command_has_a_page_that_groff_takes_without_a_word() {
         }
     }
     let plan = fs::read_to_string(folder.path().join("man1/pushplan-plan.1")).expect("a page");
-    assert!(plan.contains("detailed\\-exitcode"), "{plan}");
+    assert!(plan.contains("detailed\\-exitcode") && plan.contains("EXAMPLES"), "{plan}");
     let main = pushplan(&folder, &["man"], &[]);
     assert_eq!(main.stdout, folder.read("man1/pushplan.1"));
     assert!(main.stdout.contains("PUSHPLAN_MASTER_SECRET") && main.stdout.contains("refused by a guard"), "{main}");
