@@ -43,8 +43,8 @@ impl Destroy {
         let confirm = format!("--confirm {}", shell_word(&workspace.target));
         if self.dry_run {
             let forms = Forms::one(self.how.format, None);
-            let codes = ExitCodes { refused: false, changes: false };
-            return presenting::make(None, &workspace, &request, again(&confirm), &forms, codes, context);
+            let again = again(&confirm);
+            return presenting::make(None, &workspace, &request, again, &forms, ExitCodes::TO_APPLY, context);
         }
         let question = format!("Delete all of this? Only the name of the target, `{}`, goes on:", workspace.target);
         let asking = Asking {

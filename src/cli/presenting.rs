@@ -11,8 +11,8 @@ use crate::engine::saved::SAVED;
 use crate::engine::workspace::{PlanRequest, Prefetch, Prefetched, PrefetchedState, Workspace};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::guard::guards;
-use crate::plan::Plan as Planned;
+use crate::guard::{Limits, guards};
+use crate::plan::{Aim, Plan as Planned};
 use crate::private;
 use crate::render::Format;
 use crate::render::plan::NextSteps;
@@ -93,7 +93,9 @@ pub fn present(
         write(path, &plan.save())?;
     }
     let saved = forms.saved.as_ref().map(|path| path.display().to_string());
-    let refused = context.out.refused(guards(plan, &workspace.limits()), None);
+    // `destroy` asks for the name of the target, which allows any number.
+    let allow_deletes = (plan.aim == Aim::Nothing).then_some(usize::MAX);
+    let refused = context.out.refused(guards(plan, &Limits { allow_deletes, ..workspace.limits() }), None);
     let ahead = NextSteps { again, saved, refused, on_merge: false };
     for (format, file) in &forms.shown {
         show(plan, &ahead, *format, file.as_deref(), context)?;

@@ -112,6 +112,20 @@ fn destroy_takes_all_of_ours_away_and_asks_first() {
 }
 
 #[test]
+fn destroy_shows_what_it_would_delete_and_not_a_limit_that_it_does_not_have() {
+    let segments: String = (0..8).map(|n| format!("  s{n}: {{criteria: {{tag: t{n}}}}}\n")).collect();
+    let project = Project::new(&format!("segments:\n{segments}"));
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let ran = project.good(&["destroy", "--dry-run"]);
+    assert_eq!(changes(&ran).len(), 8);
+    assert!(!ran.stdout.contains("refused") && !ran.stdout.contains("--allow-deletes"), "{ran}");
+    assert_eq!(service.segments().len(), 8);
+    project.good(&["destroy", "--confirm", "local"]);
+    assert_eq!(service.segments().len(), 0);
+}
+
+#[test]
 fn a_segment_that_somebody_elses_push_points_at_is_not_deleted() {
     let project = Project::new(
         "\
