@@ -9,6 +9,7 @@ use super::{Context, Ended};
 use crate::engine::workspace::PlanRequest;
 use crate::nouns::on_drift::OnDrift;
 use crate::plan::Aim;
+use crate::render::Format;
 use crate::text::shell_word;
 
 /// Delete everything that pushplan manages, and nothing else.
@@ -42,7 +43,8 @@ impl Destroy {
         let again = |confirm: &str| self.place.again(&format!("destroy {confirm}"), &request.choice);
         let confirm = format!("--confirm {}", shell_word(&workspace.target));
         if self.dry_run {
-            let forms = Forms::one(self.how.format, None);
+            let format = if self.how.format == Format::Text { Format::Text } else { Format::Json };
+            let forms = Forms::one(format, None);
             let again = again(&confirm);
             return presenting::make(None, &workspace, &request, again, &forms, ExitCodes::TO_APPLY, context);
         }

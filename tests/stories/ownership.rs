@@ -120,6 +120,8 @@ fn destroy_shows_what_it_would_delete_and_not_a_limit_that_it_does_not_have() {
     let ran = project.good(&["destroy", "--dry-run"]);
     assert_eq!(changes(&ran).len(), 8);
     assert!(!ran.stdout.contains("refused") && !ran.stdout.contains("--allow-deletes"), "{ran}");
+    let ran = project.good(&["destroy", "--dry-run", "--format", "jsonl"]);
+    assert!(ran.stdout.starts_with("{\n  \"format_version\""), "{ran}");
     assert_eq!(service.segments().len(), 8);
     project.good(&["destroy", "--confirm", "local"]);
     assert_eq!(service.segments().len(), 0);
