@@ -61,7 +61,7 @@ fn words_of_other_tools_work_or_are_explained() {
         assert!(ran.stderr.contains(&format!("there is no command `{}`", words[0])), "{ran}");
         assert!(ran.stderr.contains(instead) && !ran.stderr.contains("similar"), "{ran}");
     }
-    // Behind a command, such a word is none of ours.
+    // After a command, such a word is not explained.
     let ran = pushplan(&Folder::new(), &["ledger", "import"], &[]);
     assert!(ran.code == 64 && !ran.stderr.contains("adopt"), "{ran}");
 }
