@@ -22,6 +22,7 @@ mod forms;
 mod graph;
 mod help;
 mod history;
+mod http_server;
 mod init;
 mod ledger;
 mod lookup;

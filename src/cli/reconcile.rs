@@ -14,6 +14,7 @@ use jiff::Timestamp;
 
 use super::applying::{AT_ONCE, How, WhenFailed};
 use super::forms::among;
+use super::http_server::Server;
 use super::places::Places;
 use super::signals::Stop;
 use super::turn::Turn;
@@ -28,7 +29,6 @@ use crate::render::one_line;
 use crate::render::reconcile::{self as shown, json};
 use board::Board;
 use round::Rounds;
-use server::Server;
 use webhook::Webhook;
 
 /// The formats that it prints.
@@ -123,7 +123,10 @@ impl Reconcile {
         let fixes = self.drift == OnDrift::Fix;
         let board = Arc::new(Board::new(self.every, fixes));
         let server = match self.listen {
-            Some(address) => Some(Server::start(address, board.clone()).await?),
+            Some(address) => {
+                let board = board.clone();
+                Some(Server::start(address, Arc::new(move |path| server::answer(&board, path))).await?)
+            }
             None => None,
         };
         if let Some(server) = &server {
