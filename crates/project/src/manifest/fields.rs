@@ -14,7 +14,7 @@ use super::{PROJECT_FILE, schema};
 const TOLD: usize = 8;
 
 /// A place in a schema that a path leads to.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaField {
     pub path: String,
     /// What it is, a paragraph each: of the field first, then of its type.
@@ -27,7 +27,7 @@ pub struct SchemaField {
 }
 
 /// A field of a map.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     pub name: String,
     pub about: String,
@@ -37,12 +37,12 @@ pub struct Field {
 /// What all paths start from.
 #[derive(Debug)]
 pub struct Book {
-    roots: [Value; 2],
+    roots: Vec<Value>,
 }
 
 impl Default for Book {
     fn default() -> Self {
-        Self { roots: [schema::fields(), schema::project_file()] }
+        Self { roots: vec![schema::fields(), schema::project_file()] }
     }
 }
 
@@ -52,10 +52,20 @@ impl Book {
         self.roots.iter().find_map(|root| Tree { root, path }.find(path))
     }
 
+    /// The fields of another kind of file.
+    pub fn of(schema: Value) -> Self {
+        Self { roots: vec![schema] }
+    }
+
     /// The project file as a whole.
     pub fn project_file(&self) -> SchemaField {
-        Tree { root: &self.roots[1], path: "" }
-            .place(PROJECT_FILE, SchemaStep { schema: &self.roots[1], required: false })
+        self.file(PROJECT_FILE)
+    }
+
+    /// A file as a whole: the last of those whose fields are known.
+    pub fn file(&self, name: &str) -> SchemaField {
+        let root = self.roots.last().unwrap_or(&Value::Null);
+        Tree { root, path: "" }.place(name, SchemaStep { schema: root, required: false })
     }
 
     /// Every path, kinds first, without what defaults and overlays repeat.
