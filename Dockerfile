@@ -8,6 +8,8 @@ COPY src src
 # Cargo.toml names the benches and the support of the tests. Neither is built.
 COPY benches benches
 COPY crates crates
+# The binary has the book in it.
+COPY docs docs
 RUN cargo build --release --locked --bin pushplan
 
 FROM alpine:3.22@sha256:14358309a308569c32bdc37e2e0e9694be33a9d99e68afb0f5ff33cc1f695dce

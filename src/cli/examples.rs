@@ -2,7 +2,7 @@
 
 use clap::Command;
 
-const EXAMPLES: [(&str, [&str; 2]); 39] = [
+const EXAMPLES: [(&str, [&str; 2]); 40] = [
     ("adopt", ["adopt segments/lapsed-buyers", "adopt --all-matching"]),
     ("api", ["api GET /api/segments", "api GET /api/schedules --paginate"]),
     ("apply", ["apply --target production", "apply --yes --only 'segments/*'"]),
@@ -11,6 +11,7 @@ const EXAMPLES: [(&str, [&str; 2]); 39] = [
     ("completions", ["completions bash", "completions fish"]),
     ("destroy", ["destroy --dry-run", "destroy --confirm local"]),
     ("diff", ["diff HEAD~1..HEAD", "diff main..HEAD --format markdown"]),
+    ("docs", ["docs", "docs --out book"]),
     ("doctor", ["doctor", "doctor --target local --format json"]),
     ("drift", ["drift", "drift --target production --detailed-exitcode"]),
     ("explain", ["explain segments", "explain MS107"]),

@@ -94,7 +94,7 @@ fn unknown(word: &str, above: &Command, words: usize) -> Failure {
 }
 
 /// Every `--format` of every command, with what can stand behind it.
-fn forms() -> Vec<Forms> {
+pub(super) fn forms() -> Vec<Forms> {
     fn below(command: &Command, above: &str, into: &mut Vec<Forms>) {
         for command in command.get_subcommands() {
             let name = format!("{above}{}", command.get_name());

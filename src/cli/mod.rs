@@ -11,6 +11,7 @@ mod complete;
 mod completions;
 mod destroy;
 mod diff;
+mod docs;
 mod doctor;
 mod drift;
 mod drifting;
@@ -73,6 +74,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::nouns::zone;
 use crate::render::{Commands, Out};
+
+pub use docs::book;
 
 /// What the program is called.
 const NAME: &str = "pushplan";
@@ -147,6 +150,7 @@ commands! {
         init::Init,
         serve::Serve,
         doctor::Doctor answers,
+        docs::Docs,
         explain::Explain answers,
         help::Help answers,
     }

@@ -95,42 +95,45 @@ pub fn formats(all: &[Forms]) -> String {
     out
 }
 
+/// How times and zones are read, by a label.
+pub(crate) const TIMES: &[(&str, &str)] = &[
+    (
+        "written as",
+        "a date, a T and a clock time: 2026-11-27T09:00. Without a time zone it is UTC; a Z at its end says so.",
+    ),
+    (
+        "time_zone",
+        "the IANA name of a zone beside a time, such as Europe/Paris. Offsets and abbreviations such as CET are refused (SC105, SC106).",
+    ),
+    ("sent as", "scheduled_time goes to the service in UTC, whatever zone it was written in."),
+    ("local time", "local_scheduled_time is a clock time in the zone of each device, and has no time_zone."),
+    (
+        "skipped",
+        "a time that is left out when the clocks are put forward does not exist: SC102 names the one that they jump to.",
+    ),
+    (
+        "twice",
+        "a time that comes twice when the clocks are put back is refused: SC103 names both moments in UTC, to choose from.",
+    ),
+    (
+        "each device",
+        "which moment a zone takes that skips a local time, or has it twice, is for the service to decide: keep away from those hours.",
+    ),
+    (
+        "shown",
+        "plans and calendars show the author's zone, UTC, and the recipients' clocks; reports and the ledger are in UTC.",
+    ),
+    ("lengths", "delays are lengths of time such as 90s, 10m or 1h30m; a day has 24 hours."),
+    (
+        "database",
+        "the IANA database of this machine (TZDIR, /usr/share/zoneinfo), or the one that is built in where there is none. `pushplan doctor` tells which one and its version.",
+    ),
+];
+
 pub(crate) fn time_zones() -> String {
     let mut out = String::new();
     heading(&mut out, "How times and time zones are read");
-    for (label, words) in [
-        (
-            "written as",
-            "a date, a T and a clock time: 2026-11-27T09:00. Without a time zone it is UTC; a Z at its end says so.",
-        ),
-        (
-            "time_zone",
-            "the IANA name of a zone beside a time, such as Europe/Paris. Offsets and abbreviations such as CET are refused (SC105, SC106).",
-        ),
-        ("sent as", "scheduled_time goes to the service in UTC, whatever zone it was written in."),
-        ("local time", "local_scheduled_time is a clock time in the zone of each device, and has no time_zone."),
-        (
-            "skipped",
-            "a time that is left out when the clocks are put forward does not exist: SC102 names the one that they jump to.",
-        ),
-        (
-            "twice",
-            "a time that comes twice when the clocks are put back is refused: SC103 names both moments in UTC, to choose from.",
-        ),
-        (
-            "each device",
-            "which moment a zone takes that skips a local time, or has it twice, is for the service to decide: keep away from those hours.",
-        ),
-        (
-            "shown",
-            "plans and calendars show the author's zone, UTC, and the recipients' clocks; reports and the ledger are in UTC.",
-        ),
-        ("lengths", "delays are lengths of time such as 90s, 10m or 1h30m; a day has 24 hours."),
-        (
-            "database",
-            "the IANA database of this machine (TZDIR, /usr/share/zoneinfo), or the one that is built in where there is none. `pushplan doctor` tells which one and its version.",
-        ),
-    ] {
+    for (label, words) in TIMES {
         row(&mut out, &[(label, 11)], words);
     }
     out.push_str("\n`pushplan explain SC102`, or any other code, says more.\n");

@@ -1,5 +1,6 @@
 //! What people and programs read. One file per form; nothing else prints.
 
+pub mod book;
 pub mod calendar;
 pub mod cases;
 pub mod ci;

@@ -1,6 +1,8 @@
 //! Commands and what documents say of them, as a user meets them.
 
+mod book;
 mod codes;
+mod console;
 mod device_tests;
 mod embed;
 mod explain;

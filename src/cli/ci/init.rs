@@ -311,7 +311,7 @@ impl Team {
         if host == Host::Gitlab && self.pushes() {
             steps.push(
                 "Let jobs push the ledger: Settings > CI/CD > Job token permissions > Allow Git push requests to the \
-                 repository.\nBefore GitLab 17.2, or for another repository: an access token, as the README says."
+                 repository.\nBefore GitLab 17.2, or for another repository: an access token: see Use GitLab CI in `pushplan docs`."
                     .to_owned(),
             );
         }

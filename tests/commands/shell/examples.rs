@@ -63,15 +63,16 @@ impl Sample {
         let folder = Folder::new();
         let copied = self.shell(&folder, &format!("cp -r '{}/.' .", self.folder.path().display()));
         assert_eq!(copied.code, 0, "{copied}");
-        if example.starts_with("pushplan serve") {
+        if example.starts_with("pushplan serve") || example == "pushplan docs" {
             // The usual port may be in use.
+            let port = if example == "pushplan docs" { "" } else { "--port 0" };
             let mut serve = command("sh", &folder);
-            serve.args(["-c", &format!("exec {example} --port 0")]).stdout(Stdio::piped());
+            serve.args(["-c", &format!("exec {example} {port}")]).stdout(Stdio::piped());
             let mut serving = serve.spawn().expect("it starts");
             let line = BufReader::new(serving.stdout.take().expect("its output")).lines().next();
             serving.kill().expect("it is ended");
             serving.wait().expect("it ends");
-            let is_ready = line.is_some_and(|line| line.is_ok_and(|line| line.starts_with("Ready on http://")));
+            let is_ready = line.is_some_and(|line| line.is_ok_and(|line| line.contains(" http://")));
             return (!is_ready).then(|| format!("{example}: it is not ready"));
         }
         let ran = self.shell(&folder, example);

@@ -1,0 +1,173 @@
+//! Every field of every kind and of the project file, from the schemas that `pushplan explain` reads.
+
+use std::fmt::Write;
+
+use super::{Chapter, code, file_name, head, line, prose, titled};
+use crate::kinds::KINDS;
+use crate::manifest::PROJECT_FILE;
+use crate::manifest::fields::{Book, Field, SchemaField};
+
+/// How many lines a page may have. What is longer goes to pages of its own.
+const LONGEST: usize = 170;
+/// What device tests are called.
+const TESTS: &str = "*.test.yaml";
+/// What every kind has and one page describes.
+const SHARED: &str = "lifecycle";
+
+/// A field that is a map, with all maps in it.
+struct Section {
+    place: SchemaField,
+    /// What can stand in each field.
+    types: Vec<String>,
+    below: Vec<Section>,
+}
+
+/// The list of kinds, a page or more for each, and the page that all share.
+pub(super) fn kinds() -> Vec<Chapter> {
+    let book = Book::default();
+    let mut index = titled("Kinds");
+    index.push_str(
+        "A manifest is a map by kind, then by key: `segments: {lapsed-buyers: {...}}`. `pushplan explain KIND` and \
+         `pushplan explain FIELD`, such as `pushplan explain pipelines.outcome.delay`, print the same descriptions.\n\n",
+    );
+    head(&mut index, &["kind", "purpose", "parts with a page of their own"]);
+    let mut pages = Vec::new();
+    for kind in KINDS {
+        let own = book.find(kind.key).map(|place| chapters(&book, place, "kinds/", 1)).unwrap_or_default();
+        let link = |chapter: &Chapter| {
+            let path = chapter.page.path.trim_start_matches("reference/");
+            format!("[{}]({path})", code(&chapter.title))
+        };
+        let mut links = own.iter().map(link);
+        let (kind_link, parts) = (links.next().unwrap_or_default(), links.collect::<Vec<_>>());
+        line(&mut index, &[kind_link, prose(kind.purpose), parts.join(", ")]);
+        pages.extend(own);
+    }
+    index.push_str("\nBeside the kinds, a manifest can have these:\n\n");
+    head(&mut index, &["key", "purpose"]);
+    for (key, path) in [(SHARED, "segments.lifecycle"), ("defaults", "defaults"), ("overlays", "overlays")] {
+        let about = book.find(path).and_then(|place| place.about.into_iter().next()).unwrap_or_default();
+        let name = if key == SHARED { format!("[`{key}`](kinds/{key}.md) of any resource") } else { code(key) };
+        line(&mut index, &[name, prose(&about)]);
+    }
+    let shared = book.find(&format!("segments.{SHARED}"));
+    pages.extend(shared.map(|place| {
+        let mut text = titled("`lifecycle`");
+        text.push_str("Every resource can have it.\n\n");
+        section(&book, place, &mut Vec::new()).body(&mut text, &|_| None);
+        Chapter::new(1, "lifecycle", format!("reference/kinds/{SHARED}.md"), text)
+    }));
+    pages.insert(0, Chapter::new(0, "Kinds", "reference/kinds.md", index));
+    pages
+}
+
+/// The fields of the other files: `pushplan.toml` and device tests.
+pub(super) fn files() -> Vec<Chapter> {
+    let (project, tests) = (Book::default(), Book::of(crate::cases::schema()));
+    let mut pages = chapters(&project, project.project_file(), "", 0);
+    pages.extend(chapters(&tests, tests.file(TESTS), "", 0));
+    pages
+}
+
+/// Whether a path is that of a whole file, whose fields have no path before them.
+fn is_file(path: &str) -> bool {
+    path == PROJECT_FILE || path == TESTS
+}
+
+/// The path of a field.
+fn below(place: &SchemaField, name: &str) -> String {
+    if is_file(&place.path) { name.to_owned() } else { format!("{}.{name}", place.path) }
+}
+
+/// The page of a place, followed by those of the parts that have no room on it.
+fn chapters(book: &Book, place: SchemaField, folder: &str, depth: usize) -> Vec<Chapter> {
+    let mut section = section(book, place, &mut Vec::new());
+    let mut apart = Vec::new();
+    while section.lines() > LONGEST && !section.below.is_empty() {
+        apart.push(section.take_largest());
+    }
+    let own = file_name(&section.place.path);
+    let mut text = titled(&code(&section.place.path));
+    let mut pages = Vec::new();
+    apart.sort_by(|one, other| one.place.path.cmp(&other.place.path));
+    let link = |path: &str| {
+        let is_apart = apart.iter().any(|section| section.place.path == path);
+        let shared = path.strip_suffix(SHARED).filter(|rest| rest.ends_with('.') && !folder.is_empty());
+        match (is_apart, shared) {
+            (_, Some(_)) => Some(format!("{SHARED}.md")),
+            (true, _) => Some(format!("{}.md", file_name(path))),
+            _ => section.has(path).then(|| format!("#{}", anchor(path))),
+        }
+    };
+    section.write(&mut text, true, &link);
+    pages.push(Chapter::new(depth, section.place.path.clone(), format!("reference/{folder}{own}.md"), text));
+    for part in apart {
+        pages.extend(chapters(book, part.place, folder, depth + usize::from(depth < 2)));
+    }
+    pages
+}
+
+/// A place and the maps beneath it. A map with the fields of one around it repeats that one, and is not opened.
+fn section(book: &Book, place: SchemaField, around: &mut Vec<Vec<Field>>) -> Section {
+    let mut parts = Vec::new();
+    around.push(place.fields.clone());
+    let mut types = Vec::new();
+    for field in &place.fields {
+        let found = book.find(&below(&place, &field.name));
+        types.push(found.as_ref().map(|found| found.what.clone()).unwrap_or_default());
+        let is_open = |found: &SchemaField| !found.fields.is_empty() && !around.contains(&found.fields);
+        let found = found.filter(|found| field.name != SHARED && is_open(found));
+        parts.extend(found.map(|found| section(book, found, around)));
+    }
+    around.pop();
+    Section { place, types, below: parts }
+}
+
+impl Section {
+    fn lines(&self) -> usize {
+        let own = 8 + self.place.about.len() * 2 + self.place.fields.len();
+        own + self.below.iter().map(Section::lines).sum::<usize>()
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.place.path == path || self.below.iter().any(|section| section.has(path))
+    }
+
+    /// Takes out the largest part that fits on a page, or else the largest of all.
+    fn take_largest(&mut self) -> Section {
+        let largest = (0..self.below.len()).max_by_key(|at| self.below[*at].lines()).unwrap_or_default();
+        self.below.remove(largest)
+    }
+
+    fn write(&self, out: &mut String, is_first: bool, link: &impl Fn(&str) -> Option<String>) {
+        if !is_first {
+            let _ = write!(out, "\n## {}\n\n", code(&self.place.path));
+        }
+        self.body(out, link);
+        for section in &self.below {
+            section.write(out, false, link);
+        }
+    }
+
+    /// What the place is, and the table of its fields.
+    fn body(&self, out: &mut String, link: &impl Fn(&str) -> Option<String>) {
+        for paragraph in &self.place.about {
+            let _ = write!(out, "{}\n\n", prose(paragraph));
+        }
+        let _ = write!(out, "Type: {}.\n\n", prose(&self.place.what));
+        head(out, &["field", "type", "required", "description"]);
+        for (field, what) in self.place.fields.iter().zip(&self.types) {
+            let name = match link(&below(&self.place, &field.name)) {
+                Some(to) => format!("[{}]({to})", code(&field.name)),
+                None => code(&field.name),
+            };
+            let required = if field.required { "yes" } else { "" };
+            line(out, &[name, prose(what), required.to_owned(), prose(&field.about)]);
+        }
+    }
+}
+
+/// The heading's anchor, as mdBook and code hosts make it.
+fn anchor(path: &str) -> String {
+    path.replace('.', "")
+}
