@@ -152,6 +152,18 @@ fn joined(from: &str, link: &str) -> String {
 }
 
 #[test]
+fn the_readme_links_to_pages_that_exist() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("the README");
+    let links = links_of(&readme);
+    let local: Vec<&String> = links.iter().filter(|link| !link.starts_with("https://")).collect();
+    assert!(local.len() > 5, "{links:?}");
+    for link in local {
+        let path = link.split('#').next().unwrap_or_default();
+        assert!(root().join(path).is_file(), "the README links to {link}");
+    }
+}
+
+#[test]
 fn every_page_is_two_clicks_from_the_first() {
     let book = book();
     let html: BTreeMap<String, String> = files(&book).into_iter().map(|file| (file.path, file.text)).collect();

@@ -7,6 +7,8 @@ use std::process::Command;
 use super::console::Document;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+/// How many lines the README may have: one page.
+const LONGEST: usize = 250;
 
 #[test]
 fn the_console_blocks_of_the_readme_do_what_they_show() {
@@ -15,6 +17,13 @@ fn the_console_blocks_of_the_readme_do_what_they_show() {
     if let Some(diff) = readme.check() {
         panic!("the README shows something else than what happens (PUSHPLAN_BLESS=1 writes it anew):\n{diff}");
     }
+}
+
+#[test]
+fn the_readme_is_one_page() {
+    let readme = fs::read_to_string(Path::new(ROOT).join("README.md")).expect("the README");
+    let lines = readme.lines().count();
+    assert!(lines <= LONGEST, "{lines} lines, at most {LONGEST}: move facts to a page of the book");
 }
 
 /// The two commands of the set-up, which a newcomer copies first.

@@ -362,15 +362,14 @@ fn is_like(answer: &str, shown: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// The README's walk through the service, in a shell: what a line `#> ` shows is what the command before it answers.
+/// The book's walk through the service, in a shell: what a line `#> ` shows is what the command before it answers.
 #[test]
-fn the_walk_of_the_readme_answers_what_it_shows() {
-    let readme = include_str!("../../README.md");
-    let section = readme.split("## The service, built in\n").nth(1).expect("the section");
-    let blocks: Vec<&str> = section.split("```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
+fn the_walk_of_the_book_answers_what_it_shows() {
+    let page = include_str!("../../docs/src/how-to/built-in-service.md");
+    let blocks: Vec<&str> = page.split("```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
     let arguments: Vec<&str> = blocks[0].strip_prefix("pushplan serve ").expect("a command").split(' ').collect();
     if Command::new("curl").arg("--version").stdout(Stdio::null()).status().is_err() {
-        return not_run("curl, which the README uses", "install it");
+        return not_run("curl, which the book uses", "install it");
     }
     // Behind each thing that is shown comes a line that ends what was answered.
     let shown: Vec<&str> = blocks[1].lines().filter_map(|line| line.strip_prefix("#> ")).collect();
@@ -396,6 +395,6 @@ fn the_walk_of_the_readme_answers_what_it_shows() {
     let answers: Vec<&str> = answers.split("\n<end>\n").collect();
     assert_eq!(answers.len(), shown.len() + 1, "{answers:?}");
     for (shown, answer) in shown.into_iter().zip(answers) {
-        assert!(is_like(answer, shown), "the README shows {shown}\nand it answers {answer}");
+        assert!(is_like(answer, shown), "the book shows {shown}\nand it answers {answer}");
     }
 }

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::process::Command;
 
-use pushplan_testing::Folder;
+use pushplan_testing::{Folder, root};
 
 use super::{command, contents, program, ran};
 
@@ -62,10 +62,10 @@ fn as_expected(shell: &str, found: &[Vec<String>]) {
     }
 }
 
-/// What the README says to write into the file that a shell begins with.
-fn readme(shell: &str) -> String {
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).expect("the README");
-    let line = readme.lines().find(|line| line.contains(&format!("pushplan completions {shell}"))).expect("a line");
+/// What the book says to write into the file that a shell begins with.
+fn set_up(shell: &str) -> String {
+    let page = std::fs::read_to_string(root().join("docs/src/how-to/shell-and-editor.md")).expect("the page");
+    let line = page.lines().find(|line| line.contains(&format!("pushplan completions {shell}"))).expect("a line");
     line.split("  #").next().unwrap_or_default().trim().to_owned()
 }
 
@@ -78,7 +78,7 @@ fn bash_completes_from_the_project() {
     let Some(bash) = program("bash") else { return };
     let (folder, listener) = project();
     let before = contents(folder.path());
-    let mut script = readme("bash")
+    let mut script = set_up("bash")
         + "\n\
         ask() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMP_TYPE=9; COMPREPLY=()\n\
         _pushplan_complete pushplan \"${COMP_WORDS[COMP_CWORD]}\" \"\"\n\
@@ -111,7 +111,7 @@ fn bash_completes_what_stands_behind_an_equals_sign() {
         // Where it separates none, nothing is taken away.
         (&["plan", "--target=stag"], 2, "--target=stag", &["--target=staging"]),
     ];
-    let mut script = readme("bash")
+    let mut script = set_up("bash")
         + "\n\
         ask() { COMP_CWORD=$1; local typed=$2; shift 2; COMP_WORDS=(\"$@\"); COMP_TYPE=9; COMPREPLY=()\n\
         _pushplan_complete pushplan \"$typed\" \"\"\n\
@@ -135,7 +135,7 @@ fn fish_completes_from_the_project() {
     let (folder, _listener) = project();
     // It is read by itself, when something of pushplan is completed for the first time.
     folder.write(".config/fish/completions/README", "Completions go here.");
-    let mut script = readme("fish") + "\n";
+    let mut script = set_up("fish") + "\n";
     for (words, _) in ASKED {
         // What was typed, where a star is no pattern yet.
         script.push_str(&format!("complete -C {}; echo -----\n", quoted(&format!("pushplan {}", words.join(" ")))));
@@ -151,7 +151,7 @@ fn elvish_completes_from_the_project() {
     let (folder, _listener) = project();
     // The editor is there for people alone; what the script sets in it is called as the editor would.
     let mut script = "var edit: = (ns [&completion:=(ns [&arg-completer=[&]])])\n".to_owned();
-    script.push_str(&format!("{}\n", readme("elvish")));
+    script.push_str(&format!("{}\n", set_up("elvish")));
     for (words, _) in ASKED {
         let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         script
@@ -171,7 +171,7 @@ fn what_powershell_would_ask_is_answered() {
     script.args(["completions", "powershell"]);
     let script = ran(script).stdout;
     assert!(script.contains("Register-ArgumentCompleter -Native -CommandName pushplan"), "{script}");
-    assert_eq!(readme("powershell"), "pushplan completions powershell | Out-String | Invoke-Expression");
+    assert_eq!(set_up("powershell"), "pushplan completions powershell | Out-String | Invoke-Expression");
     assert!(script.contains("$env:PUSHPLAN_COMPLETE = \"powershell\"") && script.contains("& pushplan -- $args"));
     for (words, expected) in ASKED {
         let mut asked = command(env!("CARGO_BIN_EXE_pushplan"), &folder);
@@ -200,7 +200,7 @@ fn zsh_completes_what_is_typed() {
         zpty -w inner 'PS1= PS2= RPS1=; autoload -Uz compinit && compinit -D -u; README'\n\
         zpty -w inner 'tell() { BUFFER=\"print -r -- \\\"<${(V)BUFFER}>\\\"\"; zle accept-line }; zle -N tell; bindkey \"^X\" tell; print rea\"\"dy'\n\
         expect ready >/dev/null\n"
-        .replace("README", &readme("zsh"));
+        .replace("README", &set_up("zsh"));
     for (words, _) in typed {
         script.push_str(&format!("zpty -w -n inner $'{words}\\t\\x18'\nexpect '>\"' >/dev/null; expect '>' \n"));
     }
