@@ -61,6 +61,29 @@ fn every_page_is_shown_well_in_a_browser() {
     assert!(told.is_empty(), "{}", told.join("\n"));
 }
 
+/// Pages of the book: prose, wide blocks, wide tables and long words. Their links are checked with the book.
+#[test]
+fn pages_of_the_book_are_shown_well_in_a_browser() {
+    const PAGES: [&str; 5] = [
+        "index.html",
+        "tutorial/first-project.html",
+        "how-to/guards.html",
+        "reference/commands-apply.html",
+        "reference/kinds/scheduled-pushes-push.html",
+    ];
+    let book = pushplan::render::book::html::files(&pushplan::cli::book());
+    let file = |path: &&str| {
+        let page = book.iter().find(|file| file.path == **path).unwrap_or_else(|| panic!("{path} is no page"));
+        write(&format!("book-{}", path.trim_end_matches(".html").replace('/', "-")), &page.text)
+    };
+    let files: Vec<PathBuf> = PAGES.iter().map(file).collect();
+    let found = look_at(&files).unwrap_or_default();
+    for one in &found {
+        let wrong: Vec<&str> = wrong(one).into_iter().filter(|key| *key != "broken").collect();
+        assert!(wrong.is_empty(), "{wrong:?}: {one:#}");
+    }
+}
+
 #[test]
 fn what_is_wrong_with_a_page_is_found() {
     let page = "<!doctype html><html lang=en><head><title>x</title></head><body><main><h1>x</h1>\
