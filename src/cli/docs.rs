@@ -12,6 +12,7 @@ use hyper::{Response, StatusCode};
 
 use super::help::{command_line, forms};
 use super::http_server::Server;
+use super::init::example;
 use super::signals::Signals;
 use super::{Command, Context, Ended, runtime};
 use crate::exit::Exit;
@@ -42,7 +43,7 @@ pub fn book() -> Book {
     line.build();
     let sample = |sample: &Sample| SampleFile { name: sample.name, about: sample.about, text: sample.text };
     let samples = SAMPLES.iter().map(sample).collect();
-    Book::new(&CommandTables { line: &line, groups: Command::GROUPS, forms: forms(), samples })
+    Book::new(&CommandTables { line: &line, groups: Command::GROUPS, forms: forms(), samples, example })
 }
 
 impl Docs {

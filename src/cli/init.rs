@@ -3,7 +3,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use jiff::civil::Date;
+use jiff::civil::{Date, date};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
@@ -79,6 +79,19 @@ impl Init {
         context.out.print(&lines.join("\n"));
         Ok(Exit::Done)
     }
+}
+
+/// The part of the sample that declares resources of a kind, as it is written on one certain day.
+pub(super) fn example(kind: &str) -> Option<String> {
+    const WRITTEN_ON: Date = date(2035, 11, 2);
+    let manifests = FILES.iter().filter(|(name, _)| name.ends_with(".yaml") && !name.ends_with(".test.yaml"));
+    manifests.map(|(_, text)| dated(text, WRITTEN_ON)).find_map(|text| {
+        let mut lines = text.lines().skip_while(|line| line.strip_suffix(':') != Some(kind));
+        let head = lines.next()?;
+        let rest = lines.take_while(|line| line.is_empty() || line.starts_with(' '));
+        let part: Vec<&str> = std::iter::once(head).chain(rest).collect();
+        Some(part.join("\n").trim_end().to_owned())
+    })
 }
 
 fn dated(text: &str, today: Date) -> String {

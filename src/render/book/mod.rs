@@ -78,6 +78,8 @@ pub struct CommandTables<'a> {
     pub forms: Vec<Forms>,
     /// Files that `serve` reads, with a sample of each.
     pub samples: Vec<SampleFile>,
+    /// The resources of a kind in the sample project.
+    pub example: fn(&str) -> Option<String>,
 }
 
 /// A file with a sample.

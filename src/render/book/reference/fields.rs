@@ -23,7 +23,7 @@ struct Section {
 }
 
 /// The list of kinds, a page or more for each, and the page that all share.
-pub(super) fn kinds() -> Vec<Chapter> {
+pub(super) fn kinds(example: fn(&str) -> Option<String>) -> Vec<Chapter> {
     let book = Book::default();
     let mut index = titled("Kinds");
     index.push_str(
@@ -33,7 +33,13 @@ pub(super) fn kinds() -> Vec<Chapter> {
     head(&mut index, &["kind", "purpose", "parts with a page of their own"]);
     let mut pages = Vec::new();
     for kind in KINDS {
-        let own = book.find(kind.key).map(|place| chapters(&book, place, "kinds/", 1)).unwrap_or_default();
+        let mut own = book.find(kind.key).map(|place| chapters(&book, place, "kinds/", 1)).unwrap_or_default();
+        if let (Some(first), Some(example)) = (own.first_mut(), example(kind.key)) {
+            let _ = write!(
+                first.page.text,
+                "\n## Example\n\nFrom the project that `pushplan init` writes:\n\n```yaml\n{example}\n```\n"
+            );
+        }
         let link = |chapter: &Chapter| {
             let path = chapter.page.path.trim_start_matches("reference/");
             format!("[{}]({path})", code(&chapter.title))

@@ -30,7 +30,7 @@ impl Chapter {
 
 /// All pages, in the order of the summary.
 pub(super) fn chapters(commands: &CommandTables) -> Vec<Chapter> {
-    let mut all = fields::kinds();
+    let mut all = fields::kinds(commands.example);
     all.extend(fields::files());
     all.extend(commands::chapters(commands));
     all.extend(codes::chapters());
