@@ -28,7 +28,7 @@ fn a_damaged_commit_is_not_remembered_once_the_server_is_repaired() {
         assert_eq!(ran.code, 1, "{arguments:?}: {ran}");
         says(&ran.stderr, &["record 5 is damaged", "the last good record is 4"]);
     }
-    for name in ["refs/pushplan/local", "refs/pushplan-mark/local"] {
+    for name in ["refs/pushplan/local", "refs/pushplan_mark/local"] {
         git(stage.server(), &["update-ref", name, &sound]);
     }
     says(&project.good(&["plan"]).stdout, &["No changes."]);

@@ -24,6 +24,7 @@ use super::AppendError;
 use super::codec;
 use super::intent::Seq;
 use super::store::{New, Pending, Sibling, Start, Store, Stored, Unread};
+use exchange::Mark;
 use home::Home;
 use objects::Tip;
 use remote::{Refs, Remote};
@@ -52,8 +53,8 @@ pub struct GitStore {
     is_unrooted: AtomicBool,
     /// The server does not move the mark together with the records.
     is_unmarked: AtomicBool,
-    /// The commit of the mark, when it was last looked at.
-    mark: Mutex<Option<String>>,
+    /// The mark, when it was last looked at.
+    mark: Mutex<Option<Mark>>,
 }
 
 /// What was seen last.
@@ -192,14 +193,14 @@ impl GitStore {
     /// says nothing.
     async fn marked(&self, home: &Home, tip: Option<&Tip>) -> Option<Tip> {
         let mark = self.mark.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
-        if tip.is_some_and(|tip| tip.commit == mark) {
+        if tip.is_some_and(|tip| tip.commit == mark.commit) {
             return None;
         }
         home.make(&self.root).await.ok()?;
-        let mut marked = home.records().tip(&mark).await.ok()?;
+        let mut marked = home.records().tip(&mark.commit).await.ok()?;
         if marked.is_none() {
-            self.fetch(home, &self.refs.mark()).await.ok()?;
-            marked = home.records().tip(&mark).await.ok()?;
+            self.fetch(home, &mark.name).await.ok()?;
+            marked = home.records().tip(&mark.commit).await.ok()?;
         }
         marked.filter(|marked| tip.map_or(0, Tip::last) < marked.last())
     }

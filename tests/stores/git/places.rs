@@ -147,7 +147,7 @@ impl Place for Team {
             let files = git(&self.server(), &["ls-tree", "-r", "--name-only", at]);
             files.lines().find(|file| file.ends_with(&format!("{seq:08}.json"))).map(str::to_owned)
         };
-        let own = all.lines().filter(|name| !name.starts_with("refs/pushplan-mark/"));
+        let own = all.lines().filter(|name| !name.starts_with("refs/pushplan_mark/"));
         let (at, file) = own.clone().find_map(|at| Some((at, file(at)?))).expect("a record");
         self.damage_at(at, |tree| match with {
             Some(bytes) => fs::write(tree.join(&file), bytes).expect("a file"),

@@ -14,7 +14,14 @@ pub struct There {
     /// Whether it has what was before a checkpoint.
     pub has_history: bool,
     /// The newest commit that the records ever had.
-    pub mark: Option<String>,
+    pub mark: Option<Mark>,
+}
+
+/// A ref beside the records.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    pub name: String,
+    pub commit: String,
 }
 
 /// One ref that is to move to a commit.
@@ -56,8 +63,8 @@ impl Home {
     /// What the other end has now.
     pub async fn there(&self, refs: &Refs) -> Result<There, Trouble> {
         let histories = refs.histories();
-        let mark = refs.mark();
-        let args = ["ls-remote", "--quiet", "--", &self.remote, &refs.tip, &mark, &format!("{histories}*")];
+        let (mark, earlier) = (refs.mark(), refs.earlier_mark());
+        let args = ["ls-remote", "--quiet", "--", &self.remote, &refs.tip, &mark, &earlier, &format!("{histories}*")];
         let ran = self.git.run(&args, b"").await?;
         if !ran.is_ok {
             return Err(Trouble::of(&ran.err));
@@ -69,7 +76,9 @@ impl Home {
             if name == refs.tip {
                 there.tip = Some(id.to_owned());
             } else if name == mark {
-                there.mark = Some(id.to_owned());
+                there.mark = Some(Mark { name: mark.clone(), commit: id.to_owned() });
+            } else if name == earlier {
+                there.mark.get_or_insert_with(|| Mark { name: earlier.clone(), commit: id.to_owned() });
             } else if name.starts_with(&histories) {
                 there.has_history = true;
             }

@@ -102,8 +102,14 @@ impl Refs {
     }
 
     /// The newest commit that the records ever had. It moves together with them, so that records that are set back are
-    /// noticed by everyone, also in a fresh clone.
+    /// noticed by everyone, also in a fresh clone. A server moves refs one by one, in the order of their names, and may be killed in
+    /// between: this one comes after the records, because a mark without its record looks like a record that is lost.
     pub fn mark(&self) -> String {
+        format!("refs/pushplan_mark/{}", self.target)
+    }
+
+    /// The name of the mark in earlier versions. It is read as long as there is no other.
+    pub fn earlier_mark(&self) -> String {
         format!("refs/pushplan-mark/{}", self.target)
     }
 
@@ -127,6 +133,14 @@ impl Refs {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_moves_the_mark_after_the_records() {
+        for target in ["a", "prod", "shop-de/eu"] {
+            let refs = Refs::of(target);
+            assert!(refs.tip < refs.mark(), "{refs:?}");
+        }
+    }
 
     #[test]
     fn a_setting_is_a_name_an_address_or_a_folder_and_never_an_option() {
