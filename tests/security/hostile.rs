@@ -444,6 +444,14 @@ mod on_the_disk {
             assert_eq!(codes(&with(outside)), ["RF106"], "{outside}");
         }
 
+        for hidden in [".git/config", "./.git/config", ".pushplan/service.env", "bodies/.env", ".netrc"] {
+            let body = with(hidden);
+            let secret = "AUTHORIZATION: basic c2VjcmV0";
+            body.write(hidden, secret);
+            assert_eq!(codes(&body), ["RF106"], "{hidden}");
+            assert!(!run(&body, "json").contains(secret), "{hidden}");
+        }
+
         let body = with("body.html");
         symlink("/dev/zero", body.path().join("body.html")).expect("a link");
         assert_eq!(codes(&body), ["RF107"]);

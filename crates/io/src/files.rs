@@ -204,18 +204,28 @@ fn within(bytes: Vec<u8>, limit: u64) -> Result<Vec<u8>, ReadError> {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refused {
     Outside,
+    /// It is hidden, as git's settings and the credentials of the built-in service are.
+    Hidden,
     Link(PathBuf),
     Unreadable(ReadError),
+}
+
+/// The parts of a name that leads neither out of a folder nor to something hidden.
+pub fn parts(name: &str) -> Result<impl Iterator<Item = Component<'_>>, Refused> {
+    let parts = || Path::new(name).components().filter(|part| *part != Component::CurDir);
+    if !parts().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(Refused::Outside);
+    }
+    if parts().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b".")) {
+        return Err(Refused::Hidden);
+    }
+    Ok(parts())
 }
 
 /// The path of a file that a manifest names: beneath the project's folder and reached without a link.
 pub fn beneath(root: &Path, name: &str) -> Result<PathBuf, Refused> {
     let mut path = root.to_owned();
-    let parts = || Path::new(name).components().filter(|part| *part != Component::CurDir);
-    if !parts().all(|part| matches!(part, Component::Normal(_))) {
-        return Err(Refused::Outside);
-    }
-    for part in parts() {
+    for part in parts(name)? {
         path.push(part);
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_symlink() => return Err(Refused::Link(path)),

@@ -101,7 +101,7 @@ codes! {
     RF103 Error Free "no tag group has this name"
     RF104 Error Fixed "no variable has this name"
     RF105 Error Fixed "the same resource stands in two places"
-    RF106 Error Fixed "a file lies outside the project"
+    RF106 Error Fixed "a file lies outside the project or is hidden"
     RF107 Error Fixed "a file is reached through a symbolic link"
     RF108 Error Fixed "a file that the manifest names cannot be read"
     RF109 Error Fixed "no target has this name"

@@ -1,7 +1,7 @@
 //! Finding files in a commit as [`super::files`] finds them on the disk: what is read, what is passed over and what is refused
 //! is the same.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use pushplan_io::files::{self, DEPTH_LIMIT, ReadError, Refused, Unreadable};
 use pushplan_io::git::{Commit, TreeEntry};
@@ -52,12 +52,8 @@ fn beneath_folder<'c>(commit: &'c Commit, folder: &str) -> impl Iterator<Item = 
 
 /// The path of a file that a manifest names: beneath the project's folder and reached without a link.
 pub fn beneath(commit: &Commit, root: &Path, name: &str) -> Result<PathBuf, Refused> {
-    let parts = || Path::new(name).components().filter(|part| *part != Component::CurDir);
-    if !parts().all(|part| matches!(part, Component::Normal(_))) {
-        return Err(Refused::Outside);
-    }
     let mut path = PathBuf::new();
-    for part in parts() {
+    for part in files::parts(name)? {
         path.push(part);
         let name = files::plain(&path.to_string_lossy());
         match commit.entries().get(&name) {
