@@ -184,6 +184,10 @@ fn a_ledger_that_the_next_job_does_not_have_is_refused() {
             (one(&["apply", "--yes"]), in_ci()),
             (vec!["apply", "--all-targets", "--yes"], in_ci()),
             (vec!["apply", "plan.json"], in_ci()),
+            (one(&["apply", "--yes"]), vec![("TF_BUILD", "True".to_owned())]),
+            (one(&["apply", "--yes"]), vec![("JENKINS_URL", "https://ci.example".to_owned())]),
+            (one(&["apply", "--yes"]), vec![("TEAMCITY_VERSION", "2026.1".to_owned())]),
+            (one(&["apply", "--yes"]), vec![("CODEBUILD_BUILD_ID", "shop:1".to_owned())]),
             (one(&["apply", "--yes"]), merged.clone()),
             (
                 one(&["apply", "--approved", "--yes"]),

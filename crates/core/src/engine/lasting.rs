@@ -14,7 +14,18 @@ const KEPT: &str = "PUSHPLAN_PERSISTENT_CHECKOUT";
 /// Whether a CI system runs this command.
 pub fn is_in_ci() -> bool {
     let is_set = |name: &&str| std::env::var(name).is_ok_and(|value| !["", "0", "false"].contains(&value.as_str()));
-    ["CI", "GITHUB_ACTIONS", "GITLAB_CI"].iter().any(is_set)
+    const SET: [&str; 9] = [
+        "CI",
+        "GITHUB_ACTIONS",
+        "GITLAB_CI",
+        "TF_BUILD",
+        "JENKINS_URL",
+        "TEAMCITY_VERSION",
+        "CODEBUILD_BUILD_ID",
+        "BUILDKITE",
+        "BITBUCKET_BUILD_NUMBER",
+    ];
+    SET.iter().any(is_set)
 }
 
 /// Refuses a ledger that a CI runner forgets after the job: the next job would not know what this one did, and would create and
