@@ -189,6 +189,20 @@ fn a_clone_that_was_not_updated_is_behind_and_one_without_a_history_cannot_tell(
 }
 
 #[test]
+fn a_clone_that_cannot_tell_brings_no_cancelled_message_back() {
+    let (project, service) = merged();
+    let shallow = cloned(&project, &["--depth", "1"]);
+    project.write(FIRST);
+    commit(&project, "no sale");
+    project.good(&["apply", "--yes"]);
+    share(&project, &shallow);
+    refused(&shallow.run(&["apply", "--yes"]), &["is unknown", "scheduled_pushes/sale", "git fetch --unshallow"]);
+    assert_eq!(pushes(&service), ["first"]);
+    shallow.good(&["apply", "--yes", "--allow-older"]);
+    assert_eq!(pushes(&service), ["first", "sale"]);
+}
+
+#[test]
 fn outside_git_nothing_is_refused_and_the_plan_says_what_was_applied() {
     let (project, service) = merged();
     std::fs::remove_dir_all(project.folder.path().join(".git")).expect("a repository");

@@ -1,6 +1,8 @@
 //! Files that do not contain what was applied last undo nothing of it.
 
 use pushplan_ledger::Ancestry;
+use pushplan_model::kinds;
+use pushplan_model::node::Shared;
 
 use super::{Guard, Limits, Refused, chosen, is_deletion, named, refused};
 use crate::plan::{Action, Change, Plan};
@@ -12,10 +14,15 @@ fn reverses(change: &Change, ancestry: Ancestry) -> bool {
         Action::Update | Action::Replace | Action::ByHand | Action::Forget => {
             change.ledger.is_some() && change.desired != change.ledger
         }
-        // Older files declare what newer ones removed. On another branch, or in a clone that cannot tell, it may well be new.
+        // Older files declare what newer ones removed. On another branch it may well be new. In a clone that cannot tell, it may be a
+        // message that was cancelled.
         Action::Create => match ancestry {
             Ancestry::Behind | Ancestry::Missing => change.desired != change.ledger,
-            Ancestry::Diverged | Ancestry::Unknown => false,
+            Ancestry::Diverged => false,
+            Ancestry::Unknown => {
+                let messages = |spec: &Shared| kinds::api(&change.address).messages(&spec.tree());
+                change.desired != change.ledger && change.desired.as_ref().is_some_and(messages)
+            }
             Ancestry::Same | Ancestry::Descendant | Ancestry::Outside => false,
         },
         _ => is_deletion(change),
