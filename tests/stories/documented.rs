@@ -277,6 +277,29 @@ fn a_push_under_a_new_key_with_an_edited_text_waits_for_a_person() {
 }
 
 #[test]
+fn what_a_pending_push_said_before_an_edit_waits_under_another_key() {
+    let project = Project::documented(PUSH);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let edited = PUSH.replace("2035-01-22", "2035-03-22").replace("alert: Sale", "alert: Last chance");
+    let (_, copy) = PUSH.split_once("  sale:\n").expect("a push");
+    let (copy, _) = copy.split_once("segments:").expect("segments");
+    project.write(&edited.replace("segments:", &format!("  early-sale:\n{copy}segments:")));
+    let ran = project.manual(&["apply", "--yes"]);
+    assert_eq!(changes(&ran), ["! scheduled_pushes/early-sale", "! scheduled_pushes/sale"]);
+    let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = "scheduled_pushes/sale said the same before this change, and that is still there";
+    says(&said, &[words, "pushplan apply --done scheduled_pushes/sale"]);
+    assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1, "nobody gets the same text twice");
+    // Once the old one is gone, both are created.
+    let url = service.get("/api/schedules")["schedules"][0]["url"].as_str().expect("a url").to_owned();
+    service.delete(&format!("/api/schedules/{}", url.rsplit('/').next().expect("an id")));
+    project.good(&["apply", "--yes", "--done", "scheduled_pushes/sale"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 2);
+}
+
+#[test]
 fn a_similar_push_is_made_once_a_person_has_answered() {
     let edited = PUSH.replace("  sale:", "  winter-sale:").replace("alert: Sale", "alert: Last chance");
     for (answer, expected) in [

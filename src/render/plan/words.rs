@@ -232,6 +232,13 @@ fn looks_renamed(
         let again = Words::new("if not, it messages people once more, who may have had the same already");
         return if past { row.line(again) } else { row };
     }
+    if view.plan.changes.iter().any(|other| other.address == *from && other.desired.is_some()) {
+        let words =
+            format!("{from} said the same before this change, and that is still there: two would message people twice");
+        let done = view.again.other(&format!("apply --done {from}"));
+        let line = Words::new("delete the old version first, then: ").copy(&done);
+        return Row::new("waits", Words::new(&words)).paint(Paint::Asks).line(line);
+    }
     let is_there = if in_doubt { "may be there" } else { "is still there" };
     let says = if similar.is_empty() { "says the same or has its name" } else { &says };
     let words = format!("{from} {says}, and {is_there}: two would message people twice");

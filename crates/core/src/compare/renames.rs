@@ -89,12 +89,33 @@ enum Old {
 /// the new one waits for a person: both would message people. Where it has had its time, the new one would message people once more,
 /// whatever its own time.
 fn look_alike(compared: &mut [Compared], situation: &Situation) {
+    for (number, from, old, similar) in lookalikes(compared, situation) {
+        let change = &mut compared[number].change;
+        let (in_doubt, past) = (old == Old::InDoubt, old == Old::Past);
+        change.reasons.push(Reason::LooksRenamed { from, in_doubt, past, similar });
+        if matches!(old, Old::Stays | Old::InDoubt) {
+            change.action = Action::ByHand;
+        }
+    }
+}
+
+/// New things by their places, each with an old one that it may be, what became of that one, and what both have in common.
+fn lookalikes(compared: &[Compared], situation: &Situation) -> Vec<(usize, Address, Old, Vec<Likeness>)> {
     let Situation { ledger, units, .. } = situation;
     let owned = |address: &Address| ledger.owned.get(address).map(|owned| &owned.spec);
     let mut old = Meanings::new(&owned);
     let mut going = Going::default();
-    for one in compared.iter().filter(|one| one.change.desired.is_none()) {
+    for one in compared {
         let address = &one.change.address;
+        if one.change.desired.is_some() {
+            // Until a person deletes it, what it said before is sent.
+            if let Some(owned) = one.owned.as_ref().filter(|owned| is_edited_by_hand(one, owned)) {
+                for says in old.both(address, &owned.spec) {
+                    going.stays.entry((&address.kind, says)).or_insert((address, false));
+                }
+            }
+            continue;
+        }
         let is_said = |is: fn(&Reason) -> bool| one.change.reasons.iter().any(is);
         let in_doubt = is_said(|reason| matches!(reason, Reason::InDoubt { .. }));
         let stays = in_doubt || is_said(|reason| matches!(reason, Reason::InDashboard { .. }));
@@ -145,7 +166,7 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
         }
     }
     if going.goes.is_empty() && going.stays.is_empty() && going.begun.is_empty() {
-        return;
+        return Vec::new();
     }
     let declared = |address: &Address| units.get(address).map(|unit| &unit.spec);
     let mut new = Meanings::new(&declared);
@@ -186,14 +207,13 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
             found.extend(similar.into_iter().map(|(old, is, common)| (number, old.clone(), is, common)));
         }
     }
-    for (number, from, old, similar) in found {
-        let change = &mut compared[number].change;
-        let (in_doubt, past) = (old == Old::InDoubt, old == Old::Past);
-        change.reasons.push(Reason::LooksRenamed { from, in_doubt, past, similar });
-        if matches!(old, Old::Stays | Old::InDoubt) {
-            change.action = Action::ByHand;
-        }
-    }
+    found
+}
+
+/// Whether a person has to replace what is there by something else.
+fn is_edited_by_hand(one: &Compared, owned: &Owned) -> bool {
+    let by_hand = one.change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. }));
+    by_hand && one.change.desired.as_ref() != Some(&owned.spec) && one.change.address.part().is_none()
 }
 
 /// Whether something has begun to message people.
