@@ -14,7 +14,6 @@ use crate::engine::workspace::{PlanRequest, Workspace};
 use crate::exchange::Meaning;
 use crate::exit::Exit;
 use crate::failure::{Failure, FailureKind};
-use crate::kinds::remote::segments;
 use crate::kinds::{self, Found, Read};
 use crate::ledger::{Adopted, Ledger, Record};
 use crate::live::{Live, LiveState};
@@ -261,27 +260,6 @@ fn cannot_be_read(address: &Address, level: Level) -> bool {
     kinds::api(address).lifecycle(level).read == Read::LedgerOnly
 }
 
-/// What nobody can look at is taken for what is declared.
-fn on_their_word(workspace: &Workspace, ledger: &Ledger, address: &Address, id: &str) -> Adopted {
-    let unit = &workspace.units[address];
-    let known = |key: &str| {
-        let owned = ledger.owned.get(&Address::new(<kinds::Segment as kinds::Resource>::KEY, key))?;
-        Some((key.to_owned(), owned.id.clone()))
-    };
-    Adopted {
-        address: address.clone(),
-        id: id.to_owned(),
-        spec: unit.spec.clone(),
-        refs: segments(kinds::api(address).audiences(), &unit.spec).into_iter().filter_map(known).collect(),
-        stamp: None,
-        protect: unit.protect.unwrap_or(false),
-        past: false,
-        push_ids: Vec::new(),
-        zone: unit.zone(address),
-        pruned: false,
-    }
-}
-
 /// What the ledger remembers of a thing that is taken over: what it is now.
 async fn taken(
     workspace: &Workspace,
@@ -294,7 +272,7 @@ async fn taken(
     let api = kinds::api(address);
     let known = &workspace.units[address].spec;
     if cannot_be_read(address, opened.level) {
-        return Ok(on_their_word(workspace, ledger, address, id));
+        return Ok(workspace.units[address].taken_over(address, id, ledger));
     }
     let listed = live.listed.get(&*address.kind).and_then(|all| all.get(id)).cloned();
     let looked_up = match live.of(address) {

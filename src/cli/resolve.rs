@@ -4,12 +4,14 @@ use jiff::Timestamp;
 use super::ledger::{self, OpenLedger};
 use super::planning::TargetArgs;
 use super::turn::Turn;
-use super::{Context, Ended};
+use super::{Context, Ended, runtime};
 use crate::address::Address;
+use crate::compare::{found_in_gap, may_be_replaced};
+use crate::engine::target;
 use crate::exit::Exit;
 use crate::failure::{Failure, FailureKind};
-use crate::kinds::{self, remote::segments};
-use crate::ledger::{Adopted, Owned, Record, Resolution, Settling, Verb};
+use crate::kinds;
+use crate::ledger::{Owned, Record, Resolution, Settling, Verb};
 
 /// Tell what happened to a request without an answer.
 #[derive(Debug, Args)]
@@ -21,6 +23,10 @@ pub struct Resolve {
     /// It was created, and this is its id on the service
     #[arg(long, value_name = "ID", conflicts_with = "absent")]
     created: Option<String>,
+
+    /// It was sent already: never create it again
+    #[arg(long, requires = "created")]
+    sent: bool,
 
     /// It is not on the service
     #[arg(long)]
@@ -38,13 +44,19 @@ impl Resolve {
         let address = ledger::address(&self.address)?;
         let mut open = OpenLedger::new(context, &self.place, self.turn)?;
         let known = open.known_as(&self.place, &address);
-        if let Some(record) = self.since_gap(&open, &known)? {
-            open.append(context, record)?;
+        let in_gap = self.since_gap(&open, &known)?;
+        if !in_gap.is_empty() {
+            in_gap.into_iter().try_for_each(|record| open.append(context, record))?;
             context.out.print(&match &self.created {
+                Some(id) if self.sent => format!("{address} was sent, with the id {id}; it will not be created again"),
                 Some(id) => format!("{address} is managed now, with the id {id}"),
                 None => format!("{address} was not created in the gap; the next apply creates it"),
             });
             return Ok(Exit::Done);
+        }
+        if self.sent {
+            let known = format!("the ledger knows the time of {address}, so --sent is not needed");
+            return Err(Failure::usage(known).help("pass --created ID alone"));
         }
         let found = self.found(&open, &known)?;
         open.append(context, Record::Resolve { address: known.clone(), found: found.clone() })?;
@@ -58,24 +70,23 @@ impl Resolve {
         Ok(Exit::Done)
     }
 
-    /// The record about something that may have been created in a gap of the ledger; `None` for anything else.
-    fn since_gap(&self, open: &OpenLedger, address: &Address) -> Result<Option<Record>, Failure> {
+    /// The records about something that may have been created in a gap of the ledger; none for anything else.
+    fn since_gap(&self, open: &OpenLedger, address: &Address) -> Result<Vec<Record>, Failure> {
         let ledger = &open.ledger;
-        let Some(gap) = ledger.gap.as_ref().filter(|gap| gap.covers(address)) else { return Ok(None) };
-        // Another may have taken the place of a message that was known before.
-        let is_older = |owned: &Owned| kinds::api(address).has_runs() && owned.applied <= gap.at;
+        let Some(gap) = ledger.gap.as_ref().filter(|gap| gap.covers(address)) else { return Ok(Vec::new()) };
         let owned = ledger.owned.get(address);
-        if ledger.open.contains_key(address) || owned.is_some_and(|owned| !is_older(owned)) {
-            return Ok(None);
+        let is_known = |owned: &Owned| !may_be_replaced(gap, owned, kinds::api(address));
+        if ledger.open.contains_key(address) || owned.is_some_and(is_known) {
+            return Ok(Vec::new());
         }
         let (workspace, _) = self.place.open_leniently()?;
         let Some(unit) = workspace.units.get(address) else { return Err(open.unknown(address)) };
         let id = match (&self.created, self.absent) {
-            (None, true) => return Ok(Some(Record::Resolve { address: address.clone(), found: Resolution::Absent })),
+            (None, true) => return Ok(vec![Record::Resolve { address: address.clone(), found: Resolution::Absent }]),
             (Some(id), _) if id.trim().is_empty() => return Err(Failure::usage("an empty text is no id")),
             (Some(id), _) if owned.is_some_and(|owned| owned.id == *id) => {
                 let found = Resolution::Created { id: id.clone() };
-                return Ok(Some(Record::Resolve { address: address.clone(), found }));
+                return Ok(vec![Record::Resolve { address: address.clone(), found }]);
             }
             (Some(id), _) if ledger.ids().contains(&(&*address.kind, id.as_str())) => {
                 return Err(Failure::usage(format!("{id} is managed already, under another address")));
@@ -87,24 +98,13 @@ impl Resolve {
                 )));
             }
         };
-        let api = kinds::api(address);
-        let segment = |key: &str| Address::new(<kinds::Segment as kinds::Resource>::KEY, key);
-        let named = segments(api.audiences(), &unit.spec).into_iter();
-        let refs =
-            named.filter_map(|key| Some((key.to_owned(), ledger.owned.get(&segment(key))?.id.clone()))).collect();
-        Ok(Some(Record::Adopt(vec![Adopted {
-            address: address.clone(),
-            id,
-            spec: unit.spec.clone(),
-            refs,
-            // A person named it, and nobody has seen what it says: that is no version of it.
-            stamp: Some(String::new()),
-            protect: unit.protect.unwrap_or(false),
-            past: false,
-            push_ids: Vec::new(),
-            zone: unit.zone(address),
-            pruned: false,
-        }])))
+        if self.sent && !kinds::api(address).has_runs() {
+            return Err(Failure::usage(format!(
+                "{address} is not sent at a time of its own, so --sent does not apply"
+            )));
+        }
+        let level = runtime()?.block_on(target::level(&workspace.manifests.project, &workspace.target));
+        Ok(found_in_gap(unit, address, &id, self.sent, (ledger, level, Timestamp::now())))
     }
 
     /// What is said of it, where that makes sense.

@@ -55,6 +55,17 @@ impl Story {
         Project { folder }
     }
 
+    /// Another machine, with a copy of the ledger of this one.
+    fn copied(&self, from: &Project, manifest: &str) -> Project {
+        let copy = self.machine(manifest);
+        let ledger = |project: &Project| project.folder.path().join(".pushplan/ledger/far");
+        fs::create_dir_all(ledger(&copy)).expect("a folder");
+        for file in fs::read_dir(ledger(from)).expect("a folder").flatten() {
+            fs::copy(file.path(), ledger(&copy).join(file.file_name())).expect("a copy");
+        }
+        copy
+    }
+
     fn ends(&self, project: &Project, arguments: &[&str], code: i32) -> Ran {
         let ran = project.run_as(arguments, &self.service.credentials());
         assert_eq!(ran.code, code, "{arguments:?}: {ran}");
@@ -125,6 +136,12 @@ fn a_git_ref_that_was_set_back_is_noticed_in_a_fresh_clone() {
     first.write(LATER);
     story.ends(&first, &["apply", "--yes"], 0);
     git(server.path(), &["update-ref", "refs/pushplan/far", "backup"]);
+    // Earlier versions gave the mark another name.
+    git(server.path(), &["update-ref", "refs/pushplan-mark/far", "refs/pushplan_mark/far"]);
+    git(server.path(), &["update-ref", "-d", "refs/pushplan_mark/far"]);
+    let ran = story.ends(&clone(LATER), &["plan"], 1);
+    says(&ran.to_string(), &["was there before", "pushplan ledger restore --accept-gap --target far"]);
+    git(server.path(), &["update-ref", "refs/pushplan_mark/far", "refs/pushplan-mark/far"]);
     let second = clone(LATER);
     story.service.forget();
     for arguments in [&["plan"][..], &["apply", "--yes"], &["reconcile", "--once", "--drift", "fix"]] {
@@ -144,12 +161,7 @@ fn a_folder_that_was_restored_from_a_copy_on_a_new_machine_goes_on_with_a_gap() 
     let story = Story::new("file:");
     let first = story.machine(FIRST);
     story.ends(&first, &["apply", "--yes"], 0);
-    let second = story.machine(LATER);
-    let ledger = |project: &Project| project.folder.path().join(".pushplan/ledger/far");
-    fs::create_dir_all(ledger(&second)).expect("a folder");
-    for file in fs::read_dir(ledger(&first)).expect("a folder").flatten() {
-        fs::copy(file.path(), ledger(&second).join(file.file_name())).expect("a copy");
-    }
+    let second = story.copied(&first, LATER);
     first.write(LATER);
     story.ends(&first, &["apply", "--yes"], 0);
     story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
@@ -169,12 +181,7 @@ fn what_was_replaced_in_a_gap_is_not_made_a_third_time() {
     let story = Story::new("file:");
     let first = story.machine(&trial("One"));
     story.ends(&first, &["apply", "--yes"], 0);
-    let second = story.machine(&trial("Other"));
-    let ledger = |project: &Project| project.folder.path().join(".pushplan/ledger/far");
-    fs::create_dir_all(ledger(&second)).expect("a folder");
-    for file in fs::read_dir(ledger(&first)).expect("a folder").flatten() {
-        fs::copy(file.path(), ledger(&second).join(file.file_name())).expect("a copy");
-    }
+    let second = story.copied(&first, &trial("Other"));
     first.write(&trial("Other"));
     story.ends(&first, &["apply", "--yes"], 0);
     story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
@@ -187,4 +194,67 @@ fn what_was_replaced_in_a_gap_is_not_made_a_third_time() {
     story.ends(&second, &["resolve", "experiments/trial", "--created", id], 0);
     let plan = story.ends(&second, &["plan"], 0).stdout;
     assert!(!plan.contains("POST"), "{plan}");
+}
+
+/// A list shows a pipeline under the name that it had in the gap. Another one on the same tag would message people twice.
+#[test]
+fn a_pipeline_that_was_renamed_since_a_gap_is_not_made_a_second_time() {
+    let pipeline = |name: &str| {
+        format!(
+            "pipelines:\n  welcome:\n    name: {name}\n    enabled: true\n    immediate_trigger: {{tag_added: joined}}\n    \
+             outcome: {{push: {{audience: triggered, device_types: [ios], notification: {{alert: Welcome}}}}}}\n"
+        )
+    };
+    let story = Story::new("file:");
+    let first = story.machine(FIRST);
+    story.ends(&first, &["apply", "--yes"], 0);
+    let second = story.copied(&first, &format!("{FIRST}{}", pipeline("New")));
+    first.write(&format!("{FIRST}{}", pipeline("Old")));
+    story.ends(&first, &["apply", "--yes"], 0);
+    story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
+    story.service.forget();
+    says(&story.ends(&second, &["apply", "--yes"], 7).stderr, &["pipelines/welcome: whether it was created before"]);
+    assert_eq!(story.service.writes(), Vec::<String>::new());
+    let id = story.service.get("/api/pipelines")["pipelines"][0]["uid"].as_str().expect("an id").to_owned();
+    story.ends(&second, &["resolve", "pipelines/welcome", "--created", &id, "--sent"], 64);
+    story.ends(&second, &["resolve", "pipelines/welcome", "--created", &id], 0);
+    assert!(!story.ends(&second, &["plan"], 0).stdout.contains("POST"));
+}
+
+/// One list that is empty by mistake proves nothing in a gap either.
+#[test]
+fn what_one_list_does_not_show_after_a_gap_is_looked_for_once_more() {
+    let story = Story::new("file:");
+    let first = story.machine(FIRST);
+    story.ends(&first, &["apply", "--yes"], 0);
+    let second = story.copied(&first, &format!("{FIRST}  b: {{criteria: {{tag: b}}}}\n"));
+    first.write(&format!("{FIRST}  b: {{criteria: {{tag: b}}}}\n"));
+    story.ends(&first, &["apply", "--yes"], 0);
+    story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
+    story.service.forget();
+    second.edit("  b: {", "  c: {criteria: {tag: c}}\n  b: {");
+    story.ends(&second, &["apply", "--yes", "--only", "segments/c"], 0);
+    let lists = story.service.asked().iter().filter(|line| *line == "GET /api/segments").count();
+    assert!(lists >= 2, "{lists}");
+}
+
+#[test]
+fn a_push_that_was_sent_in_a_gap_is_never_created_again() {
+    let story = Story::new("file:");
+    let first = story.machine(FIRST);
+    story.ends(&first, &["apply", "--yes"], 0);
+    let second = story.copied(&first, LATER);
+    first.write(LATER);
+    story.ends(&first, &["apply", "--yes"], 0);
+    let pushes = story.pushes();
+    let id = pushes[0].rsplit('/').next().expect("an id");
+    story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
+    story.ends(&second, &["adopt", "segments/b"], 0);
+    says(&story.ends(&second, &["plan"], 7).stdout, &["pushplan resolve scheduled_pushes/sale --created ID --sent"]);
+    let ran = story.ends(&second, &["resolve", "scheduled_pushes/sale", "--created", id, "--sent"], 0);
+    says(&ran.stdout, &["it will not be created again"]);
+    story.service.forget();
+    second.edit("2035", "2036");
+    story.ends(&second, &["apply", "--yes"], 0);
+    assert_eq!(story.service.writes(), Vec::<String>::new());
 }

@@ -12,9 +12,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use pushplan_ledger::{Owned, Retired, Verb};
 use pushplan_model::address::Address;
 use pushplan_model::exchange::Request;
-use pushplan_model::kinds::remote::named;
+use pushplan_model::kinds::remote::{named, segments};
 use pushplan_model::kinds::{self, Create, Found, Resource, Segment};
 use pushplan_model::node::Shared;
+use serde_json::Value;
 
 use crate::compare::{Compared, Situation, by_hand_done, how};
 use crate::plan::{Action, Change, Moved, Reason, ShownRequest, Step};
@@ -336,7 +337,10 @@ impl Arranging<'_> {
         let agreed = one.change.action == Action::Keep && one.change.desired.is_some();
         step.id = Some(owned.id.clone());
         step.spec = if agreed { one.change.desired.clone() } else { Some(owned.spec.clone()) };
-        step.refs.clone_from(&owned.refs);
+        step.refs = match one.change.desired.as_ref().filter(|_| agreed) {
+            Some(desired) => self.pointed_at(&one.change.address, desired, owned),
+            None => owned.refs.clone(),
+        };
         // A stamp is remembered for what the service has, and for nothing else.
         let found = one.recovered.as_ref().and_then(|found| found.stamp.clone());
         step.stamp = if agreed { one.stamp.clone().or(found) } else { found };
@@ -346,6 +350,15 @@ impl Arranging<'_> {
         step.past = past;
         step.push_ids.clone_from(&owned.push_ids);
         self.push(Draft::new(step));
+    }
+
+    /// The ids of the segments that something names by now. What it named before and does not name any more holds no segment back.
+    fn pointed_at(&self, address: &Address, spec: &Value, owned: &Owned) -> BTreeMap<String, String> {
+        let id = |key: &str| {
+            let now = self.situation.ledger.owned.get(&segment(key)).map(|owned| &owned.id);
+            Some((key.to_owned(), owned.refs.get(key).or(now)?.clone()))
+        };
+        segments(kinds::api(address).audiences(), spec).into_iter().filter_map(id).collect()
     }
 
     /// What nobody declares is not ours, and only what is ours is deleted: the ledger takes it up first, to be deleted and for

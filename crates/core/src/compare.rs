@@ -35,6 +35,7 @@ use index::CompareIndex;
 
 pub use applied::Applied;
 pub use fields::ignoring;
+pub use gap::{found_in_gap, may_be_replaced};
 pub use renames::moves;
 pub(crate) use situation::Situation;
 pub use units::{Unit, by_key, digest, taken, units};
@@ -202,7 +203,10 @@ impl<'k, 's> Comparison<'k, 's> {
         match (unit, owned) {
             (None, None) => out.close = true,
             (Some(unit), None) => self.undone(unit, seen, out),
-            (unit, Some(owned)) if self.has_begun(owned, seen) => self.begun(unit, owned, seen, out),
+            (unit, Some(owned)) if self.has_begun(owned, seen) => {
+                self.begun(unit, owned, seen, out);
+                self.wait_for_put_off(unit, owned, seen, out);
+            }
             (Some(unit), Some(owned)) => {
                 self.both(unit, owned, seen, out);
                 self.wait_for_replaced(owned, seen, out);

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
 use pushplan_model::address::Address;
+use pushplan_model::kinds;
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::on_drift::OnDrift;
 use pushplan_model::text::{all_of, any_of, count, minutes};
@@ -430,7 +431,8 @@ fn undecided(plan: &Plan, limits: &Limits) -> Vec<Refused> {
                          backup"
                     );
                     let or = limits.leave_out(", ", &except);
-                    let help = format!("pushplan resolve {address} --created ID | --absent{or}");
+                    let sent = if kinds::api(address).has_runs() { " | --created ID --sent" } else { "" };
+                    let help = format!("pushplan resolve {address} --created ID{sent} | --absent{or}");
                     (Guard::InDoubt, message, help)
                 }
                 _ => continue,

@@ -435,6 +435,7 @@ impl<'l> Fetch<'l> {
     /// The things whose content has to be read: ours if they moved since they were last seen, and what may be ours.
     fn unread(&mut self, kind: &'static Kind) -> Vec<String> {
         let Look { ledger, proof, .. } = self.look.clone();
+        let since_gap = self.names_since_gap(kind);
         let Some(listed) = self.live.listed.get_mut(kind.key) else { return Vec::new() };
         let mut ids = BTreeSet::new();
         for owned in ledger.owned.iter().filter(|(address, _)| address.kind == kind.key).map(|(_, owned)| owned) {
@@ -458,6 +459,8 @@ impl<'l> Fetch<'l> {
             let new = listed.values().filter(|found| found.name == name && !open.intent.seen.contains(&found.id));
             ids.extend(new.map(|found| found.id.clone()));
         }
+        let unread = listed.values().filter(|found| found.spec.is_none() && since_gap.contains(&found.name));
+        ids.extend(unread.map(|found| found.id.clone()));
         ids.extend(self.without_content(kind));
         ids.into_iter().collect()
     }

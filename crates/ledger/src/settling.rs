@@ -54,10 +54,11 @@ impl Settling<'_> {
 
 impl Ledger {
     /// When everything that was lost on its way has taken effect or never will, by the clock of the process that asks. `None` if
-    /// nothing was lost, or long ago.
+    /// nothing was lost, or long ago. Requests whose records are missing may have left until a person accepted the gap.
     pub fn settled_at(&self, settling: &Settling) -> Option<Timestamp> {
         let intents = self.open.values().filter_map(|open| settling.of_intent(open));
-        intents.chain(self.unsettled.and_then(|lost| settling.after(lost))).max()
+        let gap = self.gap.as_ref().filter(|gap| !gap.is_closed).map(|gap| gap.at);
+        intents.chain(self.unsettled.into_iter().chain(gap).filter_map(|lost| settling.after(lost))).max()
     }
 }
 

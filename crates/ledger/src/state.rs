@@ -119,6 +119,11 @@ impl Ledger {
         self.owned.is_empty() && self.open.is_empty() && self.retired.is_empty()
     }
 
+    /// Whether records up to this one are missing, and no person has accepted that.
+    pub fn lacks(&self, seen: Seq) -> bool {
+        self.seq < seen && !self.gap.as_ref().is_some_and(|gap| gap.explains(seen))
+    }
+
     /// Every id that is ours, also of what is retired.
     pub fn ids(&self) -> BTreeSet<(&str, &str)> {
         let owned = self.owned.iter().map(|(address, owned)| (&*address.kind, owned.id.as_str()));

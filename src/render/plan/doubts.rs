@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use super::PlanView;
 use crate::address::Address;
+use crate::kinds;
 use crate::render::layout::{Paint, Row, Words};
 use crate::text::any_of;
 use crate::timing::words::moment;
@@ -43,10 +44,11 @@ pub(super) fn since_gap(view: &PlanView, address: &Address, since: Option<Timest
         "the ledger was restored from a backup: this may have been created {from} {until} {}",
         moment(accepted)
     );
-    let answers = [
-        ("if it is on the service, or was sent: ", "--created ID".to_owned()),
-        ("if it is not: ", "--absent".to_owned()),
-    ];
+    let mut answers = vec![("if it is on the service: ", "--created ID".to_owned())];
+    if kinds::api(address).has_runs() {
+        answers.push(("if it was sent: ", "--created ID --sent".to_owned()));
+    }
+    answers.push(("if it is not: ", "--absent".to_owned()));
     answered(view, address, asks("unknown", &words), &answers)
 }
 

@@ -312,6 +312,7 @@ impl Own {
             adopt: world.is_on(Protection::Adopt),
             own_only: world.is_on(Protection::Unowned),
             similar: world.is_on(Protection::Similar),
+            heed_gap: world.is_on(Protection::Gap),
             descent: descent(ledger, world.processes[self.process].version),
             checkout: Some(checkout(world.processes[self.process].version)),
             ..Rules::new("simulated", world.level)

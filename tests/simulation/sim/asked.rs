@@ -1,15 +1,17 @@
 //! What people do about what a plan leaves to them. What they are asked for no reason is wrong.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use pushplan::address::Address;
-use pushplan::kinds;
+use pushplan::compare::found_in_gap;
+use pushplan::kinds::{self, Read};
 use pushplan::ledger::{Intent, Record, Resolution};
 use pushplan::plan::{Action, Reason, RemoteThing};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::applier::LEAD;
-use super::service::{Object, Origin};
+use super::service::{Object, Origin, name};
 use super::time;
 use super::world::World;
 
@@ -29,18 +31,22 @@ impl World {
                 let ledger = &self.log.ledger;
                 let known = ledger.owned.get(address).map(|owned| owned.id.clone());
                 let retired: Vec<&String> = ledger.retired.iter().map(|old| &old.id).collect();
-                let made = self.service.objects.iter().find(|(id, object)| {
+                let made = self.service.objects.iter().filter(|(id, object)| {
                     object.origin == ours
                         && (object.body().is_some() || object.begun)
                         && Some(*id) != known.as_ref()
                         && !retired.contains(id)
                 });
+                let made = made.max_by_key(|(id, _)| (candidates.contains(*id), std::cmp::Reverse(*id)));
                 let found = match made {
                     Some((id, _)) => Resolution::Created { id: id.clone() },
                     None => Resolution::Absent,
                 };
                 self.note(|| format!("a person resolves {address}: {found:?}"));
                 self.log.say(Record::Resolve { address: address.clone(), found }, time::stamp(now));
+                if self.log.ledger.gap.is_some() {
+                    self.forget();
+                }
                 true
             }
             Reason::DeletedOrSent { id, .. } => {
@@ -54,6 +60,10 @@ impl World {
                 };
                 self.note(|| format!("a person resolves {address}: {found:?}"));
                 self.log.say(Record::Resolve { address: address.clone(), found }, time::stamp(now));
+                true
+            }
+            Reason::UnknownSinceGap { .. } => {
+                self.look_into_gap(address);
                 true
             }
             Reason::InDashboard { old: Some(id) } if !done.contains(address) => {
@@ -76,7 +86,9 @@ impl World {
                         matches!(object.origin, Origin::Ours(_)) && object.is_live() && !object.forgotten
                     })
                 };
-                if ids.iter().any(is_ours) || self.service.has_given(address) {
+                // In a gap of the ledger, it may be another one than the ledger knows.
+                let is_known = self.log.ledger.gap.is_none() && ids.iter().any(is_ours);
+                if is_known || self.service.has_given(address) {
                     self.violated(format!("{address} collides with what we made ourselves: {ids:?}"));
                 }
                 self.note(|| format!("a person makes room for {address}"));
@@ -120,6 +132,52 @@ impl World {
         }
     }
 
+    /// A person says what was created for an address in a gap of the ledger. If nobody can read what it says, and it differs from
+    /// what is declared, a person takes it away first.
+    fn look_into_gap(&mut self, address: &Address) {
+        let (now, ledger) = (self.now, Rc::clone(&self.log.ledger));
+        self.service.advance(now);
+        let Some(unit) = self.project.units.get(address).cloned() else { return };
+        let before = unit.renamed_from.as_ref().map(|key| Address::new(address.kind, key.clone()));
+        let is_of = |object: &Object| matches!(&object.origin, Origin::Ours(other) if other == address || Some(other) == before.as_ref());
+        let is_known = |id: &str| ledger.retired.iter().any(|old| old.id == id);
+        let made = self
+            .service
+            .objects
+            .iter()
+            .filter(|(id, object)| is_of(object) && (object.is_live() || object.begun) && !is_known(id));
+        let owned = ledger.owned.get(address).map(|owned| owned.id.as_str());
+        let made = made.max_by_key(|(id, _)| Some(id.as_str()) != owned).map(|(id, object)| (id.clone(), object.begun));
+        let absent = || vec![Record::Resolve { address: address.clone(), found: Resolution::Absent }];
+        let records = match made {
+            None => absent(),
+            Some((id, _)) if Some(id.as_str()) == owned => {
+                vec![Record::Resolve { address: address.clone(), found: Resolution::Created { id } }]
+            }
+            Some((id, begun)) => {
+                let wire = self.wire(address, &unit.spec);
+                let is_unread = kinds::api(address).lifecycle(self.level).read == Read::LedgerOnly;
+                if is_unread && !begun && !self.service.has(address, &id, &wire) {
+                    self.note(|| format!("a person removes {id}, which was created in the gap for {address}"));
+                    self.remove(&id);
+                    absent()
+                } else {
+                    if let Some(before) =
+                        before.filter(|_| self.service.objects[&id].origin != Origin::Ours(address.clone()))
+                    {
+                        self.service.rename(&before, address, now);
+                    }
+                    if let Some(object) = self.service.objects.get_mut(&id) {
+                        object.forgotten = false;
+                    }
+                    found_in_gap(&unit, address, &id, begun, (&ledger, self.level, time::stamp(now)))
+                }
+            }
+        };
+        self.note(|| format!("a person says of {address} in the gap: {records:?}"));
+        records.into_iter().for_each(|record| self.log.say(record, time::stamp(now)));
+    }
+
     /// The address under which the ledger knows something that has another key by now.
     fn known_as(&self, address: &Address) -> Address {
         let before = self.project.units.get(address).and_then(|unit| unit.renamed_from.as_ref());
@@ -134,17 +192,20 @@ impl World {
         let ledger = &self.log.ledger;
         let intent = &ledger.open.get(address)?.intent;
         let spec = intent.spec.as_ref()?;
+        // In a gap of the ledger, another one may have taken its place.
+        if ledger.gap.is_some() {
+            return None;
+        }
         let is_shared = |other: &Intent| other.address != intent.address && other.spec == intent.spec;
         if ledger.open.values().any(|open| is_shared(&open.intent)) {
             return None;
         }
-        let name = |body: &Value| body.get("display_name").or(body.get("name")).cloned();
         match &*address.kind {
             "segments" | "templates" | "pipelines" => {
                 let is_owned = |id: &String| ledger.owned.values().any(|owned| owned.id == *id);
                 let is_like = |(id, object): &(&String, &Object)| {
                     let is_new = !intent.seen.contains(*id) && !is_owned(id);
-                    let is_named = || object.body().is_some_and(|body| name(body) == name(spec));
+                    let is_named = || name(object.body()) == name(Some(spec));
                     *object.kind == *address.kind && object.is_live() && is_new && is_named()
                 };
                 match self.service.objects.iter().filter(is_like).collect::<Vec<_>>()[..] {

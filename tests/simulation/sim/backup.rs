@@ -1,11 +1,13 @@
 //! Backups: a service, or a ledger, that becomes what it was some time ago.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use pushplan::address::Address;
+use pushplan::kinds;
 use pushplan::ledger::{Unconfirmed, Verb};
 
-use super::service::{Origin, Service, first_time};
+use super::service::{Origin, Service, first_time, name};
 use super::tally::Fault;
 use super::time::{self, MINUTE, SECOND};
 use super::world::World;
@@ -111,24 +113,58 @@ impl World {
             self.forget_given();
             self.note(|| format!("the service is restored as of {behind}s ago: {undone:?}"));
         } else if self.log.restore(time::stamp(at)) {
+            // No process is running, and what was running when the backup was made is over.
+            self.processes.iter_mut().for_each(|process| process.held_until = 0);
             self.tally.met(Fault::LedgerRestored, "run");
             self.note(|| format!("the ledger is restored as of {behind}s ago"));
             self.forget();
+            self.maybe_accept_gap();
+        }
+    }
+
+    /// Often a person accepts that the newest records are missing, and goes on.
+    fn maybe_accept_gap(&mut self) {
+        if self.is_set_back() && self.dice.chance(700) {
+            self.log.accept_gap(time::stamp(self.now));
+            self.tally.met(Fault::GapAccepted, "run");
+            self.note(|| "a person accepts the gap in the ledger".to_owned());
         }
     }
 
     /// What the ledger does not know any more, it need not know.
-    fn forget(&mut self) {
+    pub fn forget(&mut self) {
+        self.undo_renames();
         let ledger = &self.log.ledger;
         for (id, object) in &mut self.service.objects {
             if let Origin::Ours(address) = &object.origin {
-                let is_known = ledger.open.contains_key(address)
+                let is_sought = |open: &Unconfirmed| match open.intent.verb {
+                    Verb::Create if kinds::api(address).has_runs() => true,
+                    Verb::Create => name(object.body()) == name(open.intent.spec.as_deref()),
+                    _ => open.intent.id.as_ref() == Some(id),
+                };
+                let is_known = ledger.open.get(address).is_some_and(is_sought)
                     || ledger.owned.get(address).is_some_and(|owned| owned.id == *id)
                     || ledger.retired.iter().any(|old| old.address == *address && old.id == *id);
                 object.forgotten |= !is_known;
             }
         }
+        // Nobody can tell what takes the place of a message that the ledger does not know.
+        self.service.successors.retain(|_, old| ledger.owned.contains_key(old));
         self.forget_given();
+    }
+
+    /// What got another address since has the one again that the ledger knows.
+    fn undo_renames(&mut self) {
+        let ledger = Rc::clone(&self.log.ledger);
+        let owned = ledger.owned.iter().map(|(address, owned)| (address, &owned.id));
+        for (address, id) in owned.chain(ledger.retired.iter().map(|old| (&old.address, &old.id))) {
+            let Some(Origin::Ours(now)) = self.service.objects.get(id).map(|object| object.origin.clone()) else {
+                continue;
+            };
+            if now != *address {
+                self.service.rename(&now, address, self.now);
+            }
+        }
     }
 
     /// What we gave and nobody remembers, or what was taken back and is there again, is nobody's.

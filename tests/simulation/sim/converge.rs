@@ -225,6 +225,15 @@ impl World {
         begun && object.is_some_and(|object| object.body().is_none() && !object.begun && !object.removed_by_person)
     }
 
+    /// A spec as the service has it: segments by the ids that the ledger knows.
+    pub fn wire(&self, address: &Address, spec: &pushplan::node::Shared) -> pushplan::node::Shared {
+        pointed(kinds::api(address).audiences(), spec, &mut |reference| {
+            let key = reference.as_str().unwrap_or_default();
+            let id = self.log.ledger.owned.get(&Address::new("segments", key)).map(|owned| owned.id.as_str());
+            Value::from(id.unwrap_or_default())
+        })
+    }
+
     /// What the service does not have as it is declared. What has had its time may be anything.
     fn unlike(&self, address: &Address, spec: &pushplan::node::Shared, owned: &Owned) -> Option<String> {
         let api = kinds::api(address);
@@ -238,11 +247,7 @@ impl World {
             let is_silent = is_gone && !is_sent && !is_lost && !begun(spec);
             return is_silent.then(|| format!("{address} ({}) is declared for later, and was not sent", owned.id));
         }
-        let wire = pointed(api.audiences(), spec, &mut |reference| {
-            let key = reference.as_str().unwrap_or_default();
-            let id = self.log.ledger.owned.get(&Address::new("segments", key)).map(|owned| owned.id.as_str());
-            Value::from(id.unwrap_or_default())
-        });
+        let wire = self.wire(address, spec);
         // Where nobody can look, nobody can tell that it was lost.
         let is_untold = api.lifecycle(self.level).read == Read::LedgerOnly;
         let is_there = self.service.has(address, &owned.id, &wire) || (is_untold && is_lost);

@@ -102,6 +102,12 @@ impl Log {
         loses
     }
 
+    /// A person accepts that the newest records are missing.
+    pub fn accept_gap(&mut self, at: jiff::Timestamp) {
+        let since = self.entries.last().map(|last| last.at);
+        self.say(Record::Gap { since, upto: self.mark }, at);
+    }
+
     /// The entry with a number.
     fn entry(&self, seq: u64) -> Option<&Entry> {
         self.entries.get(usize::try_from(seq).ok()?.checked_sub(1)?).map(Rc::as_ref)

@@ -48,6 +48,8 @@ pub enum Protection {
     Turn,
     /// A ledger that is behind a mark beside it is not used.
     HighWater,
+    /// What may have been created in a gap of the ledger waits for a person.
+    Gap,
     /// A lease is over once it was observed for its whole length.
     Observe,
     /// What other machines wrote down a moment ago is waited for by the own clock.
@@ -69,7 +71,7 @@ pub enum Protection {
 }
 
 impl Protection {
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Intent,
         Self::Adopt,
         Self::SettleWait,
@@ -81,6 +83,7 @@ impl Protection {
         Self::Lease,
         Self::Turn,
         Self::HighWater,
+        Self::Gap,
         Self::Observe,
         Self::OwnClock,
         Self::Similar,

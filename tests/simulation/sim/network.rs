@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::Protection;
 use super::reading::{self, Hides, Manner};
-use super::service::{Sender, family};
+use super::service::{Origin, Sender, family};
 use super::tally::Fault;
 use super::time::{self, SECOND};
 use super::world::{Happening, Incoming, LAG, LATE, World};
@@ -122,7 +122,8 @@ impl World {
         let retired = self.log.ledger.retired.iter().filter(|old| old.address == step.address);
         let retired = retired.map(|old| old.id.clone()).collect();
         let (address, spec, prunes) = (step.address.clone(), step.spec.clone(), step.prunes);
-        let sender = Sender { address, replaces, retired, verb: step.verb, spec, prunes, left: self.now };
+        let unknown = if step.verb == Verb::Delete { self.forgotten() } else { Vec::new() };
+        let sender = Sender { address, replaces, retired, verb: step.verb, spec, prunes, left: self.now, unknown };
         let (verb, what) = (step.verb, verb_word(step.verb));
         self.note(|| format!("process {process} sends {} for {}", sending.request, sender.address));
         self.processes[process].on_the_way.insert(sending.step, verb);
@@ -193,6 +194,13 @@ impl World {
             let arrival = Arrival { process, number, request, what, sender: Some(sender), way_back };
             self.later(after, Happening::Arrive(arrival));
         }
+    }
+
+    /// Ids that the ledger has forgotten and that nobody declares.
+    fn forgotten(&self) -> Vec<String> {
+        let is_declared = |origin: &Origin| matches!(origin, Origin::Ours(it) if self.project.units.contains_key(it));
+        let objects = self.service.objects.iter();
+        objects.filter(|(_, it)| it.forgotten && !is_declared(&it.origin)).map(|(id, _)| id.clone()).collect()
     }
 
     /// What has to hold whenever a request leaves.

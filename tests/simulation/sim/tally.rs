@@ -56,6 +56,8 @@ pub enum Fault {
     ServiceRestored,
     /// The ledger was restored from a backup, and nobody remembers what was in it.
     LedgerRestored,
+    /// A person accepts that the newest records of the ledger are missing.
+    GapAccepted,
     /// A process applies manifests of an earlier commit.
     OlderManifests,
     /// The clock of a process is minutes off.
@@ -91,7 +93,7 @@ const KINDS: &[&str] = &[
 ];
 
 impl Fault {
-    pub const ALL: [Self; 50] = [
+    pub const ALL: [Self; 51] = [
         Self::NotSent,
         Self::LostBefore,
         Self::LostAfter,
@@ -134,6 +136,7 @@ impl Fault {
         Self::NotOkNotDone,
         Self::ServiceRestored,
         Self::LedgerRestored,
+        Self::GapAccepted,
         Self::OlderManifests,
         Self::ClockApart,
         Self::CrashOf,
@@ -153,7 +156,7 @@ impl Fault {
             Self::Interrupt | Self::ServiceRestored => SENT,
             Self::TimeoutDone | Self::TimeoutNotDone | Self::NotOkDone | Self::NotOkNotDone => SENT,
             Self::SecondApplier | Self::TakenOver | Self::PersonUnlocks => &["run"],
-            Self::LedgerRestored | Self::OlderManifests | Self::ClockApart => &["run"],
+            Self::LedgerRestored | Self::GapAccepted | Self::OlderManifests | Self::ClockApart => &["run"],
             Self::ListEmpty | Self::ListPartial => &["list"],
             Self::FalseMissing => &["get", "lookup", "delete"],
             Self::CrashOf => KINDS,

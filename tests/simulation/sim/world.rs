@@ -184,7 +184,7 @@ impl World {
 
     /// Whether the ledger has lost what it had, and everybody sees that.
     pub fn is_set_back(&self) -> bool {
-        self.log.ledger.seq < self.log.mark && self.is_on(Protection::HighWater)
+        self.log.ledger.lacks(self.log.mark) && self.is_on(Protection::HighWater)
     }
 
     pub fn note(&mut self, text: impl FnOnce() -> String) {

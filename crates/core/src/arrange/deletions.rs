@@ -71,6 +71,9 @@ impl Arranging<'_> {
                 let user = User { who: who.clone(), id: None, is_old: false };
                 add(open.intent.refs.values().map(String::as_str).collect(), &user);
             }
+            if one.change.reasons.iter().any(|reason| matches!(reason, Reason::UnknownSinceGap { .. })) {
+                add(self.named_in_gap(one), &User { who: who.clone(), id: None, is_old: false });
+            }
             let Some(owned) = &one.owned else {
                 add(self.to_be_named(one), &User { who, id: None, is_old: false });
                 continue;
@@ -79,8 +82,10 @@ impl Arranging<'_> {
             let api = kinds::api(address);
             let live = match self.situation.live.of(address) {
                 LiveState::There(found) => found.spec.as_deref(),
-                // It had another time than it was last given, and is gone: a service that was restored sent it.
-                LiveState::Absent if owned.past && !self.has_begun(address, &owned.spec) => continue,
+                // It was sent at another time than it was last given: by a service that was restored, or as a person says.
+                LiveState::Absent | LiveState::Untold if owned.past && !self.has_begun(address, &owned.spec) => {
+                    continue;
+                }
                 _ => None,
             };
             // What the service showed may be older than what was last applied, or newer: somebody may have put it off.
@@ -123,6 +128,13 @@ impl Arranging<'_> {
         let undeclared = segments(audiences, desired).into_iter().map(segment).filter(|it| !units.contains_key(it));
         let ids = undeclared.filter_map(|it| Some(ledger.owned.get(&it)?.id.as_str()));
         ids.chain(named_ids(audiences, desired)).collect()
+    }
+
+    /// The segments that something points at which may have been created in a gap of the ledger.
+    fn named_in_gap<'c>(&'c self, one: &'c Compared) -> BTreeSet<&'c str> {
+        let Some(desired) = &one.change.desired else { return BTreeSet::new() };
+        let named = segments(kinds::api(&one.change.address).audiences(), desired).into_iter().map(segment);
+        named.filter_map(|address| Some(self.situation.ledger.owned.get(&address)?.id.as_str())).collect()
     }
 
     /// The step after which something of ours no longer points at an id. What is deleted to be made anew is not re-pointed

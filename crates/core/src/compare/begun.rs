@@ -25,8 +25,11 @@ impl Comparison<'_, '_> {
     pub(super) fn begun(&self, unit: Option<&Unit>, owned: &Owned, seen: &LiveState, out: &mut Compared) {
         let spec = shown(seen).unwrap_or(&owned.spec);
         let runs = self.api.runs(spec);
-        let at = runs.and_then(|runs| runs.first);
-        let rest = to_come(&self.api.times(spec), self.situation.now);
+        let has_begun = runs.is_some_and(|runs| runs.has_begun(self.situation.now));
+        // A person says that it was sent, at another time than the one that is declared by now.
+        let is_said = owned.past && !has_begun && *seen == LiveState::Untold;
+        let at = runs.and_then(|runs| runs.first).filter(|_| !is_said);
+        let rest = if is_said { Vec::new() } else { to_come(&self.api.times(spec), self.situation.now) };
         // What is gone before its end goes out no more.
         let is_removed = *seen == LiveState::Absent && !rest.is_empty();
         if !rest.is_empty() && !is_removed {
@@ -34,7 +37,7 @@ impl Comparison<'_, '_> {
         }
         let Some(unit) = unit else {
             // Nobody declares it any more, and there is nothing left to delete.
-            let over = runs.is_none_or(|runs| runs.is_done(self.situation.now, self.situation.min_lead));
+            let over = is_said || runs.is_none_or(|runs| runs.is_done(self.situation.now, self.situation.min_lead));
             if self.situation.deletes && (over || is_removed) {
                 out.change.action = Action::Forget;
                 out.change.moved = is_removed.then_some(Moved::Removed);

@@ -1,9 +1,13 @@
 //! After a ledger was restored from a backup: what it does not know may have been created since, by records that are lost.
 
-use pushplan_ledger::Owned;
-use pushplan_model::kinds::{Create, Read};
+use jiff::Timestamp;
+use pushplan_ledger::{Adopted, Gap, Ledger, Owned, Record};
+use pushplan_model::address::Address;
+use pushplan_model::kinds::{self, Api, Create, Delete, Read};
+use pushplan_model::nouns::level::Level;
+use serde_json::Value;
 
-use super::{Compared, Comparison, Situation};
+use super::{Compared, Comparison, Situation, Unit};
 use crate::live::LiveState;
 use crate::plan::{Action, Reason};
 
@@ -20,17 +24,29 @@ impl Comparison<'_, '_> {
     }
 
     /// Leaves it to a person to make something anew that the ledger knows and nothing shows: in the gap, another may have taken its
-    /// place, and have been sent.
+    /// place, and message people.
     pub(super) fn wait_for_replaced(&self, owned: &Owned, seen: &LiveState, out: &mut Compared) {
         let is_made = matches!(out.change.action, Action::Create | Action::Replace);
-        let is_older = self.situation.ledger.gap.as_ref().is_some_and(|gap| owned.applied <= gap.at);
-        if is_made && is_older && self.api.has_runs() && !matches!(seen, LiveState::There(_)) {
+        let is_older = self.situation.ledger.gap.as_ref().is_some_and(|gap| may_be_replaced(gap, owned, self.api));
+        if is_made && is_older && !matches!(seen, LiveState::There(_)) {
             self.wait_for_gap(out);
         }
     }
 
-    /// Whether nothing that was created before can be missed: a complete list has no such name. Something that messages people
-    /// by itself leaves the list once it has, so that no list proves anything.
+    /// Leaves it to a person whether a message was sent at the time that the ledger knows, if another time is declared: in the gap,
+    /// it may have been deleted before its time, and the new one may not have been created.
+    pub(super) fn wait_for_put_off(&self, unit: Option<&Unit>, owned: &Owned, seen: &LiveState, out: &mut Compared) {
+        let Situation { ledger, now, .. } = self.situation;
+        let Some(unit) = unit.filter(|_| !owned.past && !matches!(seen, LiveState::There(_))) else { return };
+        let is_later = !self.api.runs(&unit.spec).is_some_and(|runs| runs.has_begun(*now));
+        if is_later && ledger.gap.as_ref().is_some_and(|gap| may_be_replaced(gap, owned, self.api)) {
+            out.change.reasons.retain(|reason| !matches!(reason, Reason::Went { .. }));
+            self.wait_for_gap(out);
+        }
+    }
+
+    /// Whether nothing that was created before can be missed: two complete lists have neither its name nor another one that the same
+    /// event sets off. Something that messages people by itself leaves the list once it has, so that no list proves anything.
     fn is_proven_absent(&self) -> bool {
         let Situation { live, level, .. } = self.situation;
         let life = self.api.lifecycle(*level);
@@ -38,8 +54,59 @@ impl Comparison<'_, '_> {
             matches!(life.read, Read::Listed | Read::ListedThenGet) && live.whole.contains(&*self.address.kind);
         match life.create {
             Create::Upsert => true,
-            Create::Anew => is_listed && !self.api.has_runs(),
+            Create::Anew => is_listed && self.was_sought() && !self.api.has_runs() && !self.has_lookalike(),
             Create::Once => false,
         }
     }
+
+    /// Whether two lists were read for it, as they are for everything that is known and in no list.
+    fn was_sought(&self) -> bool {
+        let Situation { ledger, live, .. } = self.situation;
+        ledger.owned.contains_key(self.address) || live.disproved.contains(self.address)
+    }
+
+    /// Whether a list shows something that is not managed and may be this, under its name or another one.
+    fn has_lookalike(&self) -> bool {
+        let Some(unit) = self.situation.units.get(self.address) else { return false };
+        if !self.known.others(self.address, &self.api.called(&unit.spec)).is_empty() {
+            return true;
+        }
+        let own = unit.spec.tree();
+        if !self.api.messages(&own) {
+            return false;
+        }
+        let triggers = |spec: &Value| self.api.firing(spec).map(|firing| firing.triggers);
+        let triggered_alike = |other: &Value| match (triggers(&own), triggers(other)) {
+            (Some(own), Some(others)) => others.iter().any(|trigger| own.contains(trigger)),
+            // Something else than a tag sets off one of them.
+            _ => self.api.messages(other),
+        };
+        let ids = self.situation.ledger.ids();
+        let listed = self.situation.live.listed.get(&*self.address.kind).into_iter().flatten();
+        let mut others = listed.filter(|(id, _)| !ids.contains(&(&*self.address.kind, id.as_str())));
+        others.any(|(_, found)| found.spec.as_ref().is_some_and(|spec| triggered_alike(&spec.tree())))
+    }
+}
+
+/// The records with which a person says that something was created in a gap of the ledger, with this id. What the ledger knew before
+/// under the address is deleted by a later run, unless its time has come, or the API cannot delete it and a person has.
+pub fn found_in_gap(
+    unit: &Unit,
+    address: &Address,
+    id: &str,
+    is_sent: bool,
+    (ledger, level, now): (&Ledger, Level, Timestamp),
+) -> Vec<Record> {
+    let api = kinds::api(address);
+    let has_begun = |owned: &Owned| api.runs(&owned.spec).is_some_and(|runs| runs.has_begun(now));
+    let is_over = |owned: &Owned| api.lifecycle(level).delete == Delete::Never || has_begun(owned);
+    let forget = ledger.owned.get(address).is_some_and(is_over).then(|| Record::Forget(vec![address.clone()]));
+    let adopted = Adopted { past: is_sent, ..unit.taken_over(address, id, ledger) };
+    forget.into_iter().chain([Record::Adopt(vec![adopted])]).collect()
+}
+
+/// Whether something that the ledger knows may have been replaced in a gap by another one of a kind that messages people.
+pub fn may_be_replaced(gap: &Gap, owned: &Owned, api: &dyn Api) -> bool {
+    let spec = owned.spec.tree();
+    owned.applied <= gap.at && (api.messages(&spec) || api.is_off(&spec))
 }

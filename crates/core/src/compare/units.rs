@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use pushplan_ledger::Ledger;
+use pushplan_ledger::{Adopted, Ledger};
 use pushplan_model::address::Address;
 use pushplan_model::codes;
 use pushplan_model::cores;
@@ -50,6 +50,25 @@ impl Unit {
             record: false,
             renamed_from: None,
             aside: Annotation::default(),
+        }
+    }
+
+    /// What the ledger learns if a person names the thing that this unit is on the service. Nobody has seen its content, so it has
+    /// no version yet.
+    pub fn taken_over(&self, address: &Address, id: &str, ledger: &Ledger) -> Adopted {
+        let id_of = |key: &str| Some((key.to_owned(), ledger.owned.get(&super::segment_address(key))?.id.clone()));
+        let named = remote::segments(kinds::api(address).audiences(), &self.spec);
+        Adopted {
+            address: address.clone(),
+            id: id.to_owned(),
+            spec: self.spec.clone(),
+            refs: named.into_iter().filter_map(id_of).collect(),
+            stamp: Some(String::new()),
+            protect: self.protect.unwrap_or(false),
+            past: false,
+            push_ids: Vec::new(),
+            zone: self.zone(address),
+            pruned: false,
         }
     }
 

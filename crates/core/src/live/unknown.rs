@@ -1,7 +1,7 @@
-//! Looking for what an earlier run created, or did not: its answer was lost. It is absent only if two complete lists, a settle
-//! time apart, do not show it.
+//! Looking for what an earlier run created, or did not: its answer was lost, or its record, in a gap of the ledger. It is absent only
+//! if two complete lists, a settle time apart, do not show it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use pushplan_ledger::{Intent, Verb};
 use pushplan_model::address::Address;
@@ -30,6 +30,12 @@ impl<'l> Fetch<'l> {
                 disproved.push(intent.address.clone());
             }
         }
+        for (address, name) in self.unrecorded().filter(|(address, _)| self.is_decided_by_lists(address)) {
+            if is_shown(&strangers, address, &name) {
+                continue;
+            }
+            if self.looks_twice() { sought.push(address.clone()) } else { disproved.push(address.clone()) }
+        }
         self.sought.extend(sought);
         self.live.disproved.extend(disproved);
     }
@@ -41,7 +47,13 @@ impl<'l> Fetch<'l> {
         let absent = self.creations().filter(is_sought).filter(|intent| candidates(&strangers, intent).is_empty());
         let absent = absent.filter(|intent| self.live.whole.contains(&*intent.address.kind));
         let absent = absent.filter(|intent| !self.may_be_sent(intent));
-        let absent: Vec<Address> = absent.map(|intent| intent.address.clone()).collect();
+        let absent = absent.map(|intent| &intent.address);
+        let is_unrecorded = |(address, name): &(&Address, String)| {
+            let is_sought = self.sought.contains(*address) && self.live.whole.contains(&*address.kind);
+            is_sought && !is_shown(&strangers, address, name)
+        };
+        let unrecorded = self.unrecorded().filter(is_unrecorded).map(|(address, _)| address);
+        let absent: Vec<Address> = absent.chain(unrecorded).cloned().collect();
         self.live.disproved.extend(absent);
         self.sought.clear();
     }
@@ -69,9 +81,33 @@ impl<'l> Fetch<'l> {
         intents.filter(move |intent| recovers && intent.verb == Verb::Create)
     }
 
+    /// What is declared and may have been created in a gap of the ledger, with its name. Two of it can exist, and lists show it for
+    /// as long as it exists.
+    fn unrecorded(&self) -> impl Iterator<Item = (&'l Address, String)> {
+        let ledger = self.look.ledger;
+        let is_new = |address: &Address| !ledger.owned.contains_key(address) && !ledger.open.contains_key(address);
+        self.declared_since_gap().filter(move |(address, _)| is_new(address))
+    }
+
+    /// What is declared while a gap of the ledger is open, with its name, if two of it can exist.
+    fn declared_since_gap(&self) -> impl Iterator<Item = (&'l Address, String)> {
+        let Look { ledger, level, desired, recovers, .. } = self.look;
+        let gap = ledger.gap.as_ref().filter(|_| recovers);
+        let declared = gap.into_iter().flat_map(move |gap| desired.iter().filter(|(address, _)| gap.covers(address)));
+        declared.filter_map(move |(address, spec)| {
+            let api = kinds::api(address);
+            (api.lifecycle(level).create == Create::Anew).then(|| (*address, api.called(spec)))
+        })
+    }
+
+    /// The names under which things of a kind may have been created in a gap. Their contents say which segments they need.
+    pub(super) fn names_since_gap(&self, kind: &Kind) -> BTreeSet<String> {
+        self.declared_since_gap().filter(|(address, _)| address.kind == kind.key).map(|(_, name)| name).collect()
+    }
+
     fn strangers(&self) -> Strangers<'_> {
         let mut strangers = Strangers::new();
-        if self.creations().next().is_some() {
+        if self.creations().next().is_some() || self.unrecorded().next().is_some() {
             let ids = self.look.ledger.ids();
             for (kind, found) in
                 self.live.listed().filter(|(kind, found)| !ids.contains(&(kind.key, found.id.as_str())))
@@ -91,6 +127,10 @@ impl<'l> Fetch<'l> {
         let is_repeated = life.create == Create::Upsert && desired.contains_key(address);
         is_listed && !is_repeated && self.live.whole.contains(&*address.kind)
     }
+}
+
+fn is_shown(strangers: &Strangers, address: &Address, name: &str) -> bool {
+    strangers.get(&(&*address.kind, name)).is_some_and(|named| !named.is_empty())
 }
 
 /// What has the name of an intended creation and was not there before.

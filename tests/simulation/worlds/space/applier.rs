@@ -119,7 +119,7 @@ impl World {
             let seq = self.log.ledger.seq;
             self.is_set_back = true;
             self.note(|| format!("the ledger is set back to record {seq}"));
-            if self.is_on(Protection::Mark) && self.log.is_behind() {
+            if self.is_on(Protection::Mark) && self.log.ledger.lacks(self.log.mark) {
                 let at = self.clock(0).wall;
                 self.log.accept_gap(at);
                 self.note(|| "no apply believes that; a person accepts the gap".to_owned());

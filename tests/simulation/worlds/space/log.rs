@@ -52,12 +52,6 @@ impl Log {
         Arc::make_mut(&mut self.entries).push(entry);
     }
 
-    /// Whether records are missing that there were once, and no person has accepted that.
-    pub fn is_behind(&self) -> bool {
-        let explains = self.ledger.gap.as_ref().is_some_and(|gap| gap.explains(self.mark));
-        self.ledger.seq < self.mark && !explains
-    }
-
     /// A person accepts that records are missing.
     pub fn accept_gap(&mut self, at: Timestamp) {
         let since = self.entries.last().map(|last| last.at);
