@@ -52,5 +52,6 @@ mod statistics;
 mod test_sends;
 mod times;
 mod told;
+mod triggered;
 mod unmanaged;
 mod unread;

@@ -255,7 +255,13 @@ fn text(group: &MessageGroup) -> Vec<Piece> {
             pieces
         }
         // Each of several says something else.
-        _ if group.messages.iter().any(|other| other.text.new != message.text.new) => Vec::new(),
+        _ if group.messages.iter().any(|other| other.text.new != message.text.new) => {
+            let mut pieces = changed_fields(message);
+            if let Some(Piece::Same(first)) = pieces.first_mut() {
+                *first = first.trim_start_matches("; ").to_owned();
+            }
+            pieces
+        }
         (_, Some(text)) | (Some(text), None) if !text.trim().is_empty() => {
             let mut pieces = vec![Piece::Same(whole(text))];
             pieces.extend(changed_fields(message));

@@ -9,6 +9,7 @@ mod people;
 mod reach;
 mod sends;
 mod sides;
+mod triggered;
 mod verdict;
 
 use jiff::Timestamp;
@@ -35,6 +36,7 @@ pub use sends::EACH_DEVICE;
 pub use verdict::VerdictSentence;
 
 use sides::{Messages, other_fields};
+use triggered::{Triggered, between_devices, unread_fields};
 
 /// A message that changes for people.
 #[derive(Clone, Debug)]
@@ -55,6 +57,8 @@ pub struct MessageChange {
     pub content: String,
     /// Its times as they were and as they will be. Those that stay are among them.
     pub times: Vec<(Option<Times>, Option<Times>)>,
+    /// Whether what decides whether it is sent changes, apart from its trigger.
+    pub is_conditional: bool,
     /// The events that trigger it, as they were and as they will be.
     pub trigger: (Option<String>, Option<String>),
     /// The clocks that show quiet hours when it is sent and did not before: `Sydney 01:00 Sat`.
@@ -241,13 +245,21 @@ impl Review<'_> {
         };
         let (old, new) = (read(Side::Before, is_pending), read(Side::After, stays));
         let pairs = old.pairs(change, &new);
+        let triggered = self.triggered(change);
         let several = old.texts.len().max(new.texts.len()) > 1;
-        let one = |pair: (Option<usize>, Option<usize>)| {
+        let one = |pair: (Option<usize>, Option<usize>), triggered: &Triggered| {
             let (was, is) = pair;
             let number = is.or(was).map(|number| number + 1);
-            self.of_message(change, (&old, &new), pair, number.filter(|_| several))
+            self.of_message(change, (&old, &new), pair, number.filter(|_| several), triggered)
         };
-        pairs.into_iter().filter_map(one).collect()
+        let found: Vec<MessageChange> = pairs.iter().filter_map(|pair| one(*pair, &triggered)).collect();
+        // What changes of a message in a way that nothing above knows is not silent either.
+        let is_edited = matches!(change.action, Action::Update | Action::Replace | Action::ByHand);
+        if !found.is_empty() || !is_edited || old.texts.is_empty() || new.texts.is_empty() {
+            return found;
+        }
+        let triggered = Triggered { conditions: unread_fields(change), ..triggered };
+        pairs.into_iter().filter_map(|pair| one(pair, &triggered)).collect()
     }
 
     fn of_message(
@@ -256,12 +268,15 @@ impl Review<'_> {
         (old, new): (&Messages, &Messages),
         (was, is): (Option<usize>, Option<usize>),
         variant: Option<usize>,
+        triggered: &Triggered,
     ) -> Option<MessageChange> {
         let fate = match (was, is) {
             (None, Some(_)) => MessageFate::New,
             (Some(_), None) => MessageFate::Cancelled,
             _ => MessageFate::Changed,
         };
+        let is_both = was.is_some() && is.is_some();
+        let conditions = triggered.conditions.iter().filter(|_| is_both).cloned();
         let text = TextChange {
             old: was.map(|at| old.texts[at].clone()),
             new: is.map(|at| new.texts[at].clone()),
@@ -269,20 +284,27 @@ impl Review<'_> {
             fields: was
                 .zip(is)
                 .map(|(was, is)| other_fields(&old.contents[was], &new.contents[is]))
-                .unwrap_or_default(),
+                .into_iter()
+                .flatten()
+                .chain(conditions)
+                .collect(),
         };
         let times = self.message_times(change, (was, is), variant.is_some());
-        let trigger = self.both_set_off(change);
-        let is_other = was.is_some() && is.is_some() && trigger.0 != trigger.1;
+        let trigger = triggered.words.clone();
+        let reached = triggered.reach.filter(|_| is_both);
+        let is_conditional = is_both && !triggered.conditions.is_empty();
         let (was_delayed, is_delayed) = (old.delay(was), new.delay(is));
-        let is_delayed_otherwise = was.is_some() && is.is_some() && was_delayed != is_delayed;
+        let is_delayed_otherwise = is_both && was_delayed != is_delayed;
         let trigger = (
             trigger.0.filter(|_| was.is_some()).map(|words| after_delay(words, was_delayed)),
             trigger.1.filter(|_| is.is_some()).map(|words| after_delay(words, is_delayed)),
         );
-        let is_news = fate == MessageFate::New || is_other || is_delayed_otherwise;
+        let is_news = fate == MessageFate::New || reached.is_some() || is_delayed_otherwise;
         let any_hour = self.plan.told.quiet.filter(|_| is_news && trigger.1.is_some());
-        let audience = self.audience_change(change, fate);
+        let devices = || Some((old.devices.get(was?)?.as_ref(), new.devices.get(is?)?.as_ref()));
+        let on_devices = trigger.0.as_ref().and(trigger.1.as_ref()).and_then(|_| between_devices(devices()?));
+        let mut audience = self.audience_change(change, fate);
+        audience.relation = audience.relation.or(on_devices);
         let quiet = self.newly_quiet(change, (was, is), variant.is_some());
         let [was_content, is_content] = [was.map(|at| &old.contents[at]), is.map(|at| &new.contents[at])];
         let new_hosts = self.used_hosts.new_in(self.plan, was_content, is_content);
@@ -290,7 +312,9 @@ impl Review<'_> {
         let occurrences = (count_of(&times, |(was, _)| was), count_of(&times, |(_, is)| is));
         let occurrences = (fate == MessageFate::Changed).then_some(occurrences);
         let links = (!new_hosts.is_empty()).then_some(MessageClass::NewHost);
-        let class = class(fate, &audience, is_other, is_moved, text.is_changed, !quiet.is_empty(), occurrences);
+        let other = is_conditional.then_some(MessageClass::Different);
+        let triggered = reached.into_iter().chain(other).min();
+        let class = class(fate, &audience, triggered, is_moved, text.is_changed, !quiet.is_empty(), occurrences);
         let class = [class, links].into_iter().flatten().min()?;
         let causes = self.causes(change, fate, &audience, &text);
         let content = match (is_content, was_content) {
@@ -311,6 +335,7 @@ impl Review<'_> {
             text,
             content,
             times,
+            is_conditional,
             trigger,
             quiet,
             any_hour,
@@ -402,7 +427,7 @@ fn after_delay(happens: String, delay: Option<Delay>) -> String {
 fn class(
     fate: MessageFate,
     audience: &AudienceChange,
-    is_triggered_otherwise: bool,
+    triggered: Option<MessageClass>,
     is_moved: bool,
     says_other: bool,
     is_quiet: bool,
@@ -429,7 +454,6 @@ fn class(
     let sent_more = occurrences.filter(|(was, is)| is > was).map(|_| MessageClass::More);
     let sent_less = occurrences.filter(|(was, is)| is < was).map(|_| MessageClass::Fewer);
     let moved = sent_less.or(moved);
-    let triggered = is_triggered_otherwise.then_some(MessageClass::Different);
     let text = says_other.then_some(MessageClass::Text);
     // It reached everyone before as well, unless the relation says otherwise.
     let everyone = everyone.filter(|_| reach.is_some());

@@ -1,5 +1,7 @@
 //! What resources of different kinds have in common, so that a check sees all audiences and all messages alike.
 
+use jiff::Timestamp;
+
 use crate::node::{At, Rest};
 use crate::nouns::audience::Selector;
 use crate::nouns::delay::Delay;
@@ -31,6 +33,10 @@ pub struct Parts<'r> {
     pub triggers: Vec<&'r Trigger>,
     /// How long after that each of its messages is sent.
     pub delays: Vec<Delay>,
+    /// From when on something sets it off, and from when on nothing does any more.
+    pub active: (Option<Timestamp>, Option<Timestamp>),
+    /// What else decides whether something sets it off, which is passed on as it is.
+    pub conditions: Option<&'r Rest>,
     pub tags: Vec<TagUse<'r>>,
     /// What is said of a device, by the group of tags that the service derives from it.
     pub properties: Vec<(&'static Group, &'r At<String>)>,
@@ -102,6 +108,8 @@ impl<'r> Parts<'r> {
             sendings: vec![],
             triggers: vec![],
             delays: vec![],
+            active: (None, None),
+            conditions: None,
             tags: vec![],
             properties: vec![],
         }

@@ -80,6 +80,8 @@ impl Resource for Pipeline {
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         parts.triggers.extend(self.immediate_trigger.iter().map(|trigger| &trigger.value));
+        parts.active = self.active();
+        parts.conditions = Some(&self.rest);
         parts.each = "outcome";
         for outcome in &self.outcome {
             parts.delays.push(outcome.delay.as_ref().map_or(Delay(0), |delay| delay.value));

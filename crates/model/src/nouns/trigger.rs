@@ -42,12 +42,21 @@ impl Trigger {
             (Some(TagMove { tag, group, removed: false }), _) => tagged(tag, group, "added to"),
             (Some(TagMove { tag, group, removed: true }), _) => tagged(tag, group, "removed from"),
             (None, Self::Other(value)) => {
-                let keys = value.as_object().into_iter().flat_map(|map| map.keys()).map(String::as_str);
-                let names: Vec<&str> = keys.chain(value.as_str()).collect();
+                let entries = value.as_object().into_iter().flatten();
+                let names: Vec<String> =
+                    entries.map(undescribed_words).chain(value.as_str().map(str::to_owned)).collect();
                 format!("{} happens", text::any_of(&names))
             }
             (None, _) => "the app is opened for the first time".to_owned(),
         }
+    }
+
+    /// Whether everything that sets off the other one sets off this one as well.
+    pub fn covers(&self, other: &Self) -> bool {
+        let is_any_group = |(own, other): (TagMove, TagMove)| {
+            own.group.is_none() && (own.tag, own.removed) == (other.tag, other.removed)
+        };
+        self == other || self.tag().zip(other.tag()).is_some_and(is_any_group)
     }
 
     /// The tag whose coming or going it waits for.
@@ -63,6 +72,22 @@ impl Trigger {
                 Some(TagMove { removed: true, tag, group: gone.get("group").and_then(|group| group.as_str()) })
             }
         }
+    }
+}
+
+/// How much of a trigger that the contract does not describe is shown.
+const SHOWN: usize = 80;
+
+/// `custom_event purchase`.
+fn undescribed_words((key, value): (&String, &serde_json::Value)) -> String {
+    let value = match value {
+        serde_json::Value::Object(map) if map.len() == 1 && map.contains_key("name") => &map["name"],
+        value => value,
+    };
+    match value {
+        serde_json::Value::Null | serde_json::Value::Bool(true) => key.clone(),
+        serde_json::Value::String(word) => format!("{key} {}", text::short(word, SHOWN)),
+        other => format!("{key} {}", text::short(&other.to_string(), SHOWN)),
     }
 }
 

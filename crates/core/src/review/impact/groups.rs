@@ -117,7 +117,7 @@ fn key(message: &MessageChange) -> String {
     let own = format!("{sender} {:?}", message.after_seconds);
     let relation = audience.relation.as_ref().filter(|relation| **relation != Relation::Same);
     let relation = relation.map(ToString::to_string).unwrap_or_default();
-    let edit = match text.is_changed {
+    let edit = match text.is_changed || !text.fields.is_empty() {
         true => format!("{} {:?}", prose::edit(text.old.as_deref(), text.new.as_deref()), text.fields),
         false => String::new(),
     };

@@ -84,6 +84,7 @@ impl<'p> Review<'p> {
             text: TextChange { new, ..TextChange::default() },
             content: String::new(),
             times: Vec::new(),
+            is_conditional: false,
             trigger: (None, None),
             quiet: Vec::new(),
             causes,

@@ -3,6 +3,7 @@
 use pushplan_model::kinds::{Parts, ReadableText, Role, Spec};
 use pushplan_model::node::At;
 use pushplan_model::nouns::delay::Delay;
+use pushplan_model::nouns::device::DeviceTypes;
 use pushplan_project::look::{self, Values};
 use serde_json::Value;
 
@@ -17,6 +18,8 @@ pub(super) struct Messages {
     pub each: &'static str,
     pub delays: Vec<Delay>,
     pub texts: Vec<String>,
+    /// The kinds of device that each of them goes to.
+    pub devices: Vec<Option<DeviceTypes>>,
     /// All that each of them says and does, without its audience and its times.
     pub contents: Vec<Value>,
 }
@@ -34,6 +37,7 @@ impl Messages {
             each: parts.each,
             delays: parts.delays,
             texts: parts.said.iter().map(|said| look::text(said, &none)).collect(),
+            devices: parts.said.iter().map(|said| said.devices.map(|devices| devices.value.clone())).collect(),
             contents: parts.said.iter().map(content).collect(),
         }
     }
@@ -92,12 +96,18 @@ fn content(said: &ReadableText) -> Value {
 
 /// The fields of a message that differ, without its alert.
 pub(super) fn other_fields(old: &Value, new: &Value) -> Vec<FieldChange> {
-    let text = |value: Option<&Value>| match value? {
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    };
     let differs = Difference::between(Some(old), Some(new)).fields;
     let other = differs.into_iter().filter(|field| field.moved.is_none() && !field.path.ends_with("alert"));
     let named = |path: &str| path.strip_prefix("notification.").unwrap_or(path).to_owned();
-    other.map(|field| FieldChange { path: named(&field.path), old: text(field.old), new: text(field.new) }).collect()
+    other
+        .map(|field| FieldChange { path: named(&field.path), old: as_text(field.old), new: as_text(field.new) })
+        .collect()
+}
+
+/// A value of a field as people read it.
+pub(super) fn as_text(value: Option<&Value>) -> Option<String> {
+    match value? {
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
 }

@@ -41,7 +41,11 @@ impl Review<'_> {
                 counts && message.audience.relation == Some(Relation::Same)
             };
             let (again, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_again);
-            for messages in [loosened, others, again].into_iter().filter(|messages| !messages.is_empty()) {
+            let is_conditional = |message: &&MessageChange| {
+                class == MessageClass::Different && message.is_conditional && message.is_to_same_people()
+            };
+            let (conditional, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_conditional);
+            for messages in [loosened, others, again, conditional].into_iter().filter(|messages| !messages.is_empty()) {
                 sentences.push(VerdictSentence { class, words: sentence(class, &messages) });
             }
         }
@@ -54,6 +58,14 @@ impl Review<'_> {
             message.class == MessageClass::Fewer && message.quiet.is_empty() && message.new_hosts.is_empty()
         };
         self.plan.told.loosened.is_empty() && self.impact().iter().all(is_harmless)
+    }
+}
+
+impl MessageChange {
+    /// Whether neither its audience nor its trigger changes.
+    fn is_to_same_people(&self) -> bool {
+        self.audience.relation.as_ref().is_none_or(|relation| *relation == Relation::Same)
+            && self.trigger.0 == self.trigger.1
     }
 }
 
@@ -81,6 +93,11 @@ fn sentence(class: MessageClass, messages: &[&MessageChange]) -> String {
         MessageClass::More if same_people => format!("{subject} {} sent more often{by_hand}", verb("is", "are")),
         MessageClass::Fewer if same_people => format!("{subject} {} sent less often{by_hand}", verb("is", "are")),
         MessageClass::More => format!("{subject} {} more people{}", verb("reaches", "reach"), because(messages)),
+        MessageClass::Different
+            if messages.iter().all(|message| message.is_conditional && message.is_to_same_people()) =>
+        {
+            format!("{subject} {} sent under other conditions{by_hand}", verb("is", "are"))
+        }
         MessageClass::Different => {
             format!("{subject} {} different people{}", verb("reaches", "reach"), because(messages))
         }

@@ -1,0 +1,164 @@
+//! What sends the messages of a pipeline, before and after.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use pushplan_model::audience::{self, Audience, Relation};
+use pushplan_model::kinds::{self, Parts, Spec};
+use pushplan_model::node::At;
+use pushplan_model::nouns::audience::Selector;
+use pushplan_model::nouns::device::DeviceTypes;
+use pushplan_model::nouns::trigger::Trigger;
+use pushplan_model::source::Span;
+use pushplan_project::timing::words;
+use serde_json::Value;
+
+use super::sides::as_text;
+use super::{FieldChange, MessageClass};
+use crate::plan::Change;
+use crate::review::fields::{Difference, Field};
+use crate::review::{Review, Side, after, before};
+
+/// How what triggers the messages of a change differs.
+#[derive(Debug, Default)]
+pub(super) struct Triggered {
+    /// The events, with the time in which they count if that changes.
+    pub words: (Option<String>, Option<String>),
+    /// Whether more, fewer or other events trigger them.
+    pub reach: Option<MessageClass>,
+    /// What else decides whether they are sent.
+    pub conditions: Vec<FieldChange>,
+}
+
+/// What triggers the messages of one side.
+struct TriggeredSide {
+    triggers: Vec<Trigger>,
+    active: (Option<Timestamp>, Option<Timestamp>),
+    conditions: Value,
+}
+
+impl TriggeredSide {
+    /// Whether everything that triggers the messages of another side triggers those of this one.
+    fn covers(&self, other: &Self, now: Timestamp) -> bool {
+        let is_covered = |trigger: &Trigger| self.triggers.iter().any(|own| own.covers(trigger));
+        let from = |side: &Self| side.active.0.filter(|from| *from > now);
+        let is_open = self.active.1.is_none_or(|until| other.active.1.is_some_and(|other| other <= until));
+        other.triggers.iter().all(is_covered) && from(self) <= from(other) && is_open
+    }
+
+    /// `, from Tue 1 Jan 2030 00:00 UTC until Wed 1 Jan 2031 00:00 UTC`.
+    fn while_active(&self) -> String {
+        match self.active {
+            (Some(from), Some(until)) => format!(", from {} until {}", words::moment(from), words::moment(until)),
+            (Some(from), None) => format!(", from {} on", words::moment(from)),
+            (None, Some(until)) => format!(", until {}", words::moment(until)),
+            (None, None) => String::new(),
+        }
+    }
+}
+
+impl Review<'_> {
+    pub(super) fn triggered(&self, change: &Change) -> Triggered {
+        let words = self.both_set_off(change);
+        if words.0.is_none() || words.1.is_none() {
+            return Triggered { words, ..Triggered::default() };
+        }
+        let sides = self.triggered_side(change, Side::Before).zip(self.triggered_side(change, Side::After));
+        let Some((old, new)) = sides else { return Triggered { words, ..Triggered::default() } };
+        let now = self.plan.made;
+        let reach = match (new.covers(&old, now), old.covers(&new, now)) {
+            (true, true) => None,
+            (true, false) => Some(MessageClass::More),
+            (false, true) => Some(MessageClass::Fewer),
+            (false, false) => Some(MessageClass::Different),
+        };
+        let words = match old.active == new.active {
+            true => words,
+            false => {
+                let with =
+                    |words: Option<String>, side: &TriggeredSide| words.map(|words| words + &side.while_active());
+                (with(words.0, &old), with(words.1, &new))
+            }
+        };
+        let mut conditions = changed_fields(&old.conditions, &new.conditions);
+        // Both are said in words.
+        conditions.retain(|field| !(ACTIVE.contains(&field.path.as_str()) && old.active != new.active));
+        Triggered { words, reach, conditions }
+    }
+
+    fn triggered_side(&self, change: &Change, side: Side) -> Option<TriggeredSide> {
+        let key = At::new(change.address.key.clone(), Span::NONE);
+        self.of_resource(change, side, |spec: &dyn Spec| {
+            let mut parts = Parts::new(&key);
+            spec.parts(&mut parts);
+            TriggeredSide {
+                triggers: parts.triggers.iter().map(|trigger| (*trigger).clone()).collect(),
+                active: parts.active,
+                conditions: serde_json::to_value(parts.conditions).unwrap_or_default(),
+            }
+        })
+    }
+}
+
+/// The fields that the time of a pipeline is read from.
+const ACTIVE: [&str; 2] = ["activation_time", "deactivation_time"];
+
+/// How the devices that a message goes to change; `None` if they stay.
+pub(super) fn between_devices((old, new): (Option<&DeviceTypes>, Option<&DeviceTypes>)) -> Option<Relation> {
+    let reached = |devices: Option<&DeviceTypes>| {
+        let all = Audience::of(&Selector::All, |_| None);
+        devices.map_or_else(|| all.clone(), |devices| all.clone().on(devices))
+    };
+    let is_other = old != new;
+    let relation = is_other.then(|| audience::compare(&reached(old), &reached(new)));
+    relation.filter(|relation| *relation != Relation::Same)
+}
+
+fn changed_fields(old: &Value, new: &Value) -> Vec<FieldChange> {
+    let one = |field: Field| FieldChange { old: as_text(field.old), new: as_text(field.new), path: field.path };
+    Difference::between(Some(old), Some(new)).fields.into_iter().map(one).collect()
+}
+
+/// The fields of a resource that change, without its name, its description, and what is compared by its meaning: audiences,
+/// kinds of device, times and triggers.
+pub(super) fn unread_fields(change: &Change) -> Vec<FieldChange> {
+    let api = kinds::api(&change.address);
+    let simple = |spec: &Value| {
+        let mut simple = spec.clone();
+        for audience in api.audiences() {
+            if let Some(audience) = simple.pointer_mut(audience) {
+                *audience = Value::Null;
+            }
+        }
+        let fields = simple.as_object_mut();
+        for (name, value) in fields.into_iter().flatten() {
+            if *name == "description" || api.name_field() == Some(name) {
+                *value = Value::Null;
+            }
+            unordered(value);
+        }
+        simple
+    };
+    let Some((old, new)) = before(change).zip(after(change)) else { return Vec::new() };
+    let mut fields = changed_fields(&simple(old), &simple(new));
+    let is_read = |path: &str| {
+        let name = path.rsplit_once('.').map_or(path, |(_, name)| name);
+        name == "device_types" || name.ends_with("scheduled_time") || name.ends_with("schedule")
+    };
+    fields.retain(|field| !is_read(&field.path));
+    fields
+}
+
+/// In which order several are written means nothing.
+fn unordered(value: &mut Value) {
+    if let Value::Array(items) = value {
+        let sorted: BTreeMap<String, Value> = items
+            .drain(..)
+            .map(|mut item| {
+                item.as_object_mut().into_iter().flatten().for_each(|(_, value)| unordered(value));
+                (item.to_string(), item)
+            })
+            .collect();
+        items.extend(sorted.into_values());
+    }
+}
