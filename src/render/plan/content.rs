@@ -44,28 +44,9 @@ pub fn rows(change: &Change) -> Vec<Row> {
     }
 }
 
-/// What somebody did on the service since the last apply, as a change from what was applied to what is there now.
-pub(crate) fn as_drifted(change: &Change) -> Change {
-    let was = change.ledger.clone().or_else(|| change.desired.clone());
-    match change.moved {
-        Some(Moved::Service) => Change {
-            desired: change.live.clone(),
-            live: was,
-            ledger: None,
-            moved: None,
-            action: Action::Update,
-            ..change.clone()
-        },
-        _ => change.clone(),
-    }
-}
-
-/// The fields that somebody changed there.
+/// The fields of what someone changed on the service, as the plan puts them back.
 pub fn drifted(change: &Change) -> Vec<Row> {
-    if change.moved != Some(Moved::Service) {
-        return rows(change);
-    }
-    by_path(&as_drifted(change))
+    if change.moved == Some(Moved::Service) { by_path(change) } else { rows(change) }
 }
 
 /// The fields that differ, each by its whole path: by that it can be left to the dashboard.

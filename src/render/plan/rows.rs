@@ -43,21 +43,19 @@ pub(crate) fn of_fields(block: &Block) -> Vec<Row> {
     rows
 }
 
-/// What somebody changed on the service, and what putting it back means.
+/// What puts back a change that someone made on the service, from what is there to what was applied, and what that means.
 pub(crate) fn of_drift(view: &PlanView, block: &Block) -> Vec<Row> {
     let effect = |change| who::rows(view, change).into_iter().filter(|row| row.label == who::EFFECT);
     let mut rows: Vec<Row> = Vec::new();
     if let Some(change) = block.whole {
-        let theirs = content::as_drifted(change);
-        rows.extend(when::rows(view, &theirs));
-        rows.extend(who::rows(view, &theirs).into_iter().filter(|row| row.label == who::WHO));
+        rows.extend(when::rows(view, change));
+        rows.extend(who::rows(view, change).into_iter().filter(|row| row.label == who::WHO));
         rows.extend(content::drifted(change));
         rows.extend(effect(change).map(|row| row.after("putting it back: ")));
     }
-    let parts: Vec<Change> = block.parts.iter().map(|part| content::as_drifted(part)).collect();
-    rows.extend(parts.iter().take(PARTS).map(part));
-    if parts.len() > PARTS {
-        rows.push(Row::new("…", Words::new(&format!("and {} more", parts.len() - PARTS))));
+    rows.extend(block.parts.iter().take(PARTS).map(|change| part(change)));
+    if block.parts.len() > PARTS {
+        rows.push(Row::new("…", Words::new(&format!("and {} more", block.parts.len() - PARTS))));
     }
     rows
 }

@@ -15,7 +15,7 @@ const NAME: usize = 120;
 const PLACE: usize = 300;
 
 impl PageReport<'_> {
-    /// What happens to a resource. What was `drifted` is shown as somebody changed it, not as it is put back.
+    /// What happens to a resource. What was `drifted` is shown with all its paths, as it is put back.
     pub(super) fn card(&self, number: usize, block: &Block, who: &[Who], drifted: bool) -> Markup {
         if drifted {
             let content = html! {
