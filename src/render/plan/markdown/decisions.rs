@@ -40,7 +40,7 @@ pub fn decisions(view: &PlanView, ahead: &NextSteps, most: usize) -> Cut {
         untold += usize::from(!add(&refusal(refused)));
     }
     let (rows, _) = messages::rows(view);
-    let risky = rows.iter().filter(|row| row.class.is_risky() && row.address.is_some());
+    let risky = rows.iter().filter(|row| row.class.is_risky());
     // What the plan itself sends has an item below.
     for row in risky.filter(|row| !matches!(row.class, MessageClass::SendsNow | MessageClass::SendsLater)).take(EACH) {
         left += usize::from(!add(&risk(row)));
@@ -79,7 +79,11 @@ fn risk(row: &MessageRow) -> String {
         _ => "Different people",
     };
     bounded(|characters| {
-        let address = markdown::code(&short(&row.name, characters));
+        let address = match (&row.address, &row.part) {
+            (Some(_), _) => markdown::code(&short(&row.name, characters)),
+            (None, Some(part)) => markdown::text(&short(&format!("{} ({part})", row.name), characters)),
+            (None, None) => markdown::text(&short(&row.name, characters)),
+        };
         let text = |text: &String| markdown::text(&short(text, characters));
         let lines: Vec<String> =
             row.who.iter().map(|(_, words)| words).chain(&row.quiet).chain(&row.hosts).map(text).collect();
