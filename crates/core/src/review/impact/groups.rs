@@ -95,6 +95,13 @@ fn is_by_own_clock((was, is): &(Option<Times>, Option<Times>)) -> bool {
     is.as_ref().or(was.as_ref()).is_some_and(|times| matches!(times.when, When::EachZone(_)))
 }
 
+/// The moments of a message, as they were and as they will be.
+fn moments(message: &MessageChange) -> String {
+    let when = |times: &Option<Times>| times.as_ref().map(|times| times.when);
+    let moments: Vec<_> = message.times.iter().map(|(was, is)| (when(was), when(is))).collect();
+    format!("{moments:?}")
+}
+
 /// Two messages with one key are shown in one row.
 fn key(message: &MessageChange) -> String {
     let MessageChange {
@@ -135,10 +142,14 @@ fn key(message: &MessageChange) -> String {
         }
         // The variants of one experiment differ in their texts alone.
         MessageClass::New | MessageClass::Cancelled | MessageClass::Everyone | MessageClass::QuietHours => {
-            format!("{sender} {fate:?} {class:?} {quiet:?} {new_hosts:?} {trigger:?} {is_by_hand}")
+            let moved = if is_moved || shift.is_some() { moments(message) } else { String::new() };
+            format!("{sender} {fate:?} {class:?} {moved} {quiet:?} {new_hosts:?} {trigger:?} {is_by_hand}")
         }
         MessageClass::SendsNow | MessageClass::SendsLater => own,
-        _ if is_moved || trigger.0 != trigger.1 || !quiet.is_empty() => format!("{sender} {class:?} {edit} {quiet:?}"),
+        _ if is_moved || trigger.0 != trigger.1 || !quiet.is_empty() => {
+            let moved = if is_moved || shift.is_some() { moments(message) } else { String::new() };
+            format!("{sender} {class:?} {relation} {edit} {moved} {trigger:?} {quiet:?}")
+        }
         _ => {
             // An edit of each resource by itself is no common cause.
             let because: Vec<String> = causes
