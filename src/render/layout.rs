@@ -224,10 +224,13 @@ impl Words {
                 let bare = word.trim_end_matches(' ');
                 let start = if lines.is_empty() { 0 } else { self.hang };
                 if column > start && column + columns(bare) > width {
+                    // A bracket stays with what it opens.
+                    let is_open = kept && line.ends_with(" (") && line.pop().is_some();
                     trim(&mut line);
                     lines.push(std::mem::take(&mut line));
                     blanks(&mut line, self.hang);
-                    column = self.hang;
+                    line.push_str(if is_open { "(" } else { "" });
+                    column = self.hang + usize::from(is_open);
                 }
                 // What stood between words on the line before is no indent.
                 if bare.is_empty() && !lines.is_empty() && column == self.hang {

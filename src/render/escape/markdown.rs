@@ -103,6 +103,33 @@ impl Word {
     }
 }
 
+/// A text on one line in which names of commits are code, so that they can be copied.
+pub fn with_commits(text: &str) -> String {
+    let is_commit = |word: &str| {
+        (7..=40).contains(&word.len())
+            && word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+            && word.bytes().any(|byte| byte.is_ascii_digit())
+    };
+    let read = |plain: &str| {
+        let gap = |is_there: bool| if is_there { " " } else { "" };
+        // Behind code, the end of a bracket is no sign.
+        let (end, plain) = plain.strip_prefix(')').map_or(("", plain), |rest| (")", rest));
+        format!("{end}{}{}{}", gap(plain.starts_with(' ')), self::text(plain.trim()), gap(plain.ends_with(' ')))
+    };
+    let (mut out, mut done, mut at) = (String::new(), 0, 0);
+    while let Some(start) = text[at..].find(|c: char| c.is_ascii_alphanumeric()).map(|start| at + start) {
+        let length = text[start..].find(|c: char| !c.is_ascii_alphanumeric());
+        let end = length.map_or(text.len(), |length| start + length);
+        if is_commit(&text[start..end]) {
+            out.push_str(&read(&text[done..start]));
+            out.push_str(&code(&text[start..end]));
+            done = end;
+        }
+        at = end;
+    }
+    out + &read(&text[done..])
+}
+
 /// A text within a line, as code. It is read as exactly this text. Not for a table, whose cells a `|` ends: see [`code_in_html`].
 pub fn code(text: &str) -> String {
     let line = one_line(text);

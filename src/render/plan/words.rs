@@ -122,9 +122,12 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
             ))
         }
         Reason::Retired { id, .. } if change.action == Action::Delete => {
-            plain("old one", format!("an earlier version ({}) is deleted: nothing points at it any more", view.id(id)))
+            let words = Words::new("an earlier version (").request(view.id(id));
+            Row::new("old one", words.and(") is deleted: nothing points at it any more"))
         }
-        Reason::Retired { id, .. } => plain("old one", format!("an earlier version ({}) is still there", view.id(id))),
+        Reason::Retired { id, .. } => {
+            Row::new("old one", Words::new("an earlier version (").request(view.id(id)).and(") is still there"))
+        }
         Reason::StillUsed { id, by } => {
             let is_theirs = by.iter().any(|who| matches!(who, RemoteThing::Other { .. }));
             let by: Vec<String> = by.iter().map(ToString::to_string).collect();
@@ -140,7 +143,8 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
                 true => format!("change that by hand, and a later {does} deletes it"),
                 false => format!("a later {does} does it"),
             };
-            plain("held", format!("{} is not deleted yet: {} still {point} at it; {then}", view.id(id), all_of(&by)))
+            let held = format!(" is not deleted yet: {} still {point} at it; {then}", all_of(&by));
+            Row::new("held", Words::default().request(view.id(id)).and(&held))
         }
         Reason::Blocked { by } => {
             let by: Vec<String> = by.iter().map(ToString::to_string).collect();
@@ -330,7 +334,10 @@ fn by_hand(view: &PlanView, change: &Change, old: Option<&str>) -> Row {
         }
         _ => format!("this API cannot change {} any more", a(noun)),
     };
-    let old = old.map(|id| format!(" ({id})")).unwrap_or_default();
+    let with_id = |words: Words| match old {
+        Some(id) => words.and(" (").request(id).and(")"),
+        None => words,
+    };
     let cannot = cannot + &limit(view, change);
     let row = Row::new("by hand", Words::new(&cannot)).paint(Paint::Asks);
     // What is still declared would be made anew by an apply.
@@ -346,9 +353,9 @@ fn by_hand(view: &PlanView, change: &Change, old: Option<&str>) -> Row {
         None => row,
     };
     if change.desired.is_none() {
-        return row.line(first.and(&format!("remove it{old} in the service's dashboard"))).line(done);
+        return row.line(with_id(first.and("remove it")).and(" in the service's dashboard")).line(done);
     }
-    row.line(first.and(&format!("turn off or remove the old one{old} in the service's dashboard")))
+    row.line(with_id(first.and("turn off or remove the old one")).and(" in the service's dashboard"))
         .line(done)
         .line(Words::new("until then no new one is created: two would message people twice"))
 }

@@ -267,6 +267,14 @@ fn of_pieces(pieces: &[Piece], characters: usize) -> String {
         if text.starts_with(' ') && !out.is_empty() {
             out.push(' ');
         }
+        // Behind code, the end of a bracket is no sign.
+        let words = match words.strip_prefix(')').filter(|_| out.ends_with('`')) {
+            Some(rest) => {
+                out.push_str(if rest.starts_with(' ') { ") " } else { ")" });
+                rest.trim_start()
+            }
+            None => words,
+        };
         // A colon before something to copy or at the end is the end of a sentence, unless it could end the name of an emoji.
         let is_end = |words: &&str| !words.rsplit(' ').next().is_some_and(|word| word.contains(':'));
         let colon = words.strip_suffix(':').filter(|_| text.ends_with(": ") || number == last);

@@ -62,7 +62,7 @@ pub fn older(plan: &Plan) -> String {
 
 /// What it was compared with, where that was not the service.
 pub fn compared_with(plan: &Plan) -> String {
-    let words = plan.compared_with().map(|words| markdown::text(&short(&words, 2 * LINE)));
+    let words = plan.compared_with().map(|words| markdown::with_commits(&short(&words, 2 * LINE)));
     words.map(|words| format!("> [!NOTE]\n> {words}\n\n")).unwrap_or_default()
 }
 
