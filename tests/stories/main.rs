@@ -4,6 +4,7 @@
 mod api;
 mod bare;
 mod believed;
+mod causes;
 mod choosing;
 mod clocks;
 mod collisions;

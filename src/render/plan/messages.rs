@@ -9,11 +9,13 @@ use crate::look::page::{Page, is_page};
 use crate::plan::{Action, Change, DeclaredAt};
 use crate::render::layout::Paint;
 use crate::review::prose::{self, Piece};
-use crate::review::{EACH_DEVICE, FieldChange, MessageChange, MessageClass, MessageFate, MessageGroup};
+use crate::review::{EACH_DEVICE, FieldChange, MessageCause, MessageChange, MessageClass, MessageFate, MessageGroup};
 use crate::text::{all_of, count, quoted, short};
 use crate::timing::Times;
 use crate::timing::words;
 
+/// What a message changes because of if its own audience is edited.
+const OWN_AUDIENCE: &str = "changes its own audience";
 /// How much of a text stands in a row.
 const TEXT: usize = 120;
 /// How many fields beside the text stand in a row.
@@ -338,7 +340,7 @@ fn who(message: &MessageChange) -> Vec<(WhoMark, String)> {
         true => format!(", {} instead of {}", count(is, "time"), count(was, "time")),
         false => String::new(),
     };
-    let excluded = if audience.is_loosened { ", excluded until now" } else { "" };
+    let excluded = if audience.is_example_freed { ", excluded until now" } else { "" };
     match &audience.relation {
         _ if audience.nobody => vec![(WhoMark::Leaves, "no device can get it any more".to_owned())],
         Some(Relation::Same) if audience.everyone => vec![(WhoMark::Gets, format!("to everyone, as before{again}"))],
@@ -374,13 +376,16 @@ fn quiet(message: &MessageChange) -> Option<String> {
 
 /// What the row changes because of, besides an edit of its own.
 fn because(group: &MessageGroup) -> Vec<Because> {
-    let others = group.first.causes.iter().filter(|cause| !cause.words.is_empty());
-    others
-        .map(|cause| Because {
-            name: cause.name(),
-            address: cause.variable.is_none().then(|| cause.address.clone()),
-            words: cause.words.clone(),
-            place: cause.place.clone(),
-        })
-        .collect()
+    let message = group.first;
+    let is_other = |cause: &&MessageCause| !cause.words.is_empty();
+    let others = message.causes.iter().any(|cause| is_other(&cause));
+    // Its own edit is said if something else could be taken for the only cause.
+    let own = message.causes.iter().find(|cause| !is_other(cause)).filter(|_| others && message.audience.is_own);
+    let one = |cause: &MessageCause| Because {
+        name: cause.name(),
+        address: cause.variable.is_none().then(|| cause.address.clone()),
+        words: if cause.words.is_empty() { OWN_AUDIENCE.to_owned() } else { cause.words.clone() },
+        place: cause.place.clone(),
+    };
+    own.into_iter().chain(message.causes.iter().filter(is_other)).map(one).collect()
 }

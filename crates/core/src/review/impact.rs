@@ -178,8 +178,12 @@ pub struct AudienceChange {
     pub relation: Option<Relation>,
     /// Whether every device gets it, as it will be.
     pub everyone: bool,
+    /// Whether it is written differently in the message itself, not only in segments that it names.
+    pub is_own: bool,
     /// Whether it reaches people who were excluded before.
     pub is_loosened: bool,
+    /// Whether the example that joins is one of them.
+    pub is_example_freed: bool,
     /// Whether no device can be in it any more.
     pub nobody: bool,
 }

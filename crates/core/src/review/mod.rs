@@ -217,11 +217,18 @@ impl<'p> Review<'p> {
         let mut moved = BTreeSet::new();
         while let Some(key) = open.pop() {
             if moved.insert(key) {
-                let users = self.users(key).iter().filter(|user| *user.address.kind == *Segment::KEY);
+                let holds = |user: &&&Change| self.holds_old(user, key);
+                let users = self.users(key).iter().filter(|user| *user.address.kind == *Segment::KEY && !holds(user));
                 open.extend(users.map(|user| user.address.key.as_str()));
             }
         }
         moved
+    }
+
+    /// Whether a change goes on pointing at the old version of a segment that the plan replaces.
+    fn holds_old(&self, change: &Change, segment: &str) -> bool {
+        let place = self.segments.get(segment).and_then(|sides| sides.of(Side::After));
+        change.action == Action::Keep && place.is_some_and(|place| self.plan.changes[*place].action == Action::Replace)
     }
 
     /// What is known of a change of this plan.

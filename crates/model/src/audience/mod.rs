@@ -128,6 +128,16 @@ impl Relation {
         }
     }
 
+    /// The relation with another example of a device that joins.
+    pub fn joined_by(self, device: ExampleDevice) -> Self {
+        match self {
+            Self::Broader { .. } => Self::Broader { joins: device },
+            Self::Disjoint { leaves, .. } => Self::Disjoint { joins: device, leaves },
+            Self::Different { leaves, .. } => Self::Different { joins: device, leaves },
+            Self::Same | Self::Narrower { .. } | Self::TooComplex => self,
+        }
+    }
+
     /// The word for programs.
     pub fn word(&self) -> &'static str {
         match self {

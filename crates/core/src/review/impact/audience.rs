@@ -1,14 +1,29 @@
 //! Who gets a message, before and after.
 
-use pushplan_model::audience::{Answer, Relation, everyone, nobody};
+use pushplan_model::audience::{self, Answer, Audience, ExampleDevice, Relation, everyone, nobody};
 use pushplan_model::kinds::{self, Parts, Role, Spec, remote};
 use pushplan_model::node::At;
-use pushplan_model::nouns::audience::Selector;
+use pushplan_model::nouns::audience::{SegmentRef, Selector};
+use pushplan_model::nouns::device::DeviceTypes;
 use pushplan_model::source::Span;
 
 use super::{AudienceChange, MessageFate};
 use crate::plan::Change;
 use crate::review::{Review, Side, start};
+
+/// How deep segments are opened, and how many parts an audience may have, to look for those who were excluded.
+const DEEPEST: usize = 60;
+const LARGEST: usize = 1_000;
+
+/// Whether people join whom an exclusion kept out.
+#[derive(Debug, PartialEq, Eq)]
+enum Freed {
+    Nobody,
+    /// An example of them.
+    Device(ExampleDevice),
+    /// That is too complex to say.
+    Unknown,
+}
 
 impl Review<'_> {
     /// Whether a change names a segment that others are in than before, directly or through other segments, or a tag or a named
@@ -16,7 +31,8 @@ impl Review<'_> {
     pub(super) fn names_moved(&self, change: &Change) -> bool {
         let audiences = kinds::api(&change.address).audiences();
         let mut specs = start(change).into_iter().chain(&change.desired);
-        specs.any(|spec| remote::named(audiences, spec).iter().any(|key| self.moved.contains(key)))
+        let is_moved = |key: &&str| self.moved.contains(key) && !self.holds_old(change, key);
+        specs.any(|spec| remote::named(audiences, spec).iter().any(&is_moved))
             || self.is_regrouped(change)
             || self.names_outdated(change)
     }
@@ -32,12 +48,19 @@ impl Review<'_> {
         );
         let is_wider =
             matches!(relation, Some(Relation::Broader { .. } | Relation::Disjoint { .. } | Relation::Different { .. }));
+        let freed = if is_wider && self.is_loosened(change) { self.freed(change) } else { Freed::Nobody };
+        let is_own = is_narrower || is_wider;
         AudienceChange {
             words: words.unwrap_or_default(),
             everyone: fate != MessageFate::Cancelled && self.is_everyone(change),
             nobody: is_narrower && self.is_nobody(change),
-            is_loosened: is_wider && self.is_loosened(change),
-            relation,
+            is_own: is_own && !self.is_written_alike(change),
+            is_loosened: freed != Freed::Nobody,
+            is_example_freed: matches!(freed, Freed::Device(_)),
+            relation: match freed {
+                Freed::Device(device) => relation.map(|relation| relation.joined_by(device)),
+                Freed::Nobody | Freed::Unknown => relation,
+            },
         }
     }
 
@@ -88,6 +111,74 @@ impl Review<'_> {
         let after = excluded(Side::After);
         !self.shrunk_exclusions(change).is_empty()
             || excluded(Side::Before).iter().any(|condition| !after.contains(condition))
+    }
+
+    /// A device that an exclusion kept out, and that gets the messages of a change from now on.
+    fn freed(&self, change: &Change) -> Freed {
+        let plain = |side: Side, condition: Option<bool>| {
+            self.of_audience(change, side, |selector| self.plain(side, selector, condition, DEEPEST, &mut 0)).flatten()
+        };
+        // Those who would have got it before without any exclusion.
+        let included = plain(Side::Before, Some(false));
+        let Some((after, included)) = plain(Side::After, None).zip(included) else { return Freed::Unknown };
+        let both = Selector::And([after, included].map(|selector| At::new(selector, Span::NONE)).into());
+        let both = Audience::of(&both, |_| None);
+        let both = self.devices(change, Side::After).map_or_else(|| both.clone(), |devices| both.clone().on(&devices));
+        let Some(before) = self.push_audience(change, Side::Before) else { return Freed::Unknown };
+        match audience::compare(&before, &both) {
+            Relation::TooComplex => Freed::Unknown,
+            relation => relation.joins().cloned().map_or(Freed::Nobody, Freed::Device),
+        }
+    }
+
+    /// An audience with the criteria of its segments in their places. If it is told whether it is within an exclusion, its
+    /// exclusions are left out.
+    fn plain(
+        &self,
+        side: Side,
+        selector: &Selector,
+        is_excluding: Option<bool>,
+        depth: usize,
+        size: &mut usize,
+    ) -> Option<Selector> {
+        *size += 1;
+        if depth == 0 || *size > LARGEST {
+            return None;
+        }
+        let mut member = |member: &At<Selector>, is_excluding: Option<bool>| {
+            let plain = self.plain(side, &member.value, is_excluding, depth - 1, size)?;
+            Some(At::new(plain, member.span))
+        };
+        let opened = |reference: &SegmentRef| self.segment(side, reference);
+        Some(match selector {
+            Selector::And(members) => {
+                Selector::And(members.iter().map(|one| member(one, is_excluding)).collect::<Option<_>>()?)
+            }
+            Selector::Or(members) => {
+                Selector::Or(members.iter().map(|one| member(one, is_excluding)).collect::<Option<_>>()?)
+            }
+            Selector::Not(inner) => Selector::Not(Box::new(member(inner, is_excluding.map(|excluding| !excluding))?)),
+            Selector::Segment(reference) if opened(&reference.value).is_some() => {
+                self.plain(side, opened(&reference.value)?, is_excluding, depth - 1, size)?
+            }
+            _ if is_excluding == Some(true) => Selector::Not(Box::new(At::new(Selector::All, Span::NONE))),
+            single => {
+                let rewritten = self.regroupings.rewritten(single).filter(|_| side == Side::After);
+                rewritten.unwrap_or_else(|| single.clone())
+            }
+        })
+    }
+
+    /// The kinds of device that the messages of a change go to.
+    fn devices(&self, change: &Change, side: Side) -> Option<DeviceTypes> {
+        let key = At::new(change.address.key.clone(), Span::NONE);
+        self.of_resource(change, side, |spec: &dyn Spec| {
+            let mut parts = Parts::new(&key);
+            spec.parts(&mut parts);
+            let own = parts.audiences.iter().find(|audience| audience.role == Role::Push)?;
+            own.devices.map(|devices| devices.value.clone())
+        })
+        .flatten()
     }
 
     /// The segments that the audience of a change excludes, and that have lost people.

@@ -193,7 +193,7 @@ impl<'p> Review<'p> {
         if decisive.is_empty() && is_written_alike { moved } else { decisive }
     }
 
-    fn is_written_alike(&self, change: &Change) -> bool {
+    pub(super) fn is_written_alike(&self, change: &Change) -> bool {
         self.who(change).iter().all(|who| who.tree.iter().all(|line| line.mark == Mark::Same))
     }
 

@@ -131,7 +131,7 @@ fn sentence(class: MessageClass, messages: &[&MessageChange]) -> String {
     }
 }
 
-/// The one segment that all of them change because of.
+/// The one segment that all of them change because of. What is edited in a message itself may be the graver cause.
 fn because(messages: &[&MessageChange]) -> String {
     let causes: BTreeSet<&str> = messages
         .iter()
@@ -139,15 +139,19 @@ fn because(messages: &[&MessageChange]) -> String {
         .filter(|cause| cause.address.kind == Segment::KEY)
         .map(|cause| cause.address.key.as_str())
         .collect();
-    let is_all = messages.iter().all(|message| message.causes.iter().any(|cause| cause.address.kind == Segment::KEY));
+    let is_own = messages.iter().any(|message| message.audience.is_own);
+    let is_loosened = messages.iter().all(|message| message.audience.is_loosened);
+    let is_all =
+        !is_own && messages.iter().all(|message| message.causes.iter().any(|cause| cause.address.kind == Segment::KEY));
     match (causes.len(), causes.first(), is_all) {
         (1, Some(key), true)
             if messages.iter().all(|message| message.causes.iter().any(|cause| cause.is_exclusion)) =>
         {
             format!(": the exclusion list {key} shrinks")
         }
+        (1, Some(key), true) if is_loosened => format!(": the segment {key} loosens an exclusion"),
         (1, Some(key), true) => format!(": the segment {key} changes"),
-        _ if messages.iter().all(|message| message.audience.is_loosened) => ": an exclusion is loosened".to_owned(),
+        _ if is_loosened => ": an exclusion is loosened".to_owned(),
         _ => String::new(),
     }
 }

@@ -1,0 +1,151 @@
+//! Which change a plan names as the cause of another audience, and in which rows messages stand.
+
+use pushplan_testing::{Project, says};
+
+const LISTS: &str = "\
+segments:
+  dnc: {criteria: {tag: unsubscribed}}
+  a: {criteria: {and: [{tag: buyer}, {country: [US, CA]}]}}
+scheduled_pushes:
+  p:
+    schedule: {scheduled_time: 2035-04-01T10:00}
+    push: {audience: {and: [{segment: a}, {not: {segment: dnc}}]}, device_types: [ios], notification: {alert: Hi}}
+";
+
+/// All words of a plan on one line.
+fn words(project: &Project) -> String {
+    project.good(&["plan"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_dropped_exclusion_is_named_before_a_segment_that_changes_too() {
+    let project = Project::new(LISTS);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let open = LISTS.replace("{and: [{segment: a}, {not: {segment: dnc}}]}", "{segment: a}");
+    for (countries, class) in [("[US, CA, MX]", "reaches more people"), ("[US]", "reaches different people")] {
+        project.write(&open.replace("[US, CA]", countries));
+        let told = words(&project);
+        let joins = "joins: an iOS device with the tag unsubscribed";
+        says(
+            &told,
+            &[&format!("1 message {class}: an exclusion is loosened."), joins, "excluded until now, for example"],
+        );
+        says(&told, &["because scheduled_pushes/p changes its own audience (messages.yaml:5) because segments/a"]);
+    }
+    // Whoever joins because the list shrinks is on it.
+    project
+        .write(&LISTS.replace("{criteria: {tag: unsubscribed}}", "{criteria: {and: [{tag: unsubscribed}, {tag: b}]}}"));
+    says(&words(&project), &["1 message reaches more people: the exclusion list dnc shrinks.", "excluded until now"]);
+}
+
+#[test]
+fn people_who_were_not_included_are_not_called_excluded() {
+    let base = LISTS.replace("{and: [{segment: a}, {not: {segment: dnc}}]}", "{or: [{tag: x}, {not: {tag: y}}]}");
+    let project = Project::new(&base);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(&base.replace("{or: [{tag: x}, {not: {tag: y}}]}", "{or: [{tag: x}, {tag: z}, {not: {tag: y}}]}"));
+    let told = words(&project);
+    assert!(told.contains("joins: ") && !told.contains("joins: an iOS device with the tag z, excluded"), "{told}");
+    let base = LISTS.replace("{and: [{segment: a}, {not: {segment: dnc}}]}", "{and: [{tag: x}, {not: {tag: y}}]}");
+    project.write(&base);
+    project.good(&["apply", "--yes"]);
+    project.write(&base.replace("{and: [{tag: x}, {not: {tag: y}}]}", "{and: [{tag: w}, {not: {tag: x}}]}"));
+    assert!(!words(&project).contains("without the tag x, excluded until now"), "{}", words(&project));
+}
+
+#[test]
+fn a_risky_row_of_several_messages_is_in_the_caution_box() {
+    let push = |key: &str| {
+        format!(
+            "  {key}:\n    schedule: {{scheduled_time: 2035-04-01T10:00}}\n    push: {{audience: {{segment: a}}, device_types: [ios], \
+             notification: {{alert: Hi}}}}\n"
+        )
+    };
+    let base = format!(
+        "segments:\n  a: {{criteria: {{and: [{{tag: x}}, {{tag: y}}]}}}}\nscheduled_pushes:\n{}{}",
+        push("p1"),
+        push("p2")
+    );
+    let project = Project::new(&base);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(&base.replace("{and: [{tag: x}, {tag: y}]}", "{tag: x}"));
+    let page = project.good(&["plan", "--format", "markdown"]).stdout;
+    says(
+        &page,
+        &["> [!CAUTION]\n> - **More people** 2 scheduled pushes (scheduled_pushes/p1 and scheduled_pushes/p2)"],
+    );
+}
+
+#[test]
+fn a_message_that_keeps_the_old_version_of_a_segment_is_not_changed() {
+    let project = Project::documented(LISTS);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(&LISTS.replace("[US, CA]", "[US, CA, MX]"));
+    let told = project.good(&["plan", "--only", "segments/a"]).stdout;
+    says(&told, &["No message changes.", "holds the old id"]);
+    says(&words(&project), &["1 message reaches more people: the segment a changes."]);
+    project.good(&["apply", "--yes", "--only", "segments/a"]);
+    says(&words(&project), &["1 message reaches more people", "segments/a was changed by an earlier apply"]);
+}
+
+#[test]
+fn drift_in_a_plan_has_the_signs_of_what_apply_does() {
+    let base = "templates:\n  hello: {push: {notification: {alert: Our words}}}\n";
+    let project = Project::new(base);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let listed = service.get("/api/templates");
+    let listed = &listed["templates"][0];
+    let id = listed["template_id"].as_str().or(listed["id"].as_str()).expect("an id");
+    let body = serde_json::json!({ "name": "hello", "push": { "notification": { "alert": "Their words" } } });
+    service.post(&format!("/api/templates/{id}"), &body);
+    let told = words(&project);
+    says(&told, &["[-Their-]{+Our+} words"]);
+    let drift = project.run(&["drift"]).stdout;
+    says(&drift, &["[-Our-]{+Their+} words"]);
+}
+
+#[test]
+fn messages_that_move_differently_have_rows_of_their_own() {
+    let base = "\
+experiments:
+  ab:
+    audience: {country: FR}
+    device_types: [ios]
+    variants:
+      - {push: {notification: {alert: One}}, schedule: {scheduled_time: 2035-03-01T10:00}}
+      - {push: {notification: {alert: Two}}, schedule: {scheduled_time: 2035-03-02T18:00}}
+pipelines:
+  w:
+    enabled: true
+    immediate_trigger: {tag_added: a}
+    outcome:
+      - {delay: 1h, push: {audience: triggered, device_types: [ios], notification: {alert: Step one}}}
+      - {delay: 1d, push: {audience: triggered, device_types: [ios], notification: {alert: Step two}}}
+";
+    let project = Project::new(base);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project
+        .write(&base.replace("2035-03-01T10:00", "2035-03-01T12:00").replace("2035-03-02T18:00", "2035-03-02T19:00"));
+    says(&words(&project), &["TIME experiments/ab (variant 1)", "TIME experiments/ab (variant 2)"]);
+    project.write(&base.replace("1h", "2d").replace("1d,", "1h,").replace("2d", "1d"));
+    let told = words(&project);
+    says(&told, &["1 hour later -> the tag a is added to a device, 1 day later"]);
+    says(&told, &["1 day later -> the tag a is added to a device, 1 hour later"]);
+}
+
+#[test]
+fn ids_that_people_copy_are_code_in_markdown() {
+    let project = Project::documented(LISTS);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let segment = service.segment_id("a");
+    project.write(&LISTS.replace("[US, CA]", "[US, CA, MX]"));
+    let page = project.good(&["plan", "--format", "markdown"]).stdout;
+    says(&page, &[&format!("`{segment}` is not deleted yet"), "the old one (`"]);
+}
