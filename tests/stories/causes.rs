@@ -149,3 +149,30 @@ fn ids_that_people_copy_are_code_in_markdown() {
     let page = project.good(&["plan", "--format", "markdown"]).stdout;
     says(&page, &[&format!("`{segment}` is not deleted yet"), "the old one (`"]);
 }
+
+#[test]
+fn a_channel_that_is_uninstalled_leaves_the_audiences_that_it_was_in() {
+    let till =
+        "open_channels:\n  till: {address: till-1, open: {open_platform_name: pos}, opt_in: true, tags: [shop]}\n";
+    let push = |key: &str, audience: &str, devices: &str| {
+        format!(
+            "  {key}:\n    schedule: {{scheduled_time: 2035-04-01T10:00}}\n    push: {{audience: {audience}, device_types: [{devices}], \
+             notification: {{alert: Hi}}}}\n"
+        )
+    };
+    let pushes = [
+        push("shop", "{tag: shop}", "'open::pos'"),
+        push("one", "{open_channel: till-1}", "'open::pos'"),
+        push("not", "{and: [{tag: x}, {not: {tag: shop}}]}", "'open::pos'"),
+        push("phones", "{tag: shop}", "ios"),
+    ];
+    let pushes = format!("scheduled_pushes:\n{}", pushes.concat());
+    let project = Project::new(&format!("{till}{pushes}"));
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(&pushes);
+    let told = project.run(&["plan"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let row = "FEWER 2 scheduled pushes (scheduled_pushes/one and scheduled_pushes/shop)";
+    says(&told, &[row, "because open_channels/till uninstalls the open channel till-1"]);
+    assert!(!told.contains("MORE"), "{told}");
+}

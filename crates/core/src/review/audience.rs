@@ -124,7 +124,7 @@ impl Review<'_> {
 
     /// Whether everything that a change names means the same people on both sides.
     fn is_settled(&self, change: &Change) -> bool {
-        if self.is_regrouped(change) || self.names_outdated(change) {
+        if self.is_regrouped(change) || self.names_outdated(change) || !self.departed_from(change).is_empty() {
             return false;
         }
         let audiences = kinds::api(&change.address).audiences();
@@ -199,8 +199,9 @@ impl Review<'_> {
             self.meaning_of(side, &change.address.key).and_then(people)
         };
         let outdated = self.with_outdated(change, side, selector);
-        let known = self.people(side, selector).or_else(own).filter(|_| outdated.is_none());
-        let selector = outdated.as_ref().unwrap_or(selector);
+        let without = devices.and_then(|_| self.without_departed(change, side, selector));
+        let known = self.people(side, selector).or_else(own).filter(|_| outdated.is_none() && without.is_none());
+        let selector = without.as_ref().or(outdated.as_ref()).unwrap_or(selector);
         let rewritten = self.regroupings.rewritten(selector).filter(|_| side == Side::After);
         let selector = rewritten.as_ref().unwrap_or(selector);
         let whole = || Audience::of(selector, |reference: &SegmentRef| self.segment(side, reference));

@@ -2,6 +2,7 @@
 //! says as the resource that it is. Every output form shows the same facts.
 
 mod audience;
+mod departed;
 pub mod fields;
 mod impact;
 mod members;
@@ -26,6 +27,7 @@ use serde_json::Value;
 
 use crate::plan::{Action, Change, Plan};
 
+use departed::Departed;
 use members::Regroupings;
 
 pub use audience::{Mark, Marked, Who};
@@ -62,6 +64,8 @@ pub struct Review<'p> {
     regroupings: Regroupings<'p>,
     /// The criteria of segments that mean other people after the plan, because of that.
     regrouped: HashMap<&'p str, At<Selector>>,
+    /// The channels that the plan uninstalls.
+    departed: Vec<Departed<'p>>,
     /// By the place of a change in the plan.
     known: All,
     impact: OnceLock<Vec<MessageChange>>,
@@ -141,6 +145,7 @@ impl<'p> Review<'p> {
             moved: BTreeSet::new(),
             regroupings: Regroupings::default(),
             regrouped: HashMap::new(),
+            departed: Vec::new(),
             known: All::default(),
             impact: OnceLock::new(),
             used_hosts: impact::UsedHosts::default(),
@@ -150,6 +155,7 @@ impl<'p> Review<'p> {
     pub fn of(plan: &'p Plan) -> Self {
         let mut review = Self::as_declared(plan);
         review.regroup();
+        review.departed = Departed::all(plan);
         review.moved = review.moved();
         review
     }

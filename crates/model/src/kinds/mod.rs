@@ -21,7 +21,9 @@ use serde::Serialize;
 
 pub use census::{Census, Counted};
 pub use parts::{Audience, Parts, ReadableText, Role, Sending, TagUse};
-pub use remote::{Api, Belonging, Create, Delete, Firing, Found, Lifecycle, Read, Remote, Runs, Tagging, Update};
+pub use remote::{
+    Api, Belonging, Create, Delete, Firing, Found, Lifecycle, Read, Remote, Runs, Tagging, Update, Whose,
+};
 
 use crate::address::{Address, KIND_KEYS};
 use crate::node::{At, Decode, Name, Node, Reader, Shared, from_json};

@@ -151,10 +151,19 @@ impl Remote for OpenChannel {
     /// A channel that is uninstalled gets no more messages, whatever tags it had.
     fn taggings(old: Option<&Shared>, new: Option<&Shared>) -> Vec<Tagging> {
         let Some(spec) = new else { return Vec::new() };
-        let device = Some(DeviceType::Open(text(&spec["open"]["open_platform_name"])));
-        let address = text(&spec["address"]);
-        let selector = Selector::Channel(ChannelKey::Open, At::new(address.clone(), Span::NONE));
-        let whose = Whose { who: format!("the open channel {address}"), device, user: None, selector };
-        moved(old.map(|old| &old["tags"]), Some(&spec["tags"]), None, &whose)
+        moved(old.map(|old| &old["tags"]), Some(&spec["tags"]), None, &whose(spec))
     }
+
+    fn departing(old: Option<&Shared>, new: Option<&Shared>) -> Option<Whose> {
+        let is_other = |old: &&Shared| new.is_none_or(|new| <Self as Remote>::identity(old) != <Self as Remote>::identity(new));
+        old.filter(is_other).map(|old| whose(old))
+    }
+}
+
+/// The channel of a spec.
+fn whose(spec: &Value) -> Whose {
+    let address = text(&spec["address"]);
+    let device = Some(DeviceType::Open(text(&spec["open"]["open_platform_name"])));
+    let selector = Selector::Channel(ChannelKey::Open, At::new(address.clone(), Span::NONE));
+    Whose { who: format!("the open channel {address}"), device, user: None, selector }
 }

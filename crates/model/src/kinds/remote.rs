@@ -183,6 +183,11 @@ pub trait Remote: Resource {
         None
     }
 
+    /// The channel that receives nothing any more where one spec becomes another or goes.
+    fn departing(_old: Option<&Shared>, _new: Option<&Shared>) -> Option<Whose> {
+        None
+    }
+
     /// The named user who has other devices once it is made, changed or deleted.
     fn devices_of(_spec: &Shared) -> Option<String> {
         None
@@ -246,6 +251,7 @@ pub trait Api: Debug + Send + Sync {
     fn push_ids(&self, object: &Value) -> Vec<String>;
     fn taggings(&self, old: Option<&Shared>, new: Option<&Shared>) -> Vec<Tagging>;
     fn belonging(&self, old: Option<&Shared>, new: Option<&Shared>) -> Option<Belonging>;
+    fn departing(&self, old: Option<&Shared>, new: Option<&Shared>) -> Option<Whose>;
     fn devices_of(&self, spec: &Shared) -> Option<String>;
     fn firing(&self, spec: &Value) -> Option<Firing>;
     fn is_off(&self, spec: &Value) -> bool;
@@ -373,6 +379,9 @@ impl<R: Remote> Api for Row<R> {
     }
     fn belonging(&self, old: Option<&Shared>, new: Option<&Shared>) -> Option<Belonging> {
         R::belonging(old, new)
+    }
+    fn departing(&self, old: Option<&Shared>, new: Option<&Shared>) -> Option<Whose> {
+        R::departing(old, new)
     }
     fn devices_of(&self, spec: &Shared) -> Option<String> {
         R::devices_of(spec)

@@ -35,6 +35,7 @@ impl Review<'_> {
         specs.any(|spec| remote::named(audiences, spec).iter().any(&is_moved))
             || self.is_regrouped(change)
             || self.names_outdated(change)
+            || !self.departed_from(change).is_empty()
     }
 
     /// How the audience of a change's messages changes.

@@ -81,6 +81,7 @@ impl<'p> Review<'p> {
             causes.extend(self.outdated_causes(change, &segments));
             causes.extend(segments.into_iter().map(|segment| self.of_segment(segment, change)));
             causes.extend(self.regrouped(change));
+            causes.extend(self.departures(change));
         }
         causes
     }
@@ -210,6 +211,14 @@ impl<'p> Review<'p> {
             );
         }
         found
+    }
+
+    /// The channels of its audience that the plan uninstalls.
+    fn departures(&self, change: &Change) -> impl Iterator<Item = MessageCause> {
+        self.departed_from(change).into_iter().map(|one| {
+            let words = format!("uninstalls {}", one.whose.who);
+            MessageCause::of(one.change.address.clone(), one.change.place.clone(), words)
+        })
     }
 
     /// What gives or takes them.

@@ -64,6 +64,8 @@ impl Review<'_> {
             let audience = self.reached(side, change, selector, devices);
             let outdated = self.with_outdated(change, side, selector);
             let selector = outdated.as_ref().unwrap_or(selector);
+            let without = self.without_departed(change, side, selector);
+            let selector = without.as_ref().unwrap_or(selector);
             let query = self.opened(side, selector, DEEPEST, &mut 0).map(|selector| query(&selector, devices));
             Some(CountedAudience { address: change.address.clone(), side, audience, query })
         })
