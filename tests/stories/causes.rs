@@ -176,3 +176,19 @@ fn a_channel_that_is_uninstalled_leaves_the_audiences_that_it_was_in() {
     says(&told, &[row, "because open_channels/till uninstalls the open channel till-1"]);
     assert!(!told.contains("MORE"), "{told}");
 }
+
+#[test]
+fn a_country_that_is_no_longer_excluded_has_its_quiet_hours_named() {
+    let base = LISTS.replace("{tag: unsubscribed}", "{country: [AU, NZ]}").replace("T10:00", "T16:00");
+    let project = Project::with(&base, "quiet_hours = { from = \"21:00\", to = \"08:00\" }\n");
+    let base = base.replace("{segment: a}, {not", "{tag: x}, {not");
+    project.write(&base);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(&base.replace("[AU, NZ]", "[NZ]"));
+    says(&words(&project), &["1 message goes out in quiet hours (Sydney 02:00 Mon"]);
+    project.write(&base.replace("{and: [{tag: x}, {not: {segment: dnc}}]}", "{tag: x}"));
+    says(&words(&project), &["Sydney 02:00 Mon"]);
+    project.write(&base.replace("{tag: x}, {not", "{tag: y}, {not"));
+    assert!(!words(&project).contains("goes out in quiet hours"), "{}", words(&project));
+}

@@ -6,6 +6,7 @@ mod causes;
 mod groups;
 mod hosts;
 mod people;
+mod quiet;
 mod reach;
 mod sends;
 mod sides;
@@ -21,7 +22,6 @@ use pushplan_model::node::At;
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::quiet::Quiet;
 use pushplan_model::source::Span;
-use pushplan_project::timing::words::{self, QuietClock};
 use pushplan_project::timing::{Times, has_passed, range};
 
 use super::{Review, Side, after, before};
@@ -309,7 +309,7 @@ impl Review<'_> {
         let on_devices = trigger.0.as_ref().and(trigger.1.as_ref()).and_then(|_| between_devices(devices()?));
         let mut audience = self.audience_change(change, fate);
         audience.relation = audience.relation.or(on_devices);
-        let quiet = self.newly_quiet(change, (was, is), variant.is_some());
+        let quiet = self.newly_quiet(change, (was, is), variant.is_some(), audience.is_loosened);
         let [was_content, is_content] = [was.map(|at| &old.contents[at]), is.map(|at| &new.contents[at])];
         let new_hosts = self.used_hosts.new_in(self.plan, was_content, is_content);
         let is_moved = is_delayed_otherwise || times.iter().any(is_moved);
@@ -370,32 +370,6 @@ impl Review<'_> {
                 && !(old.is_none_or(|old| is_over(&old)) && new.is_none_or(|new| is_over(&new)))
         };
         own.filter(is_left).map(|(old, new)| (old.cloned(), new.cloned())).collect()
-    }
-
-    /// The quiet clocks of a message that were not quiet before.
-    fn newly_quiet(&self, change: &Change, (was, is): (Option<usize>, Option<usize>), several: bool) -> Vec<String> {
-        if self.plan.told.quiet.is_none() || is.is_none() {
-            return Vec::new();
-        }
-        // A new message to the whole world is always sent at night somewhere.
-        let anywhere = was.is_some();
-        let quiet = |side: Side, at: Option<usize>| -> Vec<QuietClock> {
-            let times = self.times(change, side);
-            let is_own = |times: &&Times| at.is_some_and(|at| !several || times.variant == Some(at + 1));
-            let own = times.iter().filter(is_own).filter(|times| !has_passed(times.when, self.plan.made));
-            own.flat_map(|times| words::quiet_clocks(times, anywhere)).collect()
-        };
-        // Where one of several times was in quiet hours before, one of them is not news.
-        let mut before: Vec<String> = quiet(Side::Before, was).into_iter().map(|clock| clock.place).collect();
-        let mut found = quiet(Side::After, is);
-        found.retain(|clock| match before.iter().position(|place| *place == clock.place) {
-            Some(known) => {
-                before.swap_remove(known);
-                false
-            }
-            None => true,
-        });
-        found.into_iter().map(|clock| clock.words).collect()
     }
 }
 

@@ -12,7 +12,7 @@ use pushplan_model::nouns::audience::SegmentRef;
 use pushplan_model::nouns::schedule::When;
 use pushplan_model::nouns::zone;
 use pushplan_model::source::Span;
-use pushplan_project::timing::{self, Collisions, Country, Times, Upcoming, has_passed, places};
+use pushplan_project::timing::{self, Collisions, Country, Times, Upcoming, has_passed, places, places_by_exclusions};
 use serde_json::Value;
 
 use super::fields::partners;
@@ -119,6 +119,16 @@ impl Review<'_> {
         self.each_time(change, side, |sending, zone| {
             let segment = |reference: &SegmentRef| self.segment(side, reference);
             let audience = places(sending.audience, segment, Country::All);
+            let times = Times::new(sending.schedule.when, zone, &audience, self.plan.told.quiet);
+            times.of_variant(sending.variant)
+        })
+    }
+
+    /// The times of a change, with the clocks of people outside the countries that its audience excludes.
+    pub(super) fn times_by_exclusions(&self, change: &Change, side: Side) -> Vec<Times> {
+        self.each_time(change, side, |sending, zone| {
+            let segment = |reference: &SegmentRef| self.segment(side, reference);
+            let audience = places_by_exclusions(sending.audience, segment);
             let times = Times::new(sending.schedule.when, zone, &audience, self.plan.told.quiet);
             times.of_variant(sending.variant)
         })

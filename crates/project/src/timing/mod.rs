@@ -16,7 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub(crate) use cities::city;
 pub use collisions::{Collision, Collisions, Party, Upcoming, collisions};
-pub use places::{Country, Named, Where, ZoneName, places};
+pub use places::{Country, Named, Where, ZoneName, places, places_by_exclusions};
 
 use pushplan_model::nouns::quiet::Quiet;
 use pushplan_model::nouns::schedule::When;

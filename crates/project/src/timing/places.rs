@@ -151,13 +151,33 @@ pub fn places<'s>(
     segments: impl Fn(&SegmentRef) -> Option<&'s Selector>,
     country: Country,
 ) -> Where {
+    search(audience, segments, country, false)
+}
+
+/// Where the people of an audience can be, if nobody of an excluded country is where its people live. Others can be in the same
+/// zones, so that this only shows which exclusions are lifted.
+pub fn places_by_exclusions<'s>(
+    audience: &'s Selector,
+    segments: impl Fn(&SegmentRef) -> Option<&'s Selector>,
+) -> Where {
+    search(audience, segments, Country::All, true)
+}
+
+fn search<'s>(
+    audience: &'s Selector,
+    segments: impl Fn(&SegmentRef) -> Option<&'s Selector>,
+    country: Country,
+    excludes: bool,
+) -> Where {
     let alone = matches!(audience, Selector::Segment(_));
-    Search { segments, country, alone, known: HashMap::new() }.of(audience, false, 0)
+    Search { segments, country, excludes, alone, known: HashMap::new() }.of(audience, false, 0)
 }
 
 struct Search<'s, F> {
     segments: F,
     country: Country,
+    /// Whether a country that is excluded leaves out its zones.
+    excludes: bool,
     /// The audience is one segment.
     alone: bool,
     known: HashMap<(&'s str, bool), Where>,
@@ -190,6 +210,9 @@ impl<'s, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'s, F> {
                 }
                 // Who is of another country can be in the same zone.
                 Some(Values::Country) if !negated => self.country(tag, tag.span),
+                Some(Values::Country) if self.excludes => {
+                    Where { without: self.country(tag, tag.span).named.0.into_iter().collect(), ..Where::anywhere() }
+                }
                 _ => Where::anywhere(),
             },
             Selector::Segment(reference) => match &reference.value {
