@@ -122,6 +122,12 @@ pub const GROUPS: &[Group] = &[
         about: "Any CI system",
         variables: &[
             variable("CI", "set in a job: a ledger in the checkout is refused there"),
+            variable("TF_BUILD", "like CI"),
+            variable("JENKINS_URL", "like CI"),
+            variable("TEAMCITY_VERSION", "like CI"),
+            variable("CODEBUILD_BUILD_ID", "like CI"),
+            variable("BUILDKITE", "like CI"),
+            variable("BITBUCKET_BUILD_NUMBER", "like CI"),
             variable("PUSHPLAN_PERSISTENT_CHECKOUT", "1: the checkout is kept between jobs, and so is a ledger in it"),
             variable("PUSHPLAN_CI_AUTHOR", "who writes the comments, where the host does not tell"),
         ],
