@@ -83,7 +83,7 @@ templates:
         assert_eq!(ran.code, 6, "{ran}");
         says(&ran.stderr, &["push.notification.alert: the service has \"ho\""]);
     }
-    says(&project.good(&["plan"]).stdout, &["push.notification.alert", "hi -> ho"]);
+    says(&project.good(&["plan"]).stdout, &["push.notification.alert", "ho -> hi"]);
     project.edit(":-hi", ":-ho");
     project.good(&["pull"]);
     in_sync(&project);
