@@ -28,8 +28,8 @@ fn a_change_on_the_service_is_named_and_put_back() {
         &[
             "Changed on the service since the last apply (",
             "UTC), not in your files:",
-            "who        - has the tag lapsed",
-            "+ has the tag theirs",
+            "who        - has the tag theirs",
+            "+ has the tag lapsed",
             "effect     putting it back: different: some join, such as a device with the tag lapsed",
             "instead    keep the service's version: pushplan pull segments/lapsed",
             "This plan puts it back.",
@@ -234,7 +234,7 @@ scheduled_pushes:
     let body = json!({"name": push["name"], "schedule": push["schedule"], "push": theirs});
     service.put(&format!("/api/schedules/{id}"), &body);
     let told = project.good(&["plan"]).stdout;
-    says(&told, &["~ scheduled_pushes/sale", "- is in the segment one", "+ is in the segment two"]);
+    says(&told, &["~ scheduled_pushes/sale", "- is in the segment two", "+ is in the segment one"]);
     assert!(!told.contains("new id"), "{told}");
 }
 
@@ -256,7 +256,7 @@ pipelines:
     theirs["outcome"] = serde_json::from_str(&outcome).expect("JSON");
     let body = json!({"name": "remind", "enabled": true, "immediate_trigger": theirs["immediate_trigger"], "outcome": theirs["outcome"]});
     service.put(&format!("/api/pipelines/{id}"), &body);
-    says(&project.good(&["plan"]).stdout, &["outcome.push.notification.alert", "Hello -> Theirs"]);
+    says(&project.good(&["plan"]).stdout, &["outcome.push.notification.alert", "Theirs -> Hello"]);
     project.write(&format!("{manifest}    lifecycle: {{ignore: [outcome.push.notification.alert]}}\n"));
     says(&project.good(&["plan"]).stdout, &["No changes."]);
     project.write(&format!("{manifest}    lifecycle: {{ignore: [outcome.push.alert]}}\n"));
@@ -280,7 +280,7 @@ fn the_seconds_of_a_schedule_are_pulled_and_their_change_is_seen() {
     let id = service.get("/api/schedules")["schedules"][0]["url"].as_str().expect("a url").to_owned();
     let id = id.rsplit('/').next().expect("an id");
     service.put(&format!("/api/schedules/{id}"), &push("2027-01-01T09:00:15"));
-    says(&project.good(&["plan"]).stdout, &["Fri 1 Jan 2027 09:00:30 -> 09:00:15 UTC"]);
+    says(&project.good(&["plan"]).stdout, &["Fri 1 Jan 2027 09:00:15 -> 09:00:30 UTC"]);
 }
 
 #[test]
