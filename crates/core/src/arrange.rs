@@ -12,10 +12,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use pushplan_ledger::{Owned, Retired, Verb};
 use pushplan_model::address::Address;
 use pushplan_model::exchange::Request;
-use pushplan_model::kinds::remote::{named, segments};
+use pushplan_model::kinds::remote::named;
 use pushplan_model::kinds::{self, Create, Found, Resource, Segment};
 use pushplan_model::node::Shared;
-use serde_json::Value;
 
 use crate::compare::{Compared, Situation, by_hand_done, how};
 use crate::plan::{Action, Change, Moved, Reason, ShownRequest, Step};
@@ -350,15 +349,6 @@ impl Arranging<'_> {
         step.past = past;
         step.push_ids.clone_from(&owned.push_ids);
         self.push(Draft::new(step));
-    }
-
-    /// The ids of the segments that something names by now. What it named before and does not name any more holds no segment back.
-    fn pointed_at(&self, address: &Address, spec: &Value, owned: &Owned) -> BTreeMap<String, String> {
-        let id = |key: &str| {
-            let now = self.situation.ledger.owned.get(&segment(key)).map(|owned| &owned.id);
-            Some((key.to_owned(), owned.refs.get(key).or(now)?.clone()))
-        };
-        segments(kinds::api(address).audiences(), spec).into_iter().filter_map(id).collect()
     }
 
     /// What nobody declares is not ours, and only what is ours is deleted: the ledger takes it up first, to be deleted and for

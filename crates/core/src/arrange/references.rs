@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pushplan_ledger::Verb;
+use pushplan_ledger::{Owned, Verb};
 use pushplan_model::address::Address;
 use pushplan_model::kinds;
-use pushplan_model::kinds::remote::named;
+use pushplan_model::kinds::remote::{named, segments};
+use serde_json::Value;
 
 use super::{Arranging, is_late, makes, segment};
 use crate::compare::{Compared, Situation};
@@ -47,6 +48,15 @@ fn is_owned(situation: &Situation, address: &Address) -> bool {
 }
 
 impl Arranging<'_> {
+    /// The ids of the segments that something names by now. What it named before and does not name any more holds no segment back.
+    pub(super) fn pointed_at(&self, address: &Address, spec: &Value, owned: &Owned) -> BTreeMap<String, String> {
+        let id = |key: &str| {
+            let now = self.situation.ledger.owned.get(&segment(key)).map(|owned| &owned.id);
+            Some((key.to_owned(), owned.refs.get(key).or(now)?.clone()))
+        };
+        segments(kinds::api(address).audiences(), spec).into_iter().filter_map(id).collect()
+    }
+
     /// What is written names segments that exist, or waits for the step that makes them.
     pub(super) fn references(&mut self) {
         for number in 0..self.drafts.len() {
