@@ -123,7 +123,14 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
         }
         Reason::Retired { id, .. } if change.action == Action::Delete => {
             let words = Words::new("an earlier version (").request(view.id(id));
-            Row::new("old one", words.and(") is deleted: nothing points at it any more"))
+            let runs = change.live.as_ref().and_then(|spec| kinds::api(address).runs(spec));
+            match runs.and_then(|runs| runs.first.filter(|_| runs.has_begun(view.plan.made))) {
+                Some(at) => {
+                    let words = words.and(&format!(") was due {} and may have been sent: ", moment(at)));
+                    Row::new("old one", words.and("what is left of it is deleted")).paint(Paint::Danger)
+                }
+                None => Row::new("old one", words.and(") is deleted: nothing points at it any more")),
+            }
         }
         Reason::Retired { id, .. } => {
             Row::new("old one", Words::new("an earlier version (").request(view.id(id)).and(") is still there"))

@@ -11,6 +11,7 @@ use pushplan_model::node::Shared;
 use super::answers::{Verdict, judge, judge_look, may_repeat};
 use super::machine::{Run, Stop};
 use super::report::Fate;
+use super::requests;
 use super::steps::{Confirm, Flight, StepState};
 use super::{Now, OnError};
 
@@ -32,7 +33,11 @@ impl Run {
             Some(Confirm::Repeat) | None => {
                 let doubts = self.settings.protections.doubt_answers;
                 let meaning = if doubts { answer.meaning() } else { answer.claimed() };
-                judge(step, api, self.lifecycle(step), (answer, meaning), now.wall)
+                match judge(step, api, self.lifecycle(step), (answer, meaning), now.wall) {
+                    // Something else stands in for it by now: nothing that is still to be made depends on whether it was sent.
+                    Verdict::Doubt(_) if requests::is_old_version(step, &self.journal.ledger) => Verdict::Gone,
+                    verdict => verdict,
+                }
             }
         };
         self.settle(number, flight, verdict, now);

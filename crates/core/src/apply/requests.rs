@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use pushplan_ledger::{Ledger, Retired, Verb};
+use pushplan_ledger::{Ledger, Verb};
 use pushplan_model::exchange::Request;
 use pushplan_model::kinds::{self, remote};
 use pushplan_model::node::Shared;
@@ -81,11 +81,15 @@ pub(crate) fn is_owned(step: &Step, ledger: &Ledger) -> bool {
         Verb::Create | Verb::Adopt | Verb::Forget | Verb::Move => true,
         Verb::Update | Verb::Delete => {
             let owned = ledger.owned.get(address).is_some_and(|owned| Some(owned.id.as_str()) == id);
-            let is_it = |old: &Retired| old.address == *address && Some(old.id.as_str()) == id;
             let pruned = || ledger.pruning.get(address).is_some_and(|other| Some(other.as_str()) == id);
-            owned || ledger.retired.iter().any(is_it) || step.verb == Verb::Delete && pruned()
+            owned || is_old_version(step, ledger) || step.verb == Verb::Delete && pruned()
         }
     }
+}
+
+/// Whether a step is about a version that something else stands in for.
+pub(crate) fn is_old_version(step: &Step, ledger: &Ledger) -> bool {
+    ledger.retired.iter().any(|old| old.address == step.address && Some(&old.id) == step.id.as_ref())
 }
 
 /// Until when something that messages people by itself may be created; `None` where it does not do so, or does so at once.

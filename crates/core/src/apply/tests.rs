@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use pushplan_ledger::{Adopted, Done, Ledger, Outcome, Record, Verb};
+use pushplan_ledger::{Adopted, Done, Ledger, Outcome, Record, Retired, Verb};
 use pushplan_model::address::Address;
 use pushplan_model::digest::Digest;
 use pushplan_model::nouns::level::Level;

@@ -120,3 +120,28 @@ fn an_answer_that_denies_itself_is_not_known() {
     story.answer(408, json!({}));
     assert_eq!(story.fates(), ["Failed"]);
 }
+
+/// Something was made in its place: whether the old one was sent decides nothing any more, and it cannot be deleted twice.
+#[test]
+fn an_old_version_that_is_gone_after_its_time_is_done_with() {
+    let mut spec = push(0, "2026-11-15T11:00").spec.unwrap();
+    spec = json!({ "push": spec["push"], "schedule": [{ "scheduled_time": "2026-11-15T1100" }] }).into();
+    for is_old in [false, true] {
+        let mut ledger = owning("scheduled_pushes/p", if is_old { "new" } else { "old" });
+        if is_old {
+            let address = Address::try_from("scheduled_pushes/p".to_owned()).unwrap();
+            let old = Retired { address, id: "old".to_owned(), spec: spec.clone(), refs: BTreeMap::new() };
+            ledger.retired.push(old);
+        }
+        let delete = step(0, "scheduled_pushes/p", Verb::Delete, json!({}));
+        let delete = Step { id: Some("old".to_owned()), spec: Some(spec.clone()), ..delete };
+        let mut story = Story::with(vec![delete], &ledger, |_| {});
+        story.answer(404, json!({}));
+        if is_old {
+            story.answer(404, json!({}));
+        }
+        assert_eq!(story.fates(), [if is_old { "Done" } else { "Unknown" }]);
+        assert!(story.run.ledger().retired.is_empty());
+        assert_eq!(story.run.ledger().owned.len(), 1);
+    }
+}
