@@ -6,6 +6,7 @@ mod hand_over;
 mod order;
 mod references;
 mod sends;
+mod successors;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -16,6 +17,7 @@ use pushplan_model::kinds::remote::named;
 use pushplan_model::kinds::{self, Create, Found, Resource, Segment};
 use pushplan_model::node::Shared;
 
+use crate::compare::gap::wait_for_renewed;
 use crate::compare::{Compared, Situation, by_hand_done, how};
 use crate::plan::{Action, Change, Moved, Reason, ShownRequest, Step};
 use hand_over::DeclaredIds;
@@ -55,7 +57,7 @@ pub(crate) fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: 
     }
     arranging.retired(&outdated);
     arranging.hand_over(&went);
-    arranging.in_place_of(&compared);
+    arranging.successors(&compared);
     arranging.restamp(&compared);
     arranging.references();
     arranging.deletions(&compared);
@@ -136,6 +138,7 @@ fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
             if let Some(owned) = one.owned.clone() {
                 by_hand_done(situation, &owned, one);
             }
+            wait_for_renewed(one, situation);
             moved = true;
         }
         if !moved {
@@ -157,19 +160,6 @@ fn old_versions(compared: &[Compared], wanted: &DeclaredIds, situation: &Situati
         }
     }
     old
-}
-
-/// What says the same, or is similar, and is no longer declared: what goes, or has had its time.
-fn looks_renamed(change: &Change, is_past: bool) -> impl Iterator<Item = &Address> {
-    change.reasons.iter().filter_map(move |reason| match reason {
-        Reason::LooksRenamed { from, past, .. } if *past == is_past => Some(from),
-        _ => None,
-    })
-}
-
-/// Whether what is declared messages people, by itself or once something sets it off.
-fn messages(change: &Change) -> bool {
-    change.desired.as_ref().is_some_and(|desired| kinds::api(&change.address).messages(desired))
 }
 
 fn is_late(change: &Change) -> bool {
@@ -468,18 +458,6 @@ impl Arranging<'_> {
                 broadcast: false,
                 ignored: Vec::new(),
             });
-        }
-    }
-
-    /// What says the same as something that goes, or is similar, and messages people, is made once all of that is gone.
-    fn in_place_of(&mut self, compared: &[Compared]) {
-        for change in compared.iter().map(|one| &one.change).filter(|change| messages(change)) {
-            let Some(made) = self.made.get(&change.address).copied() else { continue };
-            for goes in looks_renamed(change, false).filter_map(|from| self.last.get(from).copied()) {
-                if self.drafts[goes].step.verb == Verb::Delete {
-                    self.drafts[made].after.insert(goes);
-                }
-            }
         }
     }
 

@@ -6,11 +6,11 @@
 mod applied;
 mod begun;
 mod fields;
-mod gap;
+pub(crate) mod gap;
 mod index;
 mod kept;
 mod recovery;
-mod renames;
+pub(crate) mod renames;
 mod similar;
 mod situation;
 mod stale;
@@ -57,6 +57,8 @@ pub struct Compared {
     pub close: bool,
     /// What was said to be done by hand has been: the ledger lets go of the old one first.
     pub released: bool,
+    /// Nobody knows whether it was created in a gap of the ledger, also if it is left out.
+    pub since_gap: bool,
     pub stamp: Option<String>,
 }
 
@@ -155,6 +157,7 @@ impl<'k, 's> Comparison<'k, 's> {
             owned: None,
             recovered: None,
             refresh: false,
+            since_gap: false,
             restamp: false,
             close: false,
             released: false,

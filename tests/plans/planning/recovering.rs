@@ -286,6 +286,34 @@ fn a_renamed_push_is_known_again_without_its_segment() {
     assert_eq!(world.told(""), "! scheduled_pushes/p InDoubt\n");
 }
 
+/// A ledger from a backup: what was made in the gap may point at any segment that was there, also if it is left out of a plan.
+#[test]
+fn no_segment_is_deleted_that_something_from_a_gap_may_point_at() {
+    let segments = "segments: {b: {criteria: {tag: x}}}\n";
+    let after = "scheduled_pushes: {p: {schedule: {scheduled_time: 2030-02-01T10:00}, \
+                 push: {audience: {tag: x}, device_types: [ios], notification: {alert: Hi}}}}";
+    let mut world = World::in_sync(segments, Level::Documented);
+    world.ledger.gap = Some(Gap::new(None, world.now, 9));
+    assert_eq!(world.told(after), "! scheduled_pushes/p UnknownSinceGap\n! segments/b StillUsed\n");
+    world.choice.except = vec!["scheduled_pushes/p".to_owned()];
+    assert_eq!(world.told(after), "! segments/b StillUsed\n");
+    world.ledger.gap.as_mut().unwrap().resolved.insert(address("scheduled_pushes/p"));
+    assert_eq!(world.told(after), "- segments/b\n0 delete segments/b DELETE /api/segments/%23b\n");
+}
+
+/// A ledger from a backup: something else than itself makes it be made anew, and in the gap, another may have taken its place.
+#[test]
+fn nothing_is_renewed_that_may_have_been_replaced_in_a_gap() {
+    let before = ["segments: {b: {criteria: {tag: x}}}\n", &TRIAL.replace("{tag: x}", "{segment: b}")].concat();
+    let after = before.replace("{tag: x}", "{tag: y}");
+    let mut world = World::in_sync(&before, Level::Documented);
+    assert!(world.told(&after).contains("create experiments/e"), "{}", world.told(&after));
+    world.ledger.gap = Some(Gap::new(None, world.now, 9));
+    let told = world.told(&after);
+    assert!(told.contains("! experiments/e Repoint NotInPlace UnknownSinceGap\n"), "{told}");
+    assert!(!told.contains("experiments/e DELETE") && !told.contains("delete segments/b"), "{told}");
+}
+
 /// A ledger from a backup: in the gap, another may have taken the place of what it knows, and have been sent.
 #[test]
 fn what_may_have_been_replaced_in_a_gap_is_left_to_a_person() {

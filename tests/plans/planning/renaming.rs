@@ -178,3 +178,28 @@ fn a_message_is_made_once_all_that_say_the_same_are_gone() {
         assert!(told.find(gone).is_some_and(|gone| gone < made), "{told}");
     }
 }
+
+/// A message is edited, and a new one says what it said. If the edit fails, both would say it.
+#[test]
+fn a_message_is_made_once_the_one_that_said_the_same_is_changed() {
+    let one = |key: &str, alert: &str| {
+        format!(
+            "{key}: {{schedule: {{scheduled_time: 2031-01-01T10:00}}, push: {{audience: {{tag: x}}, device_types: [ios], notification: {{alert: {alert}}}}}}}"
+        )
+    };
+    let push = |all: &[String]| format!("scheduled_pushes: {{{}}}", all.join(", "));
+    let world = World::in_sync(&push(&[one("old", "A")]), Level::Extended);
+    let told = |alert: &str| {
+        World::in_sync(&push(&[one("old", "A")]), Level::Extended).told(&push(&[one("old", "B"), one("a-new", alert)]))
+    };
+    assert!(told("A").contains("0 update scheduled_pushes/old PUT /api/schedules/%23old\n1 create scheduled_pushes/a-new POST /api/schedules after 0\n"), "{}", told("A"));
+    assert!(!told("C").contains("after"), "{}", told("C"));
+
+    // Where the edit is left out, so is the new one; who asks for the new one alone gets the edit with it.
+    let both = push(&[one("old", "B"), one("a-new", "A")]);
+    let (mut without, mut alone) = (World::in_sync(&push(&[one("old", "A")]), Level::Extended), world);
+    without.choice.except = vec!["scheduled_pushes/old".to_owned()];
+    assert_eq!(without.told(&both), "");
+    alone.choice.only = vec!["scheduled_pushes/a-new".to_owned()];
+    assert!(alone.told(&both).starts_with("+ scheduled_pushes/a-new\n~ scheduled_pushes/old (git)\n"));
+}

@@ -136,6 +136,19 @@ impl World {
         self.undo_renames();
         let ledger = &self.log.ledger;
         for (id, object) in &mut self.service.objects {
+            // Somebody's copy of what was intended then could be that creation: nobody could tell.
+            if object.origin == Origin::Person && object.is_twin {
+                let is_its = |open: &&Unconfirmed| {
+                    let Unconfirmed { intent, .. } = open;
+                    let is_named = name(object.body()) == name(intent.spec.as_deref());
+                    intent.verb == Verb::Create
+                        && intent.address.kind == object.kind
+                        && is_named
+                        && !intent.seen.contains(id)
+                };
+                object.was =
+                    ledger.open.values().find(is_its).map(|open| open.intent.address.clone()).or(object.was.take());
+            }
             if let Origin::Ours(address) = &object.origin {
                 let is_sought = |open: &Unconfirmed| match open.intent.verb {
                     Verb::Create if kinds::api(address).has_runs() => true,

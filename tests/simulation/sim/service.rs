@@ -243,8 +243,13 @@ impl Service {
     /// The ledger knows something by another address from now on.
     pub fn rename(&mut self, from: &Address, to: &Address, now: i64) {
         let ours = Origin::Ours(from.clone());
-        for object in self.objects.values_mut().filter(|object| object.origin == ours) {
-            object.origin = Origin::Ours(to.clone());
+        for object in self.objects.values_mut() {
+            if object.origin == ours {
+                object.origin = Origin::Ours(to.clone());
+            }
+            if object.was.as_ref() == Some(from) {
+                object.was = Some(to.clone());
+            }
         }
         if let Some(sent) = self.sent.remove(from) {
             *self.sent.entry(to.clone()).or_default() += sent;

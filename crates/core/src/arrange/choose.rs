@@ -10,7 +10,8 @@ use pushplan_model::kinds::{Resource, Segment};
 use pushplan_model::text::is_like;
 
 use super::hand_over::DeclaredIds;
-use super::{looks_renamed, messages};
+use super::successors::{looks_renamed, messages};
+use crate::compare::renames::said_before;
 use crate::compare::{Compared, Situation};
 use crate::plan::{Action, Choice};
 
@@ -36,7 +37,7 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
         return LeftOut::default();
     }
     let wanted = DeclaredIds::new(compared, ledger);
-    let taken = taken(choice, compared, ledger, &wanted);
+    let taken = taken(choice, compared, situation, &wanted);
     let mut left = LeftOut { idle: idle(choice, compared, ledger), ..LeftOut::default() };
     let not_ours = leave(compared, &taken, ledger, &mut left);
     for change in compared.iter_mut().map(|one| &mut one.change).filter(|change| change.action == Action::Create) {
@@ -58,7 +59,8 @@ fn is(patterns: &[String], address: &Address) -> bool {
 }
 
 /// Returns what is chosen, with what it needs.
-fn taken(choice: &Choice, compared: &[Compared], ledger: &Ledger, wanted: &DeclaredIds) -> BTreeSet<Address> {
+fn taken(choice: &Choice, compared: &[Compared], situation: &Situation, wanted: &DeclaredIds) -> BTreeSet<Address> {
+    let ledger = situation.ledger;
     let mut taken: BTreeSet<Address> = BTreeSet::new();
     let mut open: Vec<&Address> = compared.iter().map(|one| &one.change.address).collect();
     open.retain(|address| choice.only.is_empty() || is(&choice.only, address));
@@ -66,6 +68,13 @@ fn taken(choice: &Choice, compared: &[Compared], ledger: &Ledger, wanted: &Decla
     let mut needed: BTreeMap<&Address, Vec<Address>> = BTreeMap::new();
     for one in compared {
         needed.entry(&one.change.address).or_default().extend(needs(one));
+    }
+    let mut said: BTreeMap<Address, Vec<Address>> = BTreeMap::new();
+    for (new, old) in if choice.is_all() { Vec::new() } else { said_before(compared, situation) } {
+        said.entry(new).or_default().push(old);
+    }
+    for (new, old) in &said {
+        needed.entry(new).or_default().extend(old.iter().cloned());
     }
     while let Some(address) = open.pop() {
         if is(&choice.except, &address) || !taken.insert(address.clone()) {
@@ -87,7 +96,9 @@ fn taken(choice: &Choice, compared: &[Compared], ledger: &Ledger, wanted: &Decla
             let of = |owned: Option<&Owned>| owned.and_then(|owned| kinds::api(address).identity(&owned.spec));
             let heir = wanted.heir(one).filter(|heir| of(ledger.owned.get(*heir)) != of(one.owned.as_ref()));
             let heir = heir.or(perhaps.copied()).is_some_and(|heir| !taken.contains(heir));
-            if taken.contains(address) && (heir || needed[address].iter().any(missing)) {
+            // Two would say the same.
+            let twice = said.get(address).is_some_and(|old| old.iter().any(|old| !taken.contains(old)));
+            if taken.contains(address) && (heir || twice || needed[address].iter().any(missing)) {
                 taken.remove(address);
             }
         }

@@ -71,7 +71,7 @@ impl Arranging<'_> {
                 let user = User { who: who.clone(), id: None, is_old: false };
                 add(open.intent.refs.values().map(String::as_str).collect(), &user);
             }
-            if one.change.reasons.iter().any(|reason| matches!(reason, Reason::UnknownSinceGap { .. })) {
+            if one.since_gap {
                 add(self.named_in_gap(one), &User { who: who.clone(), id: None, is_old: false });
             }
             let Some(owned) = &one.owned else {
@@ -130,11 +130,24 @@ impl Arranging<'_> {
         ids.chain(named_ids(audiences, desired)).collect()
     }
 
-    /// The segments that something points at which may have been created in a gap of the ledger.
+    /// The segments that something may point at which may have been created in a gap of the ledger. Where no list shows what it
+    /// says, it may point at any that was there then.
     fn named_in_gap<'c>(&'c self, one: &'c Compared) -> BTreeSet<&'c str> {
+        let Situation { ledger, live, .. } = self.situation;
+        let audiences = kinds::api(&one.change.address).audiences();
+        if !audiences.is_empty() && !live.whole.contains(&*one.change.address.kind) {
+            let listed = live.listed.get(Segment::KEY).into_iter().flatten().map(|(id, _)| id.as_str());
+            return ledger
+                .ids()
+                .into_iter()
+                .filter(|(kind, _)| *kind == Segment::KEY)
+                .map(|(_, id)| id)
+                .chain(listed)
+                .collect();
+        }
         let Some(desired) = &one.change.desired else { return BTreeSet::new() };
-        let named = segments(kinds::api(&one.change.address).audiences(), desired).into_iter().map(segment);
-        named.filter_map(|address| Some(self.situation.ledger.owned.get(&address)?.id.as_str())).collect()
+        let named = segments(audiences, desired).into_iter().map(segment);
+        named.filter_map(|address| Some(ledger.owned.get(&address)?.id.as_str())).collect()
     }
 
     /// The step after which something of ours no longer points at an id. What is deleted to be made anew is not re-pointed

@@ -18,8 +18,7 @@ impl Comparison<'_, '_> {
         let Situation { ledger, heed_gap, .. } = self.situation;
         let Some(gap) = ledger.gap.as_ref().filter(|gap| *heed_gap && gap.covers(self.address)) else { return };
         if !self.is_proven_absent() {
-            out.change.action = Action::ByHand;
-            out.change.reasons.push(Reason::UnknownSinceGap { since: gap.since, accepted: gap.at });
+            wait(out, gap);
         }
     }
 
@@ -86,6 +85,25 @@ impl Comparison<'_, '_> {
         let mut others = listed.filter(|(id, _)| !ids.contains(&(&*self.address.kind, id.as_str())));
         others.any(|(_, found)| found.spec.as_ref().is_some_and(|spec| triggered_alike(&spec.tree())))
     }
+}
+
+/// Leaves it to a person to make something anew that only names something that has to be made anew: in the gap, another may have
+/// taken its place.
+pub(crate) fn wait_for_renewed(one: &mut Compared, situation: &Situation) {
+    let Situation { ledger, live, level, heed_gap, .. } = situation;
+    let (address, Some(owned)) = (&one.change.address, &one.owned) else { return };
+    let api = kinds::api(address);
+    let gap = ledger.gap.as_ref().filter(|gap| *heed_gap && gap.covers(address) && may_be_replaced(gap, owned, api));
+    let is_made = one.change.action == Action::Replace && api.lifecycle(*level).create != Create::Upsert;
+    if let Some(gap) = gap.filter(|_| is_made && !matches!(live.of(address), LiveState::There(_))) {
+        wait(one, gap);
+    }
+}
+
+fn wait(one: &mut Compared, gap: &Gap) {
+    one.since_gap = true;
+    one.change.action = Action::ByHand;
+    one.change.reasons.push(Reason::UnknownSinceGap { since: gap.since, accepted: gap.at });
 }
 
 /// The records with which a person says that something was created in a gap of the ledger, with this id. What the ledger knew before

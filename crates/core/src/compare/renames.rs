@@ -210,6 +210,46 @@ fn lookalikes(compared: &[Compared], situation: &Situation) -> Vec<(usize, Addre
     found
 }
 
+/// New messages that say what another one said until now, which the same plan changes: each with that one. If the change fails,
+/// both would say it.
+pub(crate) fn said_before(compared: &[Compared], situation: &Situation) -> Vec<(Address, Address)> {
+    let is_whole = |one: &&Compared| one.change.address.part().is_none();
+    let changed = compared.iter().filter(is_whole).filter_map(|one| {
+        let is_changed = matches!(one.change.action, Action::Update | Action::Replace);
+        let owned = one.owned.as_ref().filter(|_| is_changed)?;
+        let address = &one.change.address;
+        kinds::api(address).messages(&owned.spec).then_some((address, &owned.spec))
+    });
+    let changed: Vec<(&Address, &Shared)> = changed.collect();
+    let new = compared.iter().filter(is_whole).filter_map(|one| {
+        let is_new = one.change.action == Action::Create && one.owned.is_none();
+        let (address, desired) = (&one.change.address, one.change.desired.as_ref().filter(|_| is_new)?);
+        let is_there = changed.iter().any(|(old, _)| old.kind == address.kind);
+        (is_there && kinds::api(address).messages(desired)).then_some((address, desired))
+    });
+    let new: Vec<(&Address, &Shared)> = new.collect();
+    if new.is_empty() {
+        return Vec::new();
+    }
+    let Situation { ledger, units, .. } = situation;
+    let owned = |address: &Address| ledger.owned.get(address).map(|owned| &owned.spec);
+    let mut meanings = Meanings::new(&owned);
+    let mut said: BTreeMap<(&str, Digest), Vec<&Address>> = BTreeMap::new();
+    for (address, spec) in changed {
+        for says in meanings.both(address, spec) {
+            said.entry((&address.kind, says)).or_default().push(address);
+        }
+    }
+    let declared = |address: &Address| units.get(address).map(|unit| &unit.spec);
+    let mut meanings = Meanings::new(&declared);
+    let mut pairs = Vec::new();
+    for (address, spec) in new {
+        let old = meanings.both(address, spec).into_iter().filter_map(|says| said.get(&(&*address.kind, says)));
+        pairs.extend(old.flatten().map(|old| (address.clone(), (*old).clone())));
+    }
+    pairs
+}
+
 /// Whether a person has to replace what is there by something else.
 fn is_edited_by_hand(one: &Compared, owned: &Owned) -> bool {
     let by_hand = one.change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. }));

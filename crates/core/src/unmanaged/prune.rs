@@ -175,6 +175,7 @@ fn one(other: &Other, situation: &Situation, names: &Names, held: &Obstacles) ->
         owned: deletes.then_some(owned),
         recovered: None,
         refresh: false,
+        since_gap: false,
         restamp: false,
         close: false,
         released: false,
