@@ -116,7 +116,7 @@ fn words(view: &PlanView) -> String {
         let left = if left > 0 { format!(", {left} left out") } else { String::new() };
         return format!("no changes ({}{left})", count(view.matching(), "resource"));
     }
-    let verdict: Vec<String> = messages::verdict(view).into_iter().map(|(words, _)| words).collect();
+    let verdict: Vec<String> = messages::verdict(view, None).into_iter().map(|(words, _)| words).collect();
     let all: Vec<String> = changing.into_iter().chain(staying(view)).collect();
     let pressing: Vec<String> = pressing(view).into_iter().map(|(words, _)| format!(" {words}")).collect();
     format!(

@@ -29,14 +29,21 @@ fn a_dropped_exclusion_is_named_before_a_segment_that_changes_too() {
         let joins = "joins: an iOS device with the tag unsubscribed";
         says(
             &told,
-            &[&format!("1 message {class}: an exclusion is loosened."), joins, "excluded until now, for example"],
+            &[
+                &format!("scheduled_pushes/p {class}: an exclusion is loosened."),
+                joins,
+                "excluded until now, for example",
+            ],
         );
         says(&told, &["because scheduled_pushes/p changes its own audience (messages.yaml:5) because segments/a"]);
     }
     // Whoever joins because the list shrinks is on it.
     project
         .write(&LISTS.replace("{criteria: {tag: unsubscribed}}", "{criteria: {and: [{tag: unsubscribed}, {tag: b}]}}"));
-    says(&words(&project), &["1 message reaches more people: the exclusion list dnc shrinks.", "excluded until now"]);
+    says(
+        &words(&project),
+        &["scheduled_pushes/p reaches more people: the exclusion list dnc shrinks.", "excluded until now"],
+    );
 }
 
 #[test]
@@ -87,9 +94,9 @@ fn a_message_that_keeps_the_old_version_of_a_segment_is_not_changed() {
     project.write(&LISTS.replace("[US, CA]", "[US, CA, MX]"));
     let told = project.good(&["plan", "--only", "segments/a"]).stdout;
     says(&told, &["No message changes.", "holds the old id"]);
-    says(&words(&project), &["1 message reaches more people: the segment a changes."]);
+    says(&words(&project), &["scheduled_pushes/p reaches more people: the segment a changes."]);
     project.good(&["apply", "--yes", "--only", "segments/a"]);
-    says(&words(&project), &["1 message reaches more people", "segments/a was changed by an earlier apply"]);
+    says(&words(&project), &["scheduled_pushes/p reaches more people", "segments/a was changed by an earlier apply"]);
 }
 
 #[test]
@@ -186,7 +193,7 @@ fn a_country_that_is_no_longer_excluded_has_its_quiet_hours_named() {
     let _service = project.serve();
     project.good(&["apply", "--yes"]);
     project.write(&base.replace("[AU, NZ]", "[NZ]"));
-    says(&words(&project), &["1 message goes out in quiet hours (Sydney 02:00 Mon"]);
+    says(&words(&project), &["It goes out in quiet hours (Sydney 02:00 Mon"]);
     project.write(&base.replace("{and: [{tag: x}, {not: {segment: dnc}}]}", "{tag: x}"));
     says(&words(&project), &["Sydney 02:00 Mon"]);
     project.write(&base.replace("{tag: x}, {not", "{tag: y}, {not"));

@@ -90,7 +90,7 @@ fn a_lifted_guard_is_shown_in_every_form_until_it_is_applied() {
     project.write(&wide);
     let words = "broadcast: true was added: no guard stops it from reaching every device";
     let text = project.good(&["plan"]).stdout;
-    assert!(text.starts_with("1 message reaches everyone. 1 guard was loosened."), "{text}");
+    assert!(text.starts_with("scheduled_pushes/april reaches everyone. 1 guard was loosened."), "{text}");
     says(&text, &["Guards", "LOOSENED   scheduled_pushes/april", words, "(messages.yaml:4)"]);
     for format in ["markdown", "html"] {
         let page = project.good(&["plan", "--format", format]).stdout;

@@ -102,7 +102,7 @@ fn a_shrunk_exclusion_list_is_the_first_sentence_of_every_form() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     project.write(&BASE.replace("{tag: unsubscribed}, ", ""));
-    let verdict = "1 message reaches more people: the exclusion list do-not-contact shrinks.";
+    let verdict = "scheduled_pushes/april reaches more people: the exclusion list do-not-contact shrinks.";
     let text = project.good(&["plan"]).stdout;
     assert!(text.starts_with(verdict), "{text}");
     says(&text, &["MORE", "scheduled_pushes/april", "because segments/do-not-contact no longer contains"]);
@@ -127,7 +127,7 @@ fn a_plan_that_a_guard_refuses_exits_with_7() {
     project.good(&["apply", "--yes"]);
     project.write(&BASE.replace("audience: {segment: readers}", "audience: all"));
     let ran = project.refused(&[]);
-    says(&ran.stdout, &["1 message reaches everyone.", "EVERYONE", "refused: "]);
+    says(&ran.stdout, &["scheduled_pushes/april reaches everyone. Apply refuses this plan.", "EVERYONE", "refused: "]);
     project.refused(&["--detailed-exitcode"]);
     project.refused(&["--offline"]);
 }
@@ -406,7 +406,7 @@ fn a_link_to_a_host_that_no_message_used_before_is_named_first() {
     ] {
         project.write(&with_link(address));
         let host = words.split(',').next().expect("a host");
-        let verdict = format!("1 message links to {host} for the first time.");
+        let verdict = format!("scheduled_pushes/sale links to {host} for the first time.");
         let ran = project.good(&["plan"]);
         says(&ran.stdout, &["NEW HOST", "scheduled_pushes/sale", &format!("new host: {words}"), &verdict]);
         for form in ["markdown", "html"] {

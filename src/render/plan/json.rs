@@ -257,7 +257,7 @@ impl<'p> PlanDocument<'p> {
             expires: plan.expires.to_string(),
             in_sync: plan.is_in_sync(),
             counts: ActionCounts::new(&view),
-            verdict: super::messages::verdict(&view).into_iter().map(|(words, _)| words).collect(),
+            verdict: super::messages::verdict(&view, Some(ahead)).into_iter().map(|(words, _)| words).collect(),
             messages: PlanMessage::all(&view),
             people: PlanPeople::of(plan),
             loosened: LoosenedGuard::all(plan),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{PlanView, Risk, content, loosened, reach};
+use super::{NextSteps, PlanView, Risk, content, loosened, reach};
 use crate::address::Address;
 use crate::audience::Relation;
 use crate::look::page::{Page, is_page};
@@ -110,8 +110,8 @@ impl MessageRow {
     }
 }
 
-/// The sentences that say what is at stake, each with its colour. Nothing where nothing changes at all.
-pub fn verdict(view: &PlanView) -> Vec<(String, Paint)> {
+/// The sentences that say what is at stake, each with its colour: also that the plan would be refused.
+pub fn verdict(view: &PlanView, ahead: Option<&NextSteps>) -> Vec<(String, Paint)> {
     let said = view.review.verdict();
     let mut out: Vec<(String, Paint)> = said
         .iter()
@@ -121,6 +121,9 @@ pub fn verdict(view: &PlanView) -> Vec<(String, Paint)> {
         out.push(("No message changes.".to_owned(), Paint::Strong));
     }
     out.extend(loosened::sentence(view).map(|words| (format!("{words}."), Paint::Danger)));
+    if ahead.is_some_and(|ahead| !ahead.refusals().is_empty()) {
+        out.push(("Apply refuses this plan.".to_owned(), Paint::Danger));
+    }
     out
 }
 

@@ -60,7 +60,7 @@ fn whole(view: &PlanView, ahead: Option<&NextSteps>, style: Style, tell: &mut dy
     }
     if !view.blocks.is_empty() || !view.drift.is_empty() || !view.plan.told.loosened.is_empty() {
         let mut out = String::new();
-        at_stake(&mut out, view, style);
+        at_stake(&mut out, view, ahead, style);
         tell(&out);
     }
     if let Some(words) = view.plan.compared_with() {

@@ -86,21 +86,21 @@ fn edited(name: &str, edits: &[(&str, &str)], stake: &[&str]) {
 
 #[test]
 fn a_copy_edit() {
-    edited("copy", &[("alert: What is new in December", "alert: What is new this month")], &["1 message says"]);
-}
-
-#[test]
-fn a_wider_segment() {
     edited(
-        "widen",
-        &[("{country: [US, CA]}", "{country: [US, CA, MX]}")],
-        &["1 message reaches more people", "lapsed-buyers"],
+        "copy",
+        &[("alert: What is new in December", "alert: What is new this month")],
+        &["scheduled_pushes/newsletter says"],
     );
 }
 
 #[test]
+fn a_wider_segment() {
+    edited("widen", &[("{country: [US, CA]}", "{country: [US, CA, MX]}")], &[" reaches more people", "lapsed-buyers"]);
+}
+
+#[test]
 fn a_narrower_exclusion_list_that_is_named_through_a_segment() {
-    let stake = ["1 message reaches more people", "the exclusion list do-not-contact shrinks"];
+    let stake = [" reaches more people", "the exclusion list do-not-contact shrinks"];
     edited("exclusion-list", &[("{or: [{tag: unsubscribed}, {tag: complained}]}", "{tag: complained}")], &stake);
 }
 
@@ -119,7 +119,7 @@ fn a_segment_that_narrows_a_message_that_names_it() {
     edited(
         "narrow",
         &[("{and: [{tag: newsletter}, ", "{and: [{tag: newsletter}, {tag: verified}, ")],
-        &["1 message reaches fewer people"],
+        &[" reaches fewer people"],
     );
 }
 
@@ -128,44 +128,44 @@ fn an_and_that_becomes_an_or() {
     edited(
         "and-or",
         &[("{and: [{tag: buyer}, {tag: lapsed}, ", "{or: [{tag: buyer}, {tag: lapsed}, ")],
-        &["1 message reaches more people"],
+        &[" reaches more people"],
     );
 }
 
 #[test]
 fn a_time_that_moves_over_the_change_of_clocks() {
     let edits = [("2026-12-20T17:00, time_zone: Europe/Paris", "2027-03-28T17:00, time_zone: Europe/Paris")];
-    edited("dst", &edits, &["1 message goes out at another time"]);
+    edited("dst", &edits, &[" goes out at another time"]);
 }
 
 #[test]
 fn a_time_on_each_device_that_moves() {
     let edits = [("local_scheduled_time: 2026-12-06T09:00", "local_scheduled_time: 2026-12-06T07:00")];
-    edited("local-time", &edits, &["1 message goes out in quiet hours"]);
+    edited("local-time", &edits, &[" goes out in quiet hours"]);
 }
 
 #[test]
 fn a_link_that_leads_elsewhere() {
-    edited("links", &[("https://shop.example/news", "https://shop-news.example/")], &["1 message"]);
+    edited(
+        "links",
+        &[("https://shop.example/news", "https://shop-news.example/")],
+        &["links to shop-news.example for the first time"],
+    );
 }
 
 #[test]
 fn another_trigger() {
-    edited("trigger", &[("tag_added: cart-left", "tag_added: cart-full")], &["1 message reaches different people"]);
+    edited("trigger", &[("tag_added: cart-left", "tag_added: cart-full")], &[" reaches different people"]);
 }
 
 #[test]
 fn a_member_of_a_tag_group() {
-    edited("members", &[("{u-1001: [silver]}", "{u-1001: [gold]}")], &["1 message reaches more people"]);
+    edited("members", &[("{u-1001: [silver]}", "{u-1001: [gold]}")], &[" reaches more people"]);
 }
 
 #[test]
 fn a_variant_of_an_experiment() {
-    edited(
-        "experiment",
-        &[("alert: We miss you", "alert: \"We miss you, come back\"")],
-        &["1 message says something else"],
-    );
+    edited("experiment", &[("alert: We miss you", "alert: \"We miss you, come back\"")], &[" says something else"]);
 }
 
 #[test]
@@ -180,15 +180,15 @@ fn a_deletion_of_what_is_in_use() {
         ("  lapsed-buyers: {criteria: {and: [{tag: buyer}, {tag: lapsed}, {country: [US, CA]}]}}\n", ""),
         ("audience: {segment: lapsed-buyers}", "audience: {tag: lapsed}"),
     ];
-    edited("delete-in-use", &edits, &["1 message reaches more people"]);
+    edited("delete-in-use", &edits, &[" reaches more people"]);
 }
 
 #[test]
 fn a_broadcast_by_mistake_and_on_purpose() {
     let wide = ("audience: {segment: readers}", "audience: all");
-    edited("broadcast-by-mistake", &[wide], &["1 message reaches everyone"]);
+    edited("broadcast-by-mistake", &[wide], &[" reaches everyone"]);
     let meant = ("  newsletter:\n", "  newsletter:\n    lifecycle: {broadcast: true}\n");
-    edited("broadcast-on-purpose", &[wide, meant], &["1 message reaches everyone", "1 guard was loosened"]);
+    edited("broadcast-on-purpose", &[wide, meant], &[" reaches everyone", "1 guard was loosened"]);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn an_overlay_alone() {
     let overlay = "overlays: {local: {scheduled_pushes: {advent: {push: {notification: {alert: The third Sunday in Advent}}}}}}\n";
     let mut scene = pull_request(&[]);
     scene.write("overlay.yaml", overlay);
-    review("overlay", &scene, &["1 message says something else"]);
+    review("overlay", &scene, &[" says something else"]);
 }
 
 #[test]

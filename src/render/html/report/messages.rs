@@ -16,7 +16,7 @@ impl PageReport<'_> {
     pub(super) fn verdict(&self) -> Markup {
         html! {
             p.verdict {
-                @for (words, paint) in messages::verdict(&self.view) {
+                @for (words, paint) in messages::verdict(&self.view, Some(self.ahead)) {
                     span class=(if paint == Paint::Danger { "danger" } else { "strong" }) { (one_line(&words)) } " "
                 }
             }

@@ -144,7 +144,7 @@ impl<'d> DriftDocument<'d> {
                 untold: drift.untold,
                 undated: drift.undated.values().sum(),
             },
-            verdict: messages::verdict(&view).into_iter().map(|(words, _)| words).collect(),
+            verdict: messages::verdict(&view, None).into_iter().map(|(words, _)| words).collect(),
             messages: PlanMessage::all(&view),
             changes: plan.changes.iter().filter(done).map(|change| DriftChange::new(shown, &view, change)).collect(),
             added: drift.added.iter().map(Added::new).collect(),

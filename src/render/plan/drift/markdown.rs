@@ -38,7 +38,7 @@ pub fn markdown(shown: &ShownDrift) -> String {
         shown.since()
     );
     let view = shown.view();
-    out.push_str(&format!("{}\n\n{}", messages::verdict(&view), messages::table(&view, LIMIT / 4).text));
+    out.push_str(&format!("{}\n\n{}", messages::verdict(&view, None), messages::table(&view, LIMIT / 4).text));
     let made = made(shown);
     let most = LIMIT.saturating_sub(AROUND + made.len() + asides.len());
     let mut left = Vec::new();

@@ -30,7 +30,7 @@ fn done(out: &mut String, shown: &ShownDrift, style: Style) {
     let heading = Words::default().paint("≠", Paint::Asks);
     layout::paragraph(out, &heading.and(&format!(" Done on {target} {}{since}:", shown.since())), 0, style);
     out.push('\n');
-    at_stake(out, &view, style);
+    at_stake(out, &view, None, style);
     for block in &view.blocks {
         let mut left = Words::default()
             .paint(block.action.symbol(), rows::paint_of(block.action))

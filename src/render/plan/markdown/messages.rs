@@ -4,7 +4,7 @@ use super::{Cut, facts};
 use crate::render::escape::markdown;
 use crate::render::plan::loosened::{self, LoosenedRow};
 use crate::render::plan::messages::{self, MessageRow, WhoMark};
-use crate::render::plan::{PlanView, Risk, content, reach};
+use crate::render::plan::{NextSteps, PlanView, Risk, content, reach};
 use crate::text::{count, short};
 
 /// How many characters a cell has.
@@ -14,8 +14,8 @@ pub(in crate::render) const HEAD: &str = "### Messages\n\n| Change | Message | W
 const LARGEST: usize = 2_000;
 
 /// What is at stake, in a line.
-pub fn verdict(view: &PlanView) -> String {
-    let said: Vec<String> = messages::verdict(view).into_iter().map(|(words, _)| words).collect();
+pub fn verdict(view: &PlanView, ahead: Option<&NextSteps>) -> String {
+    let said: Vec<String> = messages::verdict(view, ahead).into_iter().map(|(words, _)| words).collect();
     format!("**{}**", markdown::text(&short(&said.join(" "), 3 * CELL)))
 }
 

@@ -83,7 +83,7 @@ fn page_of(view: &PlanView, ahead: &NextSteps, most: usize) -> MarkdownPage {
             truncated: false,
         };
     }
-    let (heading, footer) = (rest::heading(view), rest::footer(view, ahead));
+    let (heading, footer) = (rest::heading(view, ahead), rest::footer(view, ahead));
     let mut room = Room { left: most };
     // Where there is more room, every part may have more of it.
     let times = (most / LIMIT).max(1);

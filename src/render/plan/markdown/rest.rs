@@ -41,7 +41,7 @@ pub fn named(target: &str) -> String {
 }
 
 /// For what, and how much of each.
-pub fn heading(view: &PlanView) -> String {
+pub fn heading(view: &PlanView, ahead: &NextSteps) -> String {
     let target = markdown::text(&short(&view.plan.target, NAME));
     let pressing: String = pressing(view).iter().map(|(words, _)| format!(" **{words}**")).collect();
     let (changing, staying) = (changing(view), staying(view).join(", "));
@@ -50,7 +50,7 @@ pub fn heading(view: &PlanView) -> String {
     let ignored: String =
         [ignored(view), undeclared(view)].into_iter().flatten().map(|words| format!(" {words}")).collect();
     let compared = format!("{}{}", older(view.plan), compared_with(view.plan));
-    let verdict = messages::verdict(view);
+    let verdict = messages::verdict(view, Some(ahead));
     format!("## Plan for {target} — {changing}\n{verdict}\n\n{compared}{staying}.{pressing}{ignored}\n\n")
 }
 

@@ -4,13 +4,13 @@ use super::people::people;
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::render::plan::loosened::{self, LoosenedRow};
 use crate::render::plan::messages::{self, MessageRow, WhoMark};
-use crate::render::plan::{PlanView, Risk, content, reach};
+use crate::render::plan::{NextSteps, PlanView, Risk, content, reach};
 use crate::text::count;
 
 /// The verdict, and the messages that change.
-pub fn at_stake(out: &mut String, view: &PlanView, style: Style) {
+pub fn at_stake(out: &mut String, view: &PlanView, ahead: Option<&NextSteps>, style: Style) {
     let mut line = Words::default();
-    for (number, (words, paint)) in messages::verdict(view).iter().enumerate() {
+    for (number, (words, paint)) in messages::verdict(view, ahead).iter().enumerate() {
         line = line.and(if number > 0 { " " } else { "" }).paint(words, *paint);
     }
     layout::paragraph(out, &line, 0, style);

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use pushplan_model::audience::Relation;
-use pushplan_model::kinds::{Resource, Segment};
-use pushplan_model::text::{all_of, count};
+use pushplan_model::kinds::{self, Resource, Segment};
+use pushplan_model::text::{all_of, count, short};
 
 use super::sends::EACH_DEVICE;
 use super::{MessageChange, MessageClass, MessageFate};
@@ -12,6 +12,8 @@ use crate::review::Review;
 
 /// How many hosts a sentence names.
 const HOSTS: usize = 3;
+/// How many characters of a message's name a sentence shows.
+const NAME: usize = 80;
 
 /// A sentence about a plan's messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +27,7 @@ impl Review<'_> {
     pub fn verdict(&self) -> Vec<VerdictSentence> {
         let all = self.impact();
         let mut sentences = Vec::new();
+        let mut named: Option<&str> = None;
         for class in MessageClass::ALL {
             let own = |message: &&MessageChange| match class {
                 // What reaches more people at night counts for both.
@@ -46,7 +49,15 @@ impl Review<'_> {
             };
             let (conditional, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_conditional);
             for messages in [loosened, others, again, conditional].into_iter().filter(|messages| !messages.is_empty()) {
-                sentences.push(VerdictSentence { class, words: sentence(class, &messages) });
+                let only = messages.first().filter(|one| messages.iter().all(|other| other.sender == one.sender));
+                let only = only.map(|one| one.sender.as_str());
+                let subject = match only {
+                    Some(it) if named == Some(it) => "It".to_owned(),
+                    Some(it) => short(it, NAME),
+                    None => String::new(),
+                };
+                sentences.push(VerdictSentence { class, words: sentence(class, &messages, subject) });
+                named = only;
             }
         }
         sentences
@@ -69,11 +80,12 @@ impl MessageChange {
     }
 }
 
-fn sentence(class: MessageClass, messages: &[&MessageChange]) -> String {
+/// A sentence about one message begins with its name, or with "It".
+fn sentence(class: MessageClass, messages: &[&MessageChange], name: String) -> String {
     let same_people = messages.iter().all(|message| message.audience.relation == Some(Relation::Same));
     let senders: BTreeSet<&str> = messages.iter().map(|message| message.sender.as_str()).collect();
     let number = senders.len();
-    let subject = count(number, "message");
+    let subject = if name.is_empty() { count(number, "message") } else { name };
     let by_hand =
         if messages.iter().all(|message| message.is_by_hand) { ", once a person has done their part" } else { "" };
     let verb = |one: &'static str, many: &'static str| if number == 1 { one } else { many };
@@ -123,7 +135,9 @@ fn sentence(class: MessageClass, messages: &[&MessageChange]) -> String {
             format!("{subject} {} to {} for the first time{by_hand}", verb("links", "link"), all_of(&named))
         }
         MessageClass::Time => format!("{subject} {} out at another time{by_hand}", verb("goes", "go")),
-        MessageClass::Text => format!("{subject} {} something else{by_hand}", verb("says", "say")),
+        MessageClass::Text => {
+            format!("{subject} {} something else{}{by_hand}", verb("says", "say"), only_cause(messages))
+        }
         MessageClass::Fewer => format!("{subject} {} fewer people{}", verb("reaches", "reach"), because(messages)),
         MessageClass::Nobody => format!("{subject} {} nobody", verb("reaches", "reach")),
         MessageClass::New => format!("{subject} {} new", verb("is", "are")),
@@ -152,6 +166,23 @@ fn because(messages: &[&MessageChange]) -> String {
         (1, Some(key), true) if is_loosened => format!(": the segment {key} loosens an exclusion"),
         (1, Some(key), true) => format!(": the segment {key} changes"),
         _ if is_loosened => ": an exclusion is loosened".to_owned(),
+        _ => only_cause(messages),
+    }
+}
+
+/// The one thing beside themselves that all of them change because of.
+fn only_cause(messages: &[&MessageChange]) -> String {
+    let mut all = messages.iter().map(|message| match &message.causes[..] {
+        [cause] if cause.address.resource() != message.address.resource() => Some(cause),
+        _ => None,
+    });
+    match all.next().flatten() {
+        Some(first) if all.all(|cause| cause.is_some_and(|cause| cause.name() == first.name())) => {
+            match (&first.variable, kinds::of(&first.address)) {
+                (Some(variable), _) => format!(": {} changes", short(variable, NAME)),
+                (None, kind) => format!(": the {} {} changes", kind.noun, short(&first.address.key, NAME)),
+            }
+        }
         _ => String::new(),
     }
 }
