@@ -50,11 +50,14 @@ pub const GROUPS: &[Group] = &[
                 "folders outside of the project that may hold a ledger, separated as in PATH",
             ),
             variable("PGUSER", "the user, where the place names none"),
-            variable("PGPASSWORD", "the password, for the server that PGHOST names and for no other"),
+            variable("PGPASSWORD", "the password, for the server that PGHOST and PGPORT name and for no other"),
             variable("PGHOST", "the server that PGPASSWORD is for"),
-            variable("PGPORT", "its port, where it is not the usual one"),
+            variable("PGPORT", "its port, if it is not 5432"),
             variable("PGPASSFILE", "a file with passwords, in place of ~/.pgpass"),
-            variable("PGSSLMODE", "what is asked of the connection at least; the place may ask for more"),
+            variable(
+                "PGSSLMODE",
+                "what is asked of the connection at least; the place may ask for more, and for less than usual only if this is set",
+            ),
             variable("PGSSLROOTCERT", "a file with the authority that is trusted, whatever the place names"),
             variable(
                 "AWS_*",

@@ -68,7 +68,8 @@ impl Place {
         let server = postgres::Server::shared()?;
         let mut place =
             Self::new(format!("postgres://keeper@127.0.0.1:{}/ledgers/contention_{}", server.port, fresh()));
-        let values = [("PGPASSWORD", "hunter2"), ("PGHOST", "127.0.0.1")];
+        let port = server.port.to_string();
+        let values = [("PGPASSWORD", "hunter2"), ("PGHOST", "127.0.0.1"), ("PGPORT", &port)];
         place.environment = values.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         Some(place)
     }

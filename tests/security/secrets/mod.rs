@@ -96,8 +96,10 @@ fn look_at(path: &Path, is_private: bool) {
     }
 }
 
-/// The password of a database on this machine.
-const GIVEN: [(&str, &str); 2] = [("PGPASSWORD", CANARY), ("PGHOST", "127.0.0.1")];
+/// The password of the database at a port of this machine.
+fn given(port: &str) -> [(&str, &str); 3] {
+    [("PGPASSWORD", CANARY), ("PGHOST", "127.0.0.1"), ("PGPORT", port)]
+}
 
 fn with_ledger(place: &str) -> Project {
     Project::with(ONE, &format!("ledger = \"{place}\"\n"))
@@ -121,7 +123,7 @@ fn the_password_of_a_database_is_told_nowhere() {
     let place = format!("postgres://ada@127.0.0.1:{}/ledgers/quiet", server.port);
     let project = with_ledger(&place);
     let _service = project.serve();
-    lives(&project, &GIVEN);
+    lives(&project, &given(&server.port.to_string()));
     let rows = tokio::runtime::Runtime::new().expect("a runtime").block_on(async {
         let rows = server.admin("ledgers").await.query("select record from quiet.ledger", &[]).await;
         rows.expect("rows").iter().map(|row| row.get::<_, Vec<u8>>(0)).collect::<Vec<_>>()
@@ -140,11 +142,12 @@ fn a_ledger_moves_to_a_place_with_a_password_and_leaves_no_word_of_it() {
     // The old place would keep it for everybody to read.
     let ran = quiet(&project, &["ledger", "move", "--to", &place(&format!("ada:{}", escaped(CANARY)))], &[]);
     assert_eq!(ran.code, 64, "{ran}");
-    let ran = quiet(&project, &["ledger", "move", "--to", &place("ada")], &GIVEN);
+    let port = server.port.to_string();
+    let ran = quiet(&project, &["ledger", "move", "--to", &place("ada")], &given(&port));
     assert_eq!(ran.code, 0, "{ran}");
     kept(project.folder.path());
     for arguments in LOOKS {
-        quiet(&project, arguments, &GIVEN);
+        quiet(&project, arguments, &given(&port));
     }
 }
 
@@ -160,13 +163,14 @@ fn a_database_that_cannot_be_reached_is_told_without_its_password() {
         places.push(("no TLS for this name", format!("127.0.0.2:{}/ledgers/x?sslmode=verify-full", server.port)));
         let wrong = with_ledger(&format!("postgres://keeper@127.0.0.1:{}/ledgers/x", server.port));
         let _service = wrong.serve();
-        fails(&wrong, &GIVEN, "the wrong password");
+        fails(&wrong, &given(&server.port.to_string()), "the wrong password");
     }
     for (why, rest) in places {
         let project = with_ledger(&format!("postgres://ada@{rest}"));
         let _service = project.serve();
-        let host = rest.split([':', '/']).next().expect("a host");
-        fails(&project, &[("PGPASSWORD", CANARY), ("PGHOST", host)], why);
+        let mut address = rest.split('/').next().expect("an address").split(':');
+        let (host, port) = (address.next().expect("a host"), address.next().unwrap_or("5432"));
+        fails(&project, &[("PGPASSWORD", CANARY), ("PGHOST", host), ("PGPORT", port)], why);
         fails(&project, &[("PGPASSWORD", CANARY), ("PGHOST", "db.example")], why);
         let moving = Project::new(ONE);
         let _service = moving.serve();
@@ -208,15 +212,29 @@ fn asks_for_password() -> (u16, thread::JoinHandle<Vec<u8>>) {
 
 #[test]
 fn a_password_is_given_to_no_server_that_only_the_project_file_names() {
-    for (named, is_given) in [("db.example", false), ("127.0.0.1", true)] {
+    for (named, names_port, is_given) in
+        [("db.example", true, false), ("127.0.0.1", false, false), ("127.0.0.1", true, true)]
+    {
         let (port, heard) = asks_for_password();
         let project = with_ledger(&format!("postgres://ada@127.0.0.1:{port}/ledgers/x?sslmode=disable"));
-        let ran = quiet(&project, &["history"], &[("PGPASSWORD", CANARY), ("PGHOST", named)]);
+        let port = if names_port { port.to_string() } else { String::new() };
+        let ran = quiet(&project, &["history"], &[("PGPASSWORD", CANARY), ("PGHOST", named), ("PGPORT", &port)]);
         assert_ne!(ran.code, 0, "{ran}");
         let heard = heard.join().expect("it listened");
         assert_eq!(is_told(&heard), is_given, "with PGHOST={named}: {}", String::from_utf8_lossy(&heard));
         let words = "PGPASSWORD was kept back: a password without a server is for the one that PGHOST names";
         assert_eq!(ran.stderr.contains(words), !is_given, "{ran}");
+    }
+}
+
+#[test]
+fn a_project_file_makes_no_connection_weak_that_a_password_goes_over() {
+    for query in ["sslmode=disable", "sslmode=require", "sslrootcert=own.pem"] {
+        let project = with_ledger(&format!("postgres://ada@no-such-host.invalid/ledgers/x?{query}"));
+        let ran = quiet(&project, &["history"], &[("PGPASSWORD", CANARY), ("PGHOST", "no-such-host.invalid")]);
+        assert_eq!(ran.code, 1, "{ran}");
+        let words = format!("only the place asks for {query}, and passwords are sent only to a server that is checked");
+        assert!(ran.stderr.contains(&words), "{ran}");
     }
 }
 

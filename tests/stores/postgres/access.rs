@@ -148,7 +148,10 @@ fn the_password_comes_from_the_environment_or_a_file() {
         assert!(output.status.success() && !text.contains("hunter"), "{text}");
         text
     };
-    assert!(told(&[("PGPASSWORD", "hunter2"), ("PGHOST", "127.0.0.1")]).contains("read 0"));
+    let port = server.port.to_string();
+    assert!(told(&[("PGPASSWORD", "hunter2"), ("PGHOST", "127.0.0.1"), ("PGPORT", &port)]).contains("read 0"));
+    let other = told(&[("PGPASSWORD", "hunter2"), ("PGHOST", "127.0.0.1")]);
+    assert!(other.contains(&format!("set PGHOST=127.0.0.1 and PGPORT={port}")), "{other}");
     // Whoever edits the place in the project file gets no password that was meant for another server.
     let other = told(&[("PGPASSWORD", "hunter2"), ("PGHOST", "db.example")]);
     assert!(other.contains("PGPASSWORD was kept back") && other.contains("set PGHOST=127.0.0.1"), "{other}");

@@ -1,7 +1,7 @@
 //! The password of a database: by the rules of libpq, which teams have set up already, except that it is for one server.
 //!
-//! A password that does not say whose it is goes to the server that `PGHOST` names, and to no other: a change to the project
-//! file steals nothing.
+//! A password that does not say whose it is goes to the server that `PGHOST` and `PGPORT` name, and to no other. None goes over a
+//! connection that only the place makes weak. So a change to the project file steals nothing.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use pushplan_io::client::{Secret, only_its_owner};
 use pushplan_io::files::read_to_limit;
 
-use super::place::{Host, PostgresPlace};
+use super::place::{Host, PORT, PostgresPlace};
 
 /// The largest password file.
 const FILE_LIMIT: u64 = 1024 * 1024;
@@ -32,6 +32,9 @@ pub fn login(place: &PostgresPlace, variable: impl Fn(&str) -> Option<String>) -
     let user = place.user.clone().or_else(|| ["PGUSER", "USER", "LOGNAME", "USERNAME"].into_iter().find_map(variable));
     let user = user.ok_or_else(|| format!("{} names no user: write postgres://user@…, or set PGUSER", place.shown))?;
     let is_other = other_server(place, &variable);
+    if let (Some(why), None) = (&place.weaker, &is_other) {
+        return Err(why.clone());
+    }
     let from_environment = variable("PGPASSWORD");
     let mut passed_over = None;
     let given = match (&place.password, from_environment, &is_other) {
@@ -57,7 +60,10 @@ pub fn login(place: &PostgresPlace, variable: impl Fn(&str) -> Option<String>) -
                 let why = format!("a line of {} for every server was kept back: {why}", file.display());
                 Login { user, password: None, passed_over: Some(why) }
             }
-            (Some(PasswordLine { password, .. }), _) => Login { user, password: Some(password), passed_over: None },
+            (Some(PasswordLine { password, .. }), _) => match &place.weaker {
+                Some(why) => return Err(why.clone()),
+                None => Login { user, password: Some(password), passed_over: None },
+            },
             (None, _) => Login { user, password: None, passed_over },
         },
     })
@@ -70,11 +76,16 @@ fn other_server(place: &PostgresPlace, variable: &dyn Fn(&str) -> Option<String>
         Host::Socket(folder) => folder.to_string_lossy().into_owned(),
     };
     let named = variable("PGHOST");
-    let port = variable("PGPORT").filter(|port| *port != place.port.to_string());
+    let given = variable("PGPORT");
+    let port = given.clone().unwrap_or_else(|| PORT.to_string());
+    let port = (port != place.port.to_string()).then_some(port);
     let is_same = named.as_ref().is_some_and(|named| named.eq_ignore_ascii_case(&host));
     let is = match (&named, &port) {
         (Some(_), None) if is_same => return None,
-        (Some(_), Some(port)) if is_same => format!("PGPORT names the port {port}, not {}", place.port),
+        (Some(_), Some(port)) if is_same && given.is_some() => {
+            format!("PGPORT names the port {port}, not {}", place.port)
+        }
+        (Some(_), Some(port)) if is_same => format!("without PGPORT that is port {port}, not {}", place.port),
         (Some(named), _) => format!("that is {named}, not {host}"),
         (None, _) => "it is not set".to_owned(),
     };
@@ -202,6 +213,11 @@ mod tests {
                 &[("PGHOST", "db.example"), ("PGPORT", "5432")],
                 Some("PGPORT names the port 5432, not 6000"),
             ),
+            (
+                "postgres://ada@db.example/db?port=6000",
+                &[("PGHOST", "db.example")],
+                Some("port 5432, not 6000; if db.example is the right one, set PGHOST=db.example and PGPORT=6000, or"),
+            ),
             ("postgres://ada@db.example/db?host=evil.example", &[("PGHOST", "db.example")], Some("that is db.example")),
         ] {
             let login = found(place, &[&[("PGPASSWORD", "hush"), ("HOME", "/nowhere")], more].concat());
@@ -218,6 +234,31 @@ mod tests {
         let login = found(evil, &[file, ("PGHOST", "db.example")]);
         assert!(login.password.is_none() && login.passed_over.is_some_and(|why| why.contains("for every server")));
         assert!(found("postgres://ada@db.example/db", &[file, ("PGHOST", "db.example")]).password.is_some());
+    }
+
+    #[test]
+    fn no_password_goes_over_a_connection_that_only_the_place_makes_weak() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("pgpass");
+        fs::write(&file, "db.example:*:*:*:hush\n").expect("written");
+        set_mode(&file, 0o600);
+        let file = ("PGPASSFILE", file.to_str().expect("UTF-8"));
+        let named = [("PGHOST", "db.example"), ("PGPASSWORD", "hush"), ("HOME", "/nowhere")];
+        let weak = "postgres://ada@db.example/db?sslmode=disable";
+        let login_at = |variables: &[(&str, &str)]| {
+            let variable = |name: &str| {
+                let named = variables.iter().find(|(key, _)| *key == name);
+                named.map(|(_, value)| (*value).to_owned())
+            };
+            login(&PostgresPlace::parse_with(weak, variable).expect("a place"), variable)
+        };
+        for given in [&named[..], &named[..1], &[file]] {
+            let why = login_at(given).expect_err("refused");
+            assert!(why.contains("set PGSSLMODE=disable where pushplan runs") && !why.contains("hush"), "{why}");
+            assert!(login_at(&[given, &[("PGSSLMODE", "require")]].concat()).is_ok());
+        }
+        let without = login_at(&[("HOME", "/nowhere")]).expect("nothing is sent");
+        assert!(without.password.is_none());
     }
 
     #[cfg(unix)]

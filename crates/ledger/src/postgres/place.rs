@@ -5,12 +5,14 @@ use std::path::PathBuf;
 
 use percent_encoding::percent_decode_str;
 use pushplan_io::client::Secret;
+use pushplan_model::text::all_of;
 
 /// The schema where none is named.
 const SCHEMA: &str = "pushplan";
 /// PostgreSQL cuts longer names off without a word, so that two schemas would be one.
 const NAME_LIMIT: usize = 63;
-const PORT: u16 = 5432;
+/// The port where none is named.
+pub const PORT: u16 = 5432;
 
 /// What is wrong with a place whose password may have come apart. It repeats nothing of it.
 const ENCODE: &str = "an `@`, `:`, `/`, `?`, `#` or `%` in a user or password is written as \
@@ -29,6 +31,8 @@ pub struct PostgresPlace {
     pub database: String,
     pub schema: String,
     pub security: Security,
+    /// Why no password is sent there: it asks for less than what is usual, and the environment does not say so.
+    pub weaker: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,8 +95,12 @@ impl PostgresPlace {
             database,
             schema,
             security: Security::Plain,
+            weaker: None,
         };
-        let settings = place.take(query)?.with(|name| variable(name).filter(|value| !value.is_empty()))?;
+        let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let settings = place.take(query)?;
+        place.weaker = settings.weaker(&place.host, variable);
+        let settings = settings.with(variable)?;
         if place.host == Host::Name(String::new()) {
             return Err("the place names no server: write postgres://user@host/database/schema, or \
                         postgres://user@/database/schema?host=/run/postgresql for a Unix socket"
@@ -178,6 +186,31 @@ impl ConnectionSettings {
         let checked = roots.as_ref().filter(|_| here.is_some() && there.is_none()).map(usual);
         let mode = here.max(there).max(checked).map(|mode| MODES[mode].to_owned());
         Ok(Self { mode, roots: roots.or(self.roots), ..self })
+    }
+
+    /// What is less than a server on another machine is asked for usually, where `PGSSLMODE` does not say how much that is. Whoever
+    /// can change the place could otherwise listen, or answer for the server with an authority of their own.
+    fn weaker(&self, host: &Host, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+        let is_here = !matches!(host, Host::Name(name) if !is_loopback(name));
+        if is_here || variable("PGSSLMODE").is_some() {
+            return None;
+        }
+        let mode = self.mode.as_ref().filter(|mode| *mode != "verify-full");
+        let is_unchecked = mode.is_some_and(|mode| !mode.starts_with("verify"));
+        let roots = self.roots.as_ref().filter(|roots| *roots != "system" && !is_unchecked);
+        let roots = roots.filter(|_| variable("PGSSLROOTCERT").is_none());
+        let mode = mode.map(|mode| ("sslmode", "PGSSLMODE", mode));
+        let all: Vec<_> = mode.into_iter().chain(roots.map(|file| ("sslrootcert", "PGSSLROOTCERT", file))).collect();
+        let own: Vec<String> = all.iter().map(|(setting, _, value)| format!("{setting}={value}")).collect();
+        let theirs: Vec<String> = all.iter().map(|(_, name, value)| format!("{name}={value}")).collect();
+        (!all.is_empty()).then(|| {
+            format!(
+                "only the place asks for {}, and passwords are sent only to a server that is checked: set {} where pushplan \
+                 runs, or leave that out of the place",
+                all_of(&own),
+                all_of(&theirs)
+            )
+        })
     }
 
     /// As libpq has it, except that a server on another machine is checked unless somebody says otherwise, and that nothing
@@ -294,6 +327,49 @@ mod tests {
         assert_eq!(security("postgres://localhost/db", &[("PGSSLMODE", "")]), Ok(unchecked));
         let why = security("postgres://localhost/db", &[("PGSSLMODE", "bogus")]).expect_err("no mode");
         assert_eq!(why, "PGSSLMODE is one of disable, prefer, require, verify-ca, verify-full");
+    }
+
+    #[test]
+    fn less_than_usual_is_for_the_environment_to_say() {
+        let weaker = |place: &str, variables: &[(&str, &str)]| {
+            let variable = |name: &str| {
+                let found = variables.iter().find(|(key, _)| *key == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            PostgresPlace::parse_with(&format!("postgres://{place}"), variable).expect(place).weaker
+        };
+        for (place, says) in [
+            ("db.example/db?sslmode=disable", "set PGSSLMODE=disable where"),
+            ("db.example/db?sslmode=prefer", "set PGSSLMODE=prefer where"),
+            ("db.example/db?sslmode=require", "set PGSSLMODE=require where"),
+            ("db.example/db?sslrootcert=/own.pem", "set PGSSLROOTCERT=/own.pem where"),
+            ("db.example/db?sslmode=verify-full&sslrootcert=/own.pem", "set PGSSLROOTCERT=/own.pem where"),
+            (
+                "db.example/db?sslmode=verify-ca&sslrootcert=/own.pem",
+                "set PGSSLMODE=verify-ca and PGSSLROOTCERT=/own.pem where",
+            ),
+        ] {
+            let why = weaker(place, &[]).unwrap_or_default();
+            assert!(why.contains(says), "{place}: {why}");
+            let set = [("PGSSLMODE", "require"), ("PGSSLROOTCERT", "/own.pem")];
+            assert_eq!(weaker(place, &set), None, "{place}");
+        }
+        let authority = [("PGSSLROOTCERT", "/ca.pem")];
+        assert_eq!(
+            weaker("db.example/db?sslrootcert=/own.pem", &authority),
+            None,
+            "the authority of the environment counts"
+        );
+        assert!(weaker("db.example/db?sslmode=require", &authority).is_some());
+        for place in [
+            "db.example/db",
+            "db.example/db?sslmode=verify-full&sslrootcert=system",
+            "localhost/db?sslmode=disable",
+            "127.0.0.1/db?sslmode=require&sslrootcert=/own.pem",
+            "/db?host=/run/pg&sslmode=disable",
+        ] {
+            assert_eq!(weaker(place, &[]), None, "{place}");
+        }
     }
 
     fn security(place: &str) -> Result<Security, String> {
