@@ -84,11 +84,14 @@ impl Resolve {
         let id = match (&self.created, self.absent) {
             (None, true) => return Ok(vec![Record::Resolve { address: address.clone(), found: Resolution::Absent }]),
             (Some(id), _) if id.trim().is_empty() => return Err(Failure::usage("an empty text is no id")),
-            (Some(id), _) if owned.is_some_and(|owned| owned.id == *id) => {
+            (Some(id), _) if !self.sent && owned.is_some_and(|owned| owned.id == *id) => {
                 let found = Resolution::Created { id: id.clone() };
                 return Ok(vec![Record::Resolve { address: address.clone(), found }]);
             }
-            (Some(id), _) if ledger.ids().contains(&(&*address.kind, id.as_str())) => {
+            (Some(id), _)
+                if owned.is_none_or(|owned| owned.id != *id)
+                    && ledger.ids().contains(&(&*address.kind, id.as_str())) =>
+            {
                 return Err(Failure::usage(format!("{id} is managed already, under another address")));
             }
             (Some(id), _) => id.clone(),

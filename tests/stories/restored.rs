@@ -221,6 +221,34 @@ fn a_pipeline_that_was_renamed_since_a_gap_is_not_made_a_second_time() {
     assert!(!story.ends(&second, &["plan"], 0).stdout.contains("POST"));
 }
 
+
+/// A person who says that something was sent is believed, also where the ledger knows it under the same id.
+#[test]
+fn what_the_ledger_knows_and_was_sent_in_a_gap_is_never_created_again() {
+    let trial = |text: &str| {
+        format!(
+            "experiments:\n  trial:\n    audience: {{tag: vip}}\n    device_types: [ios]\n    variants:\n\
+             \x20     - {{push: {{notification: {{alert: {text}}}}}, schedule: {{scheduled_time: 2035-03-01T10:00}}}}\n\
+             \x20     - {{push: {{notification: {{alert: Two}}}}, schedule: {{scheduled_time: 2035-03-02T10:00}}}}\n"
+        )
+    };
+    let story = Story::new("file:");
+    let first = story.machine(&trial("One"));
+    story.ends(&first, &["apply", "--yes"], 0);
+    let shown = story.ends(&first, &["show", "experiments/trial"], 0).stdout;
+    let id = shown.lines().find_map(|line| line.trim().strip_prefix("id ")).expect("its id").trim();
+    let second = story.copied(&first, &trial("Other"));
+    story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
+    story.service.forget();
+    says(&story.ends(&second, &["plan"], 7).stdout, &["pushplan resolve experiments/trial --absent"]);
+    let ran = story.ends(&second, &["resolve", "experiments/trial", "--created", id, "--sent"], 0);
+    says(&ran.stdout, &["it will not be created again"]);
+    story.ends(&second, &["apply", "--yes"], 0);
+    second.edit("2035-03-01", "2036-03-01");
+    story.ends(&second, &["apply", "--yes"], 0);
+    assert_eq!(story.service.writes(), Vec::<String>::new());
+}
+
 /// One list that is empty by mistake proves nothing in a gap either.
 #[test]
 fn what_one_list_does_not_show_after_a_gap_is_looked_for_once_more() {

@@ -1,7 +1,7 @@
 //! After a ledger was restored from a backup: what it does not know may have been created since, by records that are lost.
 
 use jiff::Timestamp;
-use pushplan_ledger::{Adopted, Gap, Ledger, Owned, Record};
+use pushplan_ledger::{Adopted, Gap, Ledger, Owned, Record, Resolution};
 use pushplan_model::address::Address;
 use pushplan_model::kinds::{self, Api, Create, Delete, Read};
 use pushplan_model::nouns::level::Level;
@@ -106,8 +106,9 @@ fn wait(one: &mut Compared, gap: &Gap) {
     one.change.reasons.push(Reason::UnknownSinceGap { since: gap.since, accepted: gap.at });
 }
 
-/// The records with which a person says that something was created in a gap of the ledger, with this id. What the ledger knew before
-/// under the address is deleted by a later run, unless its time has come, or the API cannot delete it and a person has.
+/// The records with which a person says that something was created in a gap of the ledger, with this id, or sent in it. What the
+/// ledger knew before under the address is deleted by a later run, unless its time has come, or the API cannot delete it and a person
+/// has.
 pub fn found_in_gap(
     unit: &Unit,
     address: &Address,
@@ -118,9 +119,14 @@ pub fn found_in_gap(
     let api = kinds::api(address);
     let has_begun = |owned: &Owned| api.runs(&owned.spec).is_some_and(|runs| runs.has_begun(now));
     let is_over = |owned: &Owned| api.lifecycle(level).delete == Delete::Never || has_begun(owned);
-    let forget = ledger.owned.get(address).is_some_and(is_over).then(|| Record::Forget(vec![address.clone()]));
-    let adopted = Adopted { past: is_sent, ..unit.taken_over(address, id, ledger) };
-    forget.into_iter().chain([Record::Adopt(vec![adopted])]).collect()
+    let owned = ledger.owned.get(address);
+    let is_known = owned.is_some_and(|owned| owned.id == id);
+    let forget = (!is_known && owned.is_some_and(is_over)).then(|| Record::Forget(vec![address.clone()]));
+    let adopted = Record::Adopt(vec![Adopted { past: is_sent, ..unit.taken_over(address, id, ledger) }]);
+    // The ledger knew it already, and the gap leaves nothing else to ask about it.
+    let found = || Resolution::Created { id: id.to_owned() };
+    let resolved = is_known.then(|| Record::Resolve { address: address.clone(), found: found() });
+    forget.into_iter().chain([adopted]).chain(resolved).collect()
 }
 
 /// Whether something that the ledger knows may have been replaced in a gap by another one of a kind that messages people.
