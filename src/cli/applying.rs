@@ -203,7 +203,7 @@ impl ApplyJob<'_> {
             return Ok(None);
         }
         if plan.steps.is_empty() {
-            turn::end_dead(&context.session, &workspace.log, &planned.ledger).await;
+            workspace.end_unchanged(&planned, &context.session).await;
             let report = Report {
                 run: String::new(),
                 plan: plan.digest(),

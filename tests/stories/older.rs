@@ -212,3 +212,44 @@ fn outside_git_nothing_is_refused_and_the_plan_says_what_was_applied() {
     project.good(&["apply", "--yes"]);
     assert_eq!(pushes(&service), ["first"]);
 }
+
+/// The newest record of a project's ledger.
+fn records(project: &Project) -> u64 {
+    let status = project.good(&["ledger", "status", "--format", "json"]).stdout;
+    let json: Value = serde_json::from_str(&status).expect("JSON");
+    json["records"].as_u64().unwrap_or_else(|| panic!("{json}"))
+}
+
+/// The newer files only no longer delete what is not in git, so that the apply of them has nothing to do.
+#[test]
+fn files_are_older_than_those_whose_apply_had_nothing_to_do() {
+    let project = Project::with(FIRST, "prune = {segments = true}\n");
+    let service = project.serve();
+    let folder = project.folder.path();
+    git(folder, &["init", "-q"]);
+    commit(&project, "prune");
+    project.good(&["apply", "--yes"]);
+    let settings = project.folder.read("pushplan.toml").replace("prune = {segments = true}\n", "");
+    project.folder.write("pushplan.toml", settings);
+    commit(&project, "no prune");
+    let before = records(&project);
+    // A part of the files does not make the rest of them the newest.
+    project.good(&["apply", "--yes", "--only", "scheduled_pushes/first"]);
+    assert_eq!(records(&project), before);
+    let history = project.good(&["history"]).stdout;
+    project.good(&["apply", "--yes"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(records(&project), before + 1, "once for each commit");
+    assert_eq!(project.good(&["history"]).stdout, history, "nothing was done");
+    service.segment("theirs", "t");
+    git(folder, &["checkout", "-q", "HEAD~1"]);
+    for arguments in [&["apply", "--yes"][..], &["reconcile", "--once", "--drift", "fix"]] {
+        refused(&project.run(arguments), &["is behind", "segments/theirs"]);
+    }
+    assert_eq!(service.names("/api/segments", "segments", "display_name"), ["theirs"]);
+    // The next commit that changes nothing is applied by reconcile as well.
+    git(folder, &["checkout", "-q", "main"]);
+    git(folder, &["commit", "-q", "--allow-empty", "-m", "nothing"]);
+    project.good(&["reconcile", "--once", "--drift", "fix"]);
+    assert_eq!(records(&project), before + 2);
+}

@@ -210,7 +210,7 @@ impl Book {
             // A deed without changes: what happened to the ledger itself.
             Record::Gap { .. } => self.begin(entry, None).note = Some(GAP),
             Record::GapClosed => self.begin(entry, None).note = Some(GAP_CLOSED),
-            Record::About { .. } | Record::Moved { .. } | Record::Checkpoint(_) => {}
+            Record::About { .. } | Record::Unchanged { .. } | Record::Moved { .. } | Record::Checkpoint(_) => {}
         }
     }
 

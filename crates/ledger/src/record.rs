@@ -51,6 +51,12 @@ pub enum Record {
     Move { from: Address, to: Address },
     /// A person says what became of something.
     Resolve { address: Address, found: Resolution },
+    /// An apply of everything found nothing to do: from now on, its files are what was applied last.
+    Unchanged {
+        checkout: Box<Checkout>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        safeguards: Option<Box<Safeguards>>,
+    },
     /// A run ends.
     End { run: String, ended: Ended },
     /// The ledger goes on in another place. Nothing is appended here any more.
@@ -112,6 +118,7 @@ impl Record {
             Self::Begin(_)
             | Self::About { .. }
             | Self::Alive { .. }
+            | Self::Unchanged { .. }
             | Self::End { .. }
             | Self::Moved { .. }
             | Self::Gap { .. }

@@ -68,6 +68,10 @@ impl Ledger {
                 self.home = home.map(|home| *home).or(self.home.take());
             }
             Record::Alive { .. } => {}
+            Record::Unchanged { checkout, safeguards } => {
+                self.checkout = Some(*checkout);
+                self.safeguards = safeguards.map(|safeguards| *safeguards).or(self.safeguards.take());
+            }
             Record::Intents(intents) => {
                 let clock = self.run.as_ref().and_then(|run| run.lease.as_ref()?.clock.clone());
                 for intent in intents {

@@ -16,7 +16,6 @@ use crate::engine::ledger;
 use crate::engine::saved;
 use crate::engine::several::TargetResult;
 use crate::engine::target::{self, Opened};
-use crate::engine::turn;
 use crate::engine::turn::Waiting;
 use crate::engine::workspace::{Planned, Workspace};
 use crate::exit::Exit;
@@ -150,7 +149,7 @@ impl ManyApply<'_> {
             let fate = match ended {
                 Err(failure) => Reported::Failed(failure),
                 Ok(planned) if planned.plan.steps.is_empty() => {
-                    turn::end_dead(&self.context.session, &workspace.log, &planned.ledger).await;
+                    workspace.end_unchanged(&planned, &self.context.session).await;
                     Reported::Unchanged
                 }
                 Ok(_) if stopped => Reported::NotBegun,

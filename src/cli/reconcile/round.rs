@@ -154,6 +154,7 @@ impl Rounds<'_> {
             return RoundEnd { target, exit: Exit::Refused };
         }
         if planned.plan.steps.is_empty() {
+            workspace.end_unchanged(&planned, &self.context.session).await;
             let exit = if self.how.manual(&planned.plan) > 0 { Exit::Partly } else { Exit::Done };
             return RoundEnd { target, exit };
         }

@@ -1,6 +1,7 @@
 //! Carrying out a plan on the target of a workspace.
 
 mod kept;
+mod unchanged;
 
 use jiff::Timestamp;
 use tokio::runtime::Builder;

@@ -162,13 +162,16 @@ pub fn end_of(ledger: &Ledger) -> Option<Record> {
     ledger.run.as_ref().map(|running| Record::End { run: running.run.clone(), ended: Ended::Interrupted })
 }
 
-/// Ends a run in the ledger that is over, where it left nothing in doubt. Where that fails, it is over all the same.
-pub async fn end_dead(session: &Session, log: &Chain, ledger: &Ledger) {
+/// Ends a run in the ledger that is over, where it left nothing in doubt. Where that fails, it is over all the same. Returns the
+/// last record after that, where no run is left in the ledger.
+pub async fn end_dead(session: &Session, log: &Chain, ledger: &Ledger) -> Option<Seq> {
+    let Some(end) = end_of(ledger) else { return Some(ledger.seq) };
     let has_lease = ledger.run.as_ref().is_some_and(|running| running.lease.is_some());
     let is_dead = (!has_lease || session.watched.is_over(log, ledger)) && ledger.open.is_empty();
-    if let Some(end) = end_of(ledger).filter(|_| is_dead) {
-        let _ = append(log, ledger.seq, end).await;
+    if !is_dead || append(log, ledger.seq, end).await.is_err() {
+        return None;
     }
+    Some(ledger.seq + 1)
 }
 
 /// Who has ended the lease of a run, where nobody has begun another one since.

@@ -1,0 +1,44 @@
+//! An apply that found nothing to do: the ledger learns which files that were.
+
+use jiff::Timestamp;
+use pushplan_ledger::{AppendError, Entry, Ledger, Log, Record};
+
+use crate::engine::workspace::{Planned, Workspace};
+use crate::engine::{Session, actor, turn};
+use crate::plan::{Aim, Choice, Plan};
+
+impl Workspace {
+    /// Ends an apply whose plan has no step. Its files are what was applied last from then on: an older clone, whose settings may
+    /// delete more, is behind them.
+    pub async fn end_unchanged(&self, planned: &Planned, session: &Session) {
+        let Planned { plan, ledger, .. } = planned;
+        let Some(last) = turn::end_dead(session, &self.log, ledger).await else { return };
+        let Some(record) = news(plan, ledger) else { return };
+        let (at, actor) = (Timestamp::now(), actor::name());
+        let entry = Entry { seq: last + 1, at, actor: actor.clone(), record };
+        match self.log.append(&entry).await {
+            Ok(()) => {
+                let mut ledger = Ledger { run: None, ..ledger.clone() };
+                ledger.take_in(entry);
+                self.log.checkpoint(&ledger, &actor, at).await;
+            }
+            // Another run has begun. It records its own files.
+            Err(AppendError::Conflict) => {}
+            Err(AppendError::NotWritten(why) | AppendError::Unknown(why)) => {
+                self.note(&format!("The ledger may not know that these files are the newest: {why}"), session);
+            }
+        }
+    }
+}
+
+/// What the ledger does not know yet of the files of a plan without steps. Nothing about a part of the files, and nothing where
+/// nothing was ever applied.
+fn news(plan: &Plan, ledger: &Ledger) -> Option<Record> {
+    let told = &plan.told;
+    let is_whole = plan.aim == Aim::Manifests && plan.choice == Choice::default();
+    let is_whole = is_whole && told.other_home.is_none() && ledger.seq > 0;
+    let checkout = told.checkout.as_ref().filter(|_| is_whole)?;
+    let is_known = ledger.checkout.as_ref().is_some_and(|known| known.commit == checkout.commit);
+    let safeguards = told.safeguards.clone().map(Box::new);
+    (!is_known).then(|| Record::Unchanged { checkout: Box::new(checkout.clone()), safeguards })
+}
