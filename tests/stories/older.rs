@@ -253,3 +253,55 @@ fn files_are_older_than_those_whose_apply_had_nothing_to_do() {
     project.good(&["reconcile", "--once", "--drift", "fix"]);
     assert_eq!(records(&project), before + 2);
 }
+
+#[test]
+fn a_clean_clone_takes_back_nothing_that_was_applied_from_uncommitted_files() {
+    let home = Project::new("");
+    let service = home.serve();
+    let project = Project::new(FIRST);
+    let (folder, origin) = (project.folder.path(), &service.origin);
+    let text = format!(
+        "base_url = {origin:?}\napi = \"extended\"\nsettle = \"1s\"\nsend_within = \"2s\"\nledger = \"file:\"\n"
+    );
+    project.folder.write("pushplan.toml", format!("[targets.far]\n{text}"));
+    git(folder, &["init", "-q"]);
+    commit(&project, "first");
+    let run = |arguments: &[&str], code: i32| {
+        let ran = project.run_as(arguments, &service.credentials());
+        assert_eq!(ran.code, code, "{arguments:?}: {ran}");
+        ran
+    };
+    run(&["apply", "--yes"], 0);
+    project.write(&format!("{FIRST}{SALE}"));
+    run(&["apply", "--yes"], 0);
+    // Someone who edits on is not asked.
+    project.edit("Everything must go", "Nearly everything must go");
+    run(&["apply", "--yes"], 0);
+    git(folder, &["stash", "-q"]);
+    let ran = run(&["apply", "--yes"], 7);
+    says(
+        &ran.to_string(),
+        &["These files may lack what was applied last", "with uncommitted changes", "--allow-older"],
+    );
+    says(&ran.to_string(), &["scheduled_pushes/sale", "have the changes that were applied committed"]);
+    assert_eq!(pushes(&service), ["first", "sale"]);
+    // Once they are committed, the next commit may take them back.
+    git(folder, &["stash", "pop", "-q"]);
+    commit(&project, "sale");
+    run(&["apply", "--yes"], 0);
+    project.write(FIRST);
+    commit(&project, "no sale");
+    run(&["apply", "--yes"], 0);
+    assert_eq!(pushes(&service), ["first"]);
+}
+
+#[test]
+fn an_edit_that_was_tried_on_the_built_in_service_is_undone_unasked() {
+    let (project, service) = merged();
+    project.write(FIRST);
+    project.edit("The first one", "Something else");
+    project.good(&["apply", "--yes"]);
+    git(project.folder.path(), &["checkout", "-q", "--", "messages.yaml"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(pushes(&service), ["first", "sale"]);
+}

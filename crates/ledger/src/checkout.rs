@@ -27,6 +27,8 @@ pub enum Ancestry {
     Same,
     /// It has the other one in its history.
     Descendant,
+    /// It is at the commit of the other one, without the changes that were applied and not committed.
+    Uncommitted,
     /// The other one has it in its history: it is older.
     Behind,
     /// Neither has the other one in its history.
@@ -49,6 +51,7 @@ impl Ancestry {
         match self {
             Self::Same => "same",
             Self::Descendant => "descendant",
+            Self::Uncommitted => "uncommitted",
             Self::Behind => "behind",
             Self::Diverged => "diverged",
             Self::Missing => "missing",
@@ -77,6 +80,9 @@ impl Descent {
             self.here.as_ref().map_or_else(|| "this checkout".to_owned(), |here| format!("this checkout, {here},"));
         Some(match self.ancestry {
             Ancestry::Same | Ancestry::Descendant => return None,
+            Ancestry::Uncommitted => format!(
+                "These files may lack what was applied last: that was {applied}, and the changes are not in this checkout."
+            ),
             Ancestry::Behind => format!("These files are older than the last apply: {here} is behind {applied}."),
             Ancestry::Diverged => {
                 format!("These files do not contain the last apply: {here} is not a descendant of {applied}.")
@@ -99,6 +105,9 @@ impl Descent {
         match self.ancestry {
             Ancestry::Unknown => {
                 "get the whole history with `git fetch --unshallow` (GitHub Actions: `fetch-depth: 0`, GitLab: `GIT_DEPTH: 0`)"
+            }
+            Ancestry::Uncommitted => {
+                "have the changes that were applied committed, and update this clone with `git pull`"
             }
             Ancestry::Diverged => "merge or rebase onto the commit that was applied",
             _ => "update this clone with `git pull`",
@@ -130,7 +139,8 @@ mod tests {
 
     #[test]
     fn files_may_undo_something_only_if_they_contain_it() {
-        let all = [Ancestry::Behind, Ancestry::Diverged, Ancestry::Missing, Ancestry::Unknown];
+        use Ancestry::{Behind, Diverged, Missing, Uncommitted, Unknown};
+        let all = [Uncommitted, Behind, Diverged, Missing, Unknown];
         assert!(all.iter().all(|ancestry| !ancestry.may_undo()));
         assert!([Ancestry::Same, Ancestry::Descendant, Ancestry::Outside].iter().all(|ancestry| ancestry.may_undo()));
     }

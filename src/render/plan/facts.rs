@@ -195,7 +195,8 @@ pub struct ComparedWith {
 /// How the files of a plan relate to what was applied last, if they do not contain that.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Older {
-    /// behind, diverged, missing (this clone does not have the commit), unknown or outside (no git repository).
+    /// uncommitted (the same commit, which was applied with changes that are not in it), behind, diverged, missing (this clone does not
+    /// have the commit), unknown or outside (no git repository).
     pub relation: &'static str,
     /// In a sentence.
     pub words: String,

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use pushplan_io::failure::Failure;
-use pushplan_ledger::{Chain, Descent, Home, Ledger, Safeguards};
+use pushplan_ledger::{Ancestry, Chain, Descent, Home, Ledger, Safeguards};
 use pushplan_model::address::Address;
 use pushplan_model::digest::Digest;
 use pushplan_model::node::At;
@@ -245,7 +245,14 @@ impl Workspace {
 
     /// How the files relate to what was applied last, where a ledger knows that.
     pub fn descent(&self, ledger: &Ledger) -> Option<Descent> {
-        ledger.checkout.as_ref().map(|applied| self.checkout.descent(applied))
+        let mut descent = self.checkout.descent(ledger.checkout.as_ref()?);
+        // Only one person uses the built-in service, and tries things there that are never committed.
+        let settings = self.manifests.project.target(&self.target);
+        let is_built_in = settings.is_none_or(|settings| target::is_built_in(&self.target, settings));
+        if is_built_in && descent.ancestry == Ancestry::Uncommitted {
+            descent.ancestry = Ancestry::Same;
+        }
+        Some(descent)
     }
 
     /// Plans from what was fetched; once more if the plan deletes a segment that unread segments may name.

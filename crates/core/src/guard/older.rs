@@ -19,7 +19,7 @@ fn reverses(change: &Change, ancestry: Ancestry) -> bool {
         Action::Create => match ancestry {
             Ancestry::Behind | Ancestry::Missing => change.desired != change.ledger,
             Ancestry::Diverged => false,
-            Ancestry::Unknown => {
+            Ancestry::Uncommitted | Ancestry::Unknown => {
                 let messages = |spec: &Shared| kinds::api(&change.address).messages(&spec.tree());
                 change.desired != change.ledger && change.desired.as_ref().is_some_and(messages)
             }

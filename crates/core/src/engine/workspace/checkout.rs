@@ -73,7 +73,10 @@ impl CheckoutQuery {
     /// How the files relate to what was applied last.
     pub fn descent(&self, applied: &Checkout) -> Descent {
         let here = self.checkout();
+        let is_same = |here: &Checkout| here.commit == applied.commit;
         let ancestry = match (&here, self.answer()) {
+            // Someone who edits on has what was applied. A clean clone does not.
+            (Some(here), _) if is_same(here) && applied.dirty && !here.dirty => Ancestry::Uncommitted,
             (Some(here), _) => match Git::find_now(&self.0.root) {
                 Ok(Some(git)) => ancestry(&git, &applied.commit, &here.commit),
                 _ => Ancestry::Unknown,
