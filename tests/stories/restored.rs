@@ -222,6 +222,49 @@ fn a_pipeline_that_was_renamed_since_a_gap_is_not_made_a_second_time() {
 }
 
 
+/// The files of a pull request name a new place for the ledger. A fresh clone has not seen the old one.
+#[test]
+fn an_empty_ledger_is_refused_where_the_git_remote_has_records_of_the_target() {
+    let story = Story::new("git");
+    let server = Folder::new();
+    git(server.path(), &["init", "-q", "--bare", "-b", "main"]);
+    let clone = |manifest: &str| {
+        let project = story.machine(manifest);
+        git(project.folder.path(), &["init", "-q", "-b", "main"]);
+        git(project.folder.path(), &["remote", "add", "origin", server.path().to_str().expect("UTF-8")]);
+        project
+    };
+    let moved = |manifest: &str| {
+        let project = clone(manifest);
+        let settings = project.folder.read("pushplan.toml").replace("\"git\"", "\"file:\"");
+        project.folder.write("pushplan.toml", settings);
+        project
+    };
+    // Nothing is there yet.
+    story.ends(&moved(LATER), &["plan"], 0);
+    story.ends(&clone(LATER), &["apply", "--yes"], 0);
+    let second = moved(LATER);
+    story.service.forget();
+    for arguments in [&["plan"][..], &["apply", "--yes"], &["reconcile", "--once", "--drift", "fix"]] {
+        let ran = story.ends(&second, arguments, 1);
+        let words = [
+            ".pushplan/ledger/far/, which has no record, and refs/pushplan/far on origin has records of it",
+            "write `ledger = \"git\"` into [targets.far] of pushplan.toml",
+            "pushplan ledger move --from git --to file: --target far",
+            "pushplan ledger restore --accept-gap --target far",
+        ];
+        says(&ran.to_string(), &words);
+    }
+    assert_eq!(story.service.writes(), Vec::<String>::new());
+    // Who begins anew is asked about all that may have been sent.
+    let third = moved(LATER);
+    story.ends(&third, &["ledger", "restore", "--accept-gap"], 0);
+    says(&story.ends(&third, &["plan"], 7).stdout, &["pushplan resolve scheduled_pushes/sale --absent"]);
+    // A ledger that is moved is not empty.
+    story.ends(&second, &["ledger", "move", "--from", "git", "--to", "file:"], 0);
+    says(&story.ends(&second, &["plan"], 0).stdout, &["No changes."]);
+}
+
 /// A person who says that something was sent is believed, also where the ledger knows it under the same id.
 #[test]
 fn what_the_ledger_knows_and_was_sent_in_a_gap_is_never_created_again() {

@@ -92,6 +92,16 @@ impl Chain {
         chain
     }
 
+    /// Returns the ledger of a remote target. While it is empty, it is refused if the usual remote of the project's repository has
+    /// records of this target.
+    #[must_use]
+    pub fn asking_origin(mut self) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.whereabouts.iter_mut().for_each(Whereabouts::ask_origin);
+        }
+        self
+    }
+
     /// Returns the ledger for a command that only inspects it: pushplan does not note which records and place it saw.
     pub fn only_looking(mut self) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {

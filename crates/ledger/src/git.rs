@@ -127,6 +127,13 @@ impl GitStore {
         Self { limit, ..self }
     }
 
+    /// Whether the other end has something of this ledger. Nothing is fetched. `false` also where that cannot be known.
+    pub async fn has_records(&self) -> bool {
+        let Ok(home) = self.home().await else { return false };
+        let there = home.there(&self.refs).await.unwrap_or_default();
+        there.tip.is_some() || there.mark.is_some() || there.has_history
+    }
+
     fn known(&self) -> LastRead {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

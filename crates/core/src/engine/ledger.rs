@@ -13,13 +13,15 @@ use pushplan_model::address::{Address, KIND_KEYS};
 use pushplan_model::text::{self, one_line};
 use pushplan_project::manifest::Project;
 
-use super::{Session, actor};
+use super::{Session, actor, target};
 
 /// The ledger of a target, where its project says that it is. Nothing is asked of the place yet. One that is not trusted cannot be
 /// read.
 pub fn of(project: &Project, root: &Path, target: &str) -> Result<Chain, Failure> {
     let place = setting(project, target);
+    let is_remote = project.target(target).is_some_and(|settings| !target::is_built_in(target, settings));
     match trusted(place, root, target) {
+        Ok(()) if is_remote => at_place(place, root, target).map(Chain::asking_origin),
         Ok(()) => at_place(place, root, target),
         Err(untrusted) => Ok(Chain::as_set(Arc::new(untrusted), place, root, target)),
     }

@@ -129,6 +129,22 @@ impl Inner {
         Unreadable { message, help: Some(help) }
     }
 
+    /// The settings name a place that has no record, and the remote of the project's repository has records of this target.
+    pub(super) fn is_on_origin(&self, origin: &str, setting: &str) -> Unreadable {
+        let (target, place) = (&self.target, self.store.shown());
+        let message = format!(
+            "the ledger of `{target}` is to be in {place}, which has no record, and {origin} has records of it: from an empty \
+             ledger, everything would be made a second time"
+        );
+        let help = format!(
+            "write `ledger = \"git\"` into [targets.{target}] of pushplan.toml; or {}; or, to begin anew without all that it \
+             knows, {}",
+            self.bring("git", setting),
+            self.accept_gap()
+        );
+        Unreadable { message, help: Some(help) }
+    }
+
     /// How a ledger gets from one place to the one that the settings name.
     fn bring(&self, from: &str, setting: &str) -> String {
         let (from, to, target) = (shell_word(from), shell_word(&place::shown(setting)), shell_word(&self.target));

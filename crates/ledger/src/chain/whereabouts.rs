@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+#[cfg(feature = "git")]
+use std::time::Duration;
 
 use pushplan_model::digest::Digest;
 
@@ -10,12 +12,18 @@ use super::Inner;
 use crate::Unreadable;
 use crate::codec::{Seal, Sealed};
 use crate::file::{FileStore, Folder};
+#[cfg(feature = "git")]
+use crate::git::GitStore;
 use crate::place;
 use crate::record::{Entry, Record};
 use crate::store::{Start, Store};
 
 /// The note of the place in which records of a target were last seen from this machine, beneath `.pushplan/seen/<target>/`.
 const NOTE: &str = "place";
+
+/// How long git may take to say whether a remote has records.
+#[cfg(feature = "git")]
+const ASKED_WITHIN: Duration = Duration::from_secs(15);
 
 /// The place that the settings name, and what is known of others.
 #[derive(Debug)]
@@ -29,6 +37,8 @@ pub struct Whereabouts {
     only_looks: bool,
     /// Whether it is noted that the ledger is in this place.
     is_noted: AtomicBool,
+    /// Whether the remote of the project's repository may have records that nobody has seen here.
+    asks_origin: AtomicBool,
 }
 
 /// What speaks against beginning anew in an empty place.
@@ -48,7 +58,13 @@ impl Whereabouts {
             folder: Folder::new(root, "seen", target),
             only_looks: false,
             is_noted: AtomicBool::new(false),
+            asks_origin: AtomicBool::new(false),
         }
+    }
+
+    /// From here on, an empty place is compared with the usual remote of the project's repository.
+    pub(crate) fn ask_origin(&mut self) {
+        *self.asks_origin.get_mut() = true;
     }
 
     /// From here on, nothing is noted.
@@ -131,7 +147,28 @@ impl Inner {
                 Some(Entry { seq, .. }) => return Err(self.left_behind(None, seq, &home.shown(), whereabouts.place())),
             }
         }
-        whereabouts.elsewhere(moved).map_or(Ok(()), |found| Err(self.is_elsewhere(&found, whereabouts.place())))
+        match whereabouts.elsewhere(moved) {
+            Some(found) => Err(self.is_elsewhere(&found, whereabouts.place())),
+            None => self.nothing_on_origin(whereabouts).await,
+        }
+    }
+
+    /// A fresh clone has seen no ledger. If the files name a new place, the records may still be where `ledger = "git"` has them. If
+    /// the remote does not answer, that stops nobody: many projects with another ledger have no access to it where pushplan runs.
+    async fn nothing_on_origin(&self, whereabouts: &Whereabouts) -> Result<(), Unreadable> {
+        if !whereabouts.asks_origin.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        #[cfg(feature = "git")]
+        {
+            let origin = GitStore::new(&whereabouts.root, None, &whereabouts.target).within(ASKED_WITHIN);
+            let is_here = origin.shown() == self.store.shown();
+            if !is_here && origin.has_records().await {
+                return Err(self.is_on_origin(&origin.shown(), whereabouts.place()));
+            }
+        }
+        whereabouts.asks_origin.store(false, Ordering::Relaxed);
+        Ok(())
     }
 
     /// A move that was cut short leaves the beginning of a ledger, or all of it, and no word of that where it was. What cannot
