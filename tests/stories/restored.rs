@@ -221,6 +221,39 @@ fn a_pipeline_that_was_renamed_since_a_gap_is_not_made_a_second_time() {
     assert!(!story.ends(&second, &["plan"], 0).stdout.contains("POST"));
 }
 
+#[test]
+fn a_git_ref_whose_mark_was_deleted_is_not_believed() {
+    let story = Story::new("git");
+    let server = Folder::new();
+    git(server.path(), &["init", "-q", "--bare", "-b", "main"]);
+    let clone = |manifest: &str| {
+        let project = story.machine(manifest);
+        git(project.folder.path(), &["init", "-q", "-b", "main"]);
+        git(project.folder.path(), &["remote", "add", "origin", server.path().to_str().expect("UTF-8")]);
+        project
+    };
+    let first = clone(FIRST);
+    story.ends(&first, &["apply", "--yes"], 0);
+    first.write(&format!("{FIRST}  c: {{criteria: {{tag: c}}}}\n"));
+    story.ends(&first, &["apply", "--yes"], 0);
+    git(server.path(), &["tag", "backup", "refs/pushplan/far"]);
+    first.write(LATER);
+    story.ends(&first, &["apply", "--yes"], 0);
+    git(server.path(), &["update-ref", "refs/pushplan/far", "backup"]);
+    git(server.path(), &["update-ref", "-d", "refs/pushplan_mark/far"]);
+    let second = clone(LATER);
+    story.service.forget();
+    for arguments in [&["plan"][..], &["apply", "--yes"], &["reconcile", "--once", "--drift", "fix"]] {
+        let ran = story.ends(&second, arguments, 1);
+        let mark = "refs/pushplan_mark/far, which shows whether there were later ones, was deleted";
+        says(&ran.to_string(), &[mark, "pushplan ledger restore --accept-gap --target far"]);
+    }
+    assert_eq!(story.service.writes(), Vec::<String>::new());
+    story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
+    says(&story.ends(&second, &["plan"], 7).stdout, &["pushplan resolve scheduled_pushes/sale --absent"]);
+    // From then on, the mark is there again.
+    story.ends(&clone(FIRST), &["history"], 0);
+}
 
 /// The files of a pull request name a new place for the ledger. A fresh clone has not seen the old one.
 #[test]

@@ -134,6 +134,11 @@ impl GitStore {
         there.tip.is_some() || there.mark.is_some() || there.has_history
     }
 
+    /// Whether the other end had the mark when it was last looked at.
+    fn has_mark(&self) -> bool {
+        self.mark.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     fn known(&self) -> LastRead {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -289,6 +294,9 @@ impl GitStore {
             return Err(Unread::CutShort { last, was });
         }
         let Some(mut tip) = tip else { return Ok(Vec::new()) };
+        if tip.is_marked && !self.has_mark() && !is_as_is {
+            return Err(Unread::Unmarked { last, mark: self.refs.mark() });
+        }
         let newest = tip.clone();
         let mut read: Vec<Stored> = Vec::new();
         loop {

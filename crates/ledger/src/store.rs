@@ -125,6 +125,8 @@ pub enum Unread {
     Missing { seq: Seq, there: Seq },
     /// It ends with a record, and a later one was there before.
     CutShort { last: Seq, was: Seq },
+    /// It ends with a record, and what shows whether that is the newest one was there before.
+    Unmarked { last: Seq, mark: String },
     /// The newest record is of another ledger than it was before. With the first that is.
     Foreign { seq: Seq, lineage: String, expected: String },
 }

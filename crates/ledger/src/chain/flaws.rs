@@ -18,6 +18,7 @@ impl Inner {
             }
             Unread::Missing { seq, there } => self.missing(seq, there),
             Unread::CutShort { last, was } => self.cut_short(last, was),
+            Unread::Unmarked { last, mark } => self.unmarked(last, &mark),
             Unread::Foreign { seq, lineage, expected } => self.flawed(seq, &Flaw::Foreign { lineage, expected }),
         }
     }
@@ -79,6 +80,14 @@ impl Inner {
         let anew = if last == 0 { format!("; or {}", self.go_on(1)) } else { String::new() };
         let help = format!("{}; {put_back}; if they are lost, {}{anew}", last_good(last + 1), self.accept_gap());
         self.refuse(&format!("it ends with record {last}, and record {was} was there before"), help)
+    }
+
+    /// The mark is gone that shows whether later records are lost.
+    fn unmarked(&self, last: Seq, mark: &str) -> Unreadable {
+        let why =
+            format!("it ends with record {last}, and {mark}, which shows whether there were later ones, was deleted");
+        let help = format!("put it back from a copy; if there is none, {}", self.accept_gap());
+        self.refuse(&why, help)
     }
 
     /// How to go on without records that are lost.

@@ -26,6 +26,7 @@ impl Chain {
         let was = match inner.read_seen(Start::Checkpoint).await {
             Ok(_) => 0,
             Err(Unread::CutShort { was, .. }) => was,
+            Err(Unread::Unmarked { .. }) => 0,
             Err(other) => return Err(inner.unread(other)),
         };
         let stored = inner.store.read_as_is(Start::Checkpoint).await.map_err(|error| inner.unread(error))?;

@@ -111,7 +111,7 @@ impl Attempt<'_> {
         loop {
             attempts += 1;
             let alone = is_checkpoint.then_some(if is_rooted { Alone::Rooted } else { Alone::Following });
-            let commit = self.home.records().commit(seq, &self.blob, tip.as_ref(), alone).await;
+            let commit = self.home.records().commit(seq, &self.blob, tip.as_ref(), alone, self.store.has_mark()).await;
             let commit = commit.map_err(|trouble| self.over(trouble))?;
             let pushed = self.store.push(self.home, tip.as_ref(), &commit, is_rooted).await;
             let is_stale = pushed == Pushed::Stale;

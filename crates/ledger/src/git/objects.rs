@@ -16,6 +16,9 @@ const FOLDER: Seq = 100;
 /// In the message of a checkpoint's commit: the commit that it took the place of.
 const BEFORE: &str = "Pushplan-Before: ";
 
+/// In the message of a commit: the mark was there when it was written. Nobody takes a mark away, so that it is there from then on.
+const MARKED: &str = "Pushplan-Mark: there";
+
 /// A commit and its records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tip {
@@ -24,6 +27,8 @@ pub struct Tip {
     pub records: BTreeMap<Seq, String>,
     /// The tree of each folder.
     folders: BTreeMap<Seq, String>,
+    /// Whether the mark was there when the commit was written.
+    pub is_marked: bool,
 }
 
 /// An object that is here.
@@ -114,7 +119,8 @@ impl RecordTree<'_> {
                 records.insert(seq.filter(is_its).ok_or_else(|| odd(&name))?, id);
             }
         }
-        Ok(Some(Tip { commit: commit.id.clone(), records, folders }))
+        let is_marked = commit.bytes.split(|byte| *byte == b'\n').any(|line| line == MARKED.as_bytes());
+        Ok(Some(Tip { commit: commit.id.clone(), records, folders, is_marked }))
     }
 
     /// Writes a blob and says its id.
@@ -126,13 +132,14 @@ impl RecordTree<'_> {
         Ok(self.local(&["mktree"], (lines.join("\n") + "\n").as_bytes()).await?.line())
     }
 
-    /// Writes a commit with one more record: after these, or alone in their place.
+    /// Writes a commit with one more record: after these, or alone in their place. `is_marked`: the mark is there.
     pub async fn commit(
         &self,
         seq: Seq,
         blob: &str,
         after: Option<&Tip>,
         alone: Option<Alone>,
+        is_marked: bool,
     ) -> Result<Tip, Trouble> {
         let kept = if alone.is_some() { None } else { after };
         let mut records = kept.map(|tip| tip.records.clone()).unwrap_or_default();
@@ -145,6 +152,9 @@ impl RecordTree<'_> {
         let lines = folders.iter().map(|(folder, id)| format!("040000 tree {id}\t{}", folder_name(*folder)));
         let tree = self.tree(&lines.collect::<Vec<_>>()).await?;
         let mut message = format!("pushplan wrote record {seq}\n");
+        if is_marked {
+            message.push_str(&format!("\n{MARKED}\n"));
+        }
         let mut args = vec!["commit-tree", &tree];
         match (after, alone) {
             (Some(tip), Some(Alone::Rooted)) => message.push_str(&format!("\n{BEFORE}{}\n", tip.commit)),
@@ -152,7 +162,7 @@ impl RecordTree<'_> {
             (None, _) => {}
         }
         let commit = self.local(&args, message.as_bytes()).await?.line();
-        Ok(Tip { commit, records, folders })
+        Ok(Tip { commit, records, folders, is_marked })
     }
 
     /// The commit that a record was put on or took the place of; `None` where that is not told.
