@@ -241,8 +241,11 @@ fn files_are_older_than_those_whose_apply_had_nothing_to_do() {
     project.good(&["apply", "--yes"]);
     assert_eq!(records(&project), before + 1, "once for each commit");
     assert_eq!(project.good(&["history"]).stdout, history, "nothing was done");
-    service.segment("theirs", "t");
+    // Older files with nothing to do do not become the newest.
     git(folder, &["checkout", "-q", "HEAD~1"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(records(&project), before + 1);
+    service.segment("theirs", "t");
     for arguments in [&["apply", "--yes"][..], &["reconcile", "--once", "--drift", "fix"]] {
         refused(&project.run(arguments), &["is behind", "segments/theirs"]);
     }

@@ -13,6 +13,10 @@ impl Workspace {
     pub async fn end_unchanged(&self, planned: &Planned, session: &Session) {
         let Planned { plan, ledger, .. } = planned;
         let Some(last) = turn::end_dead(session, &self.log, ledger).await else { return };
+        // Files that do not contain what was applied last stay behind it.
+        if self.descent(ledger).is_some_and(|descent| !descent.ancestry.may_undo()) {
+            return;
+        }
         let Some(record) = news(plan, ledger) else { return };
         let (at, actor) = (Timestamp::now(), actor::name());
         let entry = Entry { seq: last + 1, at, actor: actor.clone(), record };
