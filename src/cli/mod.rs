@@ -26,6 +26,7 @@ mod history;
 mod http_server;
 mod init;
 mod ledger;
+mod list;
 mod lookup;
 mod man;
 mod many;
@@ -194,6 +195,7 @@ commands! {
         man::Man answers,
     }
     "Inspect" {
+        list::List answers,
         show::Show answers,
         history::History answers,
         ledger::Ledger,
@@ -266,7 +268,7 @@ pub fn main() -> ExitCode {
 /// What the command line says. Nearly always it begins with a command, and then that one is all that has to be known; whoever
 /// gets it wrong or asks for help is answered by all of them.
 fn parsed() -> Result<(Arguments, Commands), clap::Error> {
-    let one = std::env::args_os().nth(1).and_then(|word| Command::named(&word));
+    let one = other_tools::words(std::env::args_os()).nth(1).and_then(|word| Command::named(&word));
     let around = || Common::augment_args(clap::Command::new(NAME)).disable_help_subcommand(true);
     if let Some(parsed) = one.and_then(|one| parsed_by(around().subcommand(one)).ok()) {
         return Ok(parsed);
@@ -277,7 +279,7 @@ fn parsed() -> Result<(Arguments, Commands), clap::Error> {
 fn parsed_by(line: clap::Command) -> Result<(Arguments, Commands), clap::Error> {
     // It is let go with the process, which is quicker.
     let mut line = ManuallyDrop::new(line);
-    let matches = line.try_get_matches_from_mut(std::env::args_os())?;
+    let matches = line.try_get_matches_from_mut(other_tools::words(std::env::args_os()))?;
     let arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut line))?;
     Ok((arguments, said::commands(&matches)))
 }

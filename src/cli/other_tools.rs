@@ -1,5 +1,7 @@
 //! Words of other tools, and what to type here instead.
 
+use std::ffi::OsString;
+
 use clap::error::{ContextKind, ContextValue};
 
 use crate::failure::Failure;
@@ -9,8 +11,8 @@ const WORDS: [(&[&str], &str); 13] = [
     (&["import"], "`pushplan adopt` manages what exists on the service; `pushplan pull` also writes its manifest"),
     (&["export", "dump"], "`pushplan pull` writes manifests for what the service has"),
     (
-        &["list", "ls", "state"],
-        "`pushplan ledger status` shows what a target manages; `pushplan show ADDRESS` shows one resource",
+        &["state"],
+        "`pushplan list` lists what a target manages; `pushplan show ADDRESS` compares one resource with the service",
     ),
     (
         &["status", "refresh"],
@@ -33,6 +35,16 @@ const WORDS: [(&[&str], &str); 13] = [
     (&["login", "auth"], "credentials come from the environment: `pushplan help environment` lists the variables"),
 ];
 
+/// The words of a command line, with `list` for `state list` and `show` for `state show`.
+pub fn words(words: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    let mut words: Vec<OsString> = words.collect();
+    let is_state = words.get(1).is_some_and(|word| word == "state");
+    if is_state && words.get(2).is_some_and(|word| word == "list" || word == "show") {
+        words.remove(1);
+    }
+    words.into_iter()
+}
+
 /// The failure for a command that another tool has, if that is what was typed first.
 pub fn unknown_command(error: &clap::Error) -> Option<Failure> {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
@@ -47,6 +59,15 @@ mod tests {
 
     use super::*;
     use crate::cli::Arguments;
+
+    #[test]
+    fn state_list_and_state_show_are_list_and_show() {
+        let read = |line: &str| -> Vec<OsString> { words(line.split(' ').map(OsString::from)).collect() };
+        assert_eq!(read("pushplan state list"), ["pushplan", "list"]);
+        assert_eq!(read("pushplan state show segments/a"), ["pushplan", "show", "segments/a"]);
+        assert_eq!(read("pushplan state rm segments/a"), ["pushplan", "state", "rm", "segments/a"]);
+        assert_eq!(read("pushplan plan state list"), ["pushplan", "plan", "state", "list"]);
+    }
 
     #[test]
     fn only_commands_that_exist_are_named_and_none_that_does_is_explained() {

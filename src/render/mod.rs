@@ -20,6 +20,7 @@ mod layout;
 pub mod lease;
 pub mod ledger;
 pub mod lookup;
+pub mod managed;
 pub mod many;
 mod out;
 pub mod outcome;

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::findings::json;
 use super::{
-    calendar, cases, doctor, history, lease, ledger, lookup, many, outcome, plan, reach, report, statistics, unmanaged,
+    calendar, cases, doctor, history, lease, ledger, lookup, managed, many, outcome, plan, reach, report, statistics,
+    unmanaged,
 };
 use crate::manifest::schema;
 
@@ -26,6 +27,7 @@ pub const SCHEMAS: &[(&str, Maker)] = &[
     ("findings.schema.json", schema::of::<json::FindingsDocument>),
     ("history.schema.json", schema::of::<history::json::HistoryDocument>),
     ("ledger.schema.json", schema::of::<ledger::Status>),
+    ("list.schema.json", schema::of::<managed::ManagedDocument>),
     ("lookup.schema.json", schema::of::<lookup::json::LookupDocument>),
     (MANIFEST, schema::manifest),
     ("outcome.schema.json", schema::of::<outcome::json::OutcomeDocument>),

@@ -51,7 +51,7 @@ fn words_of_other_tools_work_or_are_explained() {
     assert_eq!(said(&["version"]), said(&["--version"]));
     for (words, instead) in [
         (&["import", "segments/a"][..], "`pushplan adopt`"),
-        (&["state", "list"], "`pushplan ledger status`"),
+        (&["state", "rm"], "`pushplan list`"),
         (&["rollback"], "`pushplan revert RUN`"),
     ] {
         let ran = pushplan(&Folder::new(), words, &[]);

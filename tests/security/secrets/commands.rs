@@ -164,7 +164,7 @@ fn nothing_in(folder: &Path) {
 #[test]
 fn no_command_tells_a_secret() {
     let world = World::new();
-    let done: [(&[&str], i32); 72] = [
+    let done: [(&[&str], i32); 74] = [
         (&["validate"], 0),
         (&["validate", "--format", "json"], 0),
         (&["validate", "--format", "sarif"], 0),
@@ -203,6 +203,8 @@ fn no_command_tells_a_secret() {
         (&["drift", "--format", "markdown"], 0),
         (&["history"], 0),
         (&["history", "--format", "json"], 0),
+        (&["list"], 0),
+        (&["list", "--format", "json"], 0),
         (&["show", "segments/a"], 0),
         (&["graph"], 0),
         (&["calendar"], 0),
