@@ -104,7 +104,7 @@ impl Adopt {
             return Err(Failure { message: "nothing was adopted".to_owned(), ..doubtful(address, ids) });
         }
         if chosen.is_empty() {
-            context.out.print("Nothing to adopt: whatever has a declared name on the service is ours already.");
+            context.out.print("Nothing to adopt: whatever has a declared name on the service is managed already.");
             return Ok(Exit::Done);
         }
         let live =
@@ -137,12 +137,13 @@ impl Adopt {
         ledger: &Ledger,
         namesakes: &Namesakes,
     ) -> Result<Vec<(Address, String)>, Failure> {
+        let declared = ledger::resources(workspace.units.keys());
         let mut chosen = Vec::new();
         for text in &self.addresses {
-            let address = ledger::address(text)?;
+            let address = ledger::address_among(text, &declared)?;
             if let Some(owned) = ledger.owned.get(&address) {
-                return Err(Failure::new(format!("{address} is ours already, as {}", owned.id))
-                    .help(format!("`pushplan forget {address}` lets it go first")));
+                return Err(Failure::new(format!("{address} is managed already, as {}", owned.id))
+                    .help(format!("to adopt another, run `pushplan forget {address}` first")));
             }
             // The one that an earlier run sent is what that run was about to make, and not what is declared now.
             let in_doubt = ledger.open.contains_key(&address) || namesakes.in_doubt.contains_key(&address);
@@ -175,7 +176,7 @@ impl Adopt {
                 (None, ids) => return Err(several(&address, ids)),
             };
             if ledger.ids().contains(&(&*address.kind, id.as_str())) {
-                return Err(Failure::new(format!("{id} is ours already, under another address"))
+                return Err(Failure::new(format!("{id} is managed already, under another address"))
                     .kind(FailureKind::Refused)
                     .help("one thing has one address; `pushplan history` says which"));
             }

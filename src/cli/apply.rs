@@ -74,7 +74,7 @@ impl Apply {
         let workspace = read?;
         let mut done = BTreeSet::new();
         for address in &self.done {
-            done.insert(ledger::address(address)?);
+            done.insert(ledger::address_at(address, &place)?);
         }
         let request = match &saved {
             Some(plan) => PlanRequest { allow_older: self.wanted.allowed.allow_older, ..saved::request(plan) },
@@ -125,4 +125,4 @@ impl Apply {
     }
 }
 
-const APPLY_ALL: &str = "Apply these plans to all of these targets? Only `yes` goes on:";
+const APPLY_ALL: &str = "Apply these plans to all of these targets? Type `yes` to continue:";

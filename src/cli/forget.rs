@@ -41,7 +41,8 @@ pub struct Forget {
 
 impl Forget {
     pub fn run(&self, context: &Context) -> Ended {
-        let wanted = self.addresses.iter().map(|text| ledger::address(text)).collect::<Result<Vec<_>, _>>()?;
+        let wanted =
+            self.addresses.iter().map(|text| ledger::address_at(text, &self.place)).collect::<Result<Vec<_>, _>>()?;
         let mut open = OpenLedger::new(context, &self.place, self.turn)?;
         let mut found = Vec::new();
         for address in &wanted {
@@ -96,7 +97,7 @@ impl Forget {
         if there > 0 {
             let them = if there == 1 { "it" } else { "them" };
             context.out.print(&format!(
-                "{target} still has {them}. A later plan makes what is in the manifests anew, unless you adopt {them}."
+                "{target} still has {them}. A later plan creates again what the manifests declare, unless you adopt {them}."
             ));
         }
         if over > 0 {

@@ -3,12 +3,14 @@
 mod command;
 mod confirm;
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use super::planning::TargetArgs;
 use super::turn::Turn;
 use super::{Context, asking, runtime};
-use crate::address::Address;
+use crate::address::{Address, is_key};
 use crate::compare;
 use crate::engine::actor;
 use crate::engine::ledger::unreadable;
@@ -20,6 +22,52 @@ use crate::text;
 
 pub use crate::engine::ledger::address;
 pub use command::Ledger;
+
+/// Reads an address as a user writes it. A key alone is enough if only one resource of the project or of the ledger has it.
+pub fn address_at(written: &str, place: &TargetArgs) -> Result<Address, Failure> {
+    if !is_key(written) {
+        return address(written);
+    }
+    let declared = place.open_leniently().ok();
+    let mut known = declared.map(|(workspace, _)| resources(workspace.units.keys())).unwrap_or_default();
+    if !known.iter().any(|known| known.key == written) {
+        known.extend(in_ledger(place).unwrap_or_default());
+    }
+    address_among(written, &known)
+}
+
+/// Reads an address, or the key of the only one of these resources that has it.
+pub fn address_among(written: &str, known: &BTreeSet<Address>) -> Result<Address, Failure> {
+    let found: Vec<&Address> = known.iter().filter(|known| known.key == written).collect();
+    match (found.as_slice(), address(written)) {
+        (_, Ok(address)) => Ok(address),
+        ([only], _) => Ok((*only).clone()),
+        ([], Err(failure)) => {
+            let near = text::nearest(written, known.iter().map(|known| known.key.as_str()));
+            Err(match near.and_then(|near| known.iter().find(|known| known.key == near)) {
+                Some(near) => failure.help(format!("did you mean {near}?")),
+                None => failure,
+            })
+        }
+        _ => {
+            let names: Vec<String> = found.iter().map(ToString::to_string).collect();
+            Err(Failure::usage(format!("`{written}` is the key of {}", text::count(names.len(), "resource")))
+                .help(format!("write {}", text::any_of(&names))))
+        }
+    }
+}
+
+/// Returns the resources of these addresses, without parts.
+pub fn resources<'a>(addresses: impl Iterator<Item = &'a Address>) -> BTreeSet<Address> {
+    addresses.map(Address::resource).collect()
+}
+
+/// Returns the addresses of the resources in the ledger.
+fn in_ledger(place: &TargetArgs) -> Result<BTreeSet<Address>, Failure> {
+    let (log, _) = place.log()?;
+    let ledger = State::replay(runtime()?.block_on(log.read(0)).map_err(unreadable)?);
+    Ok(resources(ledger.owned.keys().chain(ledger.open.keys())))
+}
 
 /// A ledger that is to be added to.
 #[derive(Debug)]

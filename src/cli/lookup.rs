@@ -32,6 +32,7 @@ enum LookupCommand {
     /// A channel: its device, whether it is opted in, its tags by group, its named user
     Channel(LookupId),
     /// A named user: its tags and its channels
+    #[command(alias = "named_user")]
     NamedUser(LookupId),
     /// Segments by name or id: who is in them, in words
     Segment(LookupId),

@@ -17,6 +17,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, FailureKind};
 use crate::files;
 use crate::finding::Finding;
+use crate::git::Git;
 use crate::kinds::{self, Kind};
 use crate::ledger::{Ledger, Log, Record};
 use crate::manifest::{Manifests, read_project};
@@ -38,7 +39,7 @@ pub struct Mv {
     #[arg(value_name = "OLD")]
     old: String,
 
-    /// Address that it gets, of the same kind
+    /// Address that it gets, of the same kind; a key alone is enough
     #[arg(value_name = "NEW")]
     new: String,
 
@@ -121,18 +122,14 @@ impl Mv {
 
     /// What is meant by the arguments.
     fn addresses(&self) -> Result<(&'static Kind, Address, Address), Failure> {
-        let from = ledger::address(&self.old)?;
+        let from = ledger::address_at(&self.old, &self.place)?;
         let kind = kinds::of(&from);
         if from.part().is_some() {
             return Err(Failure::usage(format!("{from} is a part of {} and moves with it", from.resource())));
         }
         let to = match self.new.split_once('/') {
             Some(_) => ledger::address(&self.new)?,
-            None if is_own(&self.new) => Address::new(kind.key, &self.new),
-            None => {
-                let failure = Failure::usage(format!("`{}` is not an address", self.new));
-                return Err(failure.help(format!("did you mean {}/{}?", kind.key, self.new)));
-            }
+            None => Address::new(kind.key, &self.new),
         };
         if to.kind != from.kind {
             return Err(Failure::usage(format!("{from} and {to} are of two kinds: a {} stays one", kind.noun))
@@ -251,7 +248,7 @@ impl Mv {
                 format!("your files have {to} already: write `lifecycle: {{renamed_from: {}}}` there", from.key);
             return Err(Failure::new(message)
                 .kind(FailureKind::Refused)
-                .help("without --in-git, the ledger is told at once"));
+                .help("without --in-git, mv updates the ledger at once"));
         }
         self.at_rest(known, &own.target, from)?;
         context.out.print(&one_line(&format!("Your files have {to} already; no file is edited.")));
@@ -374,7 +371,16 @@ fn sound(manifests: &Manifests, context: &Context) -> Result<(), Failure> {
 }
 
 fn ledgers(manifests: &Manifests, root: &std::path::Path) -> Result<Vec<TargetLedger>, Failure> {
+    // Outside git, a target whose ledger is kept in git has none here.
+    let is_outside = matches!(Git::find_now(root), Ok(None));
+    let is_absent = |target: &str| {
+        let place = crate::engine::ledger::setting(&manifests.project, target);
+        is_outside && place == Some("git")
+    };
     let read = async |target: &str| {
+        if is_absent(target) {
+            return Ok(Ledger::default());
+        }
         let log = crate::engine::ledger::of(&manifests.project, root, target).map_err(|why| why.message)?;
         log.read(0).await.map(Ledger::replay).map_err(|why| why.message)
     };

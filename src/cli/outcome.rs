@@ -2,7 +2,7 @@ use clap::Args;
 
 use super::forms::{PLAIN, described};
 use super::planning::TargetArgs;
-use super::{Context, Ended, asking, runtime};
+use super::{Context, Ended, asking, ledger, runtime};
 use crate::engine::outcome::PushOutcomes;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -29,9 +29,10 @@ pub struct Outcome {
 
 impl Outcome {
     pub fn run(&self, context: &Context) -> Ended {
+        let addresses = self.addresses.iter().map(|written| ledger::address_at(written, &self.place));
+        let addresses = addresses.map(|found| Ok(found?.to_string())).collect::<Result<Vec<_>, Failure>>()?;
         let project = asking::project(&self.place, "asked", context)?;
-        let PushOutcomes { target, now, pushes } =
-            runtime()?.block_on(self.place.outcomes(&project, &self.addresses))?;
+        let PushOutcomes { target, now, pushes } = runtime()?.block_on(self.place.outcomes(&project, &addresses))?;
         let told = pushes.iter().map(|(occasion, outcome)| (occasion, outcome)).collect();
         let view = OutcomeView { target: &target, now, told };
         match self.format {

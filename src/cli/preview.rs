@@ -72,7 +72,7 @@ impl PreviewDevice {
 
 impl Preview {
     pub fn run(&self, context: &Context) -> Ended {
-        let address = ledger::address(&self.address)?;
+        let address = ledger::address_at(&self.address, &self.place)?;
         let source = Source::read(&self.place, false)?;
         let message = source.message(&address, context)?;
         let seen = self.seen(&address, &message.parts, &source.desired)?;

@@ -41,7 +41,7 @@ pub struct Resolve {
 
 impl Resolve {
     pub fn run(&self, context: &Context) -> Ended {
-        let address = ledger::address(&self.address)?;
+        let address = ledger::address_at(&self.address, &self.place)?;
         let mut open = OpenLedger::new(context, &self.place, self.turn)?;
         let known = open.known_as(&self.place, &address);
         let in_gap = self.since_gap(&open, &known)?;
@@ -61,9 +61,9 @@ impl Resolve {
         let found = self.found(&open, &known)?;
         open.append(context, Record::Resolve { address: known.clone(), found: found.clone() })?;
         context.out.print(&match found {
-            Resolution::Created { id } => format!("{address} is yours, with the id {id}"),
+            Resolution::Created { id } => format!("{address} is managed now, with the id {id}"),
             Resolution::Absent if open.ledger.owned.contains_key(&known) => {
-                format!("{address} was not made; what was there before is still yours")
+                format!("{address} was not made; the earlier one is still managed")
             }
             Resolution::Absent => format!("{address} is not there; the next plan says whether it is made"),
         });
@@ -119,7 +119,7 @@ impl Resolve {
             (None, None) => return Err(open.unknown(address)),
             // Whoever says of something known that it is not there would have it made a second time.
             (None, Some(owned)) => {
-                let known = format!("what became of {address} is known: it is yours, with the id {}", owned.id);
+                let known = format!("what became of {address} is known: it is managed, with the id {}", owned.id);
                 return Err(
                     Failure::usage(known).help(format!("if the service no longer has it: pushplan forget {address}"))
                 );

@@ -79,7 +79,7 @@ struct Test<'t> {
 
 impl SendCommand {
     pub fn run(&self, context: &Context) -> Ended {
-        let address = ledger::address(&self.address)?;
+        let address = ledger::address_at(&self.address, &self.place)?;
         let recipient = Recipient::parse(&self.to).map_err(|no| Failure::usage(no.message).help(no.help))?;
         asking::project(&self.place, "sent", context)?;
         let source = Source::read(&self.place, true)?;
@@ -199,12 +199,12 @@ impl SendCommand {
                 .help("nothing was sent; pass --yes to send it"));
         }
         let mut answer = String::new();
-        context.out.ask("Send this? Only `yes` goes on:");
+        context.out.ask("Send this? Type `yes` to continue:");
         let _ = io::stdin().read_line(&mut answer);
         if answer.trim() == "yes" {
             return Ok(());
         }
-        Err(Failure::new("nothing was sent").kind(FailureKind::Refused).help("the answer that goes on is `yes`"))
+        Err(Failure::new("nothing was sent").kind(FailureKind::Refused).help("type `yes` to continue"))
     }
 }
 

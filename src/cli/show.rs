@@ -24,7 +24,7 @@ pub struct Show {
 
 impl Show {
     pub fn run(&self, context: &Context) -> Ended {
-        let address = ledger::address(&self.address)?;
+        let address = ledger::address_at(&self.address, &self.place)?;
         let workspace = self.place.read(context, Timestamp::now())?;
         let planned = runtime()?.block_on(async {
             let opened = workspace.open().await?;
@@ -41,7 +41,7 @@ impl Show {
         }
         if changes.is_empty() {
             let known: Vec<String> = planned.plan.changes.iter().map(|change| change.address.to_string()).collect();
-            let failure = Failure::new(format!("{address} is neither declared nor ours"));
+            let failure = Failure::new(format!("{address} is neither declared nor managed"));
             return Err(match text::nearest(&self.address, known.iter().map(String::as_str)) {
                 Some(near) => failure.help(format!("did you mean {near}?")),
                 None => failure

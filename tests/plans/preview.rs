@@ -206,7 +206,7 @@ fn what_cannot_be_shown_is_refused_with_what_to_write() {
     let folder = project(&format!("{WINBACK}{CAMPAIGN}"));
     for (arguments, code, words) in [
         (&["templates/winbak"] as &[&str], 64, "did you mean templates/winback?"),
-        (&["winback"], 64, "`winback` is not an address such as"),
+        (&["winbak"], 64, "did you mean templates/winback?"),
         (&["templates/winback", "--set", "FIRSTNAME=x"], 64, "did you mean `FIRST_NAME`?"),
         (&["templates/winback", "--set", "FIRST_NAME"], 64, "expected KEY=VALUE"),
         (&["experiments/words", "--set", "X=y"], 64, "it has no variables"),

@@ -176,7 +176,6 @@ fn what_cannot_be_moved_is_refused_before_anything_is_written() {
             &["cannot be the key of a segment", "did you mean segments/all-customers?"],
         ),
         (["segments/buyers", "templates/x"], 64, &["are of two kinds", "did you mean segments/x?"]),
-        (["segments/buyers", "x"], 64, &["`x` is not an address", "did you mean segments/x?"]),
         (["segment/buyers", "segments/x"], 64, &["of an unknown kind: `segment`", "did you mean segments/buyers?"]),
         (["segments/buyer", "segments/x"], 64, &["your files have no segments/buyer", "did you mean segments/buyers?"]),
         (["segments/buyers", "segments/buyers"], 64, &["has this key already"]),

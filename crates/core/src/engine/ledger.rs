@@ -89,7 +89,7 @@ fn made_twice(Twice { made, other, file }: &Twice) -> String {
         ),
         Some(other) => format!(
             "A result that an earlier run could not write is not in the ledger, which has the id {other} of the same thing: \
-             {made}. If the service has both, remove one of them there; this is said until you remove {file}."
+             {made}. If the service has both, remove one of them there; this message comes until you remove {file}."
         ),
     }
 }
@@ -129,9 +129,10 @@ pub fn not_appended(target: &str, error: AppendError) -> Failure {
     }
 }
 
-/// An address as a user writes it.
+/// An address as a user writes it: `scheduled-pushes/sale` is `scheduled_pushes/sale`.
 pub fn address(text: &str) -> Result<Address, Failure> {
-    Address::try_from(text.to_owned()).map_err(|why| {
+    let written = text.split_once('/').map(|(kind, key)| format!("{}/{key}", kind.replace('-', "_")));
+    Address::try_from(written.unwrap_or_else(|| text.to_owned())).map_err(|why| {
         let (kind, key) = text.split_once('/').unwrap_or((text, ""));
         match text::nearest(kind, KIND_KEYS) {
             Some(near) if !key.is_empty() && near != kind => {

@@ -48,9 +48,10 @@ impl Recipient {
         std::iter::once(NAMED_USER).chain(ChannelKey::ALL.into_iter().map(ChannelKey::key))
     }
 
-    /// Reads `named_user:qa-1` or `ios_channel:5f2b…`.
+    /// Reads `named_user:qa-1`, `named-user:qa-1` or `ios_channel:5f2b…`.
     pub fn parse(written: &str) -> Result<Self, NoRecipient> {
         let (key, id) = written.split_once(':').map_or((written, None), |(key, id)| (key, Some(id)));
+        let key = &*key.replace('-', "_");
         if MANY.contains(&key.to_ascii_lowercase().as_str()) {
             return Err(NoRecipient {
                 message: format!(
@@ -92,7 +93,8 @@ impl Recipient {
 
     /// Whether a pattern means this recipient. `*` stands for any letters.
     pub fn is_like(&self, pattern: &str) -> bool {
-        text::is_like(pattern, &self.to_string())
+        let pattern = Self::parse(pattern).map_or_else(|_| pattern.to_owned(), |pattern| pattern.to_string());
+        text::is_like(&pattern, &self.to_string())
     }
 
     /// The audience that is this recipient and nobody else.
@@ -128,6 +130,9 @@ mod tests {
         ] {
             assert_eq!(Recipient::parse(written).expect("a recipient").to_string(), written);
         }
+        let hyphened = Recipient::parse("named-user:qa-1").expect("a recipient");
+        assert_eq!(hyphened.to_string(), "named_user:qa-1");
+        assert!(hyphened.is_like("named-user:qa-*") && hyphened.is_like("named_user:qa-*"));
         for many in ["all", "ALL", "tag:vip", "segment:lapsed", "static_list:x", "OR:x", "triggered"] {
             let no = Recipient::parse(many).expect_err(many);
             assert!(no.message.contains("many people"), "{many}: {}", no.message);
