@@ -29,7 +29,7 @@ use crate::text;
 #[derive(Debug, Args)]
 pub struct Docs {
     /// Address to listen on; port 0 takes any free one
-    #[arg(long, value_name = "ADDR:PORT", default_value_t = SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value_t = SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))]
     listen: SocketAddr,
 
     /// Folder that gets the pages as HTML files; nothing is served

@@ -58,7 +58,7 @@ pub struct Reconcile {
     drift: OnDrift,
 
     /// Address that answers GET /healthz and Prometheus' GET /metrics, such as 127.0.0.1:9464
-    #[arg(long, value_name = "ADDR:PORT", conflicts_with = "once")]
+    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "once")]
     listen: Option<SocketAddr>,
 
     /// Where a JSON object is posted whenever something begins to drift or that has changed: https, or on this machine

@@ -18,19 +18,21 @@ use crate::failure::Failure;
 use crate::manifest::Project;
 use crate::render::{Access, Ready};
 use crate::service::population::{self, Population};
-use crate::service::{self, Engine, Level, Settings, VENDOR};
+use crate::service::{self, CannotStart, Engine, Level, Settings, VENDOR};
 use crate::text;
 
 /// Run the messaging service here; no account is needed.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// The port; any free one where it is 0.
-    #[arg(long, default_value_t = 8420)]
-    port: u16,
+    /// Address to listen on; port 0 takes any free one [default: 127.0.0.1:8420]
+    ///
+    /// Outside a project, an address beyond this machine needs --app.
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = listen_at)]
+    listen: Option<ListenAddress>,
 
-    /// The address to listen on. Outside a project, an address beyond this machine needs --app.
-    #[arg(long, value_name = "ADDR", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
-    listen: IpAddr,
+    /// Port to listen on.
+    #[arg(long, hide = true)]
+    port: Option<u16>,
 
     /// What the service offers: the contract alone, or also the verbs that the live service has gained.
     #[arg(long, value_enum, default_value_t = Api::Extended)]
@@ -42,13 +44,18 @@ pub struct Serve {
     #[arg(long, value_name = "KEY:SECRET")]
     app: Vec<String>,
 
-    /// The file that keeps everything. In memory where it is left out.
+    /// File that keeps everything
+    /// [default: in a project, the data of its target `local`; in memory outside a project and with --app or --clock]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
 
-    /// Start a virtual clock at this time, such as 2026-11-27T08:59Z. It moves when it is told to.
+    /// Keep everything in memory: a service that is empty at each start.
+    #[arg(long, conflicts_with = "data")]
+    memory: bool,
+
+    /// Start a virtual clock at this time, such as 2026-11-27T08:59Z. POST /local/clock moves it.
     ///
-    /// A file of --data keeps it: without this, the clock goes on from where it stood.
+    /// A file of --data keeps it: without this, the clock continues from its last time.
     #[arg(long, value_name = "TIME", value_parser = time)]
     clock: Option<Timestamp>,
 
@@ -76,6 +83,16 @@ enum Api {
     Extended,
 }
 
+/// Where to listen, without a port if none was given.
+#[derive(Clone, Copy, Debug)]
+struct ListenAddress {
+    ip: IpAddr,
+    port: Option<u16>,
+}
+
+/// The port if none is given.
+const PORT: u16 = 8420;
+
 /// The most sample devices.
 const MOST_SAMPLES: usize = 10_000_000;
 
@@ -89,7 +106,13 @@ impl Serve {
     pub fn run(&self, context: &Context) -> Ended {
         let (apps, access) = self.access()?;
         self.guard(&apps)?;
-        let devices = self.devices.as_deref().map(read_devices).transpose()?;
+        let own_data = self.own_data()?;
+        let devices = match (&self.devices, &own_data) {
+            (Some(given), _) => Some(read_devices(given)?),
+            // Other commands of the project would begin with these.
+            (None, Some(_)) => Some(Devices::Samples(local::DEVICES)),
+            (None, None) => None,
+        };
         let webhooks = self.options.webhooks(&apps)?;
         self.make_own_folder()?;
         let settings = Settings {
@@ -98,7 +121,7 @@ impl Serve {
                 Api::Extended => Level::Extended,
             },
             apps,
-            data: self.data.clone(),
+            data: self.data.clone().or(own_data),
             clock: self.clock,
             vendor: self.vendor.clone(),
             webhooks,
@@ -141,7 +164,7 @@ impl Serve {
         if self.is_open() {
             let why = format!(
                 "--listen {} lets other machines in, and outside a project no credentials are stored",
-                self.listen
+                self.ip()
             );
             return Err(Failure::usage(why).help("give an application with a secret of your own: --app KEY:SECRET"));
         }
@@ -151,7 +174,24 @@ impl Serve {
     }
 
     fn is_open(&self) -> bool {
-        !self.listen.to_canonical().is_loopback()
+        !self.ip().to_canonical().is_loopback()
+    }
+
+    fn ip(&self) -> IpAddr {
+        self.listen.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |at| at.ip)
+    }
+
+    fn port(&self) -> u16 {
+        self.listen.and_then(|at| at.port).or(self.port).unwrap_or(PORT)
+    }
+
+    /// The data of the project that it is started in. A virtual clock would stay in it, and another application has nothing there.
+    fn own_data(&self) -> Result<Option<PathBuf>, Failure> {
+        let is_other = self.data.is_some() || self.memory || self.clock.is_some() || !self.app.is_empty();
+        match Project::find(&project::here()?).filter(|_| !is_other) {
+            Some(root) => local::own_data(&root).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// A file in the project's own folder needs that folder, which a fresh project does not have yet.
@@ -167,7 +207,7 @@ impl Serve {
     /// Refuses to let others in by a secret that everybody knows.
     fn guard(&self, apps: &[(String, String)]) -> Result<(), Failure> {
         if self.is_open() && apps.iter().any(|(_, secret)| credentials::is_published(secret)) {
-            let why = format!("--listen {} lets other machines in, and everyone knows this secret", self.listen);
+            let why = format!("--listen {} lets other machines in, and everyone knows this secret", self.ip());
             return Err(Failure::usage(why).help("give an application with a secret of your own: --app KEY:SECRET"));
         }
         Ok(())
@@ -175,19 +215,19 @@ impl Serve {
 
     async fn serve(&self, context: &Context, settings: Settings, devices: Option<Devices>, access: Access) -> Ended {
         let mut signals = Signals::new().map_err(|error| Failure::new(error.to_string()))?;
-        let listener = TcpListener::bind(SocketAddr::new(self.listen, self.port))
-            .await
-            .map_err(|error| cannot_listen(self.listen, self.port, &error))?;
-        let running = service::start(settings, listener).await.map_err(|error| Failure::new(error.to_string()))?;
+        let (ip, port) = (self.ip(), self.port());
+        let listener =
+            TcpListener::bind(SocketAddr::new(ip, port)).await.map_err(|error| cannot_listen(ip, port, &error))?;
+        let running = service::start(settings, listener).await.map_err(|error| self.not_started(&error))?;
         let devices = self.fill(&running.engine, devices).await?;
         let mut ready = self.ready(running.address, &running.engine, devices, access);
         // It is taken away again when this ends, however it ends.
         let _note = match self.announce(&ready.origin, &running.engine) {
             Ok(note) => {
                 let used = "commands of this project use it as the target `local`";
-                let used = match self.data {
+                let used = match running.engine.settings.data {
                     Some(_) => used.to_owned(),
-                    None => format!("{used}; --data .pushplan/service.db keeps what they make"),
+                    None => format!("{used}, which is empty at each start"),
                 };
                 let used = note.is_some().then_some(("Project", used));
                 ready.rows.extend(used);
@@ -213,6 +253,16 @@ impl Serve {
         tokio::select! {
             () = running.stop() => Ok(Exit::Done),
             signal = signals.next() => Ok(signal.exit()),
+        }
+    }
+
+    fn not_started(&self, error: &CannotStart) -> Failure {
+        let failure = Failure::new(error.to_string());
+        match (error, &self.data) {
+            (CannotStart::InUse(_), None) => failure.help(
+                "another command of this project uses its data: run this again when it has ended, or pass --memory",
+            ),
+            _ => failure,
         }
     }
 
@@ -300,7 +350,11 @@ impl Serve {
 impl Serve {
     /// Where everything is kept. What nobody can reach there this time is said, or it would seem to be lost.
     fn storage(&self, engine: &Engine) -> String {
-        let Some(path) = &self.data else { return "in memory, gone when it stops; --data FILE keeps it".to_owned() };
+        let Some(path) = &engine.settings.data else {
+            return "in memory, gone when it stops; --data FILE keeps it".to_owned();
+        };
+        let here = project::here().unwrap_or_default();
+        let path = path.strip_prefix(&here).unwrap_or(path);
         let name = path.display();
         let others: Vec<&str> = engine.unoffered.iter().map(String::as_str).collect();
         match others.is_empty() {
@@ -316,6 +370,15 @@ impl Serve {
             false => "the real time".to_owned(),
         }
     }
+}
+
+/// An address with its port. The address alone keeps the usual port.
+fn listen_at(text: &str) -> Result<ListenAddress, String> {
+    if let Ok(at) = text.parse::<SocketAddr>() {
+        return Ok(ListenAddress { ip: at.ip(), port: Some(at.port()) });
+    }
+    let alone = text.parse().map(|ip| ListenAddress { ip, port: None });
+    alone.map_err(|_| "expected an address with a port, such as 127.0.0.1:8420".to_owned())
 }
 
 /// A moment on the command line.
@@ -338,13 +401,14 @@ fn read_devices(given: &str) -> Result<Devices, Failure> {
 
 fn cannot_listen(address: IpAddr, port: u16, error: &std::io::Error) -> Failure {
     match error.kind() {
-        ErrorKind::AddrInUse => Failure::new(format!("port {port} is in use"))
-            .help("choose another with --port, or --port 0 for any free one"),
+        ErrorKind::AddrInUse => Failure::new(format!("port {port} is in use")).help(format!(
+            "choose another, such as --listen {}; port 0 takes any free one",
+            SocketAddr::new(address, 0)
+        )),
         ErrorKind::AddrNotAvailable => {
             Failure::new(format!("{address} is no address of this machine")).help("choose another with --listen")
         }
-        _ => {
-            Failure::new(format!("port {port} of {address} cannot be used: {error}")).help("choose another with --port")
-        }
+        _ => Failure::new(format!("port {port} of {address} cannot be used: {error}"))
+            .help("choose another with --listen"),
     }
 }

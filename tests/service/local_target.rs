@@ -107,7 +107,7 @@ async fn two_commands_at_once_are_told_what_to_do() {
     let opened = open(&folder).await.unwrap();
     let failure = open(&folder).await.unwrap_err();
     assert!(failure.message.contains("in use by another command"), "{}", failure.message);
-    assert!(failure.help.unwrap().contains("pushplan serve --data .pushplan/service.db"));
+    assert!(failure.help.unwrap().contains("pushplan serve"));
     opened.close().await;
 }
 
@@ -211,6 +211,22 @@ fn a_service_outside_a_project_leaves_no_note() {
     assert!(!screen.contains("Project"), "{screen}");
     serve.end("-INT");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_service_of_a_project_has_what_was_applied_before() {
+    let folder = Folder::project("segments:\n  a: {criteria: {tag: a}}\n");
+    folder.write("pushplan.toml", "[targets.local]\nsettle = \"1s\"\n");
+    let applied = folder.run(&["apply", "--yes"]);
+    assert_eq!(applied.code, 0, "{applied}");
+    let (serve, screen) = Serve::start(&folder, "", &["--listen", "127.0.0.1:0"]);
+    assert!(screen.contains("  Storage     .pushplan/service.db\n"), "{screen}");
+    let plan = folder.run(&["plan"]);
+    assert!(plan.stdout.contains("No changes."), "{plan}");
+    serve.end("-INT");
+    let (serve, screen) = Serve::start(&folder, "", &["--memory"]);
+    assert!(screen.contains("in memory") && screen.contains("empty at each start"), "{screen}");
+    serve.end("-INT");
 }
 
 #[test]

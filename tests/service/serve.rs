@@ -178,7 +178,7 @@ fn a_port_in_use_is_named_with_the_flag() {
     let ran = Folder::new().run(&["serve", "--port", &port]);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.stderr.contains(&format!("port {port} is in use")), "{}", ran.stderr);
-    assert!(ran.stderr.contains("--port"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--listen 127.0.0.1:0"), "{}", ran.stderr);
     assert_eq!(ran.stdout, "");
 }
 
@@ -227,6 +227,8 @@ fn wrong_arguments_say_what_is_wrong() {
         (&["--devices", "no-such-file.json"], 1, "no-such-file.json cannot be read"),
         (&["--devices", "99999999999"], 64, "at most"),
         (&["--devices", file], 1, ":1:29: `phone` is not a device type"),
+        (&["--listen", "noon"], 64, "such as 127.0.0.1:8420"),
+        (&["--memory", "--data", "kept.db"], 64, "cannot be used with"),
         (&["--listen", "192.0.2.1", "--app", "k:own"], 1, "192.0.2.1 is no address of this machine"),
     ] {
         let ran = folder.run(&[&["serve", "--port", "0"], arguments].concat());

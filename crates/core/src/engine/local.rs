@@ -29,7 +29,7 @@ const FILE_LIMIT: u64 = 64 * 1024;
 /// What the service inside this process keeps.
 pub const DATA: &str = "service.db";
 /// The devices that it begins with.
-const DEVICES: usize = 200;
+pub const DEVICES: usize = 200;
 const SEED: u64 = 1;
 
 /// How a service of a project is reached.
@@ -128,19 +128,25 @@ pub async fn find(root: &Path) -> Result<Option<(Origin, Served, Timestamp)>, Fa
     Ok(health.map(|health| (origin, served, there(&health).unwrap_or_else(Timestamp::now))))
 }
 
-/// Starts the service inside this process, with what it has kept in the project. It begins with some devices.
-pub async fn start(root: &Path, api: Level) -> Result<(Running, Served), Failure> {
-    let (credentials, _) = credentials::of_project(root)?;
-    let (app_key, master_secret) = (credentials.app_key.clone(), credentials.master_secret.reveal().to_owned());
+/// The file that keeps the data of a project's built-in service. Its folder is created.
+pub fn own_data(root: &Path) -> Result<PathBuf, Failure> {
     let data = own_folder(root)?.join(DATA);
     if data.is_symlink() {
         return Err(Failure::new(format!("{} is a symbolic link, which is not followed", data.display())));
     }
+    Ok(data)
+}
+
+/// Starts the service inside this process, with what it has kept in the project. It begins with some devices.
+pub async fn start(root: &Path, api: Level) -> Result<(Running, Served), Failure> {
+    let (credentials, _) = credentials::of_project(root)?;
+    let (app_key, master_secret) = (credentials.app_key.clone(), credentials.master_secret.reveal().to_owned());
+    let data = own_data(root)?;
     let settings =
         Settings { api, apps: vec![(app_key.clone(), master_secret.clone())], data: Some(data), ..Settings::default() };
     let cannot = |why: CannotStart| match why {
         CannotStart::InUse(_) => Failure::new("the built-in service of this project is in use by another command")
-            .help(format!("wait for that one, or run `pushplan serve --data {OWN}/{DATA}` for all of them")),
+            .help("wait for that one, or run `pushplan serve` here: other commands then use it"),
         CannotStart::Other(why) => Failure::new(format!("the built-in service does not start: {why}")),
     };
     let listener =
