@@ -1,12 +1,13 @@
 use clap::Args;
 
+use super::init::example;
 use super::{Context, Ended};
 use crate::codes::{self, CODES, LIMITS};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::kinds::KINDS;
 use crate::manifest::PROJECT_FILE;
-use crate::manifest::fields::Book;
+use crate::manifest::fields::{Book, SchemaField};
 use crate::render::explain;
 use crate::service::config::{SAMPLES, Sample};
 use crate::text;
@@ -14,18 +15,15 @@ use crate::text;
 /// Explain a code, a kind, a field or a file.
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// Code (AU101), kind (segments), field (pipelines.outcome.delay, targets.quiet_hours) or file (faults.toml)
-    /// [default: a list of all]
+    /// Code (AU101), kind (segments), field (lifecycle, pipelines.outcome.delay, targets.quiet_hours), file (faults.toml, tests) or
+    /// heading of the list (audiences, kinds) [default: a list of all]
     topic: Option<String>,
 }
 
 impl Explain {
     pub fn run(&self, context: &Context) -> Ended {
         let text = match &self.topic {
-            None => {
-                let files: Vec<_> = SAMPLES.iter().map(|sample| (sample.name, sample.about)).collect();
-                explain::topics(&files)
-            }
+            None => explain::topics(&files()),
             Some(topic) if topic.trim().is_empty() => {
                 let failure = Failure::usage("an empty text is not a code, a kind, a field or a file");
                 return Err(failure.help("`pushplan explain` lists all codes and kinds"));
@@ -51,8 +49,42 @@ fn about(topic: &str) -> Result<String, Failure> {
     // People say `segment` for what a manifest calls `segments`.
     let path = KINDS.iter().find(|kind| kind.noun == topic).map_or(topic, |kind| kind.key);
     let path = path.strip_prefix(PROJECT_FILE).map_or(path, |rest| rest.trim_start_matches('.'));
+    if let Some(kind) = KINDS.iter().find(|kind| kind.key == path)
+        && let (Some(place), Some(example)) = (book.find(path), example(path))
+    {
+        return Ok(format!("{}\n{}", explain::place(&place), explain::example(kind, &example)));
+    }
     let place = if path.is_empty() { Some(book.project_file()) } else { book.find(path) };
-    place.map(|place| explain::place(&place)).ok_or_else(|| unknown(topic, path, &book))
+    let place = place.or_else(|| of_every_kind(path, &book)).or_else(|| of_tests(path));
+    let found = place.map(|place| explain::place(&place)).or_else(|| explain::group(topic, &files()));
+    found.ok_or_else(|| unknown(topic, path, &book))
+}
+
+/// The files that have a sample, each with what it is for.
+fn files() -> Vec<(&'static str, &'static str)> {
+    SAMPLES.iter().map(|sample| (sample.name, sample.about)).collect()
+}
+
+/// A field that every kind has, such as `lifecycle.protect`.
+fn of_every_kind(path: &str, book: &Book) -> Option<SchemaField> {
+    let first = path.split('.').next().unwrap_or_default();
+    let is_in_all = KINDS.iter().all(|kind| book.find(&format!("{}.{first}", kind.key)).is_some());
+    let kind = KINDS.iter().find(|_| is_in_all)?;
+    let place = book.find(&format!("{}.{path}", kind.key))?;
+    Some(SchemaField { path: path.to_owned(), ..place })
+}
+
+/// The file of device tests, or a field of it such as `tests.cases.device`.
+fn of_tests(path: &str) -> Option<SchemaField> {
+    let book = Book::of(crate::cases::schema());
+    let (file, field) = path.split_once('.').unwrap_or((path, ""));
+    if !["test", "tests"].contains(&file) {
+        return None;
+    }
+    match field {
+        "" | "yaml" => Some(book.file("*.test.yaml")),
+        field => book.find(field).map(|place| SchemaField { path: path.to_owned(), ..place }),
+    }
 }
 
 /// Whether a file is meant: `faults.toml`, or `faults` for short.

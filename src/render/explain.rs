@@ -6,7 +6,7 @@ use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
 use crate::codes::{CODES, Code, FAMILIES, LIMITED, LIMITS, Limit};
-use crate::kinds::KINDS;
+use crate::kinds::{KINDS, Kind};
 use crate::manifest::fields::SchemaField;
 
 /// Where lines are broken.
@@ -17,30 +17,84 @@ const BOLD: Style = Style::new().bold();
 pub(crate) fn topics(files: &[(&str, &str)]) -> String {
     let mut out = String::new();
     for (family, about) in FAMILIES {
-        heading(&mut out, about);
-        for code in CODES.iter().filter(|code| code.name.starts_with(family)) {
-            row(&mut out, &[(code.name, 5), (code.severity.word(), 7)], code.title);
-        }
+        codes(&mut out, family, about);
         out.push('\n');
     }
-    heading(&mut out, LIMITED);
-    for limit in LIMITS {
-        row(&mut out, &[(limit.name, 5)], limit.title);
-    }
+    limits(&mut out);
     out.push('\n');
-    heading(&mut out, "kinds");
+    kinds(&mut out);
+    out.push('\n');
+    served(&mut out, files);
+    out.push_str("\n`pushplan explain` with a code, a kind or a field such as pipelines.outcome.delay says more;\n");
+    out.push_str("with a file, it prints a sample to begin with, and with a heading the part under it.\n");
+    out
+}
+
+/// The headings of what is no family of codes.
+const KINDS_HEADING: &str = "kinds";
+const FILES_HEADING: &str = "files of pushplan serve";
+
+/// The part of the list under one heading. The prefix of the codes and the first word of the heading are enough.
+pub(crate) fn group(topic: &str, files: &[(&str, &str)]) -> Option<String> {
+    let topic = topic.to_lowercase();
+    let is = |title: &str| {
+        let title = title.to_lowercase();
+        title == topic || title.split(' ').next() == Some(&topic)
+    };
+    let mut out = String::new();
+    let family = FAMILIES.iter().find(|(family, about)| family.to_lowercase() == topic || is(about));
+    match family {
+        Some((family, about)) => codes(&mut out, family, about),
+        None if is(KINDS_HEADING) => kinds(&mut out),
+        None if is(FILES_HEADING) => served(&mut out, files),
+        None if topic == LIMITED
+            || LIMITS.iter().all(|limit| limit.name.trim_end_matches(char::is_numeric).to_lowercase() == topic) =>
+        {
+            limits(&mut out);
+        }
+        None => return None,
+    }
+    Some(out)
+}
+
+fn codes(out: &mut String, family: &str, about: &str) {
+    heading(out, about);
+    for code in CODES.iter().filter(|code| code.name.starts_with(family)) {
+        row(out, &[(code.name, 5), (code.severity.word(), 7)], code.title);
+    }
+}
+
+fn limits(out: &mut String) {
+    heading(out, LIMITED);
+    for limit in LIMITS {
+        row(out, &[(limit.name, 5)], limit.title);
+    }
+}
+
+fn kinds(out: &mut String) {
+    heading(out, KINDS_HEADING);
     let widest = KINDS.iter().map(|kind| kind.key.len()).max().unwrap_or_default();
     for kind in KINDS {
-        row(&mut out, &[(kind.key, widest)], kind.purpose);
+        row(out, &[(kind.key, widest)], kind.purpose);
     }
-    out.push('\n');
-    heading(&mut out, "files of pushplan serve");
+}
+
+fn served(out: &mut String, files: &[(&str, &str)]) {
+    heading(out, FILES_HEADING);
     let widest = files.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
     for (name, about) in files {
-        row(&mut out, &[(name, widest)], about);
+        row(out, &[(name, widest)], about);
     }
-    out.push_str("\n`pushplan explain` with a code, a kind or a field such as pipelines.outcome.delay says more;\n");
-    out.push_str("with a file, it prints a sample to begin with.\n");
+}
+
+/// A manifest with resources of a kind, to begin with.
+pub fn example(kind: &Kind, manifest: &str) -> String {
+    let mut out = String::new();
+    heading(&mut out, "Example");
+    for line in manifest.lines() {
+        let _ = writeln!(out, "{}", format!("    {line}").trim_end());
+    }
+    let _ = writeln!(out, "\n`pushplan explain {}.FIELD` explains a field.", kind.key);
     out
 }
 

@@ -74,9 +74,13 @@ Fields
   criteria      required  Who is in it.
   display_name            The name in the dashboard. The key where it is left out.
   lifecycle               How pushplan treats it. It is never sent to the service.
+
+Example
+    segments:
+      lapsed-buyers:
 ";
-    assert_eq!(explain(&["segments"]).stdout, expected);
-    assert_eq!(explain(&["segment"]).stdout, expected, "what people call one of them");
+    assert!(explain(&["segments"]).stdout.starts_with(expected), "{}", explain(&["segments"]).stdout);
+    assert_eq!(explain(&["segment"]).stdout, explain(&["segments"]).stdout, "what people call one of them");
     for kind in KINDS {
         let ran = explain(&[kind.key]);
         assert!(
@@ -84,6 +88,33 @@ Fields
             "{}",
             kind.key
         );
+        let example = ran.stdout.split("\nExample\n").nth(1).unwrap_or_default();
+        assert!(example.starts_with(&format!("    {}:\n", kind.key)), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_field_of_every_kind_the_device_tests_and_each_heading_are_topics() {
+    for (topic, line) in [
+        ("lifecycle", "lifecycle"),
+        ("lifecycle.protect", "lifecycle.protect"),
+        ("tests", "*.test.yaml"),
+        ("tests.cases", "tests.cases"),
+        ("kinds", "kinds"),
+        ("audiences", "audiences"),
+        ("AU", "audiences"),
+        ("yaml", "YAML and shape"),
+        ("files", "files of pushplan serve"),
+        ("ap", "what the API does not allow"),
+    ] {
+        let ran = explain(&[topic]);
+        assert_eq!(ran.code, 0, "{topic}: {}", ran.stderr);
+        assert_eq!(ran.stdout.lines().next(), Some(line), "{topic}");
+    }
+    let listed = explain(&[]).stdout;
+    let headings = listed.lines().filter(|line| !line.is_empty() && !line.starts_with([' ', '`', 'w']));
+    for heading in headings {
+        assert_eq!(explain(&[heading]).code, 0, "{heading}");
     }
 }
 
