@@ -34,6 +34,7 @@ const TOLD: &[&Code] = &[
     &codes::AU117,
     &codes::AU118,
     &codes::AU119,
+    &codes::AU121,
 ];
 
 pub fn extremes(subject: &Subject, one: &Dissected, findings: &mut Findings) {

@@ -29,6 +29,7 @@ pub const TAGS: Check = Check {
         &codes::AU106,
         &codes::AU107,
         &codes::AU108,
+        &codes::AU121,
         &codes::AU110,
     ],
     run: CheckScope::Each(tags::tags),

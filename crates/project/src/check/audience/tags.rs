@@ -44,6 +44,9 @@ fn wrong(group: &Group, tag: &At<String>, now: Timestamp) -> Option<Finding> {
     {
         return Some(sentinel(group, tag, right));
     }
+    if matches!(group.values, Values::AppVersion) && is_range(tag) {
+        return Some(range(tag));
+    }
     if group.accepts(tag) {
         return None;
     }
@@ -109,6 +112,20 @@ fn flag(group: &Group, tag: &At<String>) -> Finding {
         "0" | "n" | "f" | "disabled" => suggest(finding, tag, "false"),
         _ => finding.help("write \"true\" or \"false\""),
     }
+}
+
+/// Whether a version is written as a range: `>= 5.2`, `^5`, `5.*`.
+fn is_range(tag: &str) -> bool {
+    let tag = tag.trim();
+    tag.starts_with(['>', '<', '=', '~', '^', '≥', '≤']) || tag.contains('*')
+}
+
+fn range(tag: &At<String>) -> Finding {
+    let message = format!("the service compares app versions literally; no device has the version {}", shown(tag));
+    Finding::new(&codes::AU121, tag.span, message)
+        .label("matches this text only")
+        .note("the service has no operators, ranges or wildcards for app versions, and accepts this")
+        .help("list the versions, such as [\"5.2\", \"5.3\"]")
 }
 
 /// A tag of a version group that is not written `8.3.X`.
@@ -271,6 +288,11 @@ mod tests {
         ("opt_in", "1", "AU110", Some(("\"true\"", false))),
         ("opt_in", "Unknown", "AU110", None),
         ("opt_in", "maybe", "AU110", None),
+        ("ios_app_version", ">= 5.2", "AU121", None),
+        ("ios_app_version", "5.*", "AU121", None),
+        ("android_app_version", "~5.2", "AU121", None),
+        ("android_app_version", "^5", "AU121", None),
+        ("android_app_version", "<6", "AU121", None),
     ];
 
     fn now() -> Timestamp {
