@@ -10,7 +10,6 @@ use super::layout::{Paint, Row, Style, Words, head, painted, paragraph, rows};
 use super::{one_line, visible};
 use crate::address::Address;
 use crate::look::{Appearance, Center, Fit, cut, is_rtl, width, wrap};
-use crate::nouns::device::DeviceType;
 
 /// The messages of a resource, and whom they come from.
 #[derive(Debug)]
@@ -101,7 +100,7 @@ impl Preview<'_> {
         };
         let gap = " ".repeat(inner - NOW.len() - width(&app));
         lines.push(format!("{}{gap}{}", painted(&app, Paint::Strong, style), painted(NOW, Paint::Faint, style)));
-        if let Some(title) = seen.title.as_ref().filter(|_| fit.device == DeviceType::Web) {
+        if let Some(title) = seen.title_on(&fit.device) {
             lines.extend(aligned(&one_line(title), is_rtl(title), inner, Paint::Strong, style));
         }
         if fit.shown.is_empty() {

@@ -11,7 +11,6 @@ pub(crate) const CSS: &str = include_str!("phone.css");
 
 /// What a screen shows of a message, with how much of it that is. `app` is whom it comes from.
 pub fn phone(seen: &Appearance, fit: &Fit, app: &str) -> Markup {
-    let browser = fit.device == DeviceType::Web;
     let class = match fit.device {
         DeviceType::Ios => "ph ph-ios",
         DeviceType::Android => "ph ph-android",
@@ -27,7 +26,7 @@ pub fn phone(seen: &Appearance, fit: &Fit, app: &str) -> Markup {
                         bdi class="ph-app" { (one_line(app)) }
                         span class="ph-now" { "now" }
                     }
-                    @if let Some(title) = seen.title.as_ref().filter(|_| browser) {
+                    @if let Some(title) = seen.title_on(&fit.device) {
                         div class="ph-title" dir="auto" { (one_line(title)) }
                     }
                     @if fit.shown.is_empty() {

@@ -351,7 +351,8 @@ impl Effect {
 
 impl ShownMessage {
     pub fn new(seen: Appearance) -> Self {
-        let Appearance { label, title, text, characters, fits, buttons, presses, tap, rtl, message, unfilled } = seen;
+        let Appearance { label, title, text, characters, fits, buttons, presses, tap, rtl, message, unfilled, .. } =
+            seen;
         let fit = |fit: crate::look::Fit| Fit {
             screen: fit.screen.clone().into_owned(),
             shown: fit.shown,

@@ -15,11 +15,13 @@ pub use screen::{Fit, Screen, fits, screens};
 
 use pushplan_model::kinds::{Parts, ReadableText, Sample, Template, Variable};
 use pushplan_model::node::At;
+use pushplan_model::nouns::device::DeviceType;
 use pushplan_model::nouns::many::Set;
 use pushplan_model::nouns::message::Message;
 use pushplan_model::nouns::notification::{Actions, INTERACTIVE_TYPES, Interactive, Notification};
 use pushplan_model::nouns::placeholder::{self, placeholders};
 use pushplan_model::text;
+use serde_json::Value;
 
 use crate::look::page::Page;
 use crate::manifest::Desired;
@@ -29,8 +31,10 @@ use crate::manifest::Desired;
 pub struct Appearance {
     /// Which of several it is: `variant 1`, or the name of the sample whose values it has.
     pub label: Option<String>,
-    /// The title, which browsers alone show.
+    /// The title in a browser.
     pub title: Option<String>,
+    /// The titles of other kinds of device, as their overrides give them.
+    pub platform_titles: BTreeMap<DeviceType, String>,
     /// The text, with its variables filled in.
     pub text: String,
     /// How many characters the text has, as people count them.
@@ -52,6 +56,12 @@ pub struct Appearance {
 }
 
 impl Appearance {
+    /// The title that a kind of device shows.
+    pub fn title_on(&self, device: &DeviceType) -> Option<&String> {
+        let own = self.platform_titles.get(device);
+        own.or_else(|| self.title.as_ref().filter(|_| *device == DeviceType::Web))
+    }
+
     /// How much of the text a screen shows: `all 84 characters`.
     pub fn how_much(&self, fit: &Fit) -> String {
         match (fit.whole, self.characters) {
@@ -193,6 +203,7 @@ pub fn text(said: &ReadableText, values: &Values) -> String {
 pub fn seen(said: &ReadableText, values: &Values) -> Appearance {
     let (notification, message) = said_with(said, values);
     let shown = notification.as_ref();
+    let fill = |text: &str| filled(text, said.variables, values);
     let text = shown.and_then(|shown| shown.alert.as_ref()).map_or(String::new(), |alert| alert.value.clone());
     let interactive = shown.and_then(|shown| shown.interactive.as_ref());
     let own = shown.into_iter().flat_map(Notification::fillable);
@@ -206,6 +217,7 @@ pub fn seen(said: &ReadableText, values: &Values) -> Appearance {
     Appearance {
         label: None,
         title: shown.and_then(|shown| shown.web.as_ref()?.title.as_ref()).map(|title| title.value.clone()),
+        platform_titles: shown.map(|shown| platform_titles(shown, &fill)).unwrap_or_default(),
         characters: characters(text.trim_end()),
         fits: fits(&text, said.devices.map(|devices| &devices.value)),
         rtl: is_rtl(&text),
@@ -216,6 +228,15 @@ pub fn seen(said: &ReadableText, values: &Values) -> Appearance {
         message: message.map(|message| Center { title: message.title.value.clone(), text: body(&message) }),
         unfilled,
     }
+}
+
+/// The titles in the overrides by kind of device, whose fields the contract does not describe.
+fn platform_titles(shown: &Notification, fill: &dyn Fn(&str) -> String) -> BTreeMap<DeviceType, String> {
+    let title = |(key, value): (&At<String>, &Value)| {
+        let title = value.get("title").and_then(Value::as_str)?;
+        Some((DeviceType::parse(key)?, fill(title)))
+    };
+    shown.rest.0.iter().filter_map(title).collect()
 }
 
 /// The body of a message as people read it.
@@ -298,6 +319,7 @@ mod tests {
                 "notification": {
                     "alert": "Hi {{NAME}}, {{SALE}} off",
                     "web": {"title": "For {{NAME}}"},
+                    "ios": {"title": "Only for {{NAME}}"},
                     "actions": {"open": {"type": "url", "content": "https://example.com/{{NAME}}"}, "add_tag": ["a", "b"]},
                     "interactive": {"type": "ua_remind_me_later", "button_actions": {"remind": {"add_tag": "later"}}},
                 },
@@ -311,6 +333,9 @@ mod tests {
         let seen = shown("templates", &template(), &[]).remove(0);
         assert_eq!(seen.text, "Hi there, {{SALE}} off");
         assert_eq!(seen.title.as_deref(), Some("For there"));
+        assert_eq!(seen.title_on(&DeviceType::Ios).map(String::as_str), Some("Only for there"));
+        assert_eq!(seen.title_on(&DeviceType::Web).map(String::as_str), Some("For there"));
+        assert_eq!(seen.title_on(&DeviceType::Android), None);
         assert_eq!(seen.tap.as_deref(), Some("opens https://example.com/there and adds the tags a and b"));
         assert_eq!(
             (seen.buttons, seen.presses),

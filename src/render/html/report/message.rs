@@ -32,8 +32,9 @@ fn bounded(mut seen: Appearance) -> Appearance {
             *text = text.chars().take(TEXT).chain(['…']).collect();
         }
     };
-    let Appearance { label, title, text, fits, buttons, presses, tap, message, unfilled, characters: _, rtl: _ } =
+    let Appearance { label, title, platform_titles, text, fits, buttons, presses, tap, message, unfilled, .. } =
         &mut seen;
+    platform_titles.values_mut().for_each(cut);
     fits.iter_mut().for_each(|fit| cut(&mut fit.shown));
     message.iter_mut().for_each(|message| [&mut message.title, &mut message.text].into_iter().for_each(cut));
     let lists = buttons.iter_mut().chain(presses).chain(unfilled);

@@ -30,7 +30,7 @@ impl PageReport<'_> {
         html! {
             section #requests {
                 h2 { "Requests, in order" }
-                p { "Each is written down before it leaves. Where an apply stops half-way, the next one goes on from there and sends nothing twice." }
+                p { "Each request is logged before it is sent. If an apply stops half-way, the next one continues from there and sends nothing twice." }
                 ol.requests {
                     @for step in steps.iter().take(SHOWN) { (self.request(step, gone.get(&step.number))) }
                 }
