@@ -20,7 +20,7 @@ pub struct Init {
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 
-    /// Write a project file and an empty folder for manifests alone, to begin with `pushplan pull`
+    /// Write only a project file and an empty folder for manifests
     #[arg(long)]
     bare: bool,
 
@@ -65,17 +65,19 @@ impl Init {
             let new = !path.is_dir();
             fs::create_dir_all(&path)
                 .map_err(|error| Failure::new(format!("{} cannot be made: {}", path.display(), describe(&error))))?;
-            lines.push(format!("  {} {MANIFESTS}/", if new { "made " } else { "kept " }));
+            lines.push(format!("  {} {MANIFESTS}/", if new { "wrote" } else { "kept " }));
         }
         if written < files.len() {
             lines.push("Files that were there already are as they were.".to_owned());
         }
-        let command = if self.bare { "pull" } else { "validate" };
-        let next = match &self.folder {
-            Some(folder) => format!("Next: cd {} && pushplan {command}", folder.display()),
-            None => format!("Next: pushplan {command}"),
-        };
-        lines.push(next);
+        let cd = self.folder.as_ref().map(|folder| format!("cd {} && ", folder.display())).unwrap_or_default();
+        lines.push(match self.bare {
+            true => format!(
+                "Next: {cd}pushplan explain kinds, then write manifests in {MANIFESTS}/.\n\
+                 If the service has content already: {cd}pushplan pull"
+            ),
+            false => format!("Next: {cd}pushplan validate"),
+        });
         context.out.print(&lines.join("\n"));
         Ok(Exit::Done)
     }

@@ -242,7 +242,7 @@ fn numbers(told: &ShownRun, plan: &Plan) -> Words {
     Words::new(&text).and(".")
 }
 
-/// A command that goes on from here.
+/// The command to run next.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Next {
     /// What it is for.
@@ -277,6 +277,9 @@ pub fn next(report: &Report, plan: &Plan, again: &Repetition) -> Vec<Next> {
         Ending::Partly if report.denied => {
             found.push(command("Check the app key and the master secret, then", again.go_on()));
         }
+        Ending::Partly if report.steps.iter().any(is_invalid) => {
+            found.push(command("Correct what the service refused in the manifest, then", again.go_on()));
+        }
         Ending::Partly if !report.did_anything(plan) => {
             found.push(command("To try again", again.go_on()));
         }
@@ -290,6 +293,12 @@ pub fn next(report: &Report, plan: &Plan, again: &Repetition) -> Vec<Next> {
         Ending::Ledger { .. } => found.push(command("Once the ledger can be written again", again.go_on())),
     }
     found
+}
+
+/// Whether the service refused the content: the same request is refused again.
+fn is_invalid(step: &StepReport) -> bool {
+    let is_refused = |why: &str| ["HTTP 400", "HTTP 422"].iter().any(|status| why.starts_with(status));
+    matches!(&step.fate, Fate::Failed { why } if is_refused(why))
 }
 
 /// Whether only a person can find out what became of it: it can neither be listed nor be made again.
@@ -356,7 +365,7 @@ pub struct StepLine {
     /// The id of what was created.
     pub id: Option<String>,
     pub why: Option<String>,
-    /// Whether the ledger knows. Left out while the run goes on.
+    /// Whether the ledger knows. Left out while the run continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<bool>,
 }

@@ -151,7 +151,7 @@ fn history_lists_who_applied_what_when() {
     assert_eq!(
         ran.stdout,
         "3  2026-11-15 12:00:11Z  ada on build-7  not ended  1 in doubt\n\
-         2  2026-11-15 12:00:05Z  ada on build-7  in part    1 created, 1 updated, 1 deleted, 1 failed\n\
+         2  2026-11-15 12:00:05Z  ada on build-7  in part    1 replaced, 1 updated, 1 failed\n\
          1  2026-11-15 12:00:01Z  ada on build-7  done       2 created\n\
          \n\
          `pushplan history N` shows the changes of one of them.\n"
@@ -174,7 +174,7 @@ fn history_of_a_run_shows_what_was_before_and_after() {
              ~ templates/winback  updated, id tpl-1\n\
              \x20   push.notification.alert  Hi -> \"Hello \\x1B[2J\"\n\
              \n\
-             ± segments/lapsed  created, id seg-2\n\
+             ± segments/lapsed  replaced, id seg-2\n\
              \x20   criteria.tag  old -> new\n\
              \n\
              + templates/bad  not created: HTTP 400: no\n\
@@ -199,7 +199,7 @@ fn history_is_json_for_programs() {
     let json = |arguments: &[&str]| checked(&story.run(arguments), "history.schema.json");
     let list = json(&["history", "--format", "json"]);
     assert_eq!(list["entries"].as_array().map(Vec::len), Some(3));
-    assert_eq!(list["entries"][1]["counts"], json!({"created": 1, "updated": 1, "deleted": 1, "failed": 1}));
+    assert_eq!(list["entries"][1]["counts"], json!({"replaced": 1, "updated": 1, "failed": 1}));
     assert_eq!(list["entries"][2]["ended"], "not ended");
     let one = json(&["history", "2", "--format", "json"]);
     assert_eq!(one["changes"][1]["before"]["criteria"]["tag"], "old");
@@ -240,7 +240,7 @@ fn what_is_forgotten_is_no_longer_ours() {
     story.end("r3", Ended::Partly);
     story.says(&["forget", "segments/lapsd"], 64, "did you mean segments/lapsed?");
     story.says(&["forget", "pipelines/quite-another"], 64, "it has 3 things; `pushplan history` names them");
-    story.says(&["forget", "lapsed"], 64, "not an address such as segments/lapsed-buyers");
+    story.says(&["forget", "lapsd"], 64, "did you mean segments/lapsed?");
     story.says(&["forget"], 64, "ADDRESS");
     // All or nothing.
     story.says(&["forget", "segments/lapsed", "segments/none"], 64, "nothing at segments/none");
@@ -283,8 +283,11 @@ fn what_is_in_doubt_is_resolved_before_it_is_forgotten() {
     story.says(&["resolve", "scheduled_pushes/sale", "--created", "seen-before"], 64, "was there before");
     story.says(&["resolve", "scheduled_pushes/sale", "--created", ""], 64, "no id");
     assert_eq!(story.ledger().seq, 13, "nothing was written");
-    let ran =
-        story.says(&["resolve", "scheduled_pushes/sale", "--created", "push-9"], 0, "is yours, with the id push-9");
+    let ran = story.says(
+        &["resolve", "scheduled_pushes/sale", "--created", "push-9"],
+        0,
+        "is managed now, with the id push-9",
+    );
     assert!(
         ran.stderr.contains("The run of ada on build-7 since 2026-11-15T12:00:11Z had not ended."),
         "{}",
@@ -295,7 +298,7 @@ fn what_is_in_doubt_is_resolved_before_it_is_forgotten() {
     story.says(&["history"], 0, "by hand      resolved scheduled_pushes/sale");
     story.says(&["history", "4"], 0, "! scheduled_pushes/sale  resolved, id push-9");
     story.says(&["history", "3"], 0, "3 of local: interrupted");
-    story.says(&["resolve", "scheduled_pushes/sale", "--created", "push-9"], 64, "it is yours, with the id push-9");
+    story.says(&["resolve", "scheduled_pushes/sale", "--created", "push-9"], 64, "it is managed, with the id push-9");
     story.says(&["forget", "scheduled_pushes/sale"], 0, "Forgot scheduled_pushes/sale");
 }
 
@@ -305,7 +308,7 @@ fn what_is_not_there_is_said_to_be_absent() {
     story.says(&["resolve", "scheduled_pushes/sale", "--absent"], 0, "scheduled_pushes/sale is not there");
     assert!(story.ledger().open.is_empty());
     // What is known is not made unknown: it would be made a second time.
-    let known = "what became of templates/winback is known: it is yours, with the id tpl-1";
+    let known = "what became of templates/winback is known: it is managed, with the id tpl-1";
     let ran = story.says(&["resolve", "templates/winback", "--absent"], 64, known);
     assert!(ran.stderr.contains("pushplan forget templates/winback"), "{}", ran.stderr);
     assert_eq!(story.owned(), ["segments/lapsed seg-2", "templates/winback tpl-1"]);
@@ -313,7 +316,7 @@ fn what_is_not_there_is_said_to_be_absent() {
     story.seq = story.ledger().seq;
     story.add(Record::Intents(vec![intent("segments/lapsed", Verb::Create, None, json!({}))]));
     story.says(&["resolve", "segments/lapsed", "--created", "seg-2"], 64, "the version of segments/lapsed from before");
-    story.says(&["resolve", "segments/lapsed", "--absent"], 0, "what was there before is still yours");
+    story.says(&["resolve", "segments/lapsed", "--absent"], 0, "the earlier one is still managed");
     assert_eq!(story.owned(), ["segments/lapsed seg-2", "templates/winback tpl-1"]);
     // What becomes of an update is for the plan to find out.
     story.seq = story.ledger().seq;

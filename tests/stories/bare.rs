@@ -51,7 +51,14 @@ fn files_that_declare_nothing_prune_nothing() {
 fn a_takeover_begins_with_a_bare_project() {
     let project = Project { folder: Folder::new() };
     let ran = project.good(&["init", "--bare"]);
-    says(&ran.stdout, &["wrote pushplan.toml", "Next: pushplan pull"]);
+    says(
+        &ran.stdout,
+        &[
+            "wrote pushplan.toml",
+            "Next: pushplan explain kinds, then write manifests in messages/",
+            "content already: pushplan pull",
+        ],
+    );
     assert!(project.folder.path().join("messages").is_dir());
     let mut names: Vec<String> = std::fs::read_dir(project.folder.path())
         .expect("a folder")

@@ -24,6 +24,7 @@ mod limits;
 mod lookups;
 mod loosened;
 mod lost;
+mod managed;
 mod many;
 mod moved_back;
 mod moving;

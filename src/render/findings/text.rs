@@ -1,5 +1,8 @@
 //! Findings for people, in the layout of compilers: what, where, why, and what to do.
 
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::excerpt::{self, Excerpt};
@@ -13,17 +16,42 @@ use crate::text::{count, goes_on};
 pub fn text(report: &CheckReport, style: Style) -> String {
     let renderer = if style.color { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.term_width(style.width);
-    let each: Vec<String> = cores::each(&report.found, |found| one(found, &renderer, style));
+    let (printed, rest) = printed(report);
+    let each: Vec<String> = cores::each(&printed, |found| one(found, &renderer, style));
     let mut out = String::new();
     for one in each {
         out.push_str(&whole_characters(one));
         out.push_str("\n\n");
+    }
+    for ((file, code), number) in rest {
+        let _ = writeln!(out, "{number} more {code} in {}; --format json prints all.\n", one_line(file));
     }
     for line in summary(report).iter().map(String::as_str).chain(report.notes.iter().copied()) {
         out.push_str(line);
         out.push('\n');
     }
     out
+}
+
+/// How many findings of one code are printed for each file.
+const PRINTED: usize = 100;
+
+/// The findings to print, and how many more there are by file and code.
+fn printed<'r>(report: &CheckReport<'r>) -> (Vec<LocatedFinding<'r>>, BTreeMap<(&'r str, &'static str), usize>) {
+    let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut printed = Vec::new();
+    for found in &report.found {
+        let LocatedFinding { finding, sources } = found;
+        let file = finding.at.file().map_or("", |file| &*sources.get(file).path);
+        let number = seen.entry((file, finding.code.name)).or_default();
+        *number += 1;
+        if *number <= PRINTED {
+            printed.push(*found);
+        }
+    }
+    seen.retain(|_, number| *number > PRINTED);
+    seen.values_mut().for_each(|number| *number -= PRINTED);
+    (printed, seen)
 }
 
 /// A long line that begins with dots may begin in the middle of what reads as one character: what is left of it goes.

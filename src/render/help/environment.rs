@@ -40,7 +40,7 @@ pub const GROUPS: &[Group] = &[
     },
     Group {
         about: "Reconciling",
-        variables: &[variable("PUSHPLAN_WEBHOOK", "the URL that is told of drift, where --webhook names none")],
+        variables: &[variable("PUSHPLAN_WEBHOOK", "the URL that drift is posted to, if --webhook names none")],
     },
     Group {
         about: "Places of ledgers",
@@ -99,6 +99,7 @@ pub const GROUPS: &[Group] = &[
                 "the secret of the workflow that `ci init` writes: a credentials.toml",
             ),
             variable("GITHUB_ACTOR", "the user, for the ledger"),
+            variable("GIT_AUTHOR_NAME", "the user, for the ledger; without any of these, `user.name` of git"),
             variable("GITHUB_RUN_ID", "the job, for the ledger"),
             variable("GITHUB_SERVER_URL", "the page of the job, for the ledger"),
         ],

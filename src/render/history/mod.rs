@@ -53,7 +53,7 @@ fn line(deed: &Deed) -> [String; 5] {
 
 fn by_hand(deed: &Deed) -> String {
     let named: Vec<String> =
-        deed.changes.iter().take(NAMED).map(|changed| format!("{} {}", changed.act.done(), changed.address)).collect();
+        deed.changes.iter().take(NAMED).map(|changed| format!("{} {}", word(changed), changed.address)).collect();
     let more = deed.changes.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", named.join(", "))
@@ -61,12 +61,17 @@ fn by_hand(deed: &Deed) -> String {
 
 /// How many things became what.
 fn counts(deed: &Deed) -> Vec<(&'static str, usize)> {
-    let mut done: Vec<&Act> =
-        deed.changes.iter().filter(|changed| changed.is_done()).map(|changed| &changed.act).collect();
-    done.sort();
+    let mut done: Vec<&Changed> = deed.changes.iter().filter(|changed| changed.is_done()).collect();
+    // A replacement creates, and deletes what it replaces.
+    let is_replaced = |changed: &Changed| done.iter().any(|one| is_replacement(one) && one.address == changed.address);
+    let deleted = |changed: &Changed| matches!(changed.act, Act::Step(Verb::Delete)) && is_replaced(changed);
+    let counted: Vec<bool> = done.iter().map(|changed| !deleted(changed)).collect();
+    let mut counted = counted.into_iter();
+    done.retain(|_| counted.next().unwrap_or(true));
+    done.sort_by(|one, other| (&one.act, word(one)).cmp(&(&other.act, word(other))));
     // Each move has an address of its own, and all of them are moves.
-    let same = done.chunk_by(|one, other| one.done() == other.done());
-    let mut words: Vec<(&'static str, usize)> = same.map(|acts| (acts[0].done(), acts.len())).collect();
+    let same = done.chunk_by(|one, other| word(one) == word(other));
+    let mut words: Vec<(&'static str, usize)> = same.map(|all| (word(all[0]), all.len())).collect();
     let failed = |changed: &&Changed| matches!(changed.result, Some(Done::Not { .. }));
     let rest = [
         ("failed", deed.changes.iter().filter(failed).count()),
@@ -74,6 +79,21 @@ fn counts(deed: &Deed) -> Vec<(&'static str, usize)> {
     ];
     words.extend(rest.into_iter().filter(|(_, number)| *number > 0));
     words
+}
+
+/// Whether it was created in the place of another.
+fn is_replacement(changed: &Changed) -> bool {
+    matches!(changed.act, Act::Step(Verb::Create)) && changed.before.is_some()
+}
+
+/// What was done: a plan has the same word for it.
+fn word(changed: &Changed) -> &'static str {
+    match changed.act {
+        Act::Step(Verb::Create) if changed.before.is_some() => "replaced",
+        // It was managed already: `pull` took over what the service has.
+        Act::Step(Verb::Adopt) if changed.before.is_some() => "updated",
+        _ => changed.act.done(),
+    }
 }
 
 fn paint(deed: &Deed) -> Paint {
@@ -119,7 +139,7 @@ pub fn one(target: &str, deed: &Deed, style: Style) -> String {
 fn change(out: &mut String, changed: &Changed, style: Style) {
     let (symbol, paint) = sign(changed);
     let left = Words::after(&format!("{symbol} "), paint).paint(&changed.address.to_string(), Paint::Strong);
-    let word = changed.act.done();
+    let word = word(changed);
     let (result, paint) = match &changed.result {
         Some(Done::Done { .. }) => (to(changed, word), Paint::Plain),
         Some(Done::Not { why }) => (format!("not {word}: {why}"), Paint::Danger),

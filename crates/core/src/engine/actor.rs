@@ -2,8 +2,10 @@
 
 use std::env;
 use std::fs;
+use std::sync::OnceLock;
 
 use jiff::SignedDuration;
+use pushplan_io::git::{Git, LIMIT};
 use pushplan_ledger::Lease;
 
 /// Who is at work here.
@@ -18,12 +20,12 @@ pub struct Actor {
 impl Actor {
     pub fn here() -> Self {
         let said = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-        let users = ["GITHUB_ACTOR", "GITLAB_USER_LOGIN", "USER", "LOGNAME"];
+        let users = ["GITHUB_ACTOR", "GITLAB_USER_LOGIN", "GIT_AUTHOR_NAME", "USER", "LOGNAME"];
         let host = said("HOSTNAME").or_else(|| read("/etc/hostname"));
         let github = said("GITHUB_RUN_ID").zip(said("GITHUB_REPOSITORY")).zip(said("GITHUB_SERVER_URL"));
         let job = github.map(|((run, repository), server)| format!("{server}/{repository}/actions/runs/{run}"));
         Self {
-            user: users.into_iter().find_map(said).unwrap_or_else(|| "unknown".to_owned()),
+            user: users.into_iter().find_map(said).or_else(of_git).unwrap_or_else(|| "unknown".to_owned()),
             host: host.filter(|host| !host.is_empty()),
             job: job.or_else(|| said("CI_JOB_URL")),
         }
@@ -34,6 +36,16 @@ impl Actor {
         let Self { user, host, job } = self;
         Lease { holder: user, host, job, clock: clock(), seconds: length.as_secs() }
     }
+}
+
+/// The author that git has for all repositories of this user.
+fn of_git() -> Option<String> {
+    static NAME: OnceLock<Option<String>> = OnceLock::new();
+    let ask = || {
+        let git = Git::outside(&env::current_dir().ok()?, LIMIT);
+        git.ask(&["config", "--global", "user.name"]).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
+    };
+    NAME.get_or_init(ask).clone()
 }
 
 /// `ada on build-7`, with the job where a CI system says which.

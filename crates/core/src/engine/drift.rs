@@ -74,7 +74,7 @@ impl Workspace {
         let changes = drift.changes.clone();
         let mut told = self.told();
         planner::annotate(&mut told, &changes, &self.units, &ledger, &live, self.composites());
-        let plan = Plan { told, ..Plan::new(about, changes, Vec::new(), Vec::new(), now) };
+        let plan = Plan { told, on_drift: self.on_drift, ..Plan::new(about, changes, Vec::new(), Vec::new(), now) };
         Ok(DriftFound { drift, plan })
     }
 

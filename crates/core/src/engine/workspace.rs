@@ -66,7 +66,7 @@ pub struct Workspace {
     /// How long others believe that a run is at work of which nothing is heard.
     pub lease: SignedDuration,
     max_deletes: Option<usize>,
-    on_drift: OnDrift,
+    pub(super) on_drift: OnDrift,
     /// The safety settings of its files, and where those of the target stand.
     safeguards: Safeguards,
     settings_at: Option<DeclaredAt>,

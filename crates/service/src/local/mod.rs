@@ -23,7 +23,7 @@ use hyper::http::uri::Authority;
 use pushplan_model::text;
 use serde_json::json;
 
-use super::answer::{Answered, Refusal};
+use super::answer::{Answer, Answered, Refusal};
 use super::engine::{Engine, NotDone};
 use super::request::Call;
 use super::request::Request;
@@ -169,6 +169,9 @@ fn is_this_machine(name: &str) -> bool {
 
 /// Answers a request that has been let in. `caller` is the application whose credentials it carries.
 pub async fn answer(engine: &Engine, caller: Option<&str>, mut request: Request) -> Result<Answered, NotDone> {
+    if request.method == "GET" && routes::parts(&request.path).len() == 1 {
+        return Ok(Ok(Answer::ok(200, json!({ "routes": listed() }))));
+    }
     let (route, params) = match find(&request.method, &request.path) {
         Ok(found) => found,
         Err(refusal) => return Ok(Err(refusal)),
@@ -243,13 +246,17 @@ fn keys(engine: &Engine) -> Vec<&str> {
     engine.settings.apps.iter().map(|(key, _)| key.as_str()).collect()
 }
 
+/// Every route, as it is written in a request.
+fn listed() -> Vec<String> {
+    ROUTES.iter().map(|route| format!("{route:?}")).collect()
+}
+
 fn find(method: &str, path: &str) -> Result<(&'static Route, Vec<String>), Refusal> {
     let parts = routes::parts(path);
     let fits = |route: &'static Route| Some((route, routes::matches(&routes::parts(route.path), &parts)?));
     let fitting: Vec<_> = ROUTES.iter().filter_map(fits).collect();
     if fitting.is_empty() {
-        // Whoever looks around here is told what there is.
-        let routes: Vec<String> = ROUTES.iter().map(|route| format!("{route:?}")).collect();
+        let routes = listed();
         return Err(Refusal::not_found("Resource").with(json!({ "error": "there is nothing here", "routes": routes })));
     }
     let possible: Vec<&str> = fitting.iter().map(|(route, _)| route.method).collect();

@@ -13,6 +13,7 @@ pub use text::text;
 use super::{Block, PlanView, content, when, who, words};
 use crate::drift::{Added, Drift};
 use crate::kinds::{self, Create};
+use crate::nouns::on_drift::OnDrift;
 use crate::plan::{Action, Change, Plan};
 use crate::render::Repetition;
 use crate::render::layout::{Row, Words};
@@ -119,7 +120,8 @@ impl<'d> ShownDrift<'d> {
     }
 
     fn put_back(&self, address: &str) -> String {
-        self.again.other(&format!("apply --only {address}"))
+        let allowed = if self.plan.on_drift == OnDrift::Stop { " --on-drift overwrite" } else { "" };
+        self.again.other(&format!("apply --only {address}{allowed}"))
     }
 
     /// `2 changed, 1 added, 14 as applied`.
@@ -146,10 +148,7 @@ impl<'d> ShownDrift<'d> {
             told.push(format!("{differences} {} left to the dashboard (lifecycle.ignore).", are(ignored)));
         }
         if self.unread {
-            told.push(
-                "Your files have errors: what lifecycle.ignore leaves to the dashboard is told like all else."
-                    .to_owned(),
-            );
+            told.push("Your files have errors: fields of lifecycle.ignore are listed with the others.".to_owned());
         }
         if drift.untold > 0 {
             let number = drift.untold;
