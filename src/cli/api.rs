@@ -124,14 +124,14 @@ impl Api {
         let place = if opened.place == origin { origin } else { format!("the {} service at {origin}", opened.place) };
         context.out.note(&exchange::about_to_send(request, &opened.name, &place, context.out.style()));
         context.out.note("It is not written to the ledger.");
-        context.out.ask("Send it? Only `yes` goes on:");
+        context.out.ask("Send it? Type `yes` to continue:");
         let mut answer = String::new();
         let _ = io::stdin().read_line(&mut answer);
         match answer.trim() {
             "yes" => Ok(()),
             _ => Err(Failure::new("not sent: nothing was changed")
                 .kind(FailureKind::Refused)
-                .help("the answer that goes on is `yes`")),
+                .help("type `yes` to continue")),
         }
     }
 

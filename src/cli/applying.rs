@@ -126,7 +126,7 @@ pub enum WhenFailed {
     Continue,
 }
 
-pub(super) const APPLY_THIS: &str = "Apply this plan? Only `yes` goes on:";
+pub(super) const APPLY_THIS: &str = "Apply this plan? Type `yes` to continue:";
 
 /// A run that has ended, and how the command ends that it was for.
 #[derive(Debug)]

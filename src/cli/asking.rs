@@ -99,7 +99,7 @@ pub(crate) async fn rest_of(opened: &Opened, path: &str, first: Value) -> Result
             return Err(Failure::new(format!(
                 "the list has more than {MOST_PAGES} pages, which is all that is followed"
             ))
-            .help(format!("ask for less; it goes on with GET {next}")));
+            .help(format!("request less; the next page is GET {next}")));
         }
         all.push(read(opened, &next).await?);
         path = next;

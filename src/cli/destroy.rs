@@ -48,7 +48,7 @@ impl Destroy {
             let again = again(&confirm);
             return presenting::make(None, &workspace, &request, again, &forms, ExitCodes::TO_APPLY, context);
         }
-        let question = format!("Delete all of this? Only the name of the target, `{}`, goes on:", workspace.target);
+        let question = format!("Delete all of this? Type the name of the target, `{}`, to continue:", workspace.target);
         let asking = Asking {
             question: &question,
             wanted: &workspace.target,

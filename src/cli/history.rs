@@ -47,9 +47,7 @@ impl History {
             (_, Some(deed)) => out.print(&history::one(&target, deed, style)),
         }
         if let Some(Entry { record: Record::Moved { to }, at, actor, .. }) = entries.last() {
-            out.note(&one_line(&format!(
-                "{actor} moved the ledger to {to} at {at:.0}: what came since is told there."
-            )));
+            out.note(&one_line(&format!("{actor} moved the ledger to {to} at {at:.0}: later records are there.")));
         }
         if let Some(note) = ledger::pending(&unwritten) {
             out.note(&note);

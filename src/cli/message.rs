@@ -65,7 +65,7 @@ impl Source {
         declared.spec.parts(&mut parts);
         self.readable(address, &parts, &errors, context)?;
         if parts.said.is_empty() {
-            return Err(Failure::usage(format!("{address} has no message, so that there is nothing to show"))
+            return Err(Failure::usage(format!("{address} has no message, so there is nothing to show"))
                 .help("templates, scheduled pushes, pipelines and experiments have one"));
         }
         if errors.iter().any(|finding| finding.address.as_ref() != Some(address)) {

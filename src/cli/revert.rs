@@ -67,7 +67,7 @@ impl Revert {
             let forms = Forms::one(format, Some(path.clone()));
             return presenting::make(None, &workspace, &request, again, &forms, ExitCodes::TO_APPLY, context);
         }
-        let question = format!("Go back to what was there before {}? Only `yes` goes on:", self.number);
+        let question = format!("Go back to what was there before {}? Type `yes` to continue:", self.number);
         self.how
             .run(&workspace, &request, None, &self.allowed.asking(&question, again), context)
             .inspect(|_| self.remind(context))

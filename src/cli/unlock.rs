@@ -21,7 +21,7 @@ use crate::text::shell_word;
 /// writes its next record.
 #[derive(Debug, Args)]
 pub struct Unlock {
-    /// Which lease: whoever is kept waiting by it is told its id
+    /// Id of the lease; a command that waits for it prints the id
     #[arg(long, value_name = "ID")]
     lease: String,
 
@@ -87,14 +87,12 @@ impl Unlock {
         }
         let over = turn::seems_over(running, Timestamp::now());
         context.out.note(&one_line(&over.unwrap_or_else(|| turn::at_work(running))));
-        context.out.ask("End this lease? Only `yes` goes on:");
+        context.out.ask("End this lease? Type `yes` to continue:");
         let mut answer = String::new();
         let _ = io::stdin().read_line(&mut answer);
         if answer.trim() == "yes" {
             return Ok(());
         }
-        Err(Failure::new("not unlocked: nothing was changed")
-            .kind(FailureKind::Refused)
-            .help("the answer that goes on is `yes`"))
+        Err(Failure::new("not unlocked: nothing was changed").kind(FailureKind::Refused).help("type `yes` to continue"))
     }
 }

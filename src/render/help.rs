@@ -89,7 +89,7 @@ pub fn formats(all: &[Forms]) -> String {
     }
     let _ = write!(
         out,
-        "\nThe first that is named is what a command prints where nothing is said. `plan` prints several at once:\n\
+        "\nA command prints the first one by default. `plan` prints several at once:\n\
          --format markdown --out plan.md --format html --out report.html. Schemas of the JSON forms are in schema/.\n"
     );
     out

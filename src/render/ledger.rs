@@ -56,7 +56,7 @@ pub struct Status<'v> {
     run_is_held: Option<bool>,
     /// Results that could not be written to the ledger.
     unwritten: usize,
-    /// Where the ledger goes on, once it was moved.
+    /// The new place of the ledger, once it was moved.
     moved_to: Option<&'v str>,
     /// Whether the ledger was restored from a backup, and what may have been created since is still to be checked.
     gap_is_open: bool,
@@ -158,7 +158,7 @@ fn at_work(run: &Running) -> String {
 fn cut_off(run: &Running) -> String {
     let over = run.expires.map(|end| format!(" Its lease was over on {}.", time(end))).unwrap_or_default();
     format!(
-        "the run of {} since {} has not ended.{over} The next apply goes on after it.",
+        "the run of {} since {} has not ended.{over} The next apply continues after it.",
         one_line(&run.actor),
         time(run.since)
     )

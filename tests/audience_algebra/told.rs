@@ -191,7 +191,7 @@ fn a_change_is_told_with_who_joins_and_who_leaves() {
         (
             json!({"location_enabled": true}),
             json!({"not": {"location_enabled": false}}),
-            "broader: everyone who matched still matches; others join, such as a device not known to be enabled for location or not",
+            "broader: everyone who matched still matches; others join, such as a device with unknown `location_enabled`",
         ),
         (
             json!({"ios_channel": "c"}),
@@ -324,7 +324,7 @@ fn everyone_is_meant_by_both_of_two_and_by_all_of_a_list() {
     let Answer::No(left_out) = audience::everyone(&audience(&json!({"location_enabled": [true, false]}))) else {
         panic!("a device with an old SDK says neither");
     };
-    assert_eq!(left_out.to_string(), "a device not known to be enabled for location or not");
+    assert_eq!(left_out.to_string(), "a device with unknown `location_enabled`");
 
     let zones = ZONES.iter().map(|zone| grouped("timezone", zone.tag));
     let listed = any(zones.collect());

@@ -74,7 +74,7 @@ fn related_places_nearby_share_the_excerpt() {
 4 |   a: {criteria: {tag: b}}
   |   ^ the second
   |
-  = note: one of the two would be lost without a word
+  = note: one of the two would be lost silently
   = help: remove one of them, or rename it
 
 1 error in 1 file
@@ -368,7 +368,7 @@ fn warnings_fail_only_when_asked_to() {
 4 |     push: {audience: all, device_types: all, notification: {alert: hi, zzz: 1}}
   |                                                                        ^^^ not checked
   |
-  = note: further fields exist here, and pushplan cannot tell whether this is one of them
+  = note: the contract allows further fields here without listing them, so the spelling is not checked
   = help: if it is meant, set `lifecycle: {allow: [YM202]}` on the resource
 
 1 warning in 1 file

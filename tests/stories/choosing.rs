@@ -64,7 +64,10 @@ fn a_pattern_that_means_nothing_is_a_slip() {
     for option in ["--only", "--except"] {
         let ran = project.run(&["apply", "--yes", option, "segments/bse"]);
         assert_eq!(ran.code, 64, "{ran}");
-        says(&ran.stderr, &["`segments/bse` means nothing that is declared or ours", "did you mean segments/base?"]);
+        says(
+            &ran.stderr,
+            &["`segments/bse` matches nothing that is declared or managed", "did you mean segments/base?"],
+        );
     }
     assert_eq!(service.writes(), Vec::<String>::new());
 }

@@ -92,7 +92,7 @@ fn everything_with_one_namesake_is_adopted_at_once() {
     assert_eq!(changes(&project.refused(&[])), ["! segments/c"]);
     let ran = project.run(&["adopt", "segments/a"]);
     assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stderr, &["segments/a is ours already", "pushplan forget segments/a"]);
+    says(&ran.stderr, &["segments/a is managed already", "pushplan forget segments/a"]);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn one_thing_does_not_become_two_resources() {
     project.write("segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: a}}\n");
     let ran = project.run(&["adopt", "segments/b", "--id", &service.segment_id("a")]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["is ours already, under another address"]);
+    says(&ran.stderr, &["is managed already, under another address"]);
 }
 
 #[test]

@@ -180,7 +180,10 @@ templates:
     project.write("templates: {winback: {push: nonsense}}");
     let ran = project.run(&["drift", "--detailed-exitcode"]);
     assert_eq!(ran.code, 2, "{ran}");
-    says(&ran.stdout, &["push.notification.alert  Hello -> Theirs", "Your files have errors: what lifecycle.ignore"]);
+    says(
+        &ran.stdout,
+        &["push.notification.alert  Hello -> Theirs", "Your files have errors: fields of lifecycle.ignore are listed"],
+    );
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn show_puts_the_three_sides_next_to_each_other() {
     says(&ran.stdout, &["ours", "theirs", "lapsed", &id]);
     let ran = project.run(&["show", "segments/laspsed"]);
     assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stderr, &["segments/laspsed is neither declared nor ours", "did you mean segments/lapsed?"]);
+    says(&ran.stderr, &["segments/laspsed is neither declared nor managed", "did you mean segments/lapsed?"]);
 }
 
 #[test]

@@ -61,7 +61,10 @@ fn a_tag_that_leaves_every_device_needs_a_word() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     project.write("tags:\n  gold: {}\n");
-    says(&project.refused(&[]).stdout, &["every device that has this legacy tag loses it, whoever gave it"]);
+    says(
+        &project.refused(&[]).stdout,
+        &["every device that has this legacy tag loses it, also if another system added it"],
+    );
     let words = ["tags/vip would be deleted: every device that has it loses it", "--allow-deletes 1"];
     refused(&project, &service, &[], &words);
     project.good(&["apply", "--yes", "--allow-deletes", "1"]);

@@ -145,7 +145,7 @@ fn a_plan_is_made_beside_somebody_who_is_applying_and_leaves_out_what_that_is_ab
     assert!(!project.good(&["drift"]).stdout.contains("resolve"));
     project.good(&["show", "templates/later"]);
     let ran = project.good(&["plan", "--out", "x.plan", "--wait", "1s"]);
-    says(&ran.stderr, &["Waiting for the end of that."]);
+    says(&ran.stderr, &["Waiting for it to end."]);
     says(&ran.stdout, &["Left out:  segments/a"]);
     signal(&child, "-CONT");
     assert_eq!(ended(child).code, 0);
@@ -161,7 +161,7 @@ fn a_plan_for_later_waits_no_longer_than_the_run_takes_and_knows_what_it_did() {
     let began = Instant::now();
     let ran = project.good(&["plan", "--out", "x.plan"]);
     assert!(began.elapsed() < Duration::from_secs(120), "{:?}: {ran}", began.elapsed());
-    says(&ran.stderr, &[" is applying since 20", "Waiting for the end of that."]);
+    says(&ran.stderr, &[" is applying since 20", "Waiting for it to end."]);
     says(&ran.stdout, &["No changes."]);
     assert_eq!(ended(child).code, 0);
     project.good(&["apply", "x.plan"]);
@@ -171,8 +171,8 @@ fn a_plan_for_later_waits_no_longer_than_the_run_takes_and_knows_what_it_did() {
 fn who_waits_goes_on_once_the_other_has_ended() {
     let (project, service, child) = at_work(LONG);
     let ran = project.good(&["apply", "--yes", "--wait", "1m"]);
-    says(&ran.stderr, &[" is applying since 20", "Waiting for the end of that."]);
-    assert_eq!(ran.stderr.matches("Waiting for the end of that.").count(), 1, "it is said once: {ran}");
+    says(&ran.stderr, &[" is applying since 20", "Waiting for it to end."]);
+    assert_eq!(ran.stderr.matches("Waiting for it to end.").count(), 1, "it is said once: {ran}");
     says(&ran.stdout, &["No changes."]);
     assert_eq!(ended(child).code, 0);
     assert_eq!(service.writes(), ["POST /api/segments"; 2]);
@@ -354,7 +354,7 @@ fn a_dead_run_is_told_as_one_and_is_ended_by_whoever_finds_nothing_to_do() {
     });
     let told = project.good(&["ledger", "status"]).stdout;
     says(&told, &["locked by   nobody", "cut off     the run of grace on build-7 since Thu 1 Jan 2026 12:00:00 UTC"]);
-    says(&told, &["Its lease was over on Thu 1 Jan 2026 12:00:02 UTC.", "The next apply goes on after it."]);
+    says(&told, &["Its lease was over on Thu 1 Jan 2026 12:00:02 UTC.", "The next apply continues after it."]);
     let status = |project: &Project| {
         let ran = project.good(&["ledger", "status", "--format", "json"]);
         assert!(ran.stdout.ends_with("}\n"), "{ran}");

@@ -248,7 +248,7 @@ fn what_is_in_doubt_is_resolved_by_the_key_that_the_files_have() {
     let url = service.get("/api/schedules")["schedules"][0]["url"].as_str().expect("a url").to_owned();
     let id = url.rsplit('/').next().expect("an id");
     let ran = project.good(&["resolve", "scheduled_pushes/offer", "--created", id]);
-    says(&ran.stdout, &["scheduled_pushes/offer is yours, with the id"]);
+    says(&ran.stdout, &["scheduled_pushes/offer is managed now, with the id"]);
     project.good(&["apply", "--yes"]);
     assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
     assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);

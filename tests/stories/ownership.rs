@@ -64,7 +64,7 @@ fn a_project_with_an_error_plans_nothing() {
     ] {
         let ran = project.run(command);
         assert_eq!(ran.code, 3, "{ran}");
-        says(&ran.stderr, &["tagg", "messages.yaml:2:", "the manifests have errors, so that nothing is done"]);
+        says(&ran.stderr, &["tagg", "messages.yaml:2:", "the manifests have errors; nothing was done"]);
         // A plan looks at the service while it reads the files. Nobody else even looks.
         let writes: Vec<String> = if command == ["plan"] { service.writes() } else { service.asked() };
         assert_eq!(writes, [""; 0], "{command:?}");

@@ -2,5 +2,6 @@
 
 mod binaries;
 mod names;
+mod phrases;
 mod rooms;
 mod speed;

@@ -348,7 +348,7 @@ impl Store for GitStore {
             format!("push the commit of record {good} to {} in the place of what is there", self.shown())
         });
         format!(
-            "{how} to go on from record {good}: what was done since is then not known. `pushplan plan` shows it as not yours \
+            "{how} to continue from record {good}: what was done since is then not known. `pushplan plan` shows it as not yours \
              where the service lists it, and as new where it does not: look at the plan, and `pushplan adopt ADDRESS --id ID` \
              what is there already, so that nothing is sent twice"
         )

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 /// How far the clocks of two machines may be apart.
 const APART: SignedDuration = SignedDuration::from_secs(30);
 
-/// What a run tells of itself when it begins. It holds for so many seconds after the newest record of the run: whoever goes on
-/// extends it, and whoever died loses it.
+/// What a run tells of itself when it begins. It holds for so many seconds after the newest record of the run: a run that
+/// continues extends it, and a run that has died loses it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lease {

@@ -143,7 +143,7 @@ pub fn last_good(seq: Seq) -> String {
 pub fn going_on(seq: Seq) -> String {
     match seq.saturating_sub(1) {
         0 => "begin anew".to_owned(),
-        good => format!("go on from record {good}"),
+        good => format!("continue from record {good}"),
     }
 }
 

@@ -39,7 +39,7 @@ impl Clock {
         };
         match (start, kept) {
             (Some(start), Some(kept)) if start < kept => Err(format!(
-                "the data stands at {kept}, and time never goes back: --clock {start} is past; leave --clock out to go on from there, or give a later time or another file"
+                "the data stands at {kept}, and time never goes back: --clock {start} is past; leave --clock out to continue from there, or give a later time or another file"
             )),
             (start, kept) => {
                 let at = start.or(kept);

@@ -23,7 +23,7 @@ pub const SAMPLES: &[Sample] = &[
     },
     Sample {
         name: "service.toml",
-        about: "Who is told of events: pushplan serve --config FILE.",
+        about: "Webhooks that receive events: pushplan serve --config FILE.",
         text: include_str!("webhook/sample.toml"),
     },
 ];

@@ -121,6 +121,6 @@ impl How {
         }
         Err(Failure::new("not applied: nothing was changed")
             .kind(FailureKind::Refused)
-            .help(format!("the answer that goes on is `{wanted}`")))
+            .help(format!("type `{wanted}` to continue")))
     }
 }

@@ -25,7 +25,7 @@ use crate::text::all_of;
 /// Write the workflow that plans on pull requests, applies on the merge and looks for drift each day.
 ///
 /// It knows the targets of the project that have a `base_url`. Pull requests of forks get no secrets, and a plan that is compared
-/// with the branch alone. Nothing that somebody else writes reaches a shell.
+/// with the branch alone. No text from a pull request reaches a shell.
 #[derive(Debug, Args)]
 pub struct Init {
     /// The code host

@@ -129,7 +129,7 @@ impl Looked {
                 None => Check::warning(
                     "cut off",
                     format!("a run since {:.0} has not ended", run.since),
-                    "look at `pushplan plan`; the next apply goes on after it",
+                    "look at `pushplan plan`; the next apply continues after it",
                 ),
             });
         }

@@ -235,7 +235,7 @@ fn trouble(report: &Report) -> Option<Failure> {
     });
     let message = match &report.ending {
         Ending::Done => return None,
-        Ending::Interrupted => "it was stopped before everything was made; the next start goes on".to_owned(),
+        Ending::Interrupted => "it was stopped before everything was created; the next start continues".to_owned(),
         Ending::Conflict => "another apply has begun".to_owned(),
         Ending::Unlocked { by } => format!("its lease was ended by {by}"),
         Ending::Ledger { why } => format!("the ledger could not be written: {why}"),

@@ -35,7 +35,7 @@ fn name(one: &Occasion) -> String {
 
 /// Direct responses for each hundred devices.
 fn rate(counted: &Counted) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "a share is told with one digit")]
+    #[expect(clippy::cast_precision_loss, reason = "a share is shown with one digit")]
     (counted.sends > 0).then(|| counted.direct_responses as f64 * 100.0 / counted.sends as f64)
 }
 
@@ -96,7 +96,7 @@ impl OutcomeView<'_> {
             PushOutcome::NotYet => Row::new(&label, Words::new(&format!("not sent yet: goes out {}", when(one.first)))),
             PushOutcome::Reached(found) => counted(found, Paint::Strong),
             PushOutcome::UnderWay(found) => counted(found, Paint::Strong)
-                .line(Words::new(&format!("goes on until {}, by each device's clock", when(one.last)))),
+                .line(Words::new(&format!("continues until {}, by each device's clock", when(one.last)))),
             PushOutcome::Nobody(found) => counted(found, Paint::Danger)
                 .paint(Paint::Danger)
                 .line(Words::new(&format!("it was for {}, on {}", one.who, one.devices))),

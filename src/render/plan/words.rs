@@ -40,7 +40,7 @@ pub fn notes(view: &PlanView, change: &Change) -> Vec<Row> {
     rows.extend(last_used(view, change));
     rows.extend(may_be_renamed(view, change));
     if view.steps_of(change).iter().any(|step| step.empties_devices()) {
-        let words = format!("every device that has this {} loses it, whoever gave it", noun(change));
+        let words = format!("every device that has this {} loses it, also if another system added it", noun(change));
         rows.push(Row::new("devices", Words::new(&words)).paint(Paint::Danger));
     }
     if change.protect && matches!(change.action, Action::Delete | Action::Replace) {
@@ -99,7 +99,7 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
             let words =
                 format!("someone postponed it, and its time in your files, {}, has passed or is too near", moment(*at));
             asks("too late", words)
-                .line(Words::new("to let it go out then, write its new time into your files"))
+                .line(Words::new("to send it then, write its new time into your files"))
                 .line(Words::new("to call it off, remove it from your files"))
         }
         Reason::TooLate { at } if change.action == Action::Past => plain("past", past::record(*at)),

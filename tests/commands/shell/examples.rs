@@ -11,7 +11,7 @@ use super::{command, pushplan, ran};
 /// Examples that end with another code than 0 here, and with which words: what they are for has not happened in the sample, or they
 /// ask at a terminal.
 const OTHERWISE: [(&str, i32, &str); 7] = [
-    ("pushplan adopt segments/lapsed-buyers", 1, "is ours already"),
+    ("pushplan adopt segments/lapsed-buyers", 1, "is managed already"),
     ("pushplan resolve scheduled_pushes/winback-call --absent", 64, "is known"),
     ("pushplan resolve segments/lapsed-buyers --created 4f2a71c0", 64, "is known"),
     ("pushplan revert 2", 7, "pass --yes"),

@@ -52,7 +52,7 @@ impl From<NotOpened> for Failure {
     fn from(why: NotOpened) -> Self {
         match why {
             NotOpened::Failed(failure) => failure,
-            NotOpened::Invalid(_) => Self::new("the manifests have errors, so that nothing is done")
+            NotOpened::Invalid(_) => Self::new("the manifests have errors; nothing was done")
                 .kind(FailureKind::Invalid)
                 .help("correct them; `pushplan validate` shows them with warnings too"),
         }

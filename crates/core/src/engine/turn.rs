@@ -134,7 +134,7 @@ impl Waiting {
                 self.told = Some(running.run.clone());
                 let words = match seems_over {
                     true => probably_over(running, to_observe),
-                    false => format!("{} Waiting for the end of that.", at_work(running)),
+                    false => format!("{} Waiting for it to end.", at_work(running)),
                 };
                 session.note(&one_line(&format!("{target}: {words}")));
             }

@@ -27,7 +27,7 @@ pub struct GeoPlace {
     pub name: String,
     /// Such as `city` or `province`.
     pub r#type: String,
-    /// What it lies in, such as `{"country": "US", "state": "Oregon"}`.
+    /// The places that contain it, such as `{"country": "US", "state": "Oregon"}`.
     pub context: BTreeMap<String, String>,
     /// South, west, north and east.
     pub bounds: Vec<f64>,

@@ -145,7 +145,7 @@ fn refuse_inside(top: &Path, folder: &Path) -> Result<(), Trouble> {
     if !folder.starts_with(&top) {
         return Ok(());
     }
-    let why = format!("{} lies in the project itself", folder.display());
+    let why = format!("{} is in the project itself", folder.display());
     Err(Trouble::with(
         &why,
         "keep the ledger's repository elsewhere: what comes with a project could bring programs that a push runs",

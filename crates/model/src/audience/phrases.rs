@@ -128,10 +128,10 @@ fn flag(group: &Group, values: &Among, not: bool) -> String {
     match (has("true"), has("false"), not) {
         (true, false, false) => group.noun.to_owned(),
         (false, true, false) => format!("not {}", group.noun),
-        (true, false, true) => format!("not known to be {}", group.noun),
-        (false, true, true) => format!("not known to be not {}", group.noun),
-        (true, true, false) => format!("known to be {} or not", group.noun),
-        (true, true, true) => format!("not known to be {} or not", group.noun),
+        (true, false, true) => format!("not {} or unknown", group.noun),
+        (false, true, true) => format!("{} or unknown", group.noun),
+        (true, true, false) => format!("with known `{}`", group.shorthand),
+        (true, true, true) => format!("with unknown `{}`", group.shorthand),
         (false, false, not) => {
             format!("{}`{}` for {}", if not { "not " } else { "" }, names(values), group.shorthand)
         }

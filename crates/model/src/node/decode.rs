@@ -299,7 +299,7 @@ impl<'n> Fields<'n> {
                     format!("`{}` is not described by the contract; it is passed on as it is", entry.key),
                 )
                 .label("not checked")
-                .note("further fields exist here, and pushplan cannot tell whether this is one of them")
+                .note("the contract allows further fields here without listing them, so the spelling is not checked")
                 .help("if it is meant, set `lifecycle: {allow: [YM202]}` on the resource"),
             );
             // The service adds `ios: {}` by itself: what says nothing is the same as nothing.

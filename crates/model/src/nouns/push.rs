@@ -61,7 +61,7 @@ impl JsonSchema for TriggeredPush {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = Push::json_schema(generator);
-        schema.insert("description".into(), "A push to whoever set off the pipeline.".into());
+        schema.insert("description".into(), "A push to the device that triggered the pipeline.".into());
         if let Some(required) = schema.get_mut("required").and_then(|required| required.as_array_mut()) {
             required.retain(|key| key != "audience");
         }

@@ -132,7 +132,7 @@ impl CaseReader<'_> {
         match (&step.after, &step.at) {
             (Some(after), Some(at)) => {
                 let finding = Finding::new(&codes::YM201, at.span, "`at` cannot stand beside `after`");
-                self.report(finding.label("the time is said twice").related(after.span, "this says it already"));
+                self.report(finding.label("the time is given twice").related(after.span, "this says it already"));
                 None
             }
             (Some(after), None) => {
@@ -272,7 +272,7 @@ impl CaseReader<'_> {
         let at = match (&written.at, &written.after) {
             (Some(at), Some(after)) => {
                 let finding = Finding::new(&codes::YM201, at.span, "`at` cannot stand beside `after`");
-                self.report(finding.label("the time is said twice").related(after.span, "this says it already"));
+                self.report(finding.label("the time is given twice").related(after.span, "this says it already"));
                 return None;
             }
             (Some(time), None) => {

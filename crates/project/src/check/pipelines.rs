@@ -297,7 +297,7 @@ fn describe(links: &[Link], path: &[usize], others: usize) -> Finding {
     };
     let mut finding = Finding::new(&codes::PL104, at, message)
         .label("the circle closes here")
-        .note("whoever taps each message gets the next one, without end");
+        .note("a user who taps each message gets the next one, in an endless loop");
     if others > 0 {
         finding = finding.note(format!("{} in circles with these", text::count(others, "more pipeline")));
     }
@@ -339,7 +339,7 @@ fn same_trigger(subject: &Subject, findings: &mut Findings) {
                 Finding::new(&codes::PL105, at, format!("{address} and {first} both send a push {words}"))
                     .label("the same trigger again")
                     .related(place, format!("{first} starts here"))
-                    .note("whoever sets off the trigger gets all of these messages")
+                    .note("each device that triggers them gets all of these messages")
                     .help(format!(
                         "disable one with `enabled: false`; where both are meant, set `lifecycle: {{allow: [{}]}}` on {address}",
                         codes::PL105.name

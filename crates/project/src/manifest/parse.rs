@@ -477,7 +477,7 @@ fn key_of(
         Finding::new(&codes::YM102, node.span, format!("`{key}` stands here a second time"))
             .label("the second")
             .related(first, "the first")
-            .note("one of the two would be lost without a word")
+            .note("one of the two would be lost silently")
             .help("remove one of them, or rename it")
     });
     (key, problem)

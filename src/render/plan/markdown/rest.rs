@@ -148,7 +148,7 @@ pub fn requests(view: &PlanView, most: usize) -> Cut {
         return Cut::default();
     }
     let head = format!("<details><summary>{}, in order</summary>\n\n", count(sent.len(), "request"));
-    const FOOT: &str = "\nEach is written down before it leaves. Where an apply stops half-way, the next one goes on from there \
+    const FOOT: &str = "\nEach request is logged before it is sent. If an apply stops half-way, the next one continues from there \
                         and sends nothing twice.\n\n</details>\n\n";
     // Each fence is longer than any run of its sign in a line.
     let room = most.saturating_sub(head.len() + FOOT.len() + 2 * LINE + 200);

@@ -32,7 +32,7 @@ pub fn records(
         };
         let owned = known.owned.iter().map(|(address, owned)| (address, owned.id.as_str()));
         if let Some((other, _)) = owned.into_iter().find(|it| has_it(*it)) {
-            let message = format!("{} is ours already, as {other}, and cannot be {} as well", one.id, one.address);
+            let message = format!("{} is managed already, as {other}, and cannot be {} as well", one.id, one.address);
             return Err(Failure::new(one_line(&message)).kind(FailureKind::Refused).help(format!(
                 "one thing has one address: `pushplan mv {other} {}`, or take one of them out",
                 one.address

@@ -167,7 +167,7 @@ fn waiting(ledger: &Ledger, at_work: Option<&str>, is_over: bool, wait: Duration
     let seconds = wait.as_secs() + 1;
     let settled = "until what it sent has taken effect or never will";
     match (at_work, &ledger.run) {
-        (Some(somebody), _) => Some(format!("{somebody} Waiting for the end of that.")),
+        (Some(running), _) => Some(format!("{running} Waiting for it to end.")),
         _ if wait.is_zero() => None,
         (None, Some(run)) if is_over => Some(format!(
             "A run of {} has ended here and could not tell the ledger. Waiting {seconds} s, {settled}.",

@@ -108,7 +108,7 @@ impl Workspace {
 
 /// The failure for a pattern that matches nothing.
 pub fn no_match(none: NoMatch) -> Failure {
-    let failure = Failure::usage(format!("`{}` means nothing that is declared or ours", none.pattern));
+    let failure = Failure::usage(format!("`{}` matches nothing that is declared or managed", none.pattern));
     match none.nearest {
         Some(near) => failure.help(format!("did you mean {near}?")),
         None => failure.help("an address is such as segments/lapsed-buyers; `*` stands for any letters"),

@@ -49,7 +49,7 @@ fn web(subject: &Subject, one: &Dissected, findings: &mut Findings) {
         };
         if !devices.includes(&DeviceType::Web) {
             findings.push(
-                Finding::new(&codes::MS111, place(web), "what is said of `web` is shown nowhere")
+                Finding::new(&codes::MS111, place(web), "the overrides for `web` have no effect")
                     .label("for browsers only")
                     .related(devices.span, "`web` is not among these")
                     .help("add `web` to device_types, or remove the web overrides"),

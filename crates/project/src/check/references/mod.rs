@@ -105,7 +105,7 @@ fn no_template(key: &At<String>, near: Option<&str>) -> Finding {
 fn no_group(name: &At<String>, declared: Option<&str>) -> Finding {
     let finding = Finding::new(&codes::RF103, name.span, format!("no tag group has the name `{name}`"))
         .label("not declared")
-        .note("the service takes any name without a word, and a group that does not exist holds nobody");
+        .note("the service accepts any name silently, and a group that does not exist has no members");
     if let Some(property) = vocabulary::by_shorthand(name) {
         return finding
             .help(format!(

@@ -1,0 +1,116 @@
+//! The English of what users read: phrases that had to be read twice do not come back.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use pushplan_testing::{crates, root, sources};
+
+/// Phrases and the reason against them: what to write instead.
+const PHRASES: [(&str, &str); 19] = [
+    ("without a word", "silently"),
+    ("whoever", "name who acts"),
+    ("is told", "is shown, is reported"),
+    ("are told", "are shown, are reported"),
+    ("is said", "is shown, is reported"),
+    ("are said", "are shown, are reported"),
+    ("lies in", "is in, is stored in"),
+    ("nobody to ask", "cannot ask for confirmation"),
+    ("not known to be", "unknown, or the plain noun"),
+    ("nothing of the kind", "name the thing"),
+    ("slip of the pen", "typo"),
+    ("somebody", "someone, another user"),
+    ("goes on", "continues"),
+    ("go on from", "continue from"),
+    ("made anew", "created again"),
+    ("makes anew", "creates again"),
+    ("lets go of", "forgets, removes from the ledger"),
+    ("let go of", "forget, remove from the ledger"),
+    ("is at work", "holds the lock"),
+];
+
+/// Sentences in which a phrase has its plain meaning.
+const PLAIN: [&str; 2] = ["are told apart", "and it goes on until the"];
+
+/// The string literals of a source file, without its tests and comments.
+fn literals(text: &str) -> Vec<String> {
+    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let (mut found, mut rest) = (Vec::new(), text);
+    while let Some(at) = rest.find(['"', '/', '\'']) {
+        let here = &rest[at..];
+        rest = &rest[at + 1..];
+        if here.starts_with("//") {
+            rest = here.split_once('\n').map_or("", |(_, after)| after);
+        } else if here.starts_with("'\"'") || here.starts_with("'\\\"'") {
+            rest = &here[here[1..].find('\'').map_or(1, |end| end + 2)..];
+        } else if here.starts_with('"') {
+            let mut escaped = false;
+            let end = rest.find(|c| {
+                let ends = c == '"' && !escaped;
+                escaped = c == '\\' && !escaped;
+                ends
+            });
+            let (literal, after) = rest.split_at(end.unwrap_or(rest.len()));
+            // A line that is continued is one text.
+            let words: Vec<&str> = literal.split("\\\n").map(str::trim_start).collect();
+            found.push(words.concat());
+            rest = after.strip_prefix('"').unwrap_or(after);
+        }
+    }
+    found
+}
+
+/// The places of phrases in a text.
+fn found(name: &str, text: &str, into: &mut BTreeSet<String>) {
+    let mut text = text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    for plain in PLAIN {
+        text = text.replace(plain, "");
+    }
+    for (phrase, instead) in PHRASES {
+        let is_word = |at: usize| {
+            let before = text[..at].chars().next_back();
+            let after = text[at + phrase.len()..].chars().next();
+            !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+        };
+        if let Some((at, _)) = text.match_indices(phrase).find(|(at, _)| is_word(*at)) {
+            let from = text[..at].char_indices().rev().nth(40).map_or(0, |(at, _)| at);
+            let line: String = text[from..].chars().take(100).collect();
+            into.insert(format!("{name}: `{phrase}` (write: {instead}) in: {line}"));
+        }
+    }
+}
+
+fn pages(folder: &Path, into: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            pages(&path, into);
+        } else if path.extension().is_some_and(|extension| extension == "md" || extension == "json") {
+            found(&path.display().to_string(), &fs::read_to_string(&path).expect("a text"), into);
+        }
+    }
+}
+
+#[test]
+fn what_users_read_is_plain_english() {
+    let mut all = BTreeSet::new();
+    let is_test = |name: &str| name.ends_with("tests.rs") || name.contains("/tests/");
+    for file in sources(&crates()).into_iter().filter(|file| !is_test(&file.name)) {
+        for literal in literals(&file.text) {
+            found(&file.name, &literal, &mut all);
+        }
+    }
+    for name in ["README.md", "CHANGELOG.md"] {
+        found(name, &fs::read_to_string(root().join(name)).expect("a text"), &mut all);
+    }
+    // The reference of `docs` has the help of all commands and the pages of all codes.
+    pages(&root().join("docs/src"), &mut all);
+    pages(&root().join("schema"), &mut all);
+    assert!(all.is_empty(), "{all:#?}");
+}
+
+#[test]
+fn literals_are_found_and_comments_are_not() {
+    let text = "// \"a\"\nlet b = \"b \\\"c\\\" \\\n    d\"; // \"e\"\nlet q = '\"'; f(\"g\")\n#[cfg(test)]\nmod tests {\n \"h\"";
+    assert_eq!(literals(text), ["b \\\"c\\\" d", "g"]);
+}
