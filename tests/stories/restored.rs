@@ -325,6 +325,22 @@ fn what_the_ledger_knows_and_was_sent_in_a_gap_is_never_created_again() {
     assert_eq!(story.service.writes(), Vec::<String>::new());
 }
 
+/// The ledger does not know what was created in the gap, and no list says which segments it names.
+#[test]
+fn no_segment_is_deleted_that_one_from_the_gap_names() {
+    let story = Story::new("file:");
+    let first = story.machine(FIRST);
+    story.ends(&first, &["apply", "--yes"], 0);
+    let second = story.copied(&first, "segments:\n  c: {criteria: {tag: c}}\n");
+    first.write(&format!("{FIRST}  b: {{criteria: {{and: [{{segment: a}}, {{tag: b}}]}}}}\n"));
+    story.ends(&first, &["apply", "--yes"], 0);
+    story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
+    says(&story.ends(&second, &["plan"], 0).stdout, &["segments/a", "\"b\""]);
+    story.ends(&second, &["apply", "--yes"], 6);
+    let names = story.service.names("/api/segments", "segments", "display_name");
+    assert_eq!(names.iter().filter(|name| ["a", "b", "c"].contains(&name.as_str())).count(), 3, "{names:?}");
+}
+
 /// One list that is empty by mistake proves nothing in a gap either.
 #[test]
 fn what_one_list_does_not_show_after_a_gap_is_looked_for_once_more() {

@@ -14,7 +14,7 @@ use pushplan_model::nouns::level::Level;
 use serde_json::Value;
 use tokio::task::JoinSet;
 
-use crate::live::{Ask, Fetch, Live, Look, Pages, People, PrefetchedLists, Sought, items, take_page};
+use crate::live::{Ask, Fetch, Live, Look, Pages, People, PrefetchedLists, Sought, contradicts_list, items, take_page};
 
 /// How many requests are under way at a time.
 const CONCURRENCY: usize = 8;
@@ -100,8 +100,8 @@ pub(crate) async fn read_listed(
                     known.spec = got.spec;
                 }
             }
-            // It was deleted since it was listed.
-            Meaning::Missing => drop(listed.remove(&id)),
+            // It may name what would be deleted, and answers that contradict each other prove nothing.
+            Meaning::Missing => return Err(Failure::new(contradicts_list(&request))),
             _ => {
                 let failed = || Failure::new(format!("{request} failed: {}", answer.error()));
                 return Err(refusal(reading.origin(), &answer).unwrap_or_else(failed));

@@ -250,9 +250,12 @@ impl<'l> Fetch<'l> {
                 }
                 // One answer does not outweigh the list: it may be what an earlier run created.
                 Meaning::Missing if self.looks_twice() && self.is_candidate(kind, &id) => {}
-                // The second list shows it as well: answers that contradict each other prove nothing.
-                Meaning::Missing if self.stage == Stage::ReadingAgain && self.may_be_ours(kind, &id) => {
-                    return Err(format!("{request}: the list shows it, and its own answer is HTTP 404. Try again"));
+                // The second list shows it as well, or it may have been created in a gap of the ledger: answers that contradict each
+                // other prove nothing.
+                Meaning::Missing
+                    if self.has_gap() || self.stage == Stage::ReadingAgain && self.may_be_ours(kind, &id) =>
+                {
+                    return Err(contradicts_list(&request));
                 }
                 // It was deleted since it was listed.
                 Meaning::Missing => drop(self.live.listed.entry(kind.key).or_default().remove(&id)),
@@ -435,7 +438,6 @@ impl<'l> Fetch<'l> {
     /// The things whose content has to be read: ours if they moved since they were last seen, and what may be ours.
     fn unread(&mut self, kind: &'static Kind) -> Vec<String> {
         let Look { ledger, proof, .. } = self.look.clone();
-        let since_gap = self.names_since_gap(kind);
         let Some(listed) = self.live.listed.get_mut(kind.key) else { return Vec::new() };
         let mut ids = BTreeSet::new();
         for owned in ledger.owned.iter().filter(|(address, _)| address.kind == kind.key).map(|(_, owned)| owned) {
@@ -459,18 +461,22 @@ impl<'l> Fetch<'l> {
             let new = listed.values().filter(|found| found.name == name && !open.intent.seen.contains(&found.id));
             ids.extend(new.map(|found| found.id.clone()));
         }
-        let unread = listed.values().filter(|found| found.spec.is_none() && since_gap.contains(&found.name));
-        ids.extend(unread.map(|found| found.id.clone()));
         ids.extend(self.without_content(kind));
         ids.into_iter().collect()
     }
 
-    /// The things of which nothing is known but that they are listed, where all contents are asked for.
+    /// The things of which nothing is known but that they are listed, if all contents are asked for, or any of them may be ours.
     fn without_content(&self, kind: &'static Kind) -> Vec<String> {
-        let listed = self.live.listed.get(kind.key).filter(|_| self.look.contents.contains(kind.key));
+        let is_asked = self.has_gap() || self.look.contents.contains(kind.key);
+        let listed = self.live.listed.get(kind.key).filter(|_| is_asked);
         let unread = listed.into_iter().flat_map(BTreeMap::values).filter(|found| found.spec.is_none());
         unread.map(|found| found.id.clone()).collect()
     }
+}
+
+/// Says that a list shows something, and that its own answer is that there is none.
+pub(crate) fn contradicts_list(request: &Request) -> String {
+    format!("{request}: the list shows it, and its own answer is HTTP 404. Try again")
 }
 
 /// A segment outside git as the wire names it.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
 use pushplan::exchange::Answer;
-use pushplan::ledger::{Intent, Ledger, Owned, Unconfirmed, Verb};
+use pushplan::ledger::{Gap, Intent, Ledger, Owned, Unconfirmed, Verb};
 use pushplan::live::{Ask, Fetch, Live, LiveState, Look, Proof};
 use pushplan::node::Shared;
 use pushplan::nouns::level::Level;
@@ -173,6 +173,48 @@ fn what_the_first_list_shows_needs_no_second_one() {
     let (live, waits) = story.end();
     assert!(live.disproved.is_empty());
     assert_eq!((waits, &live.listed["segments"]["new"].spec), (0, &Some(segment())));
+}
+
+/// A ledger from a backup: what it does not know may be ours as well.
+fn since_gap(mut ledger: Ledger) -> Ledger {
+    ledger.gap = Some(Gap::new(None, noon(), 9));
+    ledger
+}
+
+/// A copy of it may be all that one list shows.
+#[test]
+fn after_a_gap_one_list_is_not_enough() {
+    let ledger = since_gap(open("segments/a", Verb::Create, None, &segment()));
+    let mut story = Story::new(look(&ledger));
+    story.answer("/api/segments", 200, json!({ "segments": [item("copy")] }));
+    story.answer("/api/segments/copy", 200, content());
+    story.answer("/api/segments", 200, json!({ "segments": [item("copy"), item("new")] }));
+    story.answer("/api/segments/new", 200, content());
+    let (live, waits) = story.end();
+    let shown: Vec<&str> = live.listed["segments"].keys().map(String::as_str).collect();
+    assert_eq!((waits, shown), (1, vec!["copy", "new"]));
+}
+
+/// Whatever it is called, it may name a segment that would be deleted.
+#[test]
+fn after_a_gap_every_content_is_read() {
+    let mut ledger = open("segments/a", Verb::Update, Some("ours"), &segment());
+    ledger.open.clear();
+    ledger.owned.values_mut().for_each(|owned| owned.stamp = Some("1".to_owned()));
+    let list = json!({ "segments": [item("ours"), { "id": "other", "display_name": "other" }] });
+    let other = json!({ "display_name": "other", "criteria": { "segment": "ours" } });
+    let mut story = Story::new(look(&ledger));
+    story.answer("/api/segments", 200, list.clone());
+    assert!(story.end().0.listed["segments"]["other"].spec.is_none(), "without a gap, it is someone else's");
+    let ledger = since_gap(ledger);
+    let mut story = Story::new(look(&ledger));
+    story.answer("/api/segments", 200, list.clone());
+    story.answer("/api/segments/other", 200, other.clone());
+    assert_eq!(story.end().0.listed["segments"]["other"].spec, Some(other.into()));
+    let mut story = Story::new(look(&ledger));
+    story.answer("/api/segments", 200, list);
+    let why = story.answered("/api/segments/other", 404, Value::Null).expect_err("the list shows it");
+    assert!(why.contains("the list shows it"), "{why}");
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! A 404 to a deletion is believed only if another answer agrees.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use pushplan_testing::says;
+use serde_json::json;
 
-use super::{Nth, PIPELINE, PUSH, Site, TRIAL, instead, side_by_side};
+use super::{Nth, PIPELINE, PUSH, Site, TRIAL, instead, path, side_by_side};
 
 const KEPT: &str = "segments:\n  kept: {criteria: {tag: kept}}\n";
 
@@ -34,6 +35,25 @@ fn one_404_to_a_deletion_leaves_nothing_that_sends() {
         assert_eq!(held(&site, list, key), 0, "{list} {level}: it would still send");
         site.matches();
     });
+}
+
+/// A segment of someone else names the one that would be deleted. Only its own answer says so.
+#[test]
+fn one_404_for_a_segment_that_is_listed_lets_nothing_be_deleted_that_it_names() {
+    let theirs = Arc::new(OnceLock::<String>::new());
+    let (named, read) = (theirs.clone(), Nth::default());
+    let site = Site::new(&format!("{KEPT}  old: {{criteria: {{tag: old}}}}\n"), "documented", move |asked, _| {
+        let is_theirs = named.get().is_some_and(|id| path(asked).ends_with(id.as_str()));
+        if is_theirs && read.is(0) { instead("404 Not Found", "") } else { None }
+    });
+    site.apply(0);
+    let id = site.service.segment_id("old");
+    site.service.post("/api/segments", &json!({ "display_name": "theirs", "criteria": { "segment": id } }));
+    theirs.set(site.service.segment_id("theirs")).expect("it is set once");
+    site.project.write(KEPT);
+    says(&site.apply(1).stderr, &["the list shows it, and its own answer is HTTP 404"]);
+    says(&site.apply(6).stdout, &["unmanaged segment \"theirs\"", "still points at it"]);
+    assert_eq!(site.service.segment_id("old"), id);
 }
 
 #[test]

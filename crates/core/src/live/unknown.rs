@@ -1,7 +1,7 @@
 //! Looking for what an earlier run created, or did not: its answer was lost, or its record, in a gap of the ledger. It is absent only
 //! if two complete lists, a settle time apart, do not show it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use pushplan_ledger::{Intent, Verb};
 use pushplan_model::address::Address;
@@ -22,9 +22,12 @@ impl<'l> Fetch<'l> {
     pub(super) fn begin_search(&mut self) {
         let strangers = self.strangers();
         let (mut sought, mut disproved) = (Vec::new(), Vec::new());
+        let has_gap = self.has_gap();
         for intent in self.creations().filter(|intent| self.is_decided_by_lists(&intent.address)) {
             let shown = candidates(&strangers, intent);
-            if self.looks_twice() && !shown.iter().any(|found| found.spec.is_some()) {
+            // Since a gap, a list that shows one of it may have missed another one, which is what was created.
+            let is_enough = !has_gap && shown.iter().any(|found| found.spec.is_some());
+            if self.looks_twice() && !is_enough {
                 sought.push(intent.address.clone());
             } else if !self.looks_twice() && shown.is_empty() {
                 disproved.push(intent.address.clone());
@@ -100,9 +103,9 @@ impl<'l> Fetch<'l> {
         })
     }
 
-    /// The names under which things of a kind may have been created in a gap. Their contents say which segments they need.
-    pub(super) fn names_since_gap(&self, kind: &Kind) -> BTreeSet<String> {
-        self.declared_since_gap().filter(|(address, _)| address.kind == kind.key).map(|(_, name)| name).collect()
+    /// Whether anything that is listed may have been created in a gap of the ledger. Its content says which segments it needs.
+    pub(super) fn has_gap(&self) -> bool {
+        self.look.recovers && self.look.ledger.gap.as_ref().is_some_and(|gap| !gap.is_closed)
     }
 
     fn strangers(&self) -> Strangers<'_> {
