@@ -299,6 +299,7 @@ impl<'k, 's> Comparison<'k, 's> {
         if is_same && stale.is_empty() {
             out.restamp = out.stamp.is_some() && out.stamp != owned.stamp || is_rezoned(unit, owned, self.address);
             out.refresh |= !same(&owned.spec, &desired) || owned.protect != protected;
+            out.refresh |= self.is_repointed(&desired, owned, found);
             return;
         }
         if !stale.is_empty() {

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use pushplan::kinds::{self, Found};
 use pushplan::ledger::{Gap, Intent, Unconfirmed, Verb};
+use pushplan::live::LiveState;
 use pushplan::nouns::level::Level;
 
 use super::world::{World, address, declared};
@@ -167,6 +168,36 @@ fn what_names_a_segment_that_was_found_again_points_at_the_new_one() {
     assert_eq!(world.told(after), told);
     let (_, steps) = world.plan(after);
     assert!([1, 3].iter().all(|at| steps[*at].refs["a"] == "new"), "{steps:#?}");
+}
+
+/// A ledger from a backup knows an id that was replaced since, and nobody knows yet by which.
+#[test]
+fn nothing_new_names_a_segment_that_is_gone() {
+    let after = "segments: {a: {criteria: {tag: x}}, b: {criteria: {and: [{tag: b}, {segment: a}]}}}";
+    let mut world = in_doubt_in(World::in_sync(ONE, Level::Documented), after, "segments/a");
+    world.live.disproved.clear();
+    assert_eq!(world.told(after), "! segments/a InDoubt\n+ segments/b\n0 create segments/b POST /api/segments\n");
+    world.remove("segments/a");
+    assert_eq!(world.told(after), "! segments/a InDoubt\n! segments/b Blocked\n");
+}
+
+/// A ledger from a backup: it knows the new version of a segment, and not that a push was pointed at it since.
+#[test]
+fn the_ledger_learns_that_a_message_names_the_new_version_of_a_segment() {
+    let push = "segments: {a: {criteria: {tag: x}}}\nscheduled_pushes: {p: {schedule: {scheduled_time: 2030-02-01T10:00}, \
+                push: {audience: {segment: a}, device_types: [ios], notification: {alert: Hi}}}}";
+    let mut world = World::in_sync(push, Level::Extended);
+    world.retire("segments/a", "#a");
+    world.ledger.owned.get_mut(&address("segments/a")).unwrap().id = "new".to_owned();
+    let LiveState::There(mut segment) = world.live.units[&address("segments/a")].clone() else { panic!("it is there") };
+    segment.id = "new".to_owned();
+    world.put(&address("segments/a"), segment);
+    world.edit("scheduled_pushes/p", |push| push["push"]["audience"]["segment"] = "new".into());
+    assert_eq!(world.told(push), "! segments/a Retired StillUsed\n0 adopt scheduled_pushes/p\n");
+    let (_, steps) = world.plan(push);
+    assert_eq!(steps[0].refs["a"], "new");
+    world.ledger.owned.get_mut(&address("scheduled_pushes/p")).unwrap().refs.insert("a".into(), "new".into());
+    assert_eq!(world.told(push), "- segments/a Retired\n0 delete segments/a DELETE /api/segments/%23a\n");
 }
 
 /// The thing has the name of the new declaration, and another declaration may have made it.

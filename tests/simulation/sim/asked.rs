@@ -6,7 +6,7 @@ use std::rc::Rc;
 use pushplan::address::Address;
 use pushplan::compare::found_in_gap;
 use pushplan::kinds::{self, Read};
-use pushplan::ledger::{Intent, Record, Resolution};
+use pushplan::ledger::{Intent, Record, Resolution, Verb};
 use pushplan::plan::{Action, Reason, RemoteThing};
 use serde_json::json;
 
@@ -21,32 +21,7 @@ impl World {
         let now = self.now;
         match reason {
             Reason::InDoubt { candidates, .. } => {
-                let address = &self.known_as(address);
-                // What the plan saw may be gone since: people do without it.
-                let is_as_planned = candidates.iter().all(|id| self.is_there(id));
-                if let Some(why) = self.is_known_anyway(address).filter(|_| is_as_planned) {
-                    self.violated(why);
-                }
-                let ours = Origin::Ours(address.clone());
-                let ledger = &self.log.ledger;
-                let known = ledger.owned.get(address).map(|owned| owned.id.clone());
-                let retired: Vec<&String> = ledger.retired.iter().map(|old| &old.id).collect();
-                let made = self.service.objects.iter().filter(|(id, object)| {
-                    object.origin == ours
-                        && (object.body().is_some() || object.begun)
-                        && Some(*id) != known.as_ref()
-                        && !retired.contains(id)
-                });
-                let made = made.max_by_key(|(id, _)| (candidates.contains(*id), std::cmp::Reverse(*id)));
-                let found = match made {
-                    Some((id, _)) => Resolution::Created { id: id.clone() },
-                    None => Resolution::Absent,
-                };
-                self.note(|| format!("a person resolves {address}: {found:?}"));
-                self.log.say(Record::Resolve { address: address.clone(), found }, time::stamp(now));
-                if self.log.ledger.gap.is_some() {
-                    self.forget();
-                }
+                self.resolve_creation(&self.known_as(address), candidates);
                 true
             }
             Reason::DeletedOrSent { id, .. } => {
@@ -63,7 +38,10 @@ impl World {
                 true
             }
             Reason::UnknownSinceGap { .. } => {
-                self.look_into_gap(address);
+                match self.log.ledger.open.get(address).map(|open| open.intent.verb) {
+                    Some(Verb::Create) => self.resolve_creation(address, &[]),
+                    _ => self.look_into_gap(address),
+                }
                 true
             }
             Reason::InDashboard { old: Some(id) } if !done.contains(address) => {
@@ -129,6 +107,35 @@ impl World {
                 true
             }
             _ => false,
+        }
+    }
+
+    /// A person says what became of a creation in an unknown state.
+    fn resolve_creation(&mut self, address: &Address, candidates: &[String]) {
+        // What the plan saw may be gone since: people do without it.
+        let is_as_planned = candidates.iter().all(|id| self.is_there(id));
+        if let Some(why) = self.is_known_anyway(address).filter(|_| is_as_planned) {
+            self.violated(why);
+        }
+        let ours = Origin::Ours(address.clone());
+        let ledger = &self.log.ledger;
+        let known = ledger.owned.get(address).map(|owned| owned.id.clone());
+        let retired: Vec<&String> = ledger.retired.iter().map(|old| &old.id).collect();
+        let made = self.service.objects.iter().filter(|(id, object)| {
+            object.origin == ours
+                && (object.body().is_some() || object.begun)
+                && Some(*id) != known.as_ref()
+                && !retired.contains(id)
+        });
+        let made = made.max_by_key(|(id, _)| (candidates.contains(*id), std::cmp::Reverse(*id)));
+        let found = match made {
+            Some((id, _)) => Resolution::Created { id: id.clone() },
+            None => Resolution::Absent,
+        };
+        self.note(|| format!("a person resolves {address}: {found:?}"));
+        self.log.say(Record::Resolve { address: address.clone(), found }, time::stamp(self.now));
+        if self.log.ledger.gap.is_some() {
+            self.forget();
         }
     }
 

@@ -136,18 +136,18 @@ impl World {
         self.undo_renames();
         let ledger = &self.log.ledger;
         for (id, object) in &mut self.service.objects {
+            let is_its = |open: &&Unconfirmed| {
+                let Unconfirmed { intent, .. } = open;
+                let is_named = name(object.body()) == name(intent.spec.as_deref());
+                intent.verb == Verb::Create
+                    && intent.address.kind == object.kind
+                    && is_named
+                    && !intent.seen.contains(id)
+            };
+            let may_be = ledger.open.values().find(is_its).map(|open| open.intent.address.clone());
             // Somebody's copy of what was intended then could be that creation: nobody could tell.
             if object.origin == Origin::Person && object.is_twin {
-                let is_its = |open: &&Unconfirmed| {
-                    let Unconfirmed { intent, .. } = open;
-                    let is_named = name(object.body()) == name(intent.spec.as_deref());
-                    intent.verb == Verb::Create
-                        && intent.address.kind == object.kind
-                        && is_named
-                        && !intent.seen.contains(id)
-                };
-                object.was =
-                    ledger.open.values().find(is_its).map(|open| open.intent.address.clone()).or(object.was.take());
+                object.was = may_be.clone().or(object.was.take());
             }
             if let Origin::Ours(address) = &object.origin {
                 let is_sought = |open: &Unconfirmed| match open.intent.verb {
@@ -159,6 +159,10 @@ impl World {
                     || ledger.owned.get(address).is_some_and(|owned| owned.id == *id)
                     || ledger.retired.iter().any(|old| old.address == *address && old.id == *id);
                 object.forgotten |= !is_known;
+                // So could what was created under another key since.
+                if object.forgotten {
+                    object.was = may_be.or(object.was.take());
+                }
             }
         }
         // Nobody can tell what takes the place of a message that the ledger does not know.

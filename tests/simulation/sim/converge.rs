@@ -23,8 +23,9 @@ use super::world::{Own, Shared, World};
 const RUNS: usize = 2;
 /// How often is planned at most: a run that writes nothing, or whose plan waits for a push to be sent, does not count.
 const ROUNDS: usize = 8;
-/// How often people look at what is left to them before a run.
-const LOOKS: usize = 4;
+/// How often people look at what is left to them before a run. While they answer, times pass, and an answer about a gap of the
+/// ledger can show that a time has.
+const LOOKS: usize = 8;
 
 pub fn converge(world: &Shared, tasks: &mut Tasks) {
     // Nothing is applied any more.

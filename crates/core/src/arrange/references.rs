@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{Arranging, is_late, makes, segment};
 use crate::compare::{Compared, Situation};
+use crate::live::LiveState;
 use crate::plan::{Action, Step};
 
 /// What names a segment that neither exists nor is made by this plan, with what it waits for.
@@ -19,8 +20,11 @@ pub(super) fn blocked(compared: &[Compared], situation: &Situation) -> BTreeMap<
         return BTreeMap::new();
     }
     let is_made = |one: &Compared| makes(one) && !is_late(&one.change);
-    let mut there: BTreeSet<&Address> = situation.ledger.owned.keys().collect();
-    there.extend(compared.iter().filter(|one| is_made(one) || one.owned.is_some()).map(|one| &one.change.address));
+    // What was found again has another id than the ledger knows.
+    let is_found =
+        |one: &Compared| one.recovered.is_some() || one.owned.is_some() && !is_gone(situation, &one.change.address);
+    let mut there: BTreeSet<&Address> = situation.ledger.owned.keys().filter(|it| !is_gone(situation, it)).collect();
+    there.extend(compared.iter().filter(|one| is_made(one) || is_found(one)).map(|one| &one.change.address));
     there.extend(situation.under_way);
     let mut blocked: BTreeMap<Address, Vec<Address>> = BTreeMap::new();
     loop {
@@ -31,7 +35,7 @@ pub(super) fn blocked(compared: &[Compared], situation: &Situation) -> BTreeMap<
             let by: Vec<Address> = named(api.audiences(), desired)
                 .into_iter()
                 .map(segment)
-                .filter(|it| !there.contains(it) || (blocked.contains_key(it) && !is_owned(situation, it)))
+                .filter(|it| !there.contains(it) || (blocked.contains_key(it) && !is_there(situation, it)))
                 .collect();
             if !by.is_empty() {
                 blocked.entry(one.change.address.clone()).or_insert(by);
@@ -43,18 +47,32 @@ pub(super) fn blocked(compared: &[Compared], situation: &Situation) -> BTreeMap<
     }
 }
 
-fn is_owned(situation: &Situation, address: &Address) -> bool {
-    situation.ledger.owned.contains_key(address)
+/// Whether a segment that the ledger knows is on the service, as far as anything shows.
+fn is_there(situation: &Situation, address: &Address) -> bool {
+    situation.ledger.owned.contains_key(address) && !is_gone(situation, address)
+}
+
+/// Whether the service no longer has a segment under the id that the ledger knows: nothing new may name that one.
+fn is_gone(situation: &Situation, address: &Address) -> bool {
+    *situation.live.of(address) == LiveState::Absent
 }
 
 impl Arranging<'_> {
-    /// The ids of the segments that something names by now. What it named before and does not name any more holds no segment back.
+    /// The ids of the segments that something names by now: those that the service shows, or else those that the ledger knows. What
+    /// it named before and does not name any more holds no segment back.
     pub(super) fn pointed_at(&self, address: &Address, spec: &Value, owned: &Owned) -> BTreeMap<String, String> {
-        let id = |key: &str| {
-            let now = self.situation.ledger.owned.get(&segment(key)).map(|owned| &owned.id);
-            Some((key.to_owned(), owned.refs.get(key).or(now)?.clone()))
+        let audiences = kinds::api(address).audiences();
+        let shown = match self.situation.live.of(address) {
+            LiveState::There(found) => found.spec.as_ref().map(|spec| segments(audiences, spec)),
+            LiveState::Absent | LiveState::Untold => None,
         };
-        segments(kinds::api(address).audiences(), spec).into_iter().filter_map(id).collect()
+        let is_shown = |id: &&String| shown.as_ref().is_some_and(|shown| shown.contains(&id.as_str()));
+        let id = |key: &str| {
+            let before = owned.refs.get(key);
+            let now = self.situation.ledger.owned.get(&segment(key)).map(|owned| &owned.id);
+            Some((key.to_owned(), now.filter(is_shown).or(before).or(now)?.clone()))
+        };
+        segments(audiences, spec).into_iter().filter_map(id).collect()
     }
 
     /// What is written names segments that exist, or waits for the step that makes them.

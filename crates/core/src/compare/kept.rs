@@ -54,7 +54,7 @@ impl Comparison<'_, '_> {
         self.api.has_runs() && self.api.runs(&owned.spec.tree()).is_some_and(begun)
     }
 
-    /// Whether each segment that it names is the one that has that key by now.
+    /// Whether each segment that it names is the one that has that key by now, as the service and the ledger have it.
     fn points_right(&self, owned: &Owned, spec: Option<&Shared>) -> bool {
         let (own, read) = (owned.spec.tree(), spec.map(Shared::tree));
         let audiences = self.api.audiences();
@@ -63,10 +63,8 @@ impl Comparison<'_, '_> {
             let address = segment_address(key);
             let now = self.situation.ledger.owned.get(&address).map(|segment| &segment.id);
             let Some(now) = self.known.renewed.get(&address).or(now) else { return true };
-            match &read {
-                Some(ids) => ids.contains(now.as_str()),
-                None => owned.refs.get(key).is_none_or(|id| id == now),
-            }
+            let is_shown = read.as_ref().is_none_or(|ids| ids.contains(now.as_str()));
+            is_shown && owned.refs.get(key).is_none_or(|id| id == now)
         })
     }
 }

@@ -36,6 +36,20 @@ impl Comparison<'_, '_> {
         stale
     }
 
+    /// Whether the service shows that it names the segments as they are now, and the ledger knows an earlier version: after a restore
+    /// from a backup. What the ledger believes to be named is never deleted.
+    pub(super) fn is_repointed(&self, desired: &Value, owned: &Owned, found: Option<&Found>) -> bool {
+        let Some(spec) = found.and_then(|found| found.spec.as_ref()) else { return false };
+        let audiences = self.api.audiences();
+        let shown = segments(audiences, spec);
+        segments(audiences, desired).into_iter().any(|key| {
+            let now = self.situation.ledger.owned.get(&segment_address(key)).map(|target| &target.id);
+            let before = owned.refs.get(key).filter(|before| Some(*before) != now);
+            before.is_some_and(|before| !shown.contains(&before.as_str()))
+                && now.is_some_and(|now| shown.contains(&now.as_str()))
+        })
+    }
+
     /// The ids of earlier versions that it points at, by the keys of those segments.
     pub(super) fn outdated(&self, stale: &[Address], owned: &Owned, found: Option<&Found>) -> BTreeMap<String, String> {
         let read = found.and_then(|found| found.spec.as_ref());
