@@ -197,6 +197,31 @@ fn what_two_of_would_do_no_harm_is_made_also_where_the_old_one_is_left_out() {
     assert_eq!(service.templates(), ["new", "old"]);
 }
 
+/// The API of a documented target cannot cancel the push.
+#[test]
+fn a_push_that_becomes_an_experiment_goes_first() {
+    let variant =
+        "      - {push: {notification: {alert: The sale begins}}, schedule: {scheduled_time: 2031-01-01T10:00}}\n";
+    let trial = "experiments:\n  sale:\n    audience: {tag: x}\n    device_types: [ios]\n    variants:\n";
+    let trial = format!("{trial}{variant}{}", variant.replace("The sale", "It"));
+    let project = Project::documented(
+        "scheduled_pushes:\n  sale:\n    schedule: {scheduled_time: 2031-01-01T10:00}\n    push: {audience: {tag: x}, \
+         device_types: [ios], notification: {alert: The sale begins}}\n",
+    );
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(&trial);
+    service.forget();
+    let plan = project.run(&["plan"]);
+    says(
+        &plan.stdout,
+        &["scheduled_pushes/sale is similar", "two would message people twice", "see to the old one first"],
+    );
+    assert!(!plan.stdout.contains("rename"), "{plan}");
+    assert_eq!(project.run(&["apply", "--yes"]).code, 6);
+    assert_eq!(service.writes(), Vec::<String>::new());
+}
+
 #[test]
 fn a_push_that_cannot_be_deleted_has_no_second_one_beside_it() {
     let segment = "segments:\n  a: {criteria: {tag: x}}\n";

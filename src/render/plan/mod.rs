@@ -234,7 +234,9 @@ impl<'p> PlanView<'p> {
                     Reason::Repoint { to, .. } => {
                         to.iter().for_each(|address| users.entry(address).or_default().push(change));
                     }
-                    Reason::LooksRenamed { from, .. } => drop(successors.insert(from, change)),
+                    Reason::LooksRenamed { from, .. } if from.kind == change.address.kind => {
+                        successors.insert(from, change);
+                    }
                     _ => {}
                 }
             }

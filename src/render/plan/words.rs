@@ -230,6 +230,11 @@ fn looks_renamed(
     let say = format!("lifecycle: {{renamed_from: {}}}", yaml_text(&from.key));
     let at = change.place.as_ref().map(|place| format!(" at {}:{}", place.file, place.line)).unwrap_or_default();
     let write = format!("write this beneath `{}:`{at}: ", change.address.key);
+    // A resource of another kind cannot be the same one under another key.
+    let is_rename = from.kind == change.address.kind;
+    if change.action != Action::ByHand && !is_rename {
+        return Row::new("waits", Words::new(&format!("{from} {says}, and is deleted first")));
+    }
     if change.action != Action::ByHand {
         let words = match past {
             true => format!("is this a rename? {from} {says}, has had its time and is no longer in your files"),
@@ -253,18 +258,20 @@ fn looks_renamed(
     let is_there = if in_doubt { "may be there" } else { "is still there" };
     let says = if similar.is_empty() { "says the same or has its name" } else { &says };
     let words = format!("{from} {says}, and {is_there}: two would message people twice");
-    let row = Row::new("waits", Words::new(&words))
-        .paint(Paint::Asks)
-        .line(Words::new(&format!("is this a rename? If so, {write}")).copy(&say));
+    let mut row = Row::new("waits", Words::new(&words)).paint(Paint::Asks);
+    if is_rename {
+        row = row.line(Words::new(&format!("is this a rename? If so, {write}")).copy(&say));
+    }
+    let first = |words: &str| Words::new(&if is_rename { format!("if not, {words}") } else { words.to_owned() });
     let first = match in_doubt {
-        true => Words::new("if not, say first what became of the old one: ")
+        true => first("say first what became of the old one: ")
             .copy(&view.again.other(&format!("resolve {from} --created ID")))
             .and(" or ")
             .copy(&view.again.other(&format!("resolve {from} --absent"))),
         false if is_by_hand(view, from) => {
-            Words::new("if not, see to the old one first: ").copy(&view.again.other(&format!("apply --done {from}")))
+            first("see to the old one first: ").copy(&view.again.other(&format!("apply --done {from}")))
         }
-        false => Words::new("if not, do not leave the old one out: it is deleted first"),
+        false => first("do not leave the old one out: it is deleted first"),
     };
     let row = row.line(first);
     if similar.is_empty() || in_doubt {

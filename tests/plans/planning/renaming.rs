@@ -101,6 +101,28 @@ fn what_goes_and_what_comes_with_the_same_words_may_be_a_rename() {
     assert!(!world.told(&after.replace("tag: x", "tag: z")).contains("LooksRenamed"));
 }
 
+/// An experiment with the time and the audience of a push takes its place: people would get both.
+#[test]
+fn a_message_that_becomes_one_of_another_kind_waits_for_the_old_one() {
+    let push = "scheduled_pushes: {sale: {schedule: {scheduled_time: 2031-01-01T10:00}, push: {audience: {tag: x}, \
+                device_types: [ios], notification: {alert: The sale begins}}}}";
+    let trial = "experiments: {sale: {audience: {tag: x}, device_types: [ios], variants: [\
+                 {push: {notification: {alert: The sale begins}}, schedule: {scheduled_time: 2031-01-01T10:00}}, \
+                 {push: {notification: {alert: It begins}}, schedule: {scheduled_time: 2031-01-01T10:00}}]}}";
+    assert_eq!(
+        World::in_sync(push, Level::Documented).told(trial),
+        "! experiments/sale LooksRenamed\n! scheduled_pushes/sale InDashboard\n"
+    );
+    let told = World::in_sync(push, Level::Extended).told(trial);
+    let deletes = "0 delete scheduled_pushes/sale DELETE /api/schedules/%23sale\n";
+    assert!(
+        told.contains(deletes) && told.ends_with("1 create experiments/sale POST /api/experiments after 0\n"),
+        "{told}"
+    );
+    let other = trial.replace("tag: x", "tag: y").replace("2031-01-01", "2032-01-01");
+    assert!(World::in_sync(push, Level::Documented).told(&other).starts_with("+ experiments/sale\n"));
+}
+
 const PIPELINE: &str = "pipelines: {old: {name: Welcome, enabled: true, immediate_trigger: {tag_added: v}, outcome: {push: {device_types: [ios], notification: {alert: A}}}}}";
 
 #[test]

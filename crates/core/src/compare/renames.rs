@@ -71,8 +71,8 @@ struct Going<'c> {
     named: BTreeMap<(&'c str, String), (&'c Address, bool)>,
     /// Those that have begun, by what they said, whenever that was: they have had their time, or the rest of them is called off.
     begun: BTreeMap<(&'c str, Digest), (&'c Address, Old)>,
-    /// Those that message people, by their kinds: a new message may be one of them, edited.
-    messages: BTreeMap<&'c str, Vec<(&'c Address, Old, Sketch)>>,
+    /// Those that message people: a new message may be one of them, edited, also one of another kind.
+    messages: Vec<(&'c Address, Old, Sketch)>,
 }
 
 /// What became of something that says the same.
@@ -157,7 +157,7 @@ fn lookalikes(compared: &[Compared], situation: &Situation) -> Vec<(usize, Addre
                     (true, false) => Old::Stays,
                     (true, true) => Old::InDoubt,
                 };
-                going.messages.entry(&address.kind).or_default().push((address, is, old.sketch(address, spec)));
+                going.messages.push((address, is, old.sketch(address, spec)));
             }
             if stays {
                 let name = kinds::api(address).name(spec);
@@ -188,8 +188,8 @@ fn lookalikes(compared: &[Compared], situation: &Situation) -> Vec<(usize, Addre
             says.iter().find_map(|says| going.begun.get(says)).copied()
         };
         let begun = if going.begun.is_empty() { None } else { begun() };
-        let similar = going.messages.get(&*address.kind).filter(|_| api.messages(desired));
-        let similar: Vec<_> = similar.map(|all| new.similar(address, desired, all)).unwrap_or_default();
+        let is_message = !going.messages.is_empty() && api.messages(desired);
+        let similar = if is_message { new.similar(address, desired, &going.messages) } else { Vec::new() };
         // What stays counts before what goes: with that one, there would be two.
         let waits = |(_, old, _): &&(&Address, Old, _)| matches!(old, Old::Stays | Old::InDoubt);
         let goes: Vec<&Address> = says.iter().filter_map(|says| going.goes.get(says)).flatten().copied().collect();
