@@ -85,14 +85,16 @@ fn groups_of_triggers_and_of_the_service_are_looked_up_too() {
 }
 
 #[test]
-fn many_names_that_lead_nowhere_are_all_told_without_delay() {
+fn many_names_that_lead_nowhere_are_counted() {
     let number = 4_000;
     let mut manifest = String::from("segments:\n");
     for n in 0..number {
         manifest += &format!("  known-{n}: {{criteria: {{segment: knwon-{n}}}}}\n");
     }
     let ran = validate(&manifest);
-    assert_eq!(times(&ran, "RF101"), number);
+    assert_eq!(times(&ran, "RF101"), 100);
+    assert!(ran.stdout.contains(&format!("\n{} more RF101 in ", number - 100)), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("\n4000 errors in 1 file\n"), "{}", ran.stdout);
 }
 
 #[test]
