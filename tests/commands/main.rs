@@ -5,6 +5,7 @@ mod codes;
 mod console;
 mod device_tests;
 mod embed;
+mod examples;
 mod explain;
 mod init;
 mod readme;

@@ -1,5 +1,6 @@
 //! Many applications from one repository: a matrix of targets, groups, plans and applies of several, and promotion.
 
+mod built_in;
 mod folding;
 mod ledgers;
 mod promoting;
