@@ -8,5 +8,6 @@ mod embed;
 mod examples;
 mod explain;
 mod init;
+mod picture;
 mod readme;
 mod shell;
