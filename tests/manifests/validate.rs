@@ -377,6 +377,17 @@ fn warnings_fail_only_when_asked_to() {
     assert_ran(&run(&["--fail-on", "warning"]), 3, expected, "");
 }
 
+#[test]
+fn of_very_many_unknown_keys_in_one_map_the_rest_is_counted() {
+    let keys: String = (0..5_000).map(|number| format!("    unknown_{number}: 1\n")).collect();
+    let folder = Folder::project(&format!("segments:\n  a:\n    criteria: {{country: US}}\n{keys}"));
+    let ran = folder.run(&["validate", "--format", "jsonl"]);
+    assert_eq!(ran.code, 3);
+    let found: Vec<&str> = ran.stdout.lines().filter(|line| line.contains("YM201")).collect();
+    assert_eq!(found.len(), 1_001);
+    assert!(found.iter().any(|line| line.contains("4000 more unknown keys in this map")), "{:?}", found.last());
+}
+
 /// The warning and the built-in service agree: what is called refused is refused, and the rest is accepted.
 #[test]
 fn an_undescribed_field_is_called_refused_if_the_built_in_service_refuses_it() {

@@ -267,9 +267,15 @@ impl<'n> Fields<'n> {
         }
         self.too_high(&mut unknown, |_| true, reader);
         let possible = if reader.wire { self.on_wire(known) } else { known.to_vec() };
-        for entry in unknown {
+        for entry in unknown.iter().take(MOST_UNKNOWN) {
             let above = reader.is_above(&entry.key);
             reader.report(if above { levels::too_low(entry) } else { unknown_key(entry, &possible) });
+        }
+        if let Some(next) = unknown.get(MOST_UNKNOWN) {
+            let more = text::count(unknown.len() - MOST_UNKNOWN, "more unknown key");
+            reader.report(
+                Finding::new(&codes::YM201, next.key.span, format!("{more} in this map")).label("the first of them"),
+            );
         }
     }
 
@@ -325,6 +331,9 @@ impl<'n> Fields<'n> {
         }
     }
 }
+
+/// How many unknown keys of one map have a finding each. The rest is counted: a generated file can have a million.
+const MOST_UNKNOWN: usize = 1_000;
 
 /// The finding for a key that the contract does not describe, where it says that there are more than it describes.
 fn undescribed(entry: &MapEntry, is_accepted: bool) -> Finding {
