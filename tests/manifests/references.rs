@@ -92,7 +92,8 @@ fn many_names_that_lead_nowhere_are_all_told_without_delay() {
         manifest += &format!("  known-{n}: {{criteria: {{segment: knwon-{n}}}}}\n");
     }
     let ran = validate(&manifest);
-    assert_eq!(times(&ran, "RF101"), number);
+    // The text form shows the first of them and counts all.
+    assert!(ran.stdout.contains(&format!("{number} errors in 1 file")), "{}", ran.stdout.len());
 }
 
 #[test]
