@@ -29,14 +29,11 @@ pub enum Exit {
 pub const EXITS: [(Exit, &str); 11] = [
     (Exit::Done, "done; a plan with changes too"),
     (Exit::Failed, "failed"),
-    (Exit::Changes, "there are changes, with `--detailed-exitcode` alone"),
+    (Exit::Changes, "there are changes; only with `--detailed-exitcode`"),
     (Exit::Findings, "manifests are invalid, or findings reach the level of `--fail-on`"),
     (Exit::Credentials, "credentials are missing or refused"),
     (Exit::Stale, "the saved plan is out of date, or the merged files are not what was approved"),
-    (
-        Exit::Partly,
-        "applied in part, or manual steps are left; pulled, and something is left to be edited, taken out or decided by hand",
-    ),
+    (Exit::Partly, "applied in part, manual steps are left, or `pull` left something to edit, remove or decide"),
     (Exit::Refused, "refused by a guard; a plan that `apply` would refuse"),
     (Exit::Usage, "the command line is wrong"),
     (Exit::Interrupted, "interrupted by Ctrl-C"),

@@ -28,7 +28,7 @@ pub struct Adopt {
     #[arg(value_name = "ADDRESS", required_unless_present = "all_matching")]
     addresses: Vec<String>,
 
-    /// Which one, where several have the name
+    /// Id of the one to adopt, if several have the name
     #[arg(long, value_name = "ID", conflicts_with = "all_matching")]
     id: Option<String>,
 
@@ -116,7 +116,7 @@ impl Adopt {
         workspace.append(opened, &planned.ledger, Record::Adopt(adopted)).await?;
         for (address, _) in chosen.iter().filter(|(address, _)| cannot_be_read(address, opened.level)) {
             context.out.note(&format!(
-                "{address} is adopted on your word, as your files say it: this API cannot show whether it is there."
+                "{address} is adopted as your files declare it: this API cannot show whether it exists."
             ));
         }
         let lines: Vec<String> = chosen.iter().map(|(address, id)| format!("< {address}  {id}")).collect();
@@ -164,14 +164,14 @@ impl Adopt {
                 (None, [id]) => id.clone(),
                 (None, []) if cannot_be_read(&address, level) => {
                     return Err(Failure::new(format!("this API cannot say whether the service has {address}"))
-                        .help(format!("if it is there: pushplan adopt {address} --id ID")));
+                        .help(format!("if it exists: pushplan adopt {address} --id ID")));
                 }
                 (None, []) if namesakes.in_doubt.contains_key(&address) => {
                     return Err(doubtful(&address, &namesakes.in_doubt[&address]));
                 }
                 (None, []) => {
                     return Err(Failure::new(format!("nothing on the service has the name of {address}"))
-                        .help("name the thing that is meant with --id, or let `pushplan apply` create it"));
+                        .help("name one with --id, or let `pushplan apply` create it"));
                 }
                 (None, ids) => return Err(several(&address, ids)),
             };
@@ -238,7 +238,7 @@ fn doubtful(address: &Address, ids: &[String]) -> Failure {
         [one] => format!(", and {one} may be it"),
         ids => format!(", and each of these may be it: {}", ids.join(", ")),
     };
-    Failure::new(format!("what became of {address} is not known since an earlier run{which}"))
+    Failure::new(format!("the state of {address} is unknown since an earlier run{which}"))
         .kind(FailureKind::Refused)
         .help(format!("pushplan resolve {address} --created ID, or --absent if it is not on the service"))
 }

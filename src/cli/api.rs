@@ -43,7 +43,7 @@ pub struct Api {
     #[arg(long, value_name = "FILE")]
     body: Option<String>,
 
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
 
@@ -67,7 +67,7 @@ impl Api {
     pub fn run(&self, context: &Context) -> Ended {
         let is_read = self.method == Method::Get;
         if self.paginate && !is_read {
-            return Err(Failure::usage("--paginate goes with GET alone"));
+            return Err(Failure::usage("--paginate works only with GET"));
         }
         if is_read && self.body.is_some() {
             return Err(Failure::usage("a GET has no body").help("say what you look for in the query: PATH?name=value"));
@@ -159,7 +159,7 @@ impl Api {
             Meaning::Refused => Err(failure("was refused".to_owned())),
             Meaning::Busy => Err(failure("came at a bad time".to_owned()).help("nothing was done; try again later")),
             Meaning::Unknown if request.method == Method::Get => Err(failure("failed".to_owned())),
-            Meaning::Unknown => Err(failure("failed, and may have been done all the same".to_owned()).help(LOOK)),
+            Meaning::Unknown => Err(failure("failed, but may have taken effect".to_owned()).help(LOOK)),
         }
     }
 }
@@ -207,7 +207,7 @@ fn body(from: &str) -> Result<String, Failure> {
     match serde_json::from_str::<serde::de::IgnoredAny>(&text) {
         Ok(_) => Ok(text),
         Err(error) => Err(Failure::new(format!("the body in {name} is not JSON: {error}"))
-            .help("nothing was sent; the service takes JSON alone")),
+            .help("nothing was sent; the service accepts only JSON")),
     }
 }
 
@@ -232,7 +232,7 @@ fn path(written: &str) -> Result<String, String> {
     const START: &str = "/api/";
     let is_plain = |c: char| c.is_ascii_graphic() && c != '\\';
     if written.contains("://") && !written.starts_with('/') {
-        return Err("write the path alone, such as /api/segments: the target says which server it is on".to_owned());
+        return Err("write only the path, such as /api/segments: the target names the server".to_owned());
     }
     if let Some(wrong) = written.chars().find(|c| !is_plain(*c)) {
         let code: String = wrong.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect();
@@ -254,7 +254,7 @@ fn path(written: &str) -> Result<String, String> {
         matches!(part.as_str(), "." | "..")
     };
     if alone.split('/').any(is_dots) {
-        return Err("a path leads where it says: `.` and `..` are no parts of it".to_owned());
+        return Err("a path cannot contain `.` or `..`".to_owned());
     }
     Ok(written.to_owned())
 }
@@ -270,7 +270,7 @@ mod tests {
             assert_eq!(path(good).as_deref(), Ok(good));
         }
         for (wrong, says) in [
-            ("https://evil.example/api/segments", "the path alone"),
+            ("https://evil.example/api/segments", "only the path"),
             ("//evil.example/api", "begins with /api/"),
             ("/\\evil.example/api", "%5C"),
             ("/api/../x", "no parts of it"),

@@ -18,7 +18,7 @@ use crate::render::Format;
 /// Make the service match the manifests.
 #[derive(Debug, Args)]
 pub struct Apply {
-    /// A saved plan, or a folder of them; without one, a plan is made, shown and asked about
+    /// Saved plan, or folder of saved plans [default: make a plan, show it and ask for confirmation]
     #[arg(value_name = "PLAN")]
     plan: Option<PathBuf>,
 
@@ -31,7 +31,7 @@ pub struct Apply {
     #[command(flatten)]
     approved: Approved,
 
-    /// Say that what the plan asks for by hand has been done; where the service lists it, that is checked
+    /// Confirm that a manual step of the plan was done; checked if the service lists the resource
     #[arg(long, value_name = "ADDRESS")]
     done: Vec<String>,
 }

@@ -64,11 +64,11 @@ impl Options {
 /// What is allowed beforehand.
 #[derive(Clone, Debug, Args)]
 pub struct Allowed {
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     pub yes: bool,
 
-    /// Allow so many deletions
+    /// Allow up to this number of deletions
     #[arg(long, value_name = "NUMBER")]
     allow_deletes: Option<usize>,
 
@@ -92,7 +92,8 @@ impl Allowed {
 }
 
 /// What is said of an apply that is ended at once.
-pub(super) const AT_ONCE: &str = "Ended at once. What was on its way may have been done: `pushplan plan` looks for it.";
+pub(super) const AT_ONCE: &str =
+    "Ended at once. Requests that were under way may have taken effect: `pushplan plan` looks for them.";
 
 /// What is said where a plan is made anew.
 pub(super) const QUICKER: &str = "Another run was faster. Planning again.";
@@ -100,11 +101,11 @@ pub(super) const QUICKER: &str = "Another run was faster. Planning again.";
 /// How a plan is applied.
 #[derive(Clone, Debug, Args)]
 pub struct How {
-    /// Requests under way at a time
+    /// Number of parallel requests
     #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub concurrency: u16,
 
-    /// What to do when a change fails: begin nothing more, or go on with what does not depend on it
+    /// What to do when a change fails: stop, or continue with changes that do not depend on it
     #[arg(long, value_enum, default_value_t = WhenFailed::Stop)]
     pub on_error: WhenFailed,
 
@@ -319,9 +320,7 @@ impl How {
         }
         let asked = async {
             stop.asked().await;
-            context
-                .out
-                .note("Stopping: what is on its way is awaited, nothing more is begun. Ctrl-C again ends at once.");
+            context.out.note("Stopping after the requests that are under way. Ctrl-C again ends at once.");
         };
         let mut tell = |notice: Notice| match notice {
             Notice::Ended(step, fate) => progress.finished(plan, &[(step, fate.clone())]),

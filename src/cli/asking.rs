@@ -37,7 +37,7 @@ pub fn project(place: &TargetArgs, done: &str, context: &Context) -> Result<Proj
         NotOpened::Failed(failure) => failure,
         NotOpened::Invalid(invalid) => {
             tell(&invalid.manifests, invalid.errors.iter(), false, context);
-            Failure::new(format!("{PROJECT_FILE} has errors, so that nothing is {done}"))
+            Failure::new(format!("{PROJECT_FILE} has errors: nothing was {done}"))
                 .kind(FailureKind::Invalid)
                 .help("correct them; the manifests need not be right for this")
         }

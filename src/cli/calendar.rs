@@ -43,7 +43,7 @@ pub struct Calendar {
     #[arg(long, value_name = "DATE", conflicts_with = "days")]
     to: Option<Date>,
 
-    /// How many days from the first on
+    /// Number of days from the first
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=100_000))]
     days: Option<i32>,
 
@@ -51,7 +51,7 @@ pub struct Calendar {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Time to take for now, such as 2026-11-15T12:00Z [default: now]
+    /// Current time to assume, such as 2026-11-15T12:00Z [default: now]
     #[arg(long, value_name = "TIME")]
     now: Option<Timestamp>,
 }

@@ -48,7 +48,7 @@ impl Ci {
 /// Plans that were saved, and the project that they are of.
 #[derive(Debug, Args)]
 struct Saved {
-    /// A plan that `pushplan plan --out FILE` saved, or a folder of those of several targets; may be given again
+    /// Plan that `pushplan plan --out FILE` saved, or a folder of such plans; can be repeated
     #[arg(long = "plan", value_name = "FILE", required = true)]
     plans: Vec<PathBuf>,
 

@@ -21,7 +21,7 @@ pub struct Destroy {
     #[command(flatten)]
     chosen: Chosen,
 
-    /// Do not ask: the name of the target, to show that it is the one that is meant
+    /// Name of the target, in place of a confirmation
     #[arg(long, value_name = "TARGET")]
     confirm: Option<String>,
 

@@ -32,12 +32,12 @@ pub struct Doctor {
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
 
-    /// Targets to look at: names, groups, or patterns such as `prod-*`; several with commas between them or by saying it again
+    /// Targets to look at: names, groups, or patterns such as `prod-*`; separate several with commas, or repeat the option
     /// [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     target: Vec<String>,
 
-    /// How long each answer is waited for, such as 10s
+    /// How long to wait for each answer, such as 10s
     #[arg(long, value_name = "TIME", value_parser = turn::length, default_value = "10s")]
     within: SignedDuration,
 

@@ -28,11 +28,11 @@ pub struct Drift {
     #[command(flatten)]
     places: Places,
 
-    /// Leave out everything but these, such as `segments/*`
+    /// Include only these, such as `segments/*`
     #[arg(long, value_name = "ADDRESS")]
     only: Vec<String>,
 
-    /// Leave these out
+    /// Exclude these
     #[arg(long, value_name = "ADDRESS")]
     except: Vec<String>,
 

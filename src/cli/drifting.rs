@@ -7,17 +7,17 @@ use crate::nouns::on_drift::OnDrift;
 /// What becomes of what somebody did on the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Drifted {
-    /// Put back what git says
+    /// Restore what the files declare
     Overwrite,
-    /// Refuse a plan that would undo it: `plan` shows it and exits with 7, `apply` does nothing
+    /// Refuse the plan: `plan` shows it and exits with 7, `apply` does nothing
     Stop,
 }
 
 /// The option about it.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Drifting {
-    /// What to do with changes made on the service since the last apply that differ from git [default: `on_drift`
-    /// of the target, or overwrite]
+    /// What to do with changes that someone made on the service since the last apply [default: `on_drift` of the target, or
+    /// overwrite]
     #[arg(long, value_name = "WHAT", value_enum)]
     on_drift: Option<Drifted>,
 }

@@ -15,7 +15,7 @@ const EXAMPLES: [(&str, [&str; 2]); 41] = [
     ("doctor", ["doctor", "doctor --target local --format json"]),
     ("drift", ["drift", "drift --target production --detailed-exitcode"]),
     ("explain", ["explain segments", "explain MS107"]),
-    ("fmt", ["fmt", "fmt --check messages"]),
+    ("fmt", ["fmt --check messages", "fmt - < messages/audience.yaml"]),
     ("forget", ["forget tags/remind-me", "forget scheduled_pushes/winback-call --even-if-pending"]),
     ("graph", ["graph", "graph --format mermaid"]),
     ("help", ["help plan", "help exit-codes"]),
@@ -52,7 +52,10 @@ const EXAMPLES: [(&str, [&str; 2]); 41] = [
     ("test", ["test", "test tests/sale.test.yaml"]),
     ("unlock", ["unlock --lease 4f2a71c0", "unlock --lease 4f2a71c0 --target production --yes"]),
     ("unmanaged", ["unmanaged", "unmanaged segments"]),
-    ("validate", ["validate", "validate --format json --fail-on warning"]),
+    (
+        "validate",
+        ["validate --fail-on warning", "validate - --stdin-path messages/audience.yaml < messages/audience.yaml"],
+    ),
 ];
 
 /// Writes the examples under the help of each command.

@@ -28,7 +28,7 @@ pub struct Forget {
     #[arg(value_name = "ADDRESS", required = true)]
     addresses: Vec<String>,
 
-    /// Also what is still to go out and cannot be found again: if it is declared, a later apply makes it a second time
+    /// Also forget pending pushes that cannot be looked up again. If one is still declared, a later apply creates it a second time
     #[arg(long)]
     even_if_pending: bool,
 
@@ -56,10 +56,11 @@ impl Forget {
         found.dedup();
         // What is forgotten may be made again. Where something may already be under way, that is twice.
         if let Some(doubt) = found.iter().find(|address| open.ledger.open.contains_key(address)) {
-            let message = format!("what became of {doubt} is not known: forgotten, it could be made a second time");
+            let message =
+                format!("the state of {doubt} is unknown: if you forget it, it could be created a second time");
             return Err(Failure::new(message)
                 .kind(FailureKind::Refused)
-                .help(format!("say what became of it first: pushplan resolve {doubt} --created ID | --absent")));
+                .help(format!("resolve it first: pushplan resolve {doubt} --created ID | --absent")));
         }
         let (level, now) = runtime()?.block_on(self.place.level_and_time())?;
         let pending = |address: &&Address| {
@@ -70,8 +71,8 @@ impl Forget {
         };
         if let Some(address) = found.iter().find(pending).filter(|_| !self.even_if_pending) {
             let message = format!(
-                "{address} is still to go out, and this API cannot list it: forgotten, it goes out all the same, and a later \
-                 apply would make it a second time"
+                "{address} is pending, and this API cannot list it: if you forget it, it still goes out, and a later apply would \
+                 create it a second time"
             );
             return Err(Failure::new(message).kind(FailureKind::Refused).help(format!(
                 "take it out of your files first, or remove it in the service's dashboard; then pushplan forget {address} \
@@ -106,7 +107,7 @@ impl Forget {
             );
         }
         if !half_out.is_empty() {
-            context.out.print(&format!("What is still to come of {} goes out all the same.", text::all_of(&half_out)));
+            context.out.print(&format!("Pending messages of {} still go out.", text::all_of(&half_out)));
         }
         Ok(Exit::Done)
     }
@@ -142,7 +143,7 @@ impl Forget {
                 }
                 let target = text::short(&open.target, 80);
                 let message = format!(
-                    "{address} is not in your files, and prune.{} of {target} deletes what is in nobody's: forgotten, it goes \
+                    "{address} is not in your files, and prune.{} of {target} deletes what no project manages: if you forget it, it goes \
                      with the next apply",
                     address.kind
                 );

@@ -58,7 +58,7 @@ impl Args for Forms {
                     .value_name("FORM")
                     .action(ArgAction::Append)
                     .value_parser(described(OF_PLANS))
-                    .help("Form of the plan [default: text]; several may be asked for, all but one with --out")
+                    .help("Form of the plan [default: text]; can be repeated if all but one have --out")
                     .hide_possible_values(false),
             )
             .arg(
@@ -68,7 +68,7 @@ impl Args for Forms {
                     .value_name("FILE")
                     .action(ArgAction::Append)
                     .value_parser(value_parser!(PathBuf))
-                    .help("Before any --format: save the plan for `pushplan apply FILE`. After one: write that form to a file"),
+                    .help("Before any --format, save the plan for `pushplan apply FILE`; after one, write that form to a file"),
             )
     }
 

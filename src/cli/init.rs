@@ -68,7 +68,7 @@ impl Init {
             lines.push(format!("  {} {MANIFESTS}/", if new { "wrote" } else { "kept " }));
         }
         if written < files.len() {
-            lines.push("Files that were there already are as they were.".to_owned());
+            lines.push("Existing files were not changed.".to_owned());
         }
         let cd = self.folder.as_ref().map(|folder| format!("cd {} && ", folder.display())).unwrap_or_default();
         lines.push(match self.bare {

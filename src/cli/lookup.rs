@@ -147,7 +147,7 @@ impl Location {
         Err(match (others.first(), &wanted) {
             (Some(other), _) => failure.help(format!("without --type there is {}, {}", other.name, other.r#type)),
             (None, PlaceQuery::Named(_)) => failure.help(
-                "the service may spell it otherwise, such as in English; --point LAT,LON finds what is at a point",
+                "the service may spell it differently, such as in English; --point LAT,LON finds what is at a point",
             ),
             (None, PlaceQuery::Point(_) | PlaceQuery::Within(_)) => {
                 failure.help("the latitude comes first, then the longitude")

@@ -132,7 +132,7 @@ impl Source {
         let own = errors.iter().copied().filter(|finding| finding.address.as_ref() == Some(at));
         planning::tell(&self.manifests, own, false, context);
         let message = match address == at {
-            true => format!("{address} has errors, so that it cannot be shown"),
+            true => format!("{address} has errors and cannot be shown"),
             false => format!("{address} takes its words from {at}, which has errors"),
         };
         Failure::new(message).kind(FailureKind::Invalid).help("correct them; `pushplan validate` shows all of them")

@@ -28,18 +28,18 @@ use crate::text;
 /// Rename a resource wherever it is named.
 ///
 /// The key and every reference to it change in manifests, overlays and device tests, and in the ledger; comments, quotes and order
-/// stay. The service is not asked: a name that came from the old key is written out.
+/// stay. `mv` does not contact the service. If the old key is also the name on the service, the name is written into the manifest.
 ///
 /// The ledger of the target is updated at once, and so are ledgers of other targets that are stored here. That is right if you apply
 /// from this folder. If CI applies after a merge, use --in-git: the manifest then says `lifecycle: {renamed_from: OLD}`, no ledger is
 /// changed, and the next apply of each target renames its own entry.
 #[derive(Debug, Args)]
 pub struct Mv {
-    /// Address that it has, such as segments/lapsed
+    /// Current address, such as segments/lapsed
     #[arg(value_name = "OLD")]
     old: String,
 
-    /// Address that it gets, of the same kind; a key alone is enough
+    /// New address, of the same kind; a key alone is enough
     #[arg(value_name = "NEW")]
     new: String,
 
@@ -93,7 +93,7 @@ impl Mv {
         let concerned = known.iter().filter(|one| !self.in_git && (one.target == name || !follows));
         if let Some(why) = concerned.into_iter().find_map(|one| one.ledger.as_ref().err()) {
             return Err(Failure::new(format!("{why}; nothing is moved, since that ledger would not know")).help(
-                "move it where every ledger can be read; or, with --in-git, the manifest tells each of them with its next apply",
+                "run mv where every ledger can be read, or pass --in-git: then the next apply of each target renames its own entry",
             ));
         }
         match (declared(&from), declared(&to)) {
@@ -153,8 +153,7 @@ impl Mv {
             return Err(Failure::usage(format!("{from} has this key already")));
         }
         if kind.api.name_field().is_none() {
-            let message =
-                format!("a {} cannot be moved: its key is its name on the service, where another is made", kind.noun);
+            let message = format!("a {} cannot be renamed: its key is its name on the service", kind.noun);
             return Err(Failure::new(message).kind(FailureKind::Refused).help(format!(
                 "make `{}` in the dashboard, declare it beside `{}`, move its members over, then remove the old one",
                 to.key, from.key
@@ -240,7 +239,7 @@ impl Mv {
         let Some(own) = known.iter().find(|known| known.target == name).filter(|known| can(known)) else {
             let message =
                 format!("your files have {to} and not {from}, and the ledger of `{name}` cannot make one the other");
-            let help = "it knows nothing by the old address, something by the new one, or what is another thing on the service";
+            let help = "the ledger has nothing at the old address, something at the new one, or a different resource";
             return Err(Failure::new(message).kind(FailureKind::Refused).help(help));
         };
         if self.in_git {
@@ -313,7 +312,7 @@ impl Mv {
         if !elsewhere.is_empty() {
             let have = if elsewhere.len() == 1 { "has" } else { "have" };
             say(format!(
-                "{} {have} no ledger here. Where one is kept elsewhere, run `pushplan mv {from} {to}` there, or write \
+                "{} {have} no ledger here. If one is kept elsewhere, run `pushplan mv {from} {to}` there, or write \
                  `lifecycle: {{renamed_from: {}}}` into the manifest.",
                 text::all_of(&elsewhere),
                 from.key
@@ -324,7 +323,7 @@ impl Mv {
             Some(failure) => {
                 Err(Failure::new(format!("the files are edited, and not every ledger knows: {}", failure.message))
                     .kind(failure.kind)
-                    .help(format!("run `pushplan mv {from} {to}` again: it tells the ledger alone")))
+                    .help(format!("run `pushplan mv {from} {to}` again: it only updates the ledger")))
             }
         }
     }
@@ -334,10 +333,8 @@ impl Mv {
 fn at_rest(ledger: &Ledger, target: &str, from: &Address) -> Result<(), Failure> {
     let target = text::short(target, 80);
     if let Some(run) = &ledger.run {
-        let message = format!(
-            "a run of {} since {:.0} has not ended on {target}, so that nothing is moved",
-            run.actor, run.since
-        );
+        let message =
+            format!("a run of {} since {:.0} has not ended on {target}: nothing was moved", run.actor, run.since);
         return Err(Failure::new(one_line(&message)).kind(FailureKind::Refused).help(format!(
             "wait until it has ended, such as with --wait 10m; if it was cut off, `pushplan apply --target {target}` finds out \
              what it did and ends it. With --in-git no ledger is touched"
@@ -345,8 +342,7 @@ fn at_rest(ledger: &Ledger, target: &str, from: &Address) -> Result<(), Failure>
     }
     let in_doubt = ledger.open.iter().find(|(address, _)| address.resource() == *from);
     if let Some((address, open)) = in_doubt {
-        let message =
-            format!("what became of {address} on {target} is not known since {:.0}, so that it is not moved", open.at);
+        let message = format!("the state of {address} on {target} is unknown since {:.0}: it was not moved", open.at);
         return Err(Failure::new(one_line(&message)).kind(FailureKind::Refused).help(format!(
             "`pushplan plan --target {target}` says what to do about it; move it once it is known. With --in-git no ledger is \
              touched"
@@ -365,7 +361,7 @@ fn sound(manifests: &Manifests, context: &Context) -> Result<(), Failure> {
         return Ok(());
     }
     tell(manifests, errors.into_iter(), false, context);
-    Err(Failure::new("the manifests have errors, or would have them, so that nothing is moved")
+    Err(Failure::new("the manifests have errors, or would have them: nothing was moved")
         .kind(FailureKind::Invalid)
         .help("correct them first; `pushplan validate` shows them with warnings too"))
 }
@@ -423,7 +419,8 @@ fn difference(rekeyed: &Rekeyed) -> String {
 
 /// Writes all files or none.
 fn write(root: &std::path::Path, rekeyed: &Rekeyed) -> Result<(), Failure> {
-    let failed = |name: &str, why: &str| Failure::new(format!("`{name}` cannot be written, so that nothing is: {why}"));
+    let failed =
+        |name: &str, why: &str| Failure::new(format!("`{name}` cannot be written, so nothing was written: {why}"));
     let mut all: BTreeMap<PathBuf, [&[u8]; 2]> = BTreeMap::new();
     for (name, [before, after]) in &rekeyed.files {
         let path = root.join(name);

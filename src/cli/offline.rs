@@ -25,13 +25,13 @@ use crate::render::Format;
 /// What a plan is compared with, where that is not the service.
 #[derive(Clone, Debug, Args)]
 pub struct Offline {
-    /// Compare with the ledger and ask the service nothing, so that no credentials are needed; with --against-git, or in a CI job of
-    /// a pull request, compare with that branch where there is no ledger to read
+    /// Compare with the ledger, without the service and without credentials. If no ledger can be read, compare with the branch that
+    /// --against-git or the CI job of a pull request names
     #[arg(long, conflicts_with = "on_drift")]
     offline: bool,
 
-    /// Compare with the manifests of a commit, as if they had been applied, and ask the service nothing; without a REF, with the
-    /// branch that the pull request of this CI job is for
+    /// Compare with the manifests of a commit, as if they were applied, without the service; without a REF, with the target branch
+    /// of the pull request of this CI job
     #[arg(long, value_name = "REF", num_args = 0..=1, default_missing_value = "", conflicts_with = "on_drift")]
     against_git: Option<String>,
 }

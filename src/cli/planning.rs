@@ -64,11 +64,11 @@ impl Deref for TargetArgs {
 /// Which part of the changes.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Chosen {
-    /// Leave out everything but these, such as `segments/*`; what they refer to comes with them
+    /// Include only these, such as `segments/*`, and what they refer to
     #[arg(long, value_name = "ADDRESS")]
     only: Vec<String>,
 
-    /// Leave these out
+    /// Exclude these
     #[arg(long, value_name = "ADDRESS")]
     except: Vec<String>,
 }

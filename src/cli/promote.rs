@@ -17,16 +17,15 @@ use crate::render::Format;
 
 /// Apply to a target what another target has.
 ///
-/// What the ledger of the source target records as applied is planned for the other target, with the variables and overlays of the
-/// other. Changes in your files that the source does not have yet are left out and listed. Without --yes, the plan is shown and nothing
-/// is changed.
+/// Plans for one target what the ledger of the other records as applied, with its own variables and overlays. Changes in your files
+/// that the source does not have yet are left out and listed. Without --yes, the plan is shown and nothing is changed.
 #[derive(Debug, Args)]
 pub struct Promote {
-    /// Target that has what is wanted, such as staging
+    /// Target to copy from, such as staging
     #[arg(long, value_name = "NAME")]
     from: String,
 
-    /// Targets that get it: names, groups, or patterns such as `prod-*`
+    /// Targets to apply to: names, groups, or patterns such as `prod-*`
     #[arg(long, value_name = "NAME", value_delimiter = ',', required = true)]
     to: Vec<String>,
 
@@ -34,7 +33,7 @@ pub struct Promote {
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
 
-    /// Save the plan for `pushplan apply FILE`, and change nothing; a folder where there are several targets
+    /// Save the plan for `pushplan apply FILE` and change nothing; a folder if there are several targets
     #[arg(long, value_name = "FILE", conflicts_with = "yes")]
     out: Option<PathBuf>,
 

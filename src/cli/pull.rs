@@ -31,11 +31,11 @@ pub struct Pull {
     #[arg(value_name = "WHAT")]
     what: Vec<String>,
 
-    /// Also what there is one of for each person: named users, members of tag groups, open channels, carriers of tags
+    /// Also pull what belongs to single people: named users, members of tag groups, open channels, carriers of tags
     #[arg(long, conflicts_with = "what")]
     all: bool,
 
-    /// Folder of the project to write to [default: where it has its manifests]
+    /// Folder of the project to write to [default: the folder of its manifests]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -43,7 +43,7 @@ pub struct Pull {
     #[arg(long, value_enum, default_value_t = Layout::Kind)]
     layout: Layout,
 
-    /// Where both your files and the service changed a value, take the service's
+    /// If a value changed in your files and on the service, take the service's
     #[arg(long, requires = "what")]
     theirs: bool,
 
@@ -177,7 +177,7 @@ fn notes(pulled: &Pulled) -> Vec<String> {
         ));
     }
     for (kind, listed) in cut_short {
-        notes.push(format!("The service lists {} and says nothing of the rest.", told::count(*listed, kind)));
+        notes.push(format!("The service lists only {}.", told::count(*listed, kind)));
     }
     notes
 }

@@ -49,7 +49,7 @@ pub struct Reconcile {
     #[command(flatten)]
     places: Places,
 
-    /// Time from the beginning of a round to that of the next, such as 90s, 5m or 1h
+    /// Time between the starts of two rounds, such as 90s, 5m or 1h
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = length)]
     every: Duration,
 
@@ -61,16 +61,15 @@ pub struct Reconcile {
     #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "once")]
     listen: Option<SocketAddr>,
 
-    /// Where a JSON object is posted whenever something begins to drift or that has changed: https, or on this machine
-    /// [default: what PUSHPLAN_WEBHOOK holds]
+    /// URL that gets a JSON object when drift appears or changes: https, or on this machine [default: PUSHPLAN_WEBHOOK]
     #[arg(long, value_name = "URL")]
     webhook: Option<String>,
 
-    /// Do one round, and exit as `apply --yes` would, or with `--drift report` as `plan --detailed-exitcode` would
+    /// Do one round and exit: with `--drift fix` like `apply --yes`, otherwise like `plan --detailed-exitcode`
     #[arg(long)]
     once: bool,
 
-    /// Give up a look at a target after so long
+    /// How long to wait for one target before giving up
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = length)]
     within: Duration,
 
@@ -78,15 +77,15 @@ pub struct Reconcile {
     #[arg(long)]
     allow_manual: bool,
 
-    /// Requests that change something under way at a time
+    /// Number of parallel requests that change something
     #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: u16,
 
-    /// What to do when a change fails: begin nothing more on that target, or go on with what does not depend on it
+    /// What to do when a change fails: stop on that target, or continue with changes that do not depend on it
     #[arg(long, value_enum, default_value_t = WhenFailed::Stop)]
     on_error: WhenFailed,
 
-    /// Decides how waits after failures are spread [default: each start another]
+    /// Seed for the random part of waits after failures [default: random]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
 
@@ -97,7 +96,7 @@ pub struct Reconcile {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OnDrift {
-    /// Make the service what the manifests say
+    /// Apply the manifests
     Fix,
     /// Change nothing
     Report,

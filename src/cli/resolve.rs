@@ -56,7 +56,7 @@ impl Resolve {
         }
         if self.sent {
             let known = format!("the ledger knows the time of {address}, so --sent is not needed");
-            return Err(Failure::usage(known).help("pass --created ID alone"));
+            return Err(Failure::usage(known).help("pass only --created ID"));
         }
         let found = self.found(&open, &known)?;
         open.append(context, Record::Resolve { address: known.clone(), found: found.clone() })?;
@@ -96,9 +96,9 @@ impl Resolve {
             }
             (Some(id), _) => id.clone(),
             (None, false) => {
-                return Err(Failure::usage(format!("whether {address} was created is for you to say")).help(format!(
-                    "pushplan resolve {address} --created ID, or --absent if it was neither created nor sent"
-                )));
+                return Err(Failure::usage(format!("you have to look up whether {address} was created")).help(
+                    format!("pushplan resolve {address} --created ID, or --absent if it was neither created nor sent"),
+                ));
             }
         };
         if self.sent && !kinds::api(address).has_runs() {
@@ -119,7 +119,7 @@ impl Resolve {
             (None, None) => return Err(open.unknown(address)),
             // Whoever says of something known that it is not there would have it made a second time.
             (None, Some(owned)) => {
-                let known = format!("what became of {address} is known: it is managed, with the id {}", owned.id);
+                let known = format!("the state of {address} is known: it is managed, with the id {}", owned.id);
                 return Err(
                     Failure::usage(known).help(format!("if the service no longer has it: pushplan forget {address}"))
                 );
@@ -129,7 +129,7 @@ impl Resolve {
             (Some(id), _) => id,
             (None, true) => return self.is_settled(open, address).map(|()| Resolution::Absent),
             (None, false) => {
-                return Err(Failure::usage(format!("what became of {address} is for you to say")).help(format!(
+                return Err(Failure::usage(format!("you have to look up the state of {address}")).help(format!(
                     "pushplan resolve {address} --created ID, or --absent if it is not on the service"
                 )));
             }
@@ -164,6 +164,6 @@ impl Resolve {
         let Some(until) = open.ledger.settled_at(&settling).filter(|until| *until > now) else { return Ok(()) };
         Err(Failure::new(format!("what was sent for {address} may still take effect, until {until:.0}"))
             .kind(FailureKind::Refused)
-            .help("look on the service after that, and say then whether it is there"))
+            .help("check the service after that, then run this again"))
     }
 }

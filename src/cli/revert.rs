@@ -49,7 +49,9 @@ pub struct Revert {
 impl Revert {
     /// What is gone back on may still be declared.
     fn remind(&self, context: &Context) {
-        context.out.note("Your files are as they were: where they still say what is undone here, revert them too, or the next apply brings it back.");
+        context
+            .out
+            .note("Your files were not changed: revert the commit too, or the next apply brings the changes back.");
     }
 
     pub fn run(&self, context: &Context) -> Ended {
@@ -67,7 +69,7 @@ impl Revert {
             let forms = Forms::one(format, Some(path.clone()));
             return presenting::make(None, &workspace, &request, again, &forms, ExitCodes::TO_APPLY, context);
         }
-        let question = format!("Go back to what was there before {}? Type `yes` to continue:", self.number);
+        let question = format!("Go back to the state before {}? Type `yes` to continue:", self.number);
         self.how
             .run(&workspace, &request, None, &self.allowed.asking(&question, again), context)
             .inspect(|_| self.remind(context))

@@ -35,16 +35,16 @@ const NAMED: usize = 20;
 /// Applying what was reviewed.
 #[derive(Clone, Debug, Args)]
 pub struct Approved {
-    /// Apply only what the comment on the merged pull request shows, by its digest: anything else ends with exit 5, and says
-    /// what moved since the review. See `pushplan ci comment`
+    /// Apply only the plan in the comment on the merged pull request, by its digest. Any other plan ends with exit 5 and a list of
+    /// what changed since the review. See `pushplan ci comment`
     #[arg(long, conflicts_with = "plan")]
     approved: bool,
 
-    /// Take a comment for an approval that has no room for all of the plan
+    /// Accept a truncated comment as approval
     #[arg(long, requires = "approved")]
     accept_truncated: bool,
 
-    /// The pull request that was merged [default: the one with which the commit of this run came]
+    /// Merged pull request [default: the one that brought the commit of this run]
     #[arg(long, value_name = "NUMBER", requires = "approved", value_parser = clap::value_parser!(u64).range(1..))]
     pull_request: Option<u64>,
 }
@@ -101,7 +101,7 @@ pub fn patience(wait: Option<SignedDuration>) -> Duration {
 /// How long to wait.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct Patient {
-    /// Where the host takes no more requests, wait so long for it in all [default: 2m]
+    /// How long to wait in total if the host limits requests [default: 2m]
     #[arg(long, value_name = "TIME", value_parser = length)]
     pub wait: Option<SignedDuration>,
 }

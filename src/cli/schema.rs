@@ -27,7 +27,7 @@ const NAMED: usize = 4;
 /// Editors complete and check manifests with it.
 #[derive(Debug, Args)]
 pub struct Schema {
-    /// Folder for the general schemas, which know no project [default: `schema` if it holds them already]
+    /// Folder for general schemas, without the names of this project [default: `schema` if it has them]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 

@@ -49,11 +49,11 @@ pub struct SendCommand {
     #[arg(long, value_name = "KEY=VALUE", value_parser = message::pair)]
     with: Vec<(String, String)>,
 
-    /// Which one, where there are several: variants of an experiment, outcomes of a pipeline
+    /// Number of the variant or the outcome, if there are several
     #[arg(long, value_name = "NUMBER")]
     variant: Option<usize>,
 
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
 

@@ -11,11 +11,11 @@ use super::service_options::ServiceOptions;
 use super::signals::Signals;
 use super::{Context, Ended};
 use crate::client::{Credentials, Origin};
-use crate::engine::local::{self, Note, Served, credentials};
-use crate::engine::project;
+use crate::engine::local::{self, BuiltIn, Note, Served, credentials};
+use crate::engine::{project, target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::manifest::Project;
+use crate::manifest::{LOCAL, Project};
 use crate::render::{Access, Ready};
 use crate::service::population::{self, Population};
 use crate::service::{self, CannotStart, Engine, Level, Settings, VENDOR};
@@ -34,18 +34,23 @@ pub struct Serve {
     #[arg(long, hide = true)]
     port: Option<u16>,
 
-    /// What the service offers: the contract alone, or also the verbs that the live service has gained.
+    /// API level: the documented contract, or also the requests that the live service has gained.
     #[arg(long, value_enum, default_value_t = Api::Extended)]
     api: Api,
 
+    /// Target of the project to run: `local`, or one with `built_in = true` [default: the default target if it is built in,
+    /// otherwise `local`]
+    #[arg(long, value_name = "NAME", conflicts_with = "app")]
+    target: Option<String>,
+
     /// An application, as key and secret [default: random, stored in .pushplan/service.env of the project]
     ///
-    /// Several can be given; they share nothing.
+    /// Can be repeated. Applications share nothing.
     #[arg(long, value_name = "KEY:SECRET")]
     app: Vec<String>,
 
     /// File that keeps everything
-    /// [default: in a project, the data of its target `local`; in memory outside a project and with --app or --clock]
+    /// [default: in a project, the data of its target; in memory outside a project and with --app or --clock]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
 
@@ -59,13 +64,13 @@ pub struct Serve {
     #[arg(long, value_name = "TIME", value_parser = time)]
     clock: Option<Timestamp>,
 
-    /// Devices to begin with: so many samples, or a file with a JSON array of devices or one on each line.
+    /// Devices to start with: a number of samples, or a file with a JSON array or with one device on each line.
     ///
     /// An application that has devices already keeps them and gets no more.
     #[arg(long, value_name = "NUMBER|FILE")]
     devices: Option<String>,
 
-    /// Which sample devices: the same seed gives the same ones.
+    /// Seed of the sample devices: the same seed gives the same devices.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
 
@@ -104,9 +109,11 @@ enum Devices {
 
 impl Serve {
     pub fn run(&self, context: &Context) -> Ended {
-        let (apps, access) = self.access()?;
+        let place = self.place()?;
+        let service = place.as_ref().map(|(root, target)| BuiltIn::new(root, target));
+        let (apps, access) = self.access(service)?;
         self.guard(&apps)?;
-        let own_data = self.own_data()?;
+        let own_data = self.own_data(service)?;
         let devices = match (&self.devices, &own_data) {
             (Some(given), _) => Some(read_devices(given)?),
             // Other commands of the project would begin with these.
@@ -129,7 +136,7 @@ impl Serve {
             ..Settings::default()
         };
         let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::new(error.to_string()))?;
-        let ended = runtime.block_on(self.serve(context, settings, devices, access));
+        let ended = runtime.block_on(self.serve(context, settings, devices, access, service));
         // Whoever is still being served when the user does not want to wait is left alone.
         runtime.shutdown_background();
         ended
@@ -150,15 +157,36 @@ impl Serve {
         Ok(apps)
     }
 
+    /// The project that it is started in, and the target that it runs. `None` outside a project.
+    fn place(&self) -> Result<Option<(PathBuf, String)>, Failure> {
+        let Some(root) = Project::find(&project::here()?) else {
+            return match self.target {
+                Some(_) => Err(Failure::usage("--target needs a project, and there is none here")),
+                None => Ok(None),
+            };
+        };
+        let project = Project::open(&root);
+        let name = match (&self.target, target::choose(&project, self.target.as_deref())) {
+            (_, Ok((name, target))) if target.is_built_in(&name) => name,
+            (Some(_), Ok((name, _))) => {
+                let why = format!("the target `{name}` is not the built-in service");
+                return Err(Failure::usage(why).help(target::no_service()));
+            }
+            (Some(_), Err(failure)) => return Err(failure),
+            (None, _) => LOCAL.to_owned(),
+        };
+        Ok(Some((root, name)))
+    }
+
     /// The applications, and how a client gets their credentials.
-    fn access(&self) -> Result<(Vec<(String, String)>, Access), Failure> {
+    fn access(&self, service: Option<BuiltIn>) -> Result<(Vec<(String, String)>, Access), Failure> {
         let given = self.apps()?;
         if !given.is_empty() {
             return Ok((given, Access::Given));
         }
         let pair = |one: &Credentials| vec![(one.app_key.clone(), one.master_secret.reveal().to_owned())];
-        if let Some(root) = Project::find(&project::here()?) {
-            let (credentials, file) = credentials::of_project(&root)?;
+        if let Some(service) = service {
+            let (credentials, file) = credentials::of(service)?;
             return Ok((pair(&credentials), Access::File(file)));
         }
         if self.is_open() {
@@ -186,12 +214,9 @@ impl Serve {
     }
 
     /// The data of the project that it is started in. A virtual clock would stay in it, and another application has nothing there.
-    fn own_data(&self) -> Result<Option<PathBuf>, Failure> {
+    fn own_data(&self, service: Option<BuiltIn>) -> Result<Option<PathBuf>, Failure> {
         let is_other = self.data.is_some() || self.memory || self.clock.is_some() || !self.app.is_empty();
-        match Project::find(&project::here()?).filter(|_| !is_other) {
-            Some(root) => local::own_data(&root).map(Some),
-            None => Ok(None),
-        }
+        service.filter(|_| !is_other).map(BuiltIn::own_data).transpose()
     }
 
     /// A file in the project's own folder needs that folder, which a fresh project does not have yet.
@@ -213,7 +238,14 @@ impl Serve {
         Ok(())
     }
 
-    async fn serve(&self, context: &Context, settings: Settings, devices: Option<Devices>, access: Access) -> Ended {
+    async fn serve(
+        &self,
+        context: &Context,
+        settings: Settings,
+        devices: Option<Devices>,
+        access: Access,
+        service: Option<BuiltIn<'_>>,
+    ) -> Ended {
         let mut signals = Signals::new().map_err(|error| Failure::new(error.to_string()))?;
         let (ip, port) = (self.ip(), self.port());
         let listener =
@@ -222,11 +254,12 @@ impl Serve {
         let devices = self.fill(&running.engine, devices).await?;
         let mut ready = self.ready(running.address, &running.engine, devices, access);
         // It is taken away again when this ends, however it ends.
-        let _note = match self.announce(&ready.origin, &running.engine) {
+        let _note = match self.announce(&ready.origin, &running.engine, service) {
             Ok(note) => {
-                let used = "commands of this project use it as the target `local`";
+                let target = service.map_or(LOCAL, BuiltIn::target);
+                let used = format!("commands of this project use it as the target `{target}`");
                 let used = match running.engine.settings.data {
-                    Some(_) => used.to_owned(),
+                    Some(_) => used,
                     None => format!("{used}, which is empty at each start"),
                 };
                 let used = note.is_some().then_some(("Project", used));
@@ -244,7 +277,7 @@ impl Serve {
             _ = signals.next() => {}
             why = running.engine.broken() => {
                 context.out.note(&format!(
-                    "Nothing can be kept any more: {why}. What was kept can be read; changes are refused until it is started again."
+                    "Storage failed: {why}. Reads still work; changes are refused until you start it again."
                 ));
                 signals.next().await;
             }
@@ -267,16 +300,16 @@ impl Serve {
     }
 
     /// Tells the project that it is started in how it is reached, where that is from this machine.
-    fn announce(&self, origin: &str, engine: &Engine) -> Result<Option<Note>, Failure> {
-        let root = Project::find(&project::here()?);
+    fn announce(&self, origin: &str, engine: &Engine, service: Option<BuiltIn>) -> Result<Option<Note>, Failure> {
         let is_near = Origin::parse(origin).is_ok_and(|origin| origin.is_loopback());
-        let (Some(root), Some((app_key, master_secret)), true) = (root, engine.settings.apps.first(), is_near) else {
+        let (Some(service), Some((app_key, master_secret)), true) = (service, engine.settings.apps.first(), is_near)
+        else {
             return Ok(None);
         };
         let (app_key, master_secret) = (app_key.clone(), master_secret.clone());
         let (origin, pid) = (origin.to_owned(), std::process::id());
         let served = Served { origin, pid, app_key, master_secret, api: engine.settings.api };
-        Note::leave(&root, &served).map(Some)
+        Note::leave(service, &served).map(Some)
     }
 
     /// Puts devices where there are none, and says what is there then.
@@ -298,8 +331,8 @@ impl Serve {
             (0, _, false) => "none; --devices 200 makes some".to_owned(),
             (0, ..) => "none".to_owned(),
             (count, true, true) => format!("{count} ({from})"),
-            (count, false, true) => format!("{count}, as they were; --devices fills an empty application only"),
-            (count, _, false) => format!("{count}, as they were"),
+            (count, false, true) => format!("{count}, unchanged; --devices fills only an empty application"),
+            (count, _, false) => format!("{count}, unchanged"),
         });
         let words: Vec<String> = words.collect();
         Ok(match &words[..] {
@@ -325,7 +358,7 @@ impl Serve {
                 (
                     "API",
                     match self.api {
-                        Api::Documented => "documented: the contract alone".to_owned(),
+                        Api::Documented => "documented: only the contract".to_owned(),
                         Api::Extended => "extended: the contract, and what the live service has gained".to_owned(),
                     },
                 ),
@@ -335,7 +368,7 @@ impl Serve {
                 (
                     "Listens on",
                     match address.ip().is_loopback() {
-                        true => format!("{address}, this machine alone"),
+                        true => format!("{address}, only this machine"),
                         false => format!("{address}, other machines too"),
                     },
                 ),

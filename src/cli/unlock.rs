@@ -28,7 +28,7 @@ pub struct Unlock {
     #[command(flatten)]
     place: TargetArgs,
 
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
 
@@ -51,7 +51,7 @@ impl Unlock {
             match self.format {
                 Format::Json => context.out.json(&lease::unlocked(&target, running)),
                 _ => context.out.print(&format!(
-                    "{}\nWhat it had sent may still take effect: the next plan waits for that where it has to.",
+                    "{}\nRequests that it sent may still take effect: the next plan waits for them if necessary.",
                     one_line(&told)
                 )),
             }

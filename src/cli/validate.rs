@@ -25,12 +25,12 @@ pub struct Validate {
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// Targets to check for: names, groups, or patterns such as `prod-*`; several with commas between them or by saying it
-    /// again [default: all]
+    /// Targets to check for: names, groups, or patterns such as `prod-*`; separate several with commas, or repeat the option
+    /// [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     target: Vec<String>,
 
-    /// Check for all targets, which is what happens where none is named
+    /// Check for all targets, which is the default
     #[arg(long, conflicts_with = "target")]
     all_targets: bool,
 
@@ -38,15 +38,15 @@ pub struct Validate {
     #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Text)]
     format: Format,
 
-    /// Severity from which on to exit with 3
+    /// Lowest severity that exits with 3
     #[arg(long, value_name = "SEVERITY", value_enum, default_value_t = FailOn::Error)]
     fail_on: FailOn,
 
-    /// Make the edits that cannot change what was meant; with `-`, print the result
+    /// Make edits that are safe, such as missing quotes; with `-`, print the result
     #[arg(long)]
     fix: bool,
 
-    /// File of the project that `-` stands in for
+    /// Path in the project that standard input is checked as
     #[arg(long, value_name = "FILE")]
     stdin_path: Option<PathBuf>,
 

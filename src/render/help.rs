@@ -41,12 +41,12 @@ pub fn purpose(name: &str, said: Option<&str>) -> Option<String> {
 
 pub(crate) fn exit_codes() -> String {
     let mut out = String::new();
-    heading(&mut out, "Exit codes, for scripts to go by");
+    heading(&mut out, "Exit codes");
     for (exit, meaning) in EXITS {
         row(&mut out, &[(&(exit as u8).to_string(), 3)], meaning);
     }
     out.push_str(
-        "\nA command whose answer could not be written to standard output fails, unless it did something: it ends as that did.\n",
+        "\nA command that cannot write to standard output fails, unless it changed something: then it exits as the change did.\n",
     );
     out
 }
@@ -126,7 +126,7 @@ pub(crate) const TIMES: &[(&str, &str)] = &[
     ("lengths", "delays are lengths of time such as 90s, 10m or 1h30m; a day has 24 hours."),
     (
         "database",
-        "the IANA database of this machine (TZDIR, /usr/share/zoneinfo), or the one that is built in where there is none. `pushplan doctor` tells which one and its version.",
+        "the IANA database of this machine (TZDIR, /usr/share/zoneinfo), or the built-in one if there is none. `pushplan doctor` shows which one and its version.",
     ),
 ];
 

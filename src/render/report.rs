@@ -284,7 +284,7 @@ pub fn next(report: &Report, plan: &Plan, again: &Repetition) -> Vec<Next> {
             found.push(command("To try again", again.go_on()));
         }
         Ending::Partly | Ending::Interrupted | Ending::Unlocked { .. } => {
-            found.push(command("To go on; what is done is not done again", again.go_on()));
+            found.push(command("To continue; finished steps are not repeated", again.go_on()));
         }
         Ending::Conflict => {
             found.push(command("Who it is", again.other("history")));

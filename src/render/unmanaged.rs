@@ -136,14 +136,13 @@ fn summary(listing: &Listing) -> Vec<Words> {
         lines.push(Words::new(&words).copy(&listing.again.plan()).and(" shows which."));
     }
     for (kind, why) in &listing.unlisted {
-        lines.push(Words::new(&format!("What there is of {} is not known: {why}.", many(kind.noun))));
+        lines.push(Words::new(&format!("The {} on the service are unknown: {why}.", many(kind.noun))));
     }
     let (people, hidden): (Vec<&Kind>, Vec<&Kind>) =
         listing.unlistable.iter().partition(|kind| kind.api.list(Level::Extended).is_empty());
     let nouns = |kinds: &[&Kind]| all_of(&kinds.iter().map(|kind| many(kind.noun)).collect::<Vec<_>>());
     if !hidden.is_empty() {
-        let words =
-            format!("Not listed: {}; this level of the API (documented) does not tell of them.", nouns(&hidden));
+        let words = format!("Not listed: {}; this level of the API (documented) does not list them.", nouns(&hidden));
         lines.push(Words::new(&words));
     }
     if !people.is_empty() {
@@ -229,7 +228,7 @@ pub fn json(listing: &Listing) -> String {
         kind: kind.key.to_owned(),
         why: match kind.api.list(Level::Extended).is_empty() {
             true => "they exist once for each person".to_owned(),
-            false => "this level of the API does not tell of them".to_owned(),
+            false => "this level of the API does not list them".to_owned(),
         },
     });
     let idle = |Pattern { pattern, line }: &Pattern| IdlePattern { pattern: pattern.clone(), line: *line };

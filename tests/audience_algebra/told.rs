@@ -90,7 +90,8 @@ fn an_audience_is_a_sentence() {
             json!({"and": [{"not": {"tag": "a"}}, {"not": {"tag": "b"}}]}),
             "everyone but those with the tag a or with the tag b",
         ),
-        (json!({"tag": "evil\u{202e}\u{1b}[31m"}), "people with the tag evil\\u202E\\x1B[31m"),
+        (json!({"tag": "evil\u{202e}\u{1b}[31m"}), "people with the tag \"evil\\u202E\\x1B[31m\""),
+        (json!({"tag": ">= 5.2, or so"}), "people with the tag \">= 5.2, or so\""),
     ] {
         assert_eq!(audience::words(&selector(&written)), words, "{written}");
     }

@@ -240,7 +240,7 @@ fn a_branch_is_one_that_git_has_and_stands_for_itself_in_a_pattern() {
     ] {
         let ran = run(branch);
         assert_eq!(ran.code, 0, "{branch}: {ran}");
-        says(&ran.stdout, &[&format!("Protect the branch {branch},")]);
+        says(&ran.stdout, &[&format!("Protect the branch {branch}:")]);
         assert_eq!(document(&folder.read(file))["on"]["push"]["branches"], json!([pattern]), "{branch}");
     }
 }

@@ -111,6 +111,32 @@ fn the_summary_has_every_page_once() {
     assert_eq!(listed, pages().into_keys().collect());
 }
 
+/// mdBook is not a dependency, so its rules for a summary are checked here: a title, pages before the first part, and parts with lists
+/// in which no page is more than one level below the page before it.
+#[test]
+fn the_summary_is_one_that_mdbook_reads() {
+    let summary = fs::read_to_string(root().join("docs/src/SUMMARY.md")).expect("the summary");
+    let is_page = |text: &str| text.starts_with('[') && text.contains("](") && text.ends_with(".md)");
+    let (mut level, mut parts) = (None, 0);
+    for (number, line) in summary.lines().enumerate() {
+        let place = format!("docs/src/SUMMARY.md:{}: {line}", number + 1);
+        let text = line.trim_start();
+        let indent = line.len() - text.len();
+        match text.strip_prefix("- ") {
+            Some(page) => {
+                assert!(is_page(page), "{place}: a page is [title](path.md)");
+                let deepest = level.map_or(0, |level: usize| level + 1);
+                assert!(indent % 2 == 0 && indent / 2 <= deepest, "{place}: too far to the right");
+                level = Some(indent / 2);
+            }
+            None if text.is_empty() => {}
+            None if line.starts_with("# ") => (level, parts) = (None, parts + 1),
+            None => assert!(is_page(line) && parts == 1 && level.is_none(), "{place}: not in the list of a part"),
+        }
+    }
+    assert!(parts > 2, "{parts} headings");
+}
+
 #[test]
 fn no_page_is_longer_than_two_hundred_lines() {
     let lines = |(path, text): (String, String)| (text.lines().count(), path);

@@ -100,6 +100,8 @@ fn a_field_of_every_kind_the_device_tests_and_each_heading_are_topics() {
         ("lifecycle.protect", "lifecycle.protect"),
         ("tests", "*.test.yaml"),
         ("tests.cases", "tests.cases"),
+        ("cases", "cases"),
+        ("cases.device", "cases.device"),
         ("kinds", "kinds"),
         ("audiences", "audiences"),
         ("AU", "audiences"),

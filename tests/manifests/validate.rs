@@ -362,19 +362,56 @@ fn warnings_fail_only_when_asked_to() {
     let folder = Folder::project(WARNING);
     let now = ["--now", "2026-01-01T00:00Z"];
     let run = |more: &[&str]| folder.run(&[&["validate"], &now[..], more].concat());
-    let expected = "warning[YM202]: `zzz` is not described by the contract; it is passed on as it is
+    let expected = "warning[YM202]: `zzz` is not described by the contract, and the built-in service refuses it
  --> messages.yaml:4:72
   |
 4 |     push: {audience: all, device_types: all, notification: {alert: hi, zzz: 1}}
-  |                                                                        ^^^ not checked
+  |                                                                        ^^^ refused by the built-in service
   |
-  = note: the contract allows further fields here without listing them, so the spelling is not checked
+  = note: the contract allows further fields here without listing them, so your service may accept it
   = help: if it is meant, set `lifecycle: {allow: [YM202]}` on the resource
 
 1 warning in 1 file
 ";
     assert_ran(&run(&[]), 0, expected, "");
     assert_ran(&run(&["--fail-on", "warning"]), 3, expected, "");
+}
+
+#[test]
+fn of_very_many_unknown_keys_in_one_map_the_rest_is_counted() {
+    let keys: String = (0..5_000).map(|number| format!("    unknown_{number}: 1\n")).collect();
+    let folder = Folder::project(&format!("segments:\n  a:\n    criteria: {{country: US}}\n{keys}"));
+    let ran = folder.run(&["validate", "--format", "jsonl"]);
+    assert_eq!(ran.code, 3);
+    let found: Vec<&str> = ran.stdout.lines().filter(|line| line.contains("YM201")).collect();
+    assert_eq!(found.len(), 1_001);
+    assert!(found.iter().any(|line| line.contains("4000 more unknown keys in this map")), "{:?}", found.last());
+}
+
+/// The warning and the built-in service agree: what is called refused is refused, and the rest is accepted.
+#[test]
+fn an_undescribed_field_is_called_refused_if_the_built_in_service_refuses_it() {
+    let push = "audience: all, device_types: all";
+    let templates = "templates:\n  t: {push: {notification: {alert: Hi, FIELD: {a: 1}}}}\n";
+    let pipeline = format!(
+        "pipelines:\n  p: {{enabled: true, immediate_trigger: first_open, outcome: {{push: {{{push}, notification: {{alert: Hi}}}}}}, FIELD: {{a: 1}}}}\n"
+    )
+    .replace("audience: all", "audience: triggered");
+    for (manifest, field, is_refused) in [
+        (templates, "ios", false),
+        (templates, "amazon", false),
+        (templates, "windows_phone", true),
+        (&pipeline, "constraint", false),
+        (&pipeline, "limits", true),
+    ] {
+        let folder = Folder::project(&manifest.replace("FIELD", field));
+        let told = folder.run(&["validate"]).stdout;
+        let refused = format!("`{field}` is not described by the contract, and the built-in service refuses it");
+        let accepted = format!("`{field}` is not described by the contract; it is passed on as it is");
+        assert!(told.contains(if is_refused { &refused } else { &accepted }), "{field}: {told}");
+        let ran = folder.run(&["apply", "--yes", "--allow-sends"]);
+        assert_eq!(ran.code == 0, !is_refused, "{field}: {ran}");
+    }
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn history_lists_who_applied_what_when() {
          2  2026-11-15 12:00:05Z  ada on build-7  in part    1 replaced, 1 updated, 1 failed\n\
          1  2026-11-15 12:00:01Z  ada on build-7  done       2 created\n\
          \n\
-         `pushplan history N` shows the changes of one of them.\n"
+         `pushplan history N` shows the changes of one run.\n"
     );
     assert_eq!((ran.stderr.as_str(), ran.code), ("", 0));
 }
@@ -274,7 +274,7 @@ fn a_resource_is_forgotten_with_its_parts() {
 #[test]
 fn what_is_in_doubt_is_resolved_before_it_is_forgotten() {
     let story = Story::told();
-    let ran = story.says(&["forget", "scheduled_pushes/sale"], 7, "it could be made a second time");
+    let ran = story.says(&["forget", "scheduled_pushes/sale"], 7, "it could be created a second time");
     assert!(ran.stderr.contains("pushplan resolve scheduled_pushes/sale --created ID | --absent"), "{}", ran.stderr);
     assert_eq!(story.ledger().open.len(), 1);
     story.says(&["resolve", "scheduled_pushes/sale"], 64, "--created ID, or --absent");
@@ -308,7 +308,7 @@ fn what_is_not_there_is_said_to_be_absent() {
     story.says(&["resolve", "scheduled_pushes/sale", "--absent"], 0, "scheduled_pushes/sale is not there");
     assert!(story.ledger().open.is_empty());
     // What is known is not made unknown: it would be made a second time.
-    let known = "what became of templates/winback is known: it is managed, with the id tpl-1";
+    let known = "the state of templates/winback is known: it is managed, with the id tpl-1";
     let ran = story.says(&["resolve", "templates/winback", "--absent"], 64, known);
     assert!(ran.stderr.contains("pushplan forget templates/winback"), "{}", ran.stderr);
     assert_eq!(story.owned(), ["segments/lapsed seg-2", "templates/winback tpl-1"]);
@@ -386,6 +386,6 @@ fn an_older_version_that_is_still_to_go_out_is_forgotten_only_on_purpose() {
         story.add(Record::Outcomes(vec![outcome("experiments/x", Verb::Create, done(Some(id)))]));
     }
     story.end("r1", Ended::Done);
-    story.says(&["forget", "experiments/x"], 7, "experiments/x is still to go out, and this API cannot list it");
+    story.says(&["forget", "experiments/x"], 7, "experiments/x is pending, and this API cannot list it");
     story.says(&["forget", "experiments/x", "--even-if-pending"], 0, "Forgot experiments/x");
 }

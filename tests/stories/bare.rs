@@ -11,7 +11,7 @@ fn files_that_declare_nothing_delete_nothing_and_a_plan_says_so() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     project.write("");
-    let said = ["Your files declare nothing", "1 resource of ours stays on local", "pushplan destroy"];
+    let said = ["Your files declare nothing", "1 resource stays on local", "pushplan destroy"];
     for form in ["text", "markdown", "html"] {
         let ran = project.good(&["plan", "--format", form]);
         says(&ran.stdout.replace('\n', " "), &said);
@@ -27,7 +27,7 @@ fn files_that_declare_nothing_delete_nothing_and_a_plan_says_so() {
 
     project.good(&["destroy", "--confirm", "local"]);
     let ran = project.good(&["plan"]);
-    says(&ran.stdout, &["Your files declare nothing, and local has nothing of ours."]);
+    says(&ran.stdout, &["Your files declare nothing, and pushplan manages nothing on local."]);
     let plan = json(&project.good(&["plan", "--format", "json"]).stdout);
     assert_eq!((&plan["in_sync"], &plan["nothing_declared"]["stays"]), (&Value::from(true), &Value::from(0)), "{plan}");
 }

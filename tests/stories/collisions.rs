@@ -21,7 +21,7 @@ fn something_of_the_same_name_stops_the_plan_until_it_is_adopted_untouched() {
     assert_eq!(ran.code, 7, "{ran}");
     says(
         &ran.stderr,
-        &["segments/vip: something of this name is there and not ours", &id, "pushplan adopt segments/vip"],
+        &["segments/vip: something of this name is there and not managed", &id, "pushplan adopt segments/vip"],
     );
     assert_eq!(service.writes(), Vec::<String>::new());
     let ran = project.good(&["adopt", "segments/vip"]);
@@ -57,7 +57,7 @@ fn of_two_with_the_name_one_is_chosen_by_its_id() {
     let project = Project::new(ONE);
     let service = project.serve();
     let (first, second) = (service.segment("vip", "vip"), service.segment("vip", "vip"));
-    says(&project.refused(&[]).stdout, &["2 of this name are there already", &first, &second]);
+    says(&project.refused(&[]).stdout, &["2 of this name exist already", &first, &second]);
     let ran = project.run(&["adopt", "segments/vip"]);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["2 have the name of segments/vip", &first, &second, "pushplan adopt segments/vip --id ID"]);
@@ -108,7 +108,7 @@ fn a_name_that_is_taken_is_not_given_to_ours_either() {
     says(&ran.stdout, &["a segment that is not ours has this name", &theirs, "choose another name"]);
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["something of this name is there and not ours", "choose another name"]);
+    says(&ran.stderr, &["something of this name is there and not managed", "choose another name"]);
     assert_eq!(service.writes(), Vec::<String>::new());
     service.delete(&format!("/api/segments/{theirs}"));
     project.good(&["apply", "--yes"]);

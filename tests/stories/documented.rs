@@ -156,7 +156,7 @@ fn a_successor_is_not_made_beside_a_pipeline_of_the_same_name_that_is_not_ours()
     service.forget();
     let ran = project.run(&["apply", "--yes", "--done", "pipelines/remind"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["pipelines/remind: something of this name is there and not ours"]);
+    says(&ran.stderr, &["pipelines/remind: something of this name is there and not managed"]);
     assert_eq!(service.writes(), Vec::<String>::new());
     let theirs = pipelines(&service).into_iter().find(|one| one["enabled"] == true).expect("theirs");
     turn_off(&service, &theirs);

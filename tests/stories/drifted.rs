@@ -36,7 +36,7 @@ fn what_somebody_changed_removed_and_added_is_told_without_a_manifest() {
     let service = project.serve();
     service.segment("Old one", "old");
     project.good(&["apply", "--yes"]);
-    says(&project.good(&["drift"]).stdout, &["No drift. local is as it was last applied on", "(4 things of ours)."]);
+    says(&project.good(&["drift"]).stdout, &["No drift. local is as it was last applied on", "(4 managed things)."]);
     assert_eq!(project.run(&["drift", "--detailed-exitcode"]).code, 0);
 
     retag(&service, "Lapsed", "theirs");
@@ -111,7 +111,7 @@ fn drift_is_put_back_and_then_there_is_none() {
     says(&ran.stdout, &["~ templates/winback", "Drift: 1 changed, 3 as applied."]);
     assert!(!ran.stdout.contains("segments/lapsed"), "{ran}");
     let ran = project.good(&["drift", "--except", "templates/*"]);
-    says(&ran.stdout, &["No drift in what was asked about: 3 things"]);
+    says(&ran.stdout, &["No drift in the selected part: 3 managed things"]);
     let ran = project.run(&["drift", "--only", "templates/winbakc"]);
     assert_eq!(ran.code, 64, "{ran}");
     says(&ran.stderr, &["`templates/winbakc` means nothing that is ours", "did you mean templates/winback?"]);
@@ -124,7 +124,7 @@ fn before_the_first_apply_there_is_nothing_to_compare() {
     service.segment("Blue", "blue");
     let ran = project.run(&["drift", "--detailed-exitcode"]);
     assert_eq!(ran.code, 0, "{ran}");
-    says(&ran.stdout, &["Nothing was applied to local yet, so that there is nothing to compare."]);
+    says(&ran.stdout, &["Nothing was applied to local yet: there is nothing to compare."]);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn what_somebody_removed_or_edited_before_it_is_deleted_stops_a_plan_too() {
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["1 thing changed on the service", "templates/winback (push.notification.alert)"]);
-    says(&ran.stdout, &["edited on the service since the last apply; it is deleted all the same"]);
+    says(&ran.stdout, &["edited on the service since the last apply; it will still be deleted"]);
     project.good(&["apply", "--yes", "--on-drift", "overwrite"]);
     assert_eq!(service.templates(), Vec::<String>::new());
 }
@@ -228,7 +228,7 @@ fn drift_claims_nothing_of_what_was_not_asked_about_or_never_applied() {
     project.good(&["apply", "--yes"]);
     template(&service, "Theirs");
     let told = project.good(&["drift", "--only", "segments/*"]).stdout;
-    says(&told, &["No drift in what was asked about: 2 things of ours on local, since the last apply (", "2 things."]);
+    says(&told, &["No drift in the selected part: 2 managed things on local, since the last apply (", "2 things."]);
     assert!(!told.contains("No drift."), "{told}");
     let told = json_of(&project, &["drift", "--only", "segments/*"]);
     assert_eq!(told["counts"]["as_applied"], 2, "{told}");
@@ -253,7 +253,11 @@ fn the_ways_out_of_drift_lead_somewhere() {
     let told = project.good(&["drift"]).stdout;
     says(
         &told,
-        &["forget scheduled_pushes/sale, then", "to keep    pushplan pull templates/winback\n", "an apply deletes it"],
+        &[
+            "to create it again: pushplan forget scheduled_pushes/sale, then",
+            "to keep    pushplan pull templates/winback\n",
+            "an apply deletes it",
+        ],
     );
     let refused = project.run(&["apply", "--yes", "--on-drift", "stop"]);
     assert_eq!(refused.code, 7, "{refused}");

@@ -202,13 +202,13 @@ fn what_is_half_out_and_is_forgotten_goes_out_all_the_same() {
     let project = Project::new(SALE);
     let _service = half_out(&project, "extended");
     let ran = project.good(&["forget", "scheduled_pushes/sale"]);
-    says(&ran.stdout, &["What is still to come of scheduled_pushes/sale goes out all the same."]);
+    says(&ran.stdout, &["Pending messages of scheduled_pushes/sale still go out."]);
     let project = Project::documented(SALE);
     let _service = half_out(&project, "documented");
     project.good(&["apply", "--yes"]);
     let ran = project.run(&["forget", "scheduled_pushes/sale"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["scheduled_pushes/sale is still to go out"]);
+    says(&ran.stderr, &["scheduled_pushes/sale is pending"]);
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn a_plan_is_made_beside_somebody_who_is_applying_and_leaves_out_what_that_is_ab
     project.folder.write("messages.yaml", TWO);
     let ran = project.run(&["plan", "--detailed-exitcode"]);
     assert_eq!(ran.code, 2, "what is under way is a change: {ran}");
-    says(&ran.stdout, &["No changes beside what is being applied: 0 unchanged, 2 left out."]);
+    says(&ran.stdout, &["No changes besides those that are being applied: 0 unchanged, 2 left out."]);
     project.folder.write("messages.yaml", &more);
     let offline = project.good(&["plan", "--offline"]);
     says(&offline.stdout, &["+ templates/later", "Left out:  segments/a"]);
@@ -323,7 +323,7 @@ fn a_run_whose_lease_was_ended_by_hand_says_so_and_names_nobody_else() {
     signal(&child, "-CONT");
     let ran = ended(child);
     assert!(matches!(ran.code, 1 | 6), "{ran}");
-    says(&ran.stdout, &["The lease of this run was ended by ", ": it sent nothing more.", "To go on; "]);
+    says(&ran.stdout, &["The lease of this run was ended by ", ": it sent nothing more.", "To continue; "]);
     assert!(!ran.stdout.contains("Another apply to"), "{ran}");
     assert_eq!(service.writes().len(), 1, "it sent nothing more");
 }
@@ -378,7 +378,7 @@ fn who_lost_the_ledger_goes_on_at_once_when_it_is_back() {
     let ran = ended(child);
     assert_eq!(ran.code, 6, "{ran}");
     says(&ran.stdout, &["The ledger could not be written: ", "Nothing more is sent without it."]);
-    says(&ran.stderr, &["the next apply here takes it in"]);
+    says(&ran.stderr, &["the next apply here writes them"]);
     std::fs::rename(&away, &shared).expect("moved back");
     // Its lease of five minutes is no reason to wait: it has ended here.
     let ran = project.good(&["apply", "--yes"]);

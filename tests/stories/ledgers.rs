@@ -132,7 +132,7 @@ fn a_new_place_in_the_settings_is_no_reason_to_make_everything_again() {
     for arguments in [&["plan"][..], &["apply", "--yes"], &["drift"]] {
         let ran = project.run(arguments);
         assert_eq!(ran.code, 1, "{arguments:?}: {ran}");
-        says(&ran.stderr, &["which has no record, and .pushplan/ledger/local/ has 4", "made a second time"]);
+        says(&ran.stderr, &["which has no record, and .pushplan/ledger/local/ has 4", "created a second time"]);
         says(&ran.stderr, &["pushplan ledger move --from file: --to file:shared --target local"]);
     }
     assert_eq!(service.writes().len(), 1, "{:?}", service.writes());
@@ -165,7 +165,7 @@ fn a_move_that_was_cut_short_leaves_no_ledger_to_go_on_with() {
         let told = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         let expected =
             format!("which has {records} of its records, and .pushplan/ledger/local/ has 4 and does not say");
-        says(&told, &[&expected, "a move was cut short", "made a second time", "is an old copy, move it elsewhere"]);
+        says(&told, &[&expected, "a move was cut short", "created a second time", "is an old copy, move it elsewhere"]);
         if records == 2 {
             follow(&project, &told);
         }
@@ -190,7 +190,7 @@ fn refused(project: &Project, expected: &[&str]) -> String {
         let ran = project.run(arguments);
         assert_ne!(ran.code, 0, "{arguments:?}: {ran}");
         let told = format!("{}{}", ran.stdout, ran.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
-        says(&told, &["which has no record", "made a second time"]);
+        says(&told, &["which has no record", "created a second time"]);
         says(&told, expected);
         if arguments == ["plan"] {
             help = told;
@@ -399,7 +399,7 @@ fn a_target_of_another_name_is_no_reason_to_make_everything_again() {
             &ran.stderr,
             &[
                 "the ledger of `stage` has no record, and .pushplan/ledger/stag/ is about the same application",
-                "everything would be made a second time",
+                "everything would be created a second time",
                 "if `stage` is another name for `stag`, give it that one back, or move .pushplan/ledger/stag/ to",
                 "move .pushplan/ledger/stag/ elsewhere",
             ],

@@ -26,8 +26,8 @@ fn a_pending_push_that_cannot_be_listed_is_forgotten_only_on_purpose() {
     says(
         &ran.stderr,
         &[
-            "scheduled_pushes/sale is still to go out, and this API cannot list it",
-            "a later apply would make it a second time",
+            "scheduled_pushes/sale is pending, and this API cannot list it",
+            "a later apply would create it a second time",
             "pushplan forget scheduled_pushes/sale --even-if-pending",
         ],
     );
@@ -64,7 +64,7 @@ fn a_push_that_cannot_be_listed_is_adopted_on_its_authors_word() {
     assert_eq!(project.run(&["adopt", "scheduled_pushes/sale", "--id", " "]).code, 64);
     let ran = project.good(&["adopt", "scheduled_pushes/sale", "--id", id]);
     says(&ran.stdout, &["< scheduled_pushes/sale", id, "1 resource adopted"]);
-    says(&ran.stderr, &["scheduled_pushes/sale is adopted on your word", "cannot show whether it is there"]);
+    says(&ran.stderr, &["scheduled_pushes/sale is adopted as your files declare it", "cannot show whether it exists"]);
     assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
     assert_eq!(pushes(&service), 1);
     // It is ours with what it names: a change of that is by hand, as for any other.
@@ -82,7 +82,7 @@ fn a_push_in_doubt_is_not_adopted_past_the_doubt() {
     assert_eq!(project.run(&["apply", "--yes"]).code, 6);
     let ran = project.run(&["adopt", "scheduled_pushes/sale", "--id", "x"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["what became of scheduled_pushes/sale is not known", "pushplan resolve scheduled_pushes/sale"]);
+    says(&ran.stderr, &["the state of scheduled_pushes/sale is unknown", "pushplan resolve scheduled_pushes/sale"]);
 }
 
 /// A segment of which an older version stays for a push that cannot be changed.

@@ -37,7 +37,7 @@ fn a_place_that_is_not_there_is_exit_1_and_nonsense_is_64() {
     let _service = project.serve();
     for (arguments, words) in [
         (&["Atlantis"][..], "knows no place with the name `Atlantis`"),
-        (&["Atlantis"], "the service may spell it otherwise"),
+        (&["Atlantis"], "the service may spell it differently"),
         (&["Portland", "--type", "province"], "without --type there is Portland, city"),
         (&["--point", "13.405,52.52"], "the latitude comes first"),
     ] {

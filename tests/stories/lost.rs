@@ -160,7 +160,7 @@ fn a_push_that_is_known_is_not_said_to_be_absent() {
         project.good(&["apply", "--yes"]);
         let ran = project.run(&["resolve", "scheduled_pushes/sale", "--absent"]);
         assert_eq!(ran.code, 64, "{ran}");
-        says(&ran.stderr, &["what became of scheduled_pushes/sale is known: it is yours"]);
+        says(&ran.stderr, &["the state of scheduled_pushes/sale is known: it is managed"]);
         project.good(&["apply", "--yes"]);
         assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
     }
@@ -217,7 +217,7 @@ fn somebody_elses_thing_is_not_taken_for_the_lost_one() {
     project.good(&["resolve", "segments/a", "--absent"]);
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["segments/a: something of this name is there and not ours", &id]);
+    says(&ran.stderr, &["segments/a: something of this name is there and not managed", &id]);
     assert_eq!(service.segments(), ["a"]);
 }
 
@@ -244,7 +244,7 @@ fn what_is_in_doubt_is_resolved_by_the_key_that_the_files_have() {
     says(&ran.stderr, &["pushplan resolve scheduled_pushes/offer --created ID"]);
     let ran = project.run(&["adopt", "scheduled_pushes/offer", "--id", "x"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["what became of scheduled_pushes/offer is not known"]);
+    says(&ran.stderr, &["the state of scheduled_pushes/offer is unknown"]);
     let url = service.get("/api/schedules")["schedules"][0]["url"].as_str().expect("a url").to_owned();
     let id = url.rsplit('/').next().expect("an id");
     let ran = project.good(&["resolve", "scheduled_pushes/offer", "--created", id]);
@@ -265,10 +265,7 @@ fn of_several_that_may_be_the_lost_one_none_is_adopted_by_the_way() {
     for command in [&["adopt", "templates/t"][..], &["adopt", "--all-matching"]] {
         let ran = project.run(command);
         assert_eq!(ran.code, 7, "{ran}");
-        says(
-            &ran.stderr,
-            &["what became of templates/t is not known since an earlier run, and each of these may be it: "],
-        );
+        says(&ran.stderr, &["the state of templates/t is unknown since an earlier run, and each of these may be it: "]);
         says(&ran.stderr, &["pushplan resolve templates/t --created ID"]);
         assert!(!ran.stdout.contains("ours already"), "{ran}");
     }

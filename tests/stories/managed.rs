@@ -71,6 +71,27 @@ fn a_replacement_is_one_change_in_the_plan_and_in_the_history() {
     assert!(history.lines().next().is_some_and(|line| line.ends_with("1 replaced")), "{plan}{applied}{history}");
 }
 
+/// An experiment is deleted before its new version is created.
+#[test]
+fn a_replacement_that_deletes_first_is_one_change_in_the_history_too() {
+    let experiment = "experiments:
+  texts:
+    audience: {country: US}
+    device_types: [ios]
+    variants:
+      - {push: {notification: {alert: One}}, schedule: {scheduled_time: \"2035-11-23T09:00\"}}
+      - {push: {notification: {alert: Two}}, schedule: {scheduled_time: \"2035-11-23T09:00\"}}
+";
+    let project = Project::documented(experiment);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("alert: Two", "alert: Three");
+    says(&project.good(&["plan"]).stdout, &["1 to replace"]);
+    says(&project.good(&["apply", "--yes"]).stdout, &["1 replaced."]);
+    let history = project.good(&["history"]).stdout;
+    assert!(history.lines().next().is_some_and(|line| line.ends_with("1 replaced")), "{history}");
+}
+
 #[test]
 fn the_way_to_undo_drift_is_not_refused() {
     let project = Project::with(TWO, "on_drift = \"stop\"\n");
@@ -119,4 +140,12 @@ fn what_the_service_refuses_is_to_be_corrected_in_the_manifest() {
     let ran = project.run(&["apply", "--yes"]);
     assert_ne!(ran.code, 0, "{ran}");
     says(&format!("{}{}", ran.stdout, ran.stderr), &["Correct what the service refused in the manifest, then"]);
+}
+
+#[test]
+fn what_is_not_managed_is_called_so_in_drift() {
+    let project = Project::new(TWO);
+    project.good(&["apply", "--yes"]);
+    let told = project.good(&["drift"]).stdout;
+    says(&told, &["not managed may be new: the service does not report when they were created"]);
 }

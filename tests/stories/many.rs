@@ -1,5 +1,6 @@
 //! Many applications from one repository: a matrix of targets, groups, plans and applies of several, and promotion.
 
+mod built_in;
 mod folding;
 mod ledgers;
 mod promoting;
@@ -316,7 +317,7 @@ fn a_folder_of_saved_plans_is_applied_as_a_whole() {
         &[
             "  cafe-de    not begun\n",
             "  shop-us    failed: the plan is stale: something has been applied since",
-            "To go on; what is done is not done again:\npushplan apply --target cafe-de --target shop-de --target shop-us\n",
+            "To continue; finished steps are not repeated:\npushplan apply --target cafe-de --target shop-de --target shop-us\n",
         ],
     );
     assert_eq!(world.segments("cafe-de"), vec![]);
@@ -333,7 +334,7 @@ fn a_folder_of_saved_plans_is_applied_as_a_whole() {
     world.project.folder.write("plans/cafe-de.plan", text.replace("\"vip\"", "\"vap\""));
     let ran = world.run(&["apply", "plans"]);
     assert_eq!(ran.code, 5, "{ran}");
-    says(&ran.stderr, &["the plan plans/cafe-de.plan is not as it was saved"]);
+    says(&ran.stderr, &["the plan plans/cafe-de.plan was changed after it was saved"]);
     world.project.folder.write("plans/cafe-de.plan", &text);
     world.project.folder.write("plans/more.plan", &text);
     let ran = world.run(&["apply", "plans"]);

@@ -76,7 +76,7 @@ segments:
     project.edit("alert: Hello", "alert: Bye");
     // The ledger still has something to learn of the segment, which is no reason to apply.
     let ran = project.good(&["plan"]);
-    says(&ran.stdout, &["Next: what is to be done by hand, above, then\npushplan apply --done pipelines/remind\n"]);
+    says(&ran.stdout, &["Next: the manual steps above, then pushplan apply --done pipelines/remind\n"]);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn going_back_says_that_the_files_stay_as_they_are() {
     project.edit("tag: b", "tag: c");
     project.good(&["apply", "--yes"]);
     let ran = project.good(&["revert", "2", "--yes"]);
-    says(&ran.stderr, &["revert them too, or the next apply brings it back"]);
+    says(&ran.stderr, &["revert the commit too, or the next apply brings the changes back"]);
     let id = service.segment_id("b");
     assert_eq!(service.get(&format!("/api/segments/{id}"))["criteria"]["tag"], "b");
 }

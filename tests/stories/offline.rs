@@ -134,7 +134,7 @@ fn the_ledger_says_what_was_applied_and_nobody_is_asked() {
     assert_eq!(service.asked(), [""; 0]);
     drop(service);
     let again = project.good(&["plan", "--offline", "--detailed-exitcode", "--only", "segments/buyers"]);
-    says(&again.stdout, &["No changes in what was chosen"]);
+    says(&again.stdout, &["No changes in the selected part"]);
     assert_eq!(project.run(&["plan", "--offline", "--detailed-exitcode"]).code, 2);
 }
 
@@ -369,7 +369,10 @@ fn in_ci_the_branch_of_the_pull_request_is_known() {
     assert_eq!(ran.code, 0, "{ran}");
     says(
         &ran.stderr,
-        &["The ledger is read where that commit says", "The ledger is empty: comparing with origin/trunk"],
+        &[
+            "The ledger is read from the place that the commit names",
+            "The ledger is empty: comparing with origin/trunk",
+        ],
     );
     assert!(!ran.to_string().contains("evil.example"), "{ran}");
 }

@@ -163,7 +163,7 @@ fn destroy_speaks_of_what_is_ours_and_not_of_files() {
     let project = Project::new(TWO);
     let _service = project.serve();
     let ran = project.good(&["destroy", "--confirm", "local"]);
-    assert_eq!(ran.stdout, "Nothing to delete. local has nothing of ours.\n");
+    assert_eq!(ran.stdout, "Nothing to delete: pushplan manages nothing on local.\n");
     // What an API cannot remove is removed by hand, and what it names with the next destroy.
     let manifest = "\
 segments:

@@ -72,5 +72,5 @@ fn tags_that_somebody_else_gave_are_not_told_to_go() {
     project.write(&with("y: [a]"));
     let text = project.good(&["plan"]).stdout;
     says(&text, &["- named_users/x  tags [a]\n", "since the last apply; what came from here goes, and"]);
-    assert!(!text.contains("it is deleted all the same"), "{text}");
+    assert!(!text.contains("it will still be deleted"), "{text}");
 }

@@ -247,7 +247,7 @@ fn what_says_the_same_as_what_has_gone_out_is_asked_about() {
     let asks = [
         "is this a rename? scheduled_pushes/old says the same, has had its time and is no longer in your files",
         "if so, write this beneath `new:` at messages.yaml:2: lifecycle: {renamed_from: old}",
-        "if not, it messages people once more, who may have had the same already",
+        "if not, people may get the same message twice",
         "is this a rename? scheduled_pushes/new says the same; see there what to write",
     ];
     let said = |ran: &Ran| ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");

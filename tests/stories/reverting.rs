@@ -226,7 +226,7 @@ fn a_key_that_is_taken_by_now_is_not_given_back() {
     service.forget();
     let ran = project.run(&["revert", "2", "--yes"]);
     assert_eq!(ran.code, 64, "{ran}");
-    says(&ran.stderr, &["segments/a is another one by now, so that segments/vips cannot have that key again"]);
+    says(&ran.stderr, &["segments/a is a different resource now, so segments/vips cannot have that key again"]);
     says(&ran.stderr, &["pushplan mv segments/a segments/NEW"]);
     project.good(&["mv", "segments/a", "segments/others"]);
     project.good(&["revert", "2", "--yes"]);
@@ -407,7 +407,7 @@ fn what_is_undone_may_well_be_in_the_files() {
         says(&ran.stdout, &["- scheduled_pushes/p", "- segments/a"]);
         assert!(!ran.stdout.contains("in your files"), "{ran}");
         if form[0] == "--yes" {
-            says(&ran.stderr, &["where they still say what is undone here, revert them too"]);
+            says(&ran.stderr, &["revert the commit too"]);
         }
     }
 }

@@ -152,7 +152,7 @@ fn a_permission_that_the_checks_refuse_allows_nothing() {
     ];
     let ran = project.run_as(&["send", "scheduled_pushes/sale", "--to", "named_user:qa-1", "--yes"], &env);
     assert_eq!(ran.code, 3, "{ran}");
-    says(&ran.stderr, &["YM206", "pushplan.toml has errors, so that nothing is sent"]);
+    says(&ran.stderr, &["YM206", "pushplan.toml has errors: nothing was sent"]);
     assert_eq!(service.asked(), [""; 0]);
 }
 

@@ -93,7 +93,7 @@ fn what_is_declared_and_not_ours_yet_is_told_by_the_plan_alone() {
     let service = project.serve();
     service.segment("a", "a");
     let ran = project.refused(&[]);
-    says(&ran.stdout, &["is there already and is not ours"]);
+    says(&ran.stdout, &["exists already and is not managed"]);
     assert!(!ran.stdout.contains("Not in git"), "{ran}");
 }
 
@@ -239,7 +239,7 @@ fn what_this_level_cannot_list_is_said() {
     let _service = project.serve();
     says(
         &flat(&project.good(&["unmanaged"])),
-        &["Not listed: scheduled pushes and experiments; this level of the API (documented) does not tell of them."],
+        &["Not listed: scheduled pushes and experiments; this level of the API (documented) does not list them."],
     );
     let list = json_of(&project.good(&["unmanaged", "--format", "json", "scheduled_pushes"]));
     assert_eq!(list["unlisted"][0]["kind"], "scheduled_pushes");
@@ -425,10 +425,10 @@ fn a_list_that_nobody_needs_may_fail_and_the_plan_says_so() {
         let ran = far(&project, &origin, &["plan"]);
         assert_eq!(ran.code, 0, "{status}: {ran}");
         assert_eq!(changes(&ran), ["+ segments/a"]);
-        says(&flat(&ran), &["What others have of pipelines is not known: GET /api/pipelines?enabled=", told]);
+        says(&flat(&ran), &["The unmanaged pipelines are unknown: GET /api/pipelines?enabled=", told]);
         let plan = json_of(&far(&project, &origin, &["plan", "--format", "json"]));
         assert_eq!(plan["unlisted"][0]["kind"], "pipelines", "{status}");
-        says(&far(&project, &origin, &["unmanaged"]).stdout, &["What there is of pipelines is not known"]);
+        says(&far(&project, &origin, &["unmanaged"]).stdout, &["The pipelines on the service are unknown"]);
         // What the project uses has to be known.
         project.write("pipelines:\n  q: {enabled: true, immediate_trigger: {tag_added: v}, outcome: {push: {device_types: [ios], notification: {alert: A}}}}\n");
         assert_ne!(far(&project, &origin, &["plan"]).code, 0, "{status}");
@@ -444,7 +444,7 @@ fn an_answer_that_makes_no_sense_is_no_list() {
     let project = Project::new(OURS);
     let ran = far(&project, &origin, &["plan"]);
     assert_eq!(ran.code, 0, "{ran}");
-    says(&flat(&ran), &["What others have of templates is not known"]);
+    says(&flat(&ran), &["The unmanaged templates are unknown"]);
 }
 
 #[test]
@@ -460,7 +460,7 @@ fn what_cannot_be_listed_is_not_pruned() {
     let env = [("PUSHPLAN_ORIGIN", origin.as_str()), ("PUSHPLAN_APP_KEY", "key"), ("PUSHPLAN_MASTER_SECRET", "secret")];
     let ran = project.run_as(&["plan"], &env);
     assert_eq!(changes(&ran), ["+ segments/a"]);
-    says(&flat(&ran), &["What others have of templates is not known"]);
+    says(&flat(&ran), &["The unmanaged templates are unknown"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 use pushplan_testing::{crates, root, sources};
 
 /// Phrases and the reason against them: what to write instead.
-const PHRASES: [(&str, &str); 19] = [
+const PHRASES: [(&str, &str); 34] = [
     ("without a word", "silently"),
     ("whoever", "name who acts"),
     ("is told", "is shown, is reported"),
@@ -27,6 +27,21 @@ const PHRASES: [(&str, &str); 19] = [
     ("lets go of", "forgets, removes from the ledger"),
     ("let go of", "forget, remove from the ledger"),
     ("is at work", "holds the lock"),
+    ("by saying it again", "repeat the option"),
+    ("so many deletions", "up to this number of"),
+    ("begin nothing more", "stop"),
+    ("may be asked for", "can be repeated"),
+    ("things of ours", "managed things"),
+    ("nothing of ours", "pushplan manages nothing"),
+    ("gone out for the last time", "until the last send"),
+    ("once it is made", "after creation"),
+    ("for scripts to go by", "leave it out"),
+    ("nobody has said", "the result is unknown"),
+    ("to be done by hand", "manual step"),
+    ("ask the service nothing", "without the service"),
+    ("made a second time", "created a second time"),
+    ("this look alone", "this preview only"),
+    ("and not ours", "not managed"),
 ];
 
 /// Sentences in which a phrase has its plain meaning.

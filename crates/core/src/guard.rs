@@ -385,7 +385,7 @@ fn undecided(plan: &Plan, limits: &Limits) -> Vec<Refused> {
                 Reason::Collision { ids } => {
                     let id = if ids.len() == 1 { "" } else { " --id ID" };
                     let are = if ids.len() == 1 { "something of this name is" } else { "things of this name are" };
-                    let message = format!("{address}: {are} there and not ours: {}", all_of(ids));
+                    let message = format!("{address}: {are} there and not managed: {}", all_of(ids));
                     let help = match (&change.ledger, change.moved) {
                         (None, _) => {
                             format!("pushplan adopt {address}{id}{}", limits.leave_out(", ", &except))

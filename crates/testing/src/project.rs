@@ -131,7 +131,9 @@ impl Project {
 
     pub fn serve_with(&self, arguments: &[&str]) -> Service {
         let app = format!("{KEY}:{SECRET}");
-        let given = if arguments.contains(&"--app") { &[][..] } else { &["--app", &*app] };
+        // A target that is named has its own application.
+        let names_one = arguments.contains(&"--app") || arguments.contains(&"--target");
+        let given = if names_one { &[][..] } else { &["--app", &*app] };
         let mut child = self.start(&[&["serve", "--port", "0"], given, arguments].concat());
         let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
         let mut screen = String::new();

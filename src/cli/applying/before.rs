@@ -79,8 +79,8 @@ impl How {
             let stuck = change.is_some_and(guard::is_stuck);
             let was = plan.steps.iter().any(|step| step.address == *address && step.verb == Verb::Forget);
             if !was && !stuck {
-                return Err(Failure::usage(format!("the plan asks for nothing to be done by hand to {address}"))
-                    .help("`pushplan plan` says what is to be done by hand"));
+                return Err(Failure::usage(format!("the plan has no manual step for {address}"))
+                    .help("`pushplan plan` lists the manual steps"));
             }
         }
         Ok(())

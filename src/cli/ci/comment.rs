@@ -20,19 +20,19 @@ use crate::render::{self, ci, one_line};
 /// `pushplan apply --approved` applies exactly this or nothing, and writes into the comment what became of it. On a pull request that is
 /// merged or closed, or that has another commit by now, the comment stays as it is.
 ///
-/// The host, the repository, the pull request and the token come from the environment of GitHub Actions (GITHUB_TOKEN) or of GitLab CI
-/// (GITLAB_TOKEN). The comment counts where its author is the user of the token, or `github-actions[bot]` for the token of a
+/// The host, the repository, the pull request and the token come from the environment of GitHub Actions (GITHUB_TOKEN) or of GitLab
+/// CI (GITLAB_TOKEN). The comment counts if its author is the user of the token, or `github-actions[bot]` for the token of a
 /// workflow; PUSHPLAN_CI_AUTHOR names another one.
 ///
-/// Exits with 0 where the comment says what it should, with 4 where the token is missing or refused, and with 1 for any other problem
-/// of the host. Nothing of that is about the plan, whose own exit code was that of `pushplan plan`: with --warn-only it is a
-/// warning, which suits pull requests from forks.
+/// Exits with 0 if the comment is up to date, with 4 if the token is missing or refused, and with 1 for any other problem of the
+/// host. The exit code of the plan itself is that of `pushplan plan`. With --warn-only, a problem of the host is only a warning,
+/// which suits pull requests from forks.
 #[derive(Debug, Args)]
 pub struct Comment {
     #[command(flatten)]
     saved: Saved,
 
-    /// When there is a comment
+    /// When to write a comment
     #[arg(long, value_enum, default_value_t = Mode::Always)]
     mode: Mode,
 
@@ -40,7 +40,7 @@ pub struct Comment {
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pull_request: Option<u64>,
 
-    /// Where the comment cannot be written, say so and exit with 0
+    /// If the comment cannot be written, print a warning and exit with 0
     #[arg(long)]
     warn_only: bool,
 
@@ -50,11 +50,11 @@ pub struct Comment {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Mode {
-    /// Also to say that nothing changes
+    /// Also if nothing changes
     Always,
-    /// Where something changes; an existing comment is edited to say that nothing changes
+    /// Only if something changes; an existing comment is updated in any case
     Changes,
-    /// Never: nothing is read and nothing is asked
+    /// Never: nothing is read, and the host is not contacted
     Off,
 }
 

@@ -24,8 +24,8 @@ use crate::text::all_of;
 
 /// Write the workflow that plans on pull requests, applies on the merge and looks for drift each day.
 ///
-/// It knows the targets of the project that have a `base_url`. Pull requests of forks get no secrets, and a plan that is compared
-/// with the branch alone. No text from a pull request reaches a shell.
+/// The workflow covers the targets that have a `base_url`. Pull requests from forks get no secrets; their plan is compared with the
+/// branch only. No text from a pull request reaches a shell.
 #[derive(Debug, Args)]
 pub struct Init {
     /// The code host
@@ -40,8 +40,7 @@ pub struct Init {
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
 
-    /// The branch whose pushes are applied, on GitHub [default: the main branch of `origin`; where that is not known, the one
-    /// that is checked out]
+    /// The branch whose pushes are applied, on GitHub [default: the main branch of `origin`, otherwise the current one]
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
 
@@ -53,7 +52,7 @@ pub struct Init {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
 }
@@ -325,8 +324,8 @@ impl Team {
             steps.push("Make a schedule of pipelines for the default branch: each one looks for drift.".to_owned());
         }
         steps.push(match host {
-            Host::Github => format!("Protect the branch {}, so that it takes a review to merge.", self.branch),
-            Host::Gitlab => "Protect the default branch, so that it takes a review to merge.".to_owned(),
+            Host::Github => format!("Protect the branch {}: require a review before merging.", self.branch),
+            Host::Gitlab => "Protect the default branch: require a review before merging.".to_owned(),
         });
         steps
     }

@@ -15,7 +15,7 @@ use crate::plan::Plan;
 use crate::render::outputs::{self, OutputCounts};
 use crate::text;
 
-/// Hand on what a plan comes to: numbers, files and a digest, for the next steps of a job.
+/// Set outputs for the next steps of a job: numbers, files and the digest of a plan.
 ///
 /// Writes `changes`, `creates`, `updates`, `replaces`, `deletes`, `by-hand`, `sends`, `plan-file`, `report-html`, `digest` and
 /// `failure-reason` behind what stands in the file that GITHUB_OUTPUT names. Elsewhere they are printed as variables,
@@ -23,7 +23,7 @@ use crate::text;
 /// known to message people, at once or later; what is not known is empty, such as all numbers but `changes` for --drift.
 #[derive(Debug, Args)]
 pub struct Outputs {
-    /// A plan that `pushplan plan --out FILE` saved, or a folder of those of several targets; may be given again
+    /// Plan that `pushplan plan --out FILE` saved, or a folder of such plans; can be repeated
     #[arg(long = "plan", value_name = "FILE", required_unless_present_any = ["drift", "failed"])]
     plans: Vec<PathBuf>,
 

@@ -146,7 +146,7 @@ pub fn versions() -> [Check; 2] {
 pub fn ci() -> Check {
     let token = |name: &str| match variable(name) {
         Some(_) => format!("{name} is set"),
-        None => format!("{name} is not set, so that `ci comment` cannot write"),
+        None => format!("{name} is not set: `ci comment` cannot write"),
     };
     Check::fine(
         "CI",

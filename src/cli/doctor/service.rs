@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Inspection, variable};
 use crate::client::{Clients, Credentials, Origin, Patience, Transport, Whole, refusal};
+use crate::engine::local::BuiltIn;
 use crate::engine::target::{CLOCKS, check_fingerprint, is_built_in};
 use crate::engine::{local, target};
 use crate::exchange::{Loss, Meaning, Request, http_date};
@@ -31,14 +32,11 @@ pub struct Looked {
 pub async fn look(inspection: &Inspection, name: &str) -> Looked {
     let Some(target) = inspection.project.target(name) else { return Looked::default() };
     if is_built_in(name, target) {
-        return Looked { checks: built_in(inspection).await, app: None };
+        return Looked { checks: built_in(inspection, name).await, app: None };
     }
     let Some(base_url) = &target.base_url else {
         let failure = Failure::new("the target has no base_url").kind(FailureKind::Invalid);
-        return Looked {
-            checks: vec![Check::trouble("service", &failure.help(format!("say in {PROJECT_FILE} where it is")))],
-            app: None,
-        };
+        return Looked { checks: vec![Check::trouble("service", &failure.help(target::no_service()))], app: None };
     };
     let origin = match Origin::parse(base_url) {
         Ok(origin) => origin,
@@ -96,7 +94,7 @@ async fn asked(
     };
     let service = match (&whole.answer, credentials) {
         (answer, None) if matches!(answer.status, 401 | 403) => {
-            Check::fine("service", format!("{origin} is there, and answers nobody without credentials"))
+            Check::fine("service", format!("{origin} answers, and requires credentials"))
         }
         (answer, Some(_)) if refusal(origin, answer).is_some() => refusal(origin, answer)
             .map_or_else(|| Check::fine("service", ""), |refused| Check::trouble("service", &refused)),
@@ -105,10 +103,7 @@ async fn asked(
         }
         (answer, _) => {
             let failure = Failure::new(format!("{origin} answers GET {PATH} with {}", answer.error()));
-            Check::trouble(
-                "service",
-                &failure.help("look whether it is the messaging service that is there, and whether it is well"),
-            )
+            Check::trouble("service", &failure.help("check that the messaging service runs there"))
         }
     };
     let half = SignedDuration::try_from(took / 2).unwrap_or_default();
@@ -145,8 +140,9 @@ fn about(apart: SignedDuration) -> Delay {
 }
 
 /// The service of the project itself. It is not started to be looked at: it would write.
-async fn built_in(inspection: &Inspection) -> Vec<Check> {
-    let found = match tokio::time::timeout(inspection.within, local::find(&inspection.root)).await {
+async fn built_in(inspection: &Inspection, name: &str) -> Vec<Check> {
+    let service = BuiltIn::new(&inspection.root, name);
+    let found = match tokio::time::timeout(inspection.within, local::find(service)).await {
         Ok(found) => found,
         Err(_) => Err(target::too_slow(inspection.within)),
     };
@@ -154,7 +150,7 @@ async fn built_in(inspection: &Inspection) -> Vec<Check> {
         Err(failure) => vec![Check::trouble("service", &failure)],
         Ok(Some((origin, _, there))) => {
             let ahead = there.duration_since(Timestamp::now());
-            let service = Check::fine("service", format!("built in; `pushplan serve` runs on {origin}"));
+            let service = Check::fine("service", format!("built in; `{}` runs on {origin}", service.serve_command()));
             let clock = (ahead.abs() > CLOCKS).then(|| {
                 let way = if ahead.is_positive() { "ahead" } else { "behind" };
                 Check::fine("clock", format!("its own, {} {way}", about(ahead)))
@@ -162,14 +158,11 @@ async fn built_in(inspection: &Inspection) -> Vec<Check> {
             [Some(service), clock].into_iter().flatten().collect()
         }
         Ok(None) => {
-            let data = local::own(&inspection.root).join(local::DATA);
-            vec![Check::fine(
-                "service",
-                match data.is_file() {
-                    true => "built in; each command starts it, with its data in .pushplan/service.db",
-                    false => "built in; it has no data yet",
-                },
-            )]
+            let words = match service.has_data() {
+                true => format!("built in; each command starts it, with its data in {}", service.data()),
+                false => "built in; it has no data yet".to_owned(),
+            };
+            vec![Check::fine("service", words)]
         }
     }
 }

@@ -52,14 +52,14 @@ struct Status {
     format: Format,
 }
 
-/// Read every record and see whether all of them are what was written
+/// Read every record and check that none was changed, swapped or lost
 #[derive(Debug, Args)]
 struct Verify {
     #[command(flatten)]
     place: TargetArgs,
 }
 
-/// Write all that is known into one record, so that reading is as fast as on the first day. Nothing is lost
+/// Write the current state into one record, to make reading fast again. Nothing is lost
 #[derive(Debug, Args)]
 struct Compact {
     #[command(flatten)]
@@ -72,11 +72,11 @@ struct Compact {
 /// Copy the ledger to another place and record that: the old place accepts no more records
 #[derive(Debug, Args)]
 struct Move {
-    /// The new place, as `ledger` of the target will say: git, s3://bucket/prefix, postgres://host/database/schema, file:FOLDER
+    /// The new place, for `ledger` of the target: git, s3://bucket/prefix, postgres://host/database/schema, file:FOLDER
     #[arg(long, value_name = "PLACE")]
     to: String,
 
-    /// The old place, where the target's setting already names the new one [default: where it is]
+    /// The old place, if the setting of the target already names the new one [default: the setting]
     #[arg(long, value_name = "PLACE")]
     from: Option<String>,
 
@@ -87,7 +87,7 @@ struct Move {
     place: TargetArgs,
 }
 
-/// Print all that is known as JSON
+/// Print the current state as JSON
 #[derive(Debug, Args)]
 struct Export {
     /// Print every record instead, one on each line
@@ -113,7 +113,7 @@ struct Restore {
     #[arg(long, conflicts_with_all = ["file", "close_gap"])]
     accept_gap: bool,
 
-    /// Record that everything was checked that may have been created in the gap
+    /// Record that you have checked everything that may have been created in the gap
     #[arg(long, conflicts_with = "file")]
     close_gap: bool,
 

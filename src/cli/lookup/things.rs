@@ -63,7 +63,9 @@ async fn ledger(place: &TargetArgs, opened: &Opened, context: &Context) -> Ledge
             if ledger.app.is_empty() || ledger.app == opened.app { ledger } else { Ledger::default() }
         }
         Err(why) => {
-            context.out.note(&format!("Which of these are ours is not known: {}", text::short(&why.message, 200)));
+            context
+                .out
+                .note(&format!("Which of these pushplan manages is unknown: {}", text::short(&why.message, 200)));
             Ledger::default()
         }
     }

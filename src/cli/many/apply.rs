@@ -40,8 +40,8 @@ pub fn run(
     if let PlansWanted::Alike(request) = wanted
         && !request.done.is_empty()
     {
-        return Err(Failure::usage("what was done by hand was done on one target")
-            .help("say it for each: pushplan apply --target NAME --done ADDRESS"));
+        return Err(Failure::usage("--done works for one target at a time")
+            .help("run it for each: pushplan apply --target NAME --done ADDRESS"));
     }
     let read = asked.read(context, Timestamp::now(), how.format != Format::Text);
     if let (Err(failure), Some(review), Ok(names)) = (&read, asking.review, asked.targets()) {

@@ -39,7 +39,7 @@ impl Webhook {
         }
         let scheme_and_host = url.origin().ascii_serialization();
         let origin = Origin::parse(&scheme_and_host)
-            .map_err(|_| wrong("is neither https nor on this machine: all could read what is posted"))?;
+            .map_err(|_| wrong("is neither https nor on this machine: others could read what is posted"))?;
         // Another part of the program may have chosen a provider; any will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()

@@ -35,7 +35,7 @@ pub fn list(target: &str, deeds: &[Deed], style: Style) -> String {
         let row = format!("{}{number}  {at}  {actor}{}  {ended}  {what}", pad(number, 0), pad(actor, 2));
         let _ = writeln!(out, "{}", row.trim_end());
     }
-    let _ = write!(out, "\n`pushplan history N` shows the changes of one of them.");
+    let _ = write!(out, "\n`pushplan history N` shows the changes of one run.");
     out
 }
 
@@ -61,16 +61,19 @@ fn by_hand(deed: &Deed) -> String {
 
 /// How many things became what.
 fn counts(deed: &Deed) -> Vec<(&'static str, usize)> {
-    let mut done: Vec<&Changed> = deed.changes.iter().filter(|changed| changed.is_done()).collect();
-    // A replacement creates, and deletes what it replaces.
-    let is_replaced = |changed: &Changed| done.iter().any(|one| is_replacement(one) && one.address == changed.address);
-    let deleted = |changed: &Changed| matches!(changed.act, Act::Step(Verb::Delete)) && is_replaced(changed);
-    let counted: Vec<bool> = done.iter().map(|changed| !deleted(changed)).collect();
-    let mut counted = counted.into_iter();
-    done.retain(|_| counted.next().unwrap_or(true));
-    done.sort_by(|one, other| (&one.act, word(one)).cmp(&(&other.act, word(other))));
+    let done: Vec<&Changed> = deed.changes.iter().filter(|changed| changed.is_done()).collect();
+    // A replacement creates one version and deletes the other, in either order.
+    let is = |changed: &Changed, verb: Verb| changed.act == Act::Step(verb);
+    let both = |changed: &Changed, verb: Verb| done.iter().any(|one| is(one, verb) && one.address == changed.address);
+    let word = |changed: &Changed| match is(changed, Verb::Create) && both(changed, Verb::Delete) {
+        true => "replaced",
+        false => word(changed),
+    };
+    let is_counted = |changed: &&Changed| !(is(changed, Verb::Delete) && both(changed, Verb::Create));
+    let mut counted: Vec<&Changed> = done.iter().copied().filter(is_counted).collect();
+    counted.sort_by(|one, other| (&one.act, word(one)).cmp(&(&other.act, word(other))));
     // Each move has an address of its own, and all of them are moves.
-    let same = done.chunk_by(|one, other| word(one) == word(other));
+    let same = counted.chunk_by(|one, other| word(one) == word(other));
     let mut words: Vec<(&'static str, usize)> = same.map(|all| (word(all[0]), all.len())).collect();
     let failed = |changed: &&Changed| matches!(changed.result, Some(Done::Not { .. }));
     let rest = [
@@ -79,11 +82,6 @@ fn counts(deed: &Deed) -> Vec<(&'static str, usize)> {
     ];
     words.extend(rest.into_iter().filter(|(_, number)| *number > 0));
     words
-}
-
-/// Whether it was created in the place of another.
-fn is_replacement(changed: &Changed) -> bool {
-    matches!(changed.act, Act::Step(Verb::Create)) && changed.before.is_some()
 }
 
 /// What was done: a plan has the same word for it.
@@ -144,7 +142,7 @@ fn change(out: &mut String, changed: &Changed, style: Style) {
         Some(Done::Done { .. }) => (to(changed, word), Paint::Plain),
         Some(Done::Not { why }) => (format!("not {word}: {why}"), Paint::Danger),
         Some(Done::Unknown { why }) => (format!("perhaps {word}: {why}"), Paint::Asks),
-        None => (format!("perhaps {word}: nobody has said"), Paint::Asks),
+        None => (format!("perhaps {word}: the result is unknown"), Paint::Asks),
     };
     layout::paragraph(out, &left.and("  ").paint(&result, paint), 0, style);
     let difference = Difference::between(changed.before.as_deref(), changed.after.as_deref());

@@ -20,7 +20,7 @@ pub struct OutcomeView<'v> {
     pub told: Vec<(&'v Occasion, &'v PushOutcome)>,
 }
 
-/// What was reached, as columns of a table.
+/// Reached, as columns of a table.
 struct Cells {
     devices: String,
     responses: String,
@@ -57,7 +57,7 @@ impl OutcomeView<'_> {
             paragraph(&mut out, &Words::new(&none), 0, style);
             return out;
         }
-        let head = format!("What was reached, as {} reports it, {}", self.target, moment(self.now));
+        let head = format!("Reached, as {} reports it, {}", self.target, moment(self.now));
         paragraph(&mut out, &Words::new(&head), 0, style);
         let _ = writeln!(out);
         let cells: Vec<Option<Cells>> = self.told.iter().map(|(_, outcome)| cells(outcome)).collect();

@@ -11,8 +11,7 @@ use crate::timing::words::moment;
 
 /// The answer to a creation was lost.
 pub(super) fn created(view: &PlanView, address: &Address, since: Timestamp, candidates: &[String]) -> Row {
-    let words =
-        format!("on {} its creation was sent and no answer came back: whether it was made is not known", moment(since));
+    let words = format!("on {} its creation was sent and no answer came back: it may exist", moment(since));
     let mut row = asks("in doubt", &words);
     if !candidates.is_empty() {
         row = row.line(Words::new(&format!("it may be {}", any_of(candidates))));

@@ -288,8 +288,10 @@ pub(super) fn nothing(view: &PlanView) -> String {
         return words;
     }
     match (&plan.aim, plan.left_out.len()) {
-        (Aim::Nothing, _) if plan.choice.is_all() => format!("Nothing to delete. {target} has nothing of ours."),
-        (Aim::Nothing, _) => format!("Nothing to delete. {target} has nothing of ours in this part."),
+        (Aim::Nothing, _) if plan.choice.is_all() => {
+            format!("Nothing to delete: pushplan manages nothing on {target}.")
+        }
+        (Aim::Nothing, _) => format!("Nothing to delete: pushplan manages nothing in this part of {target}."),
         (Aim::Manifests, 0) if !plan.basis.is_service() => {
             format!("No changes for {target} ({}).", count(view.matching(), "resource"))
         }
@@ -307,11 +309,11 @@ pub(super) fn nothing(view: &PlanView) -> String {
         (Aim::Promoted(from), 0) => format!("No changes. {target} has all that {from} has."),
         (_, left) if plan.told.at_work.is_some() => {
             let unchanged = view.count(Action::Keep) + view.count(Action::Past);
-            format!("No changes beside what is being applied: {unchanged} unchanged, {left} left out.")
+            format!("No changes besides those that are being applied: {unchanged} unchanged, {left} left out.")
         }
         (_, left) => {
             let unchanged = view.count(Action::Keep) + view.count(Action::Past);
-            format!("No changes in what was chosen: {unchanged} unchanged, {left} left out.")
+            format!("No changes in the selected part: {unchanged} unchanged, {left} left out.")
         }
     }
 }
@@ -321,12 +323,12 @@ pub fn undeclared(view: &PlanView) -> Option<String> {
     let NothingDeclared { stays, not_pruned } = view.plan.told.nothing_declared.as_ref()?;
     let target = &view.plan.target;
     let mut said = match stays {
-        0 => format!("Your files declare nothing, and {target} has nothing of ours."),
+        0 => format!("Your files declare nothing, and pushplan manages nothing on {target}."),
         number => {
             let (stay, them) = if *number == 1 { ("stays", "it") } else { ("stay", "them") };
             let (all, destroy) = (count(*number, "resource"), view.again.other("destroy"));
             format!(
-                "Your files declare nothing, and a plan deletes nothing for that: {all} of ours {stay} on {target}. \
+                "Your files declare nothing, and a plan never deletes everything: {all} {stay} on {target}. \
                  To delete {them}: {destroy}"
             )
         }
@@ -372,10 +374,10 @@ pub(super) fn next(line: Words, view: &PlanView, ahead: &NextSteps) -> Words {
         (true, 0, _) => line.copy(&ahead.apply()),
         (true, ..) => line.and("decide what waits, above, then ").copy(&ahead.apply()),
         (false, 1.., _) => line.and("decide what waits, above"),
-        (false, 0, []) => line.and("what is to be done by hand, above"),
+        (false, 0, []) => line.and("the manual steps above"),
         (false, 0, changes) => {
             let done: String = changes.iter().take(NAMED).map(|change| format!(" --done {}", change.address)).collect();
-            line.and("what is to be done by hand, above, then ").copy(&view.again.other(&format!("apply{done}")))
+            line.and("the manual steps above, then ").copy(&view.again.other(&format!("apply{done}")))
         }
     }
 }

@@ -35,5 +35,5 @@ pub fn unlisted(view: &PlanView) -> Option<String> {
     let (_, why) = all.first_key_value()?;
     let noun = |key: &String| many(kinds::kind(key).map_or(key.as_str(), |kind| kind.noun));
     let nouns: Vec<String> = all.keys().map(noun).collect();
-    Some(format!("What others have of {} is not known: {why}.", all_of(&nouns)))
+    Some(format!("The unmanaged {} are unknown: {why}.", all_of(&nouns)))
 }

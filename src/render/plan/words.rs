@@ -76,13 +76,13 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
         Reason::Collision { ids } if ids.len() == 1 => {
             let there = match address.part() {
                 Some(_) => "the service has this already, and it is not ours".to_owned(),
-                None => format!("{} of this name is there already and is not ours: {}", a(noun), ids[0]),
+                None => format!("{} of this name exists already and is not managed: {}", a(noun), ids[0]),
             };
             asks("taken", there)
                 .line(Words::new("to take it over as it is: ").copy(&view.again.other(&format!("adopt {address}"))))
         }
         Reason::Collision { ids } => {
-            let many = format!("{} of this name are there already and are not ours; take one of them over:", ids.len());
+            let many = format!("{} of this name exist already and are not managed; adopt one of them:", ids.len());
             let each = |id: &String| Words::default().copy(&view.again.other(&format!("adopt {address} --id {id}")));
             ids.iter().map(each).fold(asks("taken", many), Row::line)
         }
@@ -159,7 +159,7 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
             asks("waits", format!("for {}, which {are} not made by this plan", all_of(&by)))
         }
         Reason::NeverTwice => {
-            asks("gone", "the service no longer has it; it is never made a second time by itself".to_owned())
+            asks("gone", "the service no longer has it; pushplan will not create it again".to_owned())
                 .line(Words::new("to have it made again: ").copy(&view.again.other(&format!("forget {address}"))))
         }
         Reason::Renamed { from } => {
@@ -170,7 +170,7 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
             plain("moved", format!("to {to}, which is the same on the service; it is removed from the ledger here"))
         }
         Reason::NothingRenamed { from } => {
-            plain("renamed", format!("nothing of ours that it could be is known as {from}: this is a new one"))
+            plain("renamed", format!("no managed resource has the key {from}: this is a new one"))
         }
         Reason::LooksRenamed { from, in_doubt, past, similar } => {
             looks_renamed(view, change, from, *in_doubt, *past, similar)
@@ -245,7 +245,7 @@ fn looks_renamed(
             .paint(Paint::Asks)
             .line(Words::new(&format!("if so, {write}")).copy(&say))
             .line(Words::new("or tell the ledger at once: ").copy(&moves));
-        let again = Words::new("if not, it messages people once more, who may have had the same already");
+        let again = Words::new("if not, people may get the same message twice");
         return if past { row.line(again) } else { row };
     }
     if view.plan.changes.iter().any(|other| other.address == *from && other.desired.is_some()) {
@@ -264,7 +264,7 @@ fn looks_renamed(
     }
     let first = |words: &str| Words::new(&if is_rename { format!("if not, {words}") } else { words.to_owned() });
     let first = match in_doubt {
-        true => first("say first what became of the old one: ")
+        true => first("resolve the old one first: ")
             .copy(&view.again.other(&format!("resolve {from} --created ID")))
             .and(" or ")
             .copy(&view.again.other(&format!("resolve {from} --absent"))),
@@ -379,10 +379,10 @@ fn no_way_back(view: &PlanView, change: &Change) -> Option<Row> {
     let making = matches!(change.action, Action::Create | Action::Replace) && !guard::is_stuck(change);
     let lifecycle = kinds::api(&change.address).lifecycle(view.plan.level);
     let words = match (making, lifecycle.delete, lifecycle.update) {
-        (true, Delete::Never, Update::Never) => "once it is made, this API can neither change nor remove it",
-        (true, Delete::Never, _) => "once it is made, this API cannot remove it",
-        (true, Delete::BeforeStart, _) => "it can be removed until it starts",
-        (true, Delete::BeforeEnd, _) => "it can be removed until it has gone out for the last time",
+        (true, Delete::Never, Update::Never) => "after creation, this API can neither change nor cancel it",
+        (true, Delete::Never, _) => "after creation, this API cannot remove it",
+        (true, Delete::BeforeStart, _) => "can be cancelled until it starts",
+        (true, Delete::BeforeEnd, _) => "can be cancelled until the last send",
         _ => return None,
     };
     Some(Row::new("undo", Words::new(words)))
@@ -415,7 +415,7 @@ fn drift(change: &Change) -> Option<Row> {
         (Moved::Both, Action::Delete) if change.address.part().is_some() => {
             "edited on the service since the last apply; what came from here goes, and nothing else"
         }
-        (Moved::Both, Action::Delete) => "edited on the service since the last apply; it is deleted all the same",
+        (Moved::Both, Action::Delete) => "edited on the service since the last apply; it will still be deleted",
         (Moved::Both, _) => "changed in your files and on the service since the last apply",
         (Moved::Removed, Action::Create | Action::Replace) => {
             "removed on the service since the last apply; this puts it back"
@@ -442,7 +442,7 @@ fn all_sides(change: &Change, field: &Overwritten) -> String {
         Some(_) if field.is_of_both() => {
             format!("{path}: last applied {last}, the service has {theirs}, your files say {}", said(*git))
         }
-        Some(_) => format!("{path}: edited on the service alone, to {theirs}; this puts back {last}"),
+        Some(_) => format!("{path}: edited only on the service, to {theirs}; this restores {last}"),
     }
 }
 
@@ -482,7 +482,7 @@ fn of_action(view: &PlanView, change: &Change) -> Option<Row> {
         Action::Forget if change.reasons.iter().any(|reason| matches!(reason, Reason::HandedOver { .. })) => None,
         Action::Forget => {
             let words = match &view.plan.aim {
-                Aim::Nothing => "nothing of it is left to delete; the ledger lets go",
+                Aim::Nothing => "nothing is left to delete; removed from the ledger",
                 _ if change.moved.is_none() && has_run(view, change) => {
                     "it has had its time and your files do not name it; the ledger lets go"
                 }

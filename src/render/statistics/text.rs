@@ -33,7 +33,7 @@ fn note(report: Statistic, columns: &[String]) -> String {
     let own = match report {
         Statistic::Responses => "Bars show direct responses: those who tapped the notification. ",
         Statistic::TimeInApp => "Times are hours:minutes:seconds. ",
-        Statistic::OptIns | Statistic::OptOuts => "Who comes in several periods counts in each. ",
+        Statistic::OptIns | Statistic::OptOuts => "A user who comes in several periods counts in each. ",
         Statistic::Sends | Statistic::Opens => "",
     };
     let mut platforms: Vec<&str> = columns.iter().filter_map(|column| column.split('_').next()).collect();

@@ -86,7 +86,7 @@ fn each_target_is_told_of_by_itself_whatever_the_others_do() {
     told("late", "service", "fine", &[]);
     told("late", "clock", "warning", &["this machine is 1 hour behind", "online plans use the service's clock"]);
     told("missing", "credentials", "trouble", &["not for ", "PUSHPLAN_APP_KEY"]);
-    told("missing", "service", "fine", &["is there, and answers nobody without credentials"]);
+    told("missing", "service", "fine", &["answers, and requires credentials"]);
     told("refuses", "service", "trouble", &["does not know these credentials", "check the app key"]);
     told("slow", "clock", "warning", &["ahead of the service's"]);
     told("webpage", "service", "trouble", &["GET /api/segments?limit=1"]);

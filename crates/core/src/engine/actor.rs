@@ -25,7 +25,12 @@ impl Actor {
         let github = said("GITHUB_RUN_ID").zip(said("GITHUB_REPOSITORY")).zip(said("GITHUB_SERVER_URL"));
         let job = github.map(|((run, repository), server)| format!("{server}/{repository}/actions/runs/{run}"));
         Self {
-            user: users.into_iter().find_map(said).or_else(of_git).unwrap_or_else(|| "unknown".to_owned()),
+            user: users
+                .into_iter()
+                .find_map(said)
+                .or_else(of_git)
+                .or_else(login)
+                .unwrap_or_else(|| "unknown".to_owned()),
             host: host.filter(|host| !host.is_empty()),
             job: job.or_else(|| said("CI_JOB_URL")),
         }
@@ -46,6 +51,22 @@ fn of_git() -> Option<String> {
         git.ask(&["config", "--global", "user.name"]).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
     };
     NAME.get_or_init(ask).clone()
+}
+
+/// The name under which this process runs, where the environment does not have it.
+fn login() -> Option<String> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let user = status.lines().find_map(|line| line.strip_prefix("Uid:"))?.split_whitespace().next()?.to_owned();
+    name_of(&user, &fs::read_to_string("/etc/passwd").ok()?)
+}
+
+/// The name of a user in the text of a file such as `/etc/passwd`.
+fn name_of(user: &str, text: &str) -> Option<String> {
+    text.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, id) = (fields.next()?, fields.nth(1)?);
+        (id == user && !name.is_empty()).then(|| name.to_owned())
+    })
 }
 
 /// `ada on build-7`, with the job where a CI system says which.
@@ -69,4 +90,16 @@ pub fn clock() -> Option<String> {
 fn read(path: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_without_a_name_in_the_environment_has_one_in_the_list_of_the_machine() {
+        let text = "root:x:0:0:root:/root:/bin/sh\nada:x:1000:1000::/home/ada:/bin/sh\n:x:7::\n";
+        let names = ["0", "1000", "100", "7"].map(|user| name_of(user, text));
+        assert_eq!(names, [Some("root".to_owned()), Some("ada".to_owned()), None, None]);
+    }
 }

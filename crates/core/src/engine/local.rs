@@ -1,4 +1,4 @@
-//! The built-in service of a project: the one that `pushplan serve` runs there, or one inside this process.
+//! The built-in service of a target: the one that `pushplan serve` runs in its project, or one inside this process.
 
 pub mod credentials;
 
@@ -14,8 +14,10 @@ use pushplan_io::client::{Credentials, Origin, Patience, Transport, only_its_own
 use pushplan_io::failure::Failure;
 use pushplan_io::files::{self, describe};
 use pushplan_io::private;
-use pushplan_model::exchange::{Loss, Request};
+use pushplan_model::exchange::{Loss, Request, part};
 use pushplan_model::nouns::level::Level;
+use pushplan_model::text::shell_word;
+use pushplan_project::manifest::LOCAL;
 use pushplan_service::{CannotStart, Running, Settings, population};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,14 +25,66 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// What pushplan keeps in a project and nobody commits.
 const OWN: &str = ".pushplan";
-/// Where a running service says how it is reached.
-const FILE: &str = "service.json";
+/// The extension of the file in which a running service says how it is reached.
+const NOTE: &str = "json";
 const FILE_LIMIT: u64 = 64 * 1024;
-/// What the service inside this process keeps.
-pub const DATA: &str = "service.db";
+/// The extension of the file that keeps the data.
+const DATA: &str = "db";
 /// The devices that it begins with.
 pub const DEVICES: usize = 200;
 const SEED: u64 = 1;
+
+/// The built-in service of one target of a project. Each target has its own files in the project.
+#[derive(Clone, Copy, Debug)]
+pub struct BuiltIn<'p> {
+    root: &'p Path,
+    target: &'p str,
+}
+
+impl<'p> BuiltIn<'p> {
+    pub fn new(root: &'p Path, target: &'p str) -> Self {
+        Self { root, target }
+    }
+
+    pub fn target(self) -> &'p str {
+        self.target
+    }
+
+    /// The name of one of its files: `service.db` for the target `local`, `service-shop.db` for `shop`.
+    fn file(self, extension: &str) -> String {
+        match self.target {
+            LOCAL => format!("service.{extension}"),
+            target => format!("service-{}.{extension}", part(target)),
+        }
+    }
+
+    /// The path of the file that keeps its data, below the project's folder.
+    pub fn data(self) -> String {
+        format!("{OWN}/{}", self.file(DATA))
+    }
+
+    /// Whether it has data.
+    pub fn has_data(self) -> bool {
+        self.root.join(self.data()).is_file()
+    }
+
+    /// The command that runs it.
+    pub fn serve_command(self) -> String {
+        match self.target {
+            LOCAL => "pushplan serve".to_owned(),
+            target => format!("pushplan serve --target {}", shell_word(target)),
+        }
+    }
+
+    /// Prepares the file that keeps its data: its folder is created, and a link is refused.
+    pub fn own_data(self) -> Result<PathBuf, Failure> {
+        let data = own_folder(self.root)?.join(self.file(DATA));
+        if data.is_symlink() {
+            return Err(Failure::new(format!("{} is a symbolic link, which is not followed", data.display())));
+        }
+        Ok(data)
+    }
+}
 
 /// How a service of a project is reached.
 #[derive(Serialize, Deserialize)]
@@ -64,8 +118,8 @@ pub struct Note {
 
 impl Note {
     /// Says in a project how its service is reached. Only its owner can read that.
-    pub fn leave(root: &Path, served: &Served) -> Result<Self, Failure> {
-        let path = own_folder(root)?.join(FILE);
+    pub fn leave(service: BuiltIn<'_>, served: &Served) -> Result<Self, Failure> {
+        let path = own_folder(service.root)?.join(service.file(NOTE));
         let text = serde_json::to_string_pretty(served).map_err(|error| Failure::new(error.to_string()))?;
         // Whoever looks meanwhile sees all of it, or what was there before; a link is not followed.
         private::write(&path, text.as_bytes()).map_err(|error| cannot_write(&path, &error))?;
@@ -102,8 +156,8 @@ fn read(path: &Path) -> Result<Option<Served>, String> {
 /// The service that runs for a project. A note that was left behind leads nowhere, or to a service of somebody else: so it is
 /// asked who it is, without credentials. One that is there and does not say so is not passed over: the ledger speaks of what
 /// it holds, and any other service would get all of it a second time. Says what time it is there.
-pub async fn find(root: &Path) -> Result<Option<(Origin, Served, Timestamp)>, Failure> {
-    let path = root.join(OWN).join(FILE);
+pub async fn find(service: BuiltIn<'_>) -> Result<Option<(Origin, Served, Timestamp)>, Failure> {
+    let path = own(service.root).join(service.file(NOTE));
     let served = read(&path).map_err(|why| {
         Failure::new(format!("{} cannot be read: {why}", path.display()))
             .help("it says whether a service runs for this project; run the command again")
@@ -111,8 +165,11 @@ pub async fn find(root: &Path) -> Result<Option<(Origin, Served, Timestamp)>, Fa
     let Some(served) = served else { return Ok(None) };
     let Some(origin) = Origin::parse(&served.origin).ok().filter(Origin::is_loopback) else { return Ok(None) };
     let silent = |why: String| {
-        Failure::new(format!("the service of this project does not answer: {why}"))
-            .help(format!("run the command again; if no `pushplan serve` runs here, remove {}", path.display()))
+        Failure::new(format!("the service of this project does not answer: {why}")).help(format!(
+            "run the command again; if no `{}` runs here, remove {}",
+            service.serve_command(),
+            path.display()
+        ))
     };
     let connected = TcpStream::connect(served.origin.trim_start_matches("http://")).await;
     match connected {
@@ -128,25 +185,16 @@ pub async fn find(root: &Path) -> Result<Option<(Origin, Served, Timestamp)>, Fa
     Ok(health.map(|health| (origin, served, there(&health).unwrap_or_else(Timestamp::now))))
 }
 
-/// The file that keeps the data of a project's built-in service. Its folder is created.
-pub fn own_data(root: &Path) -> Result<PathBuf, Failure> {
-    let data = own_folder(root)?.join(DATA);
-    if data.is_symlink() {
-        return Err(Failure::new(format!("{} is a symbolic link, which is not followed", data.display())));
-    }
-    Ok(data)
-}
-
 /// Starts the service inside this process, with what it has kept in the project. It begins with some devices.
-pub async fn start(root: &Path, api: Level) -> Result<(Running, Served), Failure> {
-    let (credentials, _) = credentials::of_project(root)?;
+pub async fn start(service: BuiltIn<'_>, api: Level) -> Result<(Running, Served), Failure> {
+    let (credentials, _) = credentials::of(service)?;
     let (app_key, master_secret) = (credentials.app_key.clone(), credentials.master_secret.reveal().to_owned());
-    let data = own_data(root)?;
+    let data = service.own_data()?;
     let settings =
         Settings { api, apps: vec![(app_key.clone(), master_secret.clone())], data: Some(data), ..Settings::default() };
     let cannot = |why: CannotStart| match why {
         CannotStart::InUse(_) => Failure::new("the built-in service of this project is in use by another command")
-            .help("wait for that one, or run `pushplan serve` here: other commands then use it"),
+            .help(format!("wait for that one, or run `{}` here: other commands then use it", service.serve_command())),
         CannotStart::Other(why) => Failure::new(format!("the built-in service does not start: {why}")),
     };
     let listener =

@@ -198,7 +198,8 @@ async fn remembered(
         Some(base) => base.log(&workspace.target)?,
     };
     if log.shown() != workspace.log.shown() {
-        workspace.note("The ledger is read where that commit says that it is, and not where the files say.", session);
+        workspace
+            .note("The ledger is read from the place that the commit names, not from the one in your files.", session);
     }
     if let Some(words) = ledger::pending(&log.kept().map_err(unreadable)?) {
         session.note(&words);

@@ -77,7 +77,7 @@ pub fn not_sending(address: &Address, ledger: &Ledger, known: &BTreeSet<Address>
     let failure = Failure::usage(format!("the ledger of `{target}` has nothing at {address}"));
     match text::nearest(&address.to_string(), names.iter().map(String::as_str)) {
         Some(near) => failure.help(format!("did you mean {near}?")),
-        None => failure.help("what was never applied was never sent; `pushplan plan` says what would be"),
+        None => failure.help("it was never applied, so nothing was sent; `pushplan plan` shows what would be"),
     }
 }
 

@@ -265,7 +265,7 @@ impl<'l> Looked<'l> {
                 ours && finding.severity == Severity::Error && finding.address.is_none()
             };
             if let Some(finding) = verdict.findings.iter().find(is_ours) {
-                return Err(Failure::new(format!("what was pulled cannot be written down: {}", finding.message))
+                return Err(Failure::new(format!("the pulled resources cannot be written: {}", finding.message))
                     .help("pull less at a time, or with --layout resource"));
             }
             return Ok((files, verdict.findings));

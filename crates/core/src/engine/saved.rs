@@ -34,7 +34,7 @@ pub fn read(path: &Path) -> Result<Plan, Failure> {
                 );
                 return Failure::new(message).kind(FailureKind::Stale).help(format!("use pushplan {tool} or later"));
             }
-            NoPlan::Changed => Failure::new(format!("the plan {shown} is not as it was saved")),
+            NoPlan::Changed => Failure::new(format!("the plan {shown} was changed after it was saved")),
         };
         failure.kind(FailureKind::Stale).help("make a new one: pushplan plan --out FILE")
     })

@@ -1,6 +1,5 @@
 //! Opening a target: which one, where it is, and as whom it is asked.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,14 +10,11 @@ use pushplan_model::exchange::Request;
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::level::Level;
 use pushplan_model::text;
-use pushplan_project::manifest::{PROJECT_FILE, Project, Target};
+use pushplan_project::manifest::{LOCAL, PROJECT_FILE, Project, Target};
 use pushplan_service::{Running, VENDOR};
 use serde_json::Value;
 
-use super::local::{self, Served};
-
-/// The target that is the built-in service where it has no base URL.
-const LOCAL: &str = "local";
+use super::local::{self, BuiltIn, Served};
 
 /// What a plan is bound to instead of an origin, for the service of the project.
 const BUILT_IN: &str = "built-in";
@@ -143,6 +139,11 @@ pub fn unknown(name: &str, names: &[&str]) -> Failure {
     }
 }
 
+/// The advice for a target that names no service.
+pub fn no_service() -> String {
+    format!("set base_url in {PROJECT_FILE}, or `built_in = true` for the built-in service")
+}
+
 /// What targets share that are opened together: the credentials file is read once, and connections are made once.
 #[derive(Debug, Default)]
 pub struct Shared {
@@ -158,11 +159,11 @@ impl Shared {
         Self { clients: Clients::timed(timing), within: Some(within), ..Self::default() }
     }
 
-    /// The service that runs for a project.
-    async fn find(&self, root: &Path) -> Result<Option<(Origin, Served, Timestamp)>, Failure> {
+    /// The service that runs for a target.
+    async fn find(&self, service: BuiltIn<'_>) -> Result<Option<(Origin, Served, Timestamp)>, Failure> {
         match self.within {
-            None => local::find(root).await,
-            Some(within) => tokio::time::timeout(within, local::find(root)).await.map_err(|_| too_slow(within))?,
+            None => local::find(service).await,
+            Some(within) => tokio::time::timeout(within, local::find(service)).await.map_err(|_| too_slow(within))?,
         }
     }
 }
@@ -195,9 +196,8 @@ pub async fn open_with(shared: &Shared, project: &Project, name: Option<&str>) -
             let way = Way { clients: &shared.clients, level, place, origin, credentials };
             opened(name, target, way, None)
         }
-        None if name == LOCAL => open_local(shared, project, name, target).await,
-        None => Err(Failure::new(format!("the target `{name}` has no base_url"))
-            .help(format!("say in {PROJECT_FILE} where it is; `{LOCAL}` alone is the built-in service"))),
+        None if target.is_built_in(&name) => open_local(shared, project, name, target).await,
+        None => Err(Failure::new(format!("the target `{name}` has no base_url")).help(no_service())),
     }
 }
 
@@ -208,13 +208,13 @@ pub(crate) async fn open_running(project: &Project, name: &str) -> Option<Opened
     if !is_built_in(name, target) {
         return open_with(&shared, project, Some(name)).await.ok();
     }
-    let found = shared.find(&project.root).await.ok()??;
+    let found = shared.find(BuiltIn::new(&project.root, name)).await.ok()??;
     opened_local(&shared, name.to_owned(), target, found, None).ok()
 }
 
 /// Whether a target is the built-in service, which reaches nobody.
 pub fn is_built_in(name: &str, target: &Target) -> bool {
-    target.base_url.is_none() && name == LOCAL
+    target.is_built_in(name)
 }
 
 /// What a target offers, as far as that is known without asking its service for anything.
@@ -225,7 +225,7 @@ pub async fn level(project: &Project, name: &str) -> Level {
     if !is_built_in || wanted == Level::Documented {
         return wanted;
     }
-    match local::find(&project.root).await {
+    match local::find(BuiltIn::new(&project.root, name)).await {
         Ok(served) => served.map_or(wanted, |(_, served, _)| served.api.min(wanted)),
         // Who cannot tell is careful.
         Err(_) => Level::Documented,
@@ -235,7 +235,7 @@ pub async fn level(project: &Project, name: &str) -> Level {
 /// What time it is there, as far as that is known without asking a service that is not the project's own.
 pub async fn now(project: &Project, name: &str) -> Timestamp {
     let is_built_in = project.target(name).is_some_and(|target| is_built_in(name, target));
-    let found = if is_built_in { local::find(&project.root).await.ok().flatten() } else { None };
+    let found = if is_built_in { local::find(BuiltIn::new(&project.root, name)).await.ok().flatten() } else { None };
     found.map_or_else(Timestamp::now, |(_, _, there)| there)
 }
 
@@ -246,10 +246,11 @@ pub fn wanted(target: &Target, is_built_in: bool) -> Level {
 }
 
 async fn open_local(shared: &Shared, project: &Project, name: String, target: &Target) -> Result<Opened, Failure> {
-    match shared.find(&project.root).await? {
+    let service = BuiltIn::new(&project.root, &name);
+    match shared.find(service).await? {
         Some(found) => opened_local(shared, name, target, found, None),
         None => {
-            let (running, served) = local::start(&project.root, wanted(target, true)).await?;
+            let (running, served) = local::start(service, wanted(target, true)).await?;
             let origin = Origin::parse(&served.origin).map_err(Failure::new)?;
             opened_local(shared, name, target, (origin, served, Timestamp::now()), Some(running))
         }

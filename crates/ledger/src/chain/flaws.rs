@@ -115,7 +115,7 @@ impl Inner {
             }
         };
         let message = format!(
-            "the ledger of `{target}` is to be in {place}, which has {found}: from {from}, everything would be made a second time"
+            "the ledger of `{target}` is to be in {place}, which has {found}: from {from}, everything would be created a second time"
         );
         let bring = self.bring(place::HOME, setting);
         let other = match here {
@@ -130,7 +130,7 @@ impl Inner {
         let (target, place, was) = (&self.target, self.store.shown(), place::shown(&found.place));
         let message = format!(
             "the ledger of `{target}` is to be in {place}, which has no record, and it is in {was} by what was last seen of it: \
-             from an empty ledger, everything would be made a second time"
+             from an empty ledger, everything would be created a second time"
         );
         let write = format!("write `ledger = \"{was}\"` into [targets.{target}] of pushplan.toml");
         let bring = self.bring(&was, setting);
@@ -143,7 +143,7 @@ impl Inner {
         let (target, place) = (&self.target, self.store.shown());
         let message = format!(
             "the ledger of `{target}` is to be in {place}, which has no record, and {origin} has records of it: from an empty \
-             ledger, everything would be made a second time"
+             ledger, everything would be created a second time"
         );
         let help = format!(
             "write `ledger = \"git\"` into [targets.{target}] of pushplan.toml; or {}; or, to begin anew without all that it \

@@ -225,9 +225,34 @@ pub(crate) fn some_of(words: impl ExactSizeIterator<Item = String>, joined: &str
     if joined == "or" { text::any_of(&words) } else { text::all_of(&words) }
 }
 
+/// A name as it stands in a sentence. One that could be taken for the words around it is quoted.
 fn short(name: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:,+@#…".contains(c);
+    if !name.is_empty() && !name.chars().all(is_plain) {
+        return Cow::Owned(text::quoted_short(name, NAME));
+    }
     if name.len() <= NAME && text::is_printable(name) {
         return Cow::Borrowed(name);
     }
     Cow::Owned(text::short(name, NAME))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_could_be_taken_for_other_words_is_quoted() {
+        for (name, shown) in [
+            ("vip", "vip"),
+            ("night-owls", "night-owls"),
+            ("America/New_York", "America/New_York"),
+            ("Zürich", "Zürich"),
+            ("buyer, or lapsed", "\"buyer, or lapsed\""),
+            (">= 5.2", "\">= 5.2\""),
+            ("iPhone17,1", "iPhone17,1"),
+        ] {
+            assert_eq!(short(name), shown);
+        }
+    }
 }

@@ -179,6 +179,7 @@ codes! {
     TG105 Error Free "a named user's id has 1 to 128 characters and no white space at its ends"
     TG106 Error Free "a named user has at most 100 channels"
     TG107 Error Free "a channel has at most 1,000 tags"
+    TG108 Warning Free "a named user without channels gets nothing"
 }
 
 impl Code {

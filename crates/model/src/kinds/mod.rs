@@ -218,5 +218,5 @@ kinds! {
 pub use crate::nouns::trigger::Trigger;
 pub use crate::nouns::variable::Variable;
 pub use experiment::{VARIANT_COUNT, Variant};
-pub use pipeline::PipelineOutcome;
+pub use pipeline::{PipelineOutcome, is_further};
 pub use template::Sample;

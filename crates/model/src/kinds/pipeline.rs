@@ -28,8 +28,13 @@ shape! {
         /// Another place for the delay, which the contract does not describe.
         #[serde(skip)]
         timing: Option<Timing>,
-        ..rest
+        ..rest known is_further
     }
+}
+
+/// Whether a pipeline has this further key on the built-in service. It is kept and has no effect there.
+pub fn is_further(key: &str) -> bool {
+    ["constraint", "condition"].contains(&key)
 }
 
 shape! {

@@ -267,15 +267,21 @@ impl<'n> Fields<'n> {
         }
         self.too_high(&mut unknown, |_| true, reader);
         let possible = if reader.wire { self.on_wire(known) } else { known.to_vec() };
-        for entry in unknown {
+        for entry in unknown.iter().take(MOST_UNKNOWN) {
             let above = reader.is_above(&entry.key);
             reader.report(if above { levels::too_low(entry) } else { unknown_key(entry, &possible) });
+        }
+        if let Some(next) = unknown.get(MOST_UNKNOWN) {
+            let more = text::count(unknown.len() - MOST_UNKNOWN, "more unknown key");
+            reader.report(
+                Finding::new(&codes::YM201, next.key.span, format!("{more} in this map")).label("the first of them"),
+            );
         }
     }
 
     /// Keeps the keys that are not `known`, with a warning each: the contract says that further fields exist. One that is
-    /// nearly a known key is a slip of the pen and an error all the same.
-    pub fn keep(&self, known: &[&str], reader: &mut Reader) -> Rest {
+    /// nearly a known key is a typo and an error all the same. The built-in service refuses those that it does not accept.
+    pub fn keep(&self, known: &[&str], accepts: impl Fn(&str) -> bool, reader: &mut Reader) -> Rest {
         let mut rest = BTreeMap::new();
         let mut unknown: Vec<&MapEntry> = self.unknown(known, reader.wire).collect();
         if unknown.is_empty() {
@@ -292,16 +298,7 @@ impl<'n> Fields<'n> {
                 reader.report(unknown_key(entry, known));
                 continue;
             }
-            reader.report(
-                Finding::new(
-                    &codes::YM202,
-                    entry.key.span,
-                    format!("`{}` is not described by the contract; it is passed on as it is", entry.key),
-                )
-                .label("not checked")
-                .note("the contract allows further fields here without listing them, so the spelling is not checked")
-                .help("if it is meant, set `lifecycle: {allow: [YM202]}` on the resource"),
-            );
+            reader.report(undescribed(entry, accepts(&entry.key)));
             // The service adds `ios: {}` by itself: what says nothing is the same as nothing.
             if let Some(value) = reader.json(&entry.value)
                 && !value.is_null()
@@ -333,6 +330,30 @@ impl<'n> Fields<'n> {
             _ => self.take(name, reader),
         }
     }
+}
+
+/// How many unknown keys of one map have a finding each. The rest is counted: a generated file can have a million.
+const MOST_UNKNOWN: usize = 1_000;
+
+/// The finding for a key that the contract does not describe, where it says that there are more than it describes.
+fn undescribed(entry: &MapEntry, is_accepted: bool) -> Finding {
+    let key = text::short(&entry.key, 40);
+    let (message, label, note) = match is_accepted {
+        true => (
+            format!("`{key}` is not described by the contract; it is passed on as it is"),
+            "not checked",
+            "the built-in service accepts this field; what it means to yours is not checked",
+        ),
+        false => (
+            format!("`{key}` is not described by the contract, and the built-in service refuses it"),
+            "refused by the built-in service",
+            "the contract allows further fields here without listing them, so your service may accept it",
+        ),
+    };
+    Finding::new(&codes::YM202, entry.key.span, message)
+        .label(label)
+        .note(note)
+        .help("if it is meant, set `lifecycle: {allow: [YM202]}` on the resource")
 }
 
 fn unknown_key(entry: &MapEntry, known: &[&str]) -> Finding {

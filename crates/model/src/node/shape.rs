@@ -8,7 +8,8 @@ use super::Decode;
 /// Declares a struct whose fields are keys of a map.
 ///
 /// A field is required unless its type says otherwise ([`Decode::absent`]). With `..rest` at the end, further fields are
-/// kept and warned about; without it they are errors. `#[serde(skip)]` marks what is read and not sent,
+/// kept and warned about; without it they are errors. `..rest known FUNCTION` says which of them the built-in service
+/// accepts; without a function, all. `#[serde(skip)]` marks what is read and not sent,
 /// `#[manifest(only)]` what is not even read from the wire. `text "alert"` names
 /// the key that is meant where people write a text in place of the map. `or nothing` says that a map without any field is the
 /// same as none. `with one of "a" "b"` says that one of these fields is given, and no more; whoever reads the whole checks it.
@@ -19,7 +20,7 @@ macro_rules! __shape {
         $(#[doc = $doc:literal])*
         $vis:vis struct $name:ident as $what:literal $(or $nothing:ident)? $(text $slot:literal)? $(with one of $($either:literal)+)? {
             $($(#[doc = $field_doc:literal])* $(#[serde($serde:ident)])? $(#[manifest($own:ident)])? $field:ident: $type:ty,)*
-            $(..$rest:ident)?
+            $(..$rest:ident $(known $known:path)?)?
         }
     ) => {
         $(#[doc = $doc])*
@@ -60,7 +61,7 @@ macro_rules! __shape {
                 let fields = fields.knowing(Self::KEYS, Self::below).owning(Self::OWN);
                 reader.within(Self::KEYS, |reader| {
                     $(let $field = $crate::node::shape!(@take fields, reader, $field, $type $(, $own)?);)*
-                    $crate::node::shape!(@unknown fields, reader $(, $rest)?);
+                    $crate::node::shape!(@unknown fields, reader $(, $rest $(, $known)?)?);
                     Some(Self { $($field: $field?,)* $($rest,)? })
                 })
             }
@@ -95,7 +96,10 @@ macro_rules! __shape {
         $crate::node::Fields::or_text($node, $what, $slot, $reader)
     };
     (@unknown $fields:ident, $reader:ident) => { $fields.close(Self::KEYS, $reader); };
-    (@unknown $fields:ident, $reader:ident, $rest:ident) => { let $rest = $fields.keep(Self::KEYS, $reader); };
+    (@unknown $fields:ident, $reader:ident, $rest:ident) => { let $rest = $fields.keep(Self::KEYS, |_| true, $reader); };
+    (@unknown $fields:ident, $reader:ident, $rest:ident, $known:path) => {
+        let $rest = $fields.keep(Self::KEYS, $known, $reader);
+    };
     (@nothing) => { false };
     (@nothing $nothing:ident) => { true };
     (@open) => { false };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::device::DeviceType;
 use super::many::Set;
 use crate::node::{At, shape};
 
@@ -16,8 +17,13 @@ shape! {
         interactive: Option<Interactive>,
         /// What browsers show instead.
         web: Option<At<Web>>,
-        ..rest
+        ..rest known is_override
     }
+}
+
+/// Whether a key of a notification overrides it for one kind of device.
+pub fn is_override(key: &str) -> bool {
+    DeviceType::parse(key).is_some()
 }
 
 shape! {

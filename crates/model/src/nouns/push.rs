@@ -76,8 +76,13 @@ shape! {
         notification: At<Notification>,
         /// A Message Center message that comes with it.
         message: Option<At<Message>>,
-        ..rest
+        ..rest known is_further
     }
+}
+
+/// Whether a push without an audience has this further key on the built-in service.
+pub fn is_further(key: &str) -> bool {
+    key == "campaigns"
 }
 
 shape! {

@@ -55,7 +55,7 @@ fn renamed(subject: &Subject, findings: &mut Findings) {
         let Some(old) = &declared.lifecycle.renamed_from else { continue };
         let from = Address::new(address.kind, old.value.clone());
         let finding = if resources.contains_key(&from) || broken.contains(&from) {
-            Finding::new(&codes::RF115, old.span, format!("{from} is still declared, so that {address} cannot be it"))
+            Finding::new(&codes::RF115, old.span, format!("{from} is still declared, so {address} cannot have been it"))
                 .label("still in use")
                 .help("remove the old one, or leave `renamed_from` out to have both")
         } else if let Some(other) = claimed.insert(from.clone(), address) {

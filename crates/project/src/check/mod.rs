@@ -11,6 +11,7 @@ pub mod fix;
 mod identities;
 mod lifecycle;
 mod messages;
+mod named_users;
 mod pipelines;
 mod references;
 mod schedules;
@@ -100,6 +101,7 @@ pub(crate) static CHECKS: &[Check] = &[
     tags::USER_ID,
     tags::USER_CHANNELS,
     tags::CHANNEL_TAGS,
+    named_users::WITHOUT_CHANNELS,
     identities::TWICE,
     identities::HELD_TWICE,
     lifecycle::IGNORED,

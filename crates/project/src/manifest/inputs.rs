@@ -40,7 +40,7 @@ impl<'m> TargetInputs<'m> {
         let settings = project.target(name).cloned().map(|target| {
             let Target { mut variables, .. } = target.clone();
             variables.retain(|name, _| self.used.as_ref().is_none_or(|used| used.contains(&name.value)));
-            Target { base_url: None, app_key_fingerprint: None, variables, ..target }
+            Target { base_url: None, built_in: None, app_key_fingerprint: None, variables, ..target }
         });
         serde_json::to_string(&(layers, settings)).unwrap_or_else(|_| name.to_owned())
     }

@@ -34,6 +34,7 @@ use super::{FILE_LIMIT, committed, to_text};
 use expand::Expanded;
 pub use groups::Group;
 pub use matrix::Matrix;
+pub use target::LOCAL;
 
 pub const PROJECT_FILE: &str = "pushplan.toml";
 
@@ -74,6 +75,9 @@ shape! {
     pub struct Target as "a target" {
         /// The address of the service.
         base_url: Option<At<String>>,
+        /// Whether the target is the built-in service, which needs no account and reaches nobody. Each such target has its own data in
+        /// `.pushplan/`. A target `local` without a `base_url` is built in anyway.
+        built_in: Option<At<bool>>,
         /// What the service offers: `documented` (the contract alone) or `extended`.
         api: Option<At<Level>>,
         /// The vendor's word in the media type: `application/vnd.<vendor>+json`.

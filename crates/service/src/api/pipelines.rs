@@ -1,5 +1,6 @@
 //! Automated messages.
 
+use pushplan_model::kinds::is_further;
 use pushplan_model::node::{Node, Tree};
 use pushplan_model::nouns::audience::Selector;
 use pushplan_model::nouns::clock::utc;
@@ -13,9 +14,6 @@ use crate::state::{App, Due, Pipeline, SentPipeline, iso};
 
 /// The largest page of a listing.
 const PAGE: usize = 100;
-
-/// Keys of the live service that the contract does not describe. They are kept and have no effect here.
-const FURTHER: &[&str] = &["constraint", "condition"];
 
 pub fn create(app: &mut App, call: &Call) -> Answered {
     let pipelines = read_all(call.request)?;
@@ -92,7 +90,7 @@ fn read_all(request: &Request) -> Result<Vec<Value>, Refusal> {
 /// A pipeline as it was sent, once it has been understood.
 fn read(body: &Body, node: &Node, path: &str) -> Result<Value, Refusal> {
     let sent: SentPipeline = body.read(node)?;
-    if let Some(key) = sent.rest.0.keys().find(|key| !FURTHER.contains(&key.as_str())) {
+    if let Some(key) = sent.rest.0.keys().find(|key| !is_further(key)) {
         return Err(Refusal::unknown_key(&format!("{path}{key}")));
     }
     at_least_one(sent.immediate_trigger.len(), "trigger")?;

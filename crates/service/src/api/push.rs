@@ -3,8 +3,8 @@
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{ChannelKey, Selector};
 use pushplan_model::nouns::device::{DeviceType, DeviceTypes};
-use pushplan_model::nouns::notification::Notification;
-use pushplan_model::nouns::push::{Content, Push};
+use pushplan_model::nouns::notification::{Notification, is_override};
+use pushplan_model::nouns::push::{Content, Push, is_further};
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Answered, Refusal};
@@ -124,7 +124,7 @@ pub(super) fn addressed(audience: &At<Selector>, device_types: &DeviceTypes, pat
 
 /// Whether a push without an audience has no key that a push does not have.
 pub(super) fn known_content(content: &Content, path: &str) -> Result<(), Refusal> {
-    match content.rest.0.keys().find(|key| key.as_str() != "campaigns") {
+    match content.rest.0.keys().find(|key| !is_further(key)) {
         Some(key) => Err(Refusal::unknown_key(&format!("{path}{key}"))),
         None => known_notification(&content.notification, path),
     }
@@ -132,7 +132,7 @@ pub(super) fn known_content(content: &Content, path: &str) -> Result<(), Refusal
 
 /// Beside what the contract describes, a notification has overrides by kind of device.
 fn known_notification(notification: &Notification, path: &str) -> Result<(), Refusal> {
-    match notification.rest.0.keys().find(|key| DeviceType::parse(key).is_none()) {
+    match notification.rest.0.keys().find(|key| !is_override(key)) {
         Some(key) => Err(Refusal::unknown_key(&format!("{path}notification.{key}"))),
         None => Ok(()),
     }

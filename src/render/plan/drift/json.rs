@@ -37,7 +37,7 @@ pub struct DriftDocument<'d> {
     pub changes: Vec<DriftChange<'d>>,
     /// What was created on the service, the newest first.
     pub added: Vec<Added>,
-    /// How many things of others there are whose age the service does not tell, by kind.
+    /// How many unmanaged things of unknown age there are, by kind.
     pub undated: BTreeMap<&'static str, usize>,
     /// What an earlier run was about to make, with no known result.
     pub in_doubt: Vec<String>,
@@ -56,7 +56,7 @@ pub struct DriftCounts {
     pub ignored: usize,
     /// Those that the service does not tell about.
     pub untold: usize,
-    /// Things of others whose age is not known.
+    /// Unmanaged things of unknown age.
     pub undated: usize,
 }
 

@@ -79,10 +79,9 @@ impl<'d> ShownDrift<'d> {
         let (keep, undo) = match (is_gone, is_declared) {
             (true, true) => {
                 let undo = match is_once {
-                    true => Words::new("it is not made a second time by itself; where it shall be: ")
-                        .copy(&forget)
-                        .and(", then ")
-                        .copy(&self.put_back(&address)),
+                    true => {
+                        Words::new("to create it again: ").copy(&forget).and(", then ").copy(&self.put_back(&address))
+                    }
                     false => Words::default().copy(&self.put_back(&address)),
                 };
                 // Of a resource that is left, a part is taken out of the files by `pull`.
@@ -153,7 +152,7 @@ impl<'d> ShownDrift<'d> {
         if drift.untold > 0 {
             let number = drift.untold;
             told.push(format!(
-                "{} of ours {} not looked at: the service does not tell.",
+                "{} that pushplan manages {} not compared: the service cannot be asked for them.",
                 count(number, "thing"),
                 are(number)
             ));
@@ -163,7 +162,7 @@ impl<'d> ShownDrift<'d> {
             let kinds: Vec<String> = drift.undated.iter().map(|(kind, number)| format!("{number} in {kind}")).collect();
             let (things, have) = (count(undated, "thing"), if undated == 1 { "is" } else { "are" });
             told.push(format!(
-                "{things} that {have} not ours may be new: the service does not tell when they were made ({}).",
+                "{things} that {have} not managed may be new: the service does not report when they were created ({}).",
                 kinds.join(", ")
             ));
         }
@@ -178,18 +177,18 @@ impl<'d> ShownDrift<'d> {
     /// That nobody did anything.
     fn nothing(&self) -> String {
         let target = short(&self.plan.target, NAME);
-        let own = count(self.drift.kept(), "thing");
+        let own = count(self.drift.kept(), "managed thing");
         match self.drift.since {
-            None => format!("Nothing was applied to {target} yet, so that there is nothing to compare."),
+            None => format!("Nothing was applied to {target} yet: there is nothing to compare."),
             Some(at) if self.drift.unasked > 0 => format!(
-                "No drift in what was asked about: {own} of ours on {target}, {} ({}). Not asked about: {}.",
+                "No drift in the selected part: {own} on {target}, {} ({}). Not selected: {}.",
                 self.since(),
                 words::moment(at),
                 count(self.drift.unasked, "thing")
             ),
             Some(at) => {
                 let last = if self.drift.was_applied { "as it was last applied" } else { "as it was taken over" };
-                format!("No drift. {target} is {last} on {} ({own} of ours).", words::moment(at))
+                format!("No drift. {target} is {last} on {} ({own}).", words::moment(at))
             }
         }
     }

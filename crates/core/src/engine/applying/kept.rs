@@ -46,7 +46,7 @@ fn keep_results(entry: &Entry, workspace: &Workspace, session: &Session) {
             let file = from_here(&workspace.manifests.project.root.join(file));
             let restore = format!("pushplan ledger restore {} --target {target}", shell_word(&file));
             return session.note(&format!(
-                "What could not be written to the ledger is kept in {file}; the next apply here takes it in. Where this machine \
+                "Results that could not be written to the ledger are kept in {file}; the next apply here writes them. If this machine \
                  goes away, keep that file and run: {restore}"
             ));
         }
@@ -55,7 +55,7 @@ fn keep_results(entry: &Entry, workspace: &Workspace, session: &Session) {
     let line = workspace.log.keepsake(entry);
     match elsewhere(&line) {
         Ok(file) => session.note(&format!(
-            "What could not be written to the ledger is kept in {file}, because {why}. No apply takes it in by itself. Before \
+            "Results that could not be written to the ledger are kept in {file}, because {why}. No apply takes it in by itself. Before \
              the next one, run: pushplan ledger restore {} --target {target}",
             shell_word(&file)
         )),

@@ -1,4 +1,4 @@
-//! The credentials of a project's built-in service: random, made once, kept in the project, and for its owner alone.
+//! The credentials of a target's built-in service: random, made once, kept in the project, and for its owner alone.
 //!
 //! A service on loopback is open to every program of the machine and, through a browser, to web pages. A secret that is the same
 //! everywhere keeps nobody out.
@@ -14,9 +14,11 @@ use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_io::files::{self, describe};
 use pushplan_io::git::tracked;
 use pushplan_io::private;
+use pushplan_model::digest::Digest;
+use pushplan_project::manifest::LOCAL;
 use uuid::Uuid;
 
-use super::{OWN, cannot_write, own_folder};
+use super::{BuiltIn, OWN, cannot_write, own_folder};
 
 /// The key of the application of a service that was given none. It is a name and no secret: what a service keeps is kept
 /// under it, and a ledger knows the application by it.
@@ -25,7 +27,7 @@ pub const APP_KEY: &str = "local-application-key0";
 const PUBLISHED_SECRET: &str = "local-master-secret-00";
 
 /// A file for a shell to read, so that no secret is on a command line.
-const FILE: &str = "service.env";
+const EXTENSION: &str = "env";
 const FILE_LIMIT: u64 = 64 * 1024;
 const KEY_LINE: &str = "export PUSHPLAN_APP_KEY=";
 const SECRET_LINE: &str = "export PUSHPLAN_MASTER_SECRET=";
@@ -40,18 +42,32 @@ pub fn random() -> Credentials {
     Credentials::new(APP_KEY, BASE64_URL_SAFE_NO_PAD.encode(Uuid::new_v4().as_bytes()))
 }
 
-/// The credentials of a project and the file that has them, which is made if it is not there.
-pub fn of_project(root: &Path) -> Result<(Credentials, PathBuf), Failure> {
-    let path = own_folder(root)?.join(FILE);
-    let inside = format!("{OWN}/{FILE}");
-    if tracked(&root.join(OWN)).is_ok_and(|names| names.iter().any(|name| name.eq_ignore_ascii_case(FILE))) {
+/// The key of a target's application. Keys differ between targets, because a ledger knows an application by its key.
+fn app_key(target: &str) -> String {
+    match target {
+        LOCAL => APP_KEY.to_owned(),
+        target => format!("local-{}", &Digest::of(target.as_bytes()).as_str()[..16]),
+    }
+}
+
+/// Credentials that nobody has seen, for the application of a target.
+fn random_for(target: &str) -> Credentials {
+    Credentials { app_key: app_key(target), ..random() }
+}
+
+/// The credentials of a target's built-in service and the file that has them, which is made if it is not there.
+pub fn of(service: BuiltIn<'_>) -> Result<(Credentials, PathBuf), Failure> {
+    let file = service.file(EXTENSION);
+    let path = own_folder(service.root)?.join(&file);
+    let inside = format!("{OWN}/{file}");
+    if tracked(&service.root.join(OWN)).is_ok_and(|names| names.iter().any(|name| name.eq_ignore_ascii_case(&file))) {
         return Err(refused(&path, "git tracks it, so that everyone who has the repository knows the secret")
             .help(format!("git rm --cached {inside} && rm -f {inside}; the next start makes a new one")));
     }
     if let Some(credentials) = read(&path)? {
         return Ok((credentials, path));
     }
-    make(&path)?;
+    make(&path, &random_for(service.target))?;
     // Another process may have made it at the same time: what is there counts.
     let credentials = read(&path)?.ok_or_else(|| refused(&path, "it was removed at once"))?;
     Ok((credentials, path))
@@ -89,15 +105,14 @@ fn read(path: &Path) -> Result<Option<Credentials>, Failure> {
 }
 
 /// Makes the file, whole or not at all, and never in the place of another one.
-fn make(path: &Path) -> Result<(), Failure> {
-    let credentials = random();
+fn make(path: &Path, credentials: &Credentials) -> Result<(), Failure> {
     let text = format!(
         "# The credentials of the built-in service of this project, made by pushplan. Do not share or commit them.\n\
          {KEY_LINE}{}\n{SECRET_LINE}{}\n",
         credentials.app_key,
         credentials.master_secret.reveal()
     );
-    let beside = path.with_file_name(format!("{FILE}.{}", Uuid::new_v4().simple()));
+    let beside = path.with_extension(format!("{EXTENSION}.{}", Uuid::new_v4().simple()));
     let made = private::create(&beside, text.as_bytes()).and_then(|()| fs::hard_link(&beside, path));
     let _ = fs::remove_file(&beside);
     match made {
@@ -118,6 +133,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_target_has_an_application_of_its_own() {
+        let keys = ["local", "shop", "cafe"].map(app_key);
+        assert_eq!(keys[0], APP_KEY);
+        assert!(keys.iter().all(|key| key.len() == APP_KEY.len()), "{keys:?}");
+        assert!(keys[0] != keys[1] && keys[1] != keys[2], "{keys:?}");
+        assert_eq!(random_for("shop").app_key, keys[1], "the same each time");
+    }
+
+    #[test]
     fn credentials_are_in_the_services_own_form_and_never_the_same() {
         let (one, other) = (random(), random());
         assert_eq!(one.app_key, other.app_key);
@@ -128,12 +152,12 @@ mod tests {
     #[test]
     fn a_file_is_made_once_and_its_values_are_read_back() {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join(FILE);
-        make(&path).expect("made");
+        let path = folder.path().join("service.env");
+        make(&path, &random()).expect("made");
         let text = fs::read_to_string(&path).expect("a file");
         let first = read(&path).expect("sound").expect("there");
         assert!(text.contains(first.master_secret.reveal()) && text.contains(APP_KEY), "{text}");
-        make(&path).expect("there is one");
+        make(&path, &random()).expect("there is one");
         assert_eq!(fs::read_to_string(&path).expect("a file"), text);
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing else is left");
         fs::write(&path, format!("{KEY_LINE}{APP_KEY}\n{SECRET_LINE}{PUBLISHED_SECRET}\n")).expect("a file");

@@ -45,10 +45,8 @@ impl Workspace {
         let other = Workspace::new(&project.root, from.to_owned(), desired, self.manifests.clone())?;
         let (applied, _) = other.ledger().await?;
         if applied.applied.is_none() {
-            return Err(Failure::new(format!(
-                "nothing was applied to `{from}` yet, so that there is nothing to promote"
-            ))
-            .help(format!("apply it first: pushplan apply --target {from}")));
+            return Err(Failure::new(format!("nothing was applied to `{from}` yet: there is nothing to promote"))
+                .help(format!("apply it first: pushplan apply --target {from}")));
         }
         // Whatever key something had when it was applied, it is what has the new one.
         let (there, here) = (Aligned::new(&other.units, &applied), Aligned::new(&self.units, ledger));

@@ -73,7 +73,7 @@ impl Workspace {
 
     fn taken(&self, Taken { old, now }: &Taken) -> Failure {
         let free = Address::new(old.kind, "NEW");
-        Failure::usage(one_line(&format!("{old} is another one by now, so that {now} cannot have that key again")))
+        Failure::usage(one_line(&format!("{old} is a different resource now, so {now} cannot have that key again")))
             .help(one_line(&format!("give that one another key first: {}", self.command(&format!("mv {old} {free}")))))
     }
 

@@ -109,7 +109,7 @@ impl Workspace {
         let target = &self.target;
         let message = format!(
             "the ledger of `{target}` has no record, and {shown} is about the same application: from an empty ledger, \
-             everything would be made a second time"
+             everything would be created a second time"
         );
         let becomes = becomes.as_ref().map(|becomes| format!(", or {becomes}")).unwrap_or_default();
         let help = format!(
@@ -165,7 +165,7 @@ impl Workspace {
 /// ledger.
 fn waiting(ledger: &Ledger, at_work: Option<&str>, is_over: bool, wait: Duration) -> Option<String> {
     let seconds = wait.as_secs() + 1;
-    let settled = "until what it sent has taken effect or never will";
+    let settled = "until its requests have taken effect or failed";
     match (at_work, &ledger.run) {
         (Some(running), _) => Some(format!("{running} Waiting for it to end.")),
         _ if wait.is_zero() => None,

@@ -135,7 +135,7 @@ fn at_the_null(finding: &mut Finding, taken: &BTreeMap<Address, Vec<At<String>>>
     let missing = |key: &&At<String>| finding.code == &codes::YM203 && finding.message == missing(key);
     if let Some(key) = taken.iter().rev().find(missing) {
         finding.at = key.span;
-        finding.label = "taken away here".to_owned();
+        finding.label = "removed here".to_owned();
         finding.help = Some(format!("give another `{key}` in its place, or leave this line out"));
     }
 }

@@ -47,7 +47,16 @@ pub(super) fn no_ledger(name: &At<String>, target: &Target) -> Option<Finding> {
     Some(finding)
 }
 
+/// The name of the target that is the built-in service unless its settings say otherwise.
+pub const LOCAL: &str = "local";
+
 impl Target {
+    /// Whether the target of this name is the built-in service.
+    pub fn is_built_in(&self, name: &str) -> bool {
+        let default = name == LOCAL;
+        self.base_url.is_none() && self.built_in.as_ref().map_or(default, |it| it.value)
+    }
+
     /// How long after it was lost a request may still take effect.
     pub fn settle(&self) -> Delay {
         self.settle.as_ref().map_or(Delay(10), |settle| settle.value)
@@ -73,6 +82,10 @@ impl Target {
         let mut wrong = |span, message: String, expected: &str| {
             findings.push(Finding::new(&codes::YM206, span, message).label(format!("expected {expected}")));
         };
+        if let (Some(built_in), Some(_)) = (self.built_in.as_ref().filter(|it| it.value), &self.base_url) {
+            let message = "a target with a `base_url` is not the built-in service".to_owned();
+            wrong(built_in.span, message, "`built_in` or `base_url`, not both");
+        }
         if let Some(url) = &self.base_url
             && let Err(why) = Origin::parse(url)
         {
