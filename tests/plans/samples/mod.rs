@@ -6,7 +6,9 @@
 
 mod campaign;
 mod facts;
+mod guards;
 mod kinds;
+mod origins;
 mod reviews;
 mod scene;
 mod texts;
