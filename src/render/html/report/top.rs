@@ -21,6 +21,16 @@ impl PageReport<'_> {
                 @if self.decides() || loosened::is_any(&self.view) { (self.verdict()) }
                 @if let Some(words) = plan.told.older() { p.compared { (one_line(&words)) } }
                 @if let Some(words) = plan.compared_with() { p.compared { (one_line(&words)) } }
+            }
+        }
+    }
+
+    /// What kind of changes there are, when the plan was made, and where to find what. The messages come before it, so that a
+    /// small screen shows the first of them without scrolling.
+    pub(super) fn summary(&self) -> Markup {
+        let plan = self.view.plan;
+        html! {
+            section.summary aria-label="Summary" {
                 (self.badges())
                 p.made {
                     "Made " (moment(plan.made)) "."
