@@ -349,6 +349,13 @@ fn who(group: &MessageGroup) -> Vec<(WhoMark, String)> {
         true => format!(", {} instead of {}", count(is, "time"), count(was, "time")),
         false => String::new(),
     };
+    let again = match message.share {
+        Some((was, is)) if message.fate == MessageFate::Changed => {
+            format!("{again}, to 1 in {is} of them instead of 1 in {was}")
+        }
+        Some((_, is)) if message.fate == MessageFate::New => format!(", to 1 in {is} of them"),
+        _ => again,
+    };
     let excluded = if audience.is_example_freed { ", excluded until now" } else { "" };
     match &audience.relation {
         _ if audience.nobody => vec![(WhoMark::Leaves, "no device can get it any more".to_owned())],
@@ -363,11 +370,13 @@ fn who(group: &MessageGroup) -> Vec<(WhoMark, String)> {
             let leaves =
                 relation.leaves().map(|device| (WhoMark::Leaves, format!("leaves{of}: {device}, for example")));
             let all = audience.everyone.then(|| (WhoMark::Gets, EVERYONE.to_owned()));
-            joins.into_iter().chain(leaves).chain(all).collect()
+            let share =
+                message.share.map(|(was, is)| (WhoMark::Gets, format!("1 in {is} of them gets it, not 1 in {was}")));
+            joins.into_iter().chain(leaves).chain(all).chain(share).collect()
         }
-        None if audience.everyone => vec![(WhoMark::Gets, EVERYONE.to_owned())],
+        None if audience.everyone => vec![(WhoMark::Gets, format!("{EVERYONE}{again}"))],
         None if audience.words.is_empty() => Vec::new(),
-        None => vec![(WhoMark::Gets, format!("to {}", audience.words))],
+        None => vec![(WhoMark::Gets, format!("to {}{again}", audience.words))],
     }
 }
 

@@ -12,3 +12,4 @@ mod origins;
 mod reviews;
 mod scene;
 mod texts;
+mod variants;

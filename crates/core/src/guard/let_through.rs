@@ -91,5 +91,5 @@ fn tightened(plan: &Plan, before: &Safeguards, settings_at: Option<&DeclaredAt>)
     };
     messages.retain(|message| !is_new(&message.address));
     let place = settings_at.cloned();
-    (!messages.is_empty()).then(|| TightenedQuiet { was: before.quiet_hours, place, messages })
+    (!messages.is_empty()).then_some(TightenedQuiet { was: before.quiet_hours, place, messages })
 }

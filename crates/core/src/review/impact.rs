@@ -39,7 +39,7 @@ pub use reach::CountedAudience;
 pub use sends::EACH_DEVICE;
 pub use verdict::VerdictSentence;
 
-use class::class;
+use class::{by_share, class};
 use sides::{Messages, other_fields};
 use triggered::{Triggered, between_devices, unread_fields};
 
@@ -79,6 +79,8 @@ pub struct MessageChange {
     pub recipients: Vec<String>,
     /// How long after the plan is applied it is sent, if the plan sends it.
     pub after_seconds: Option<i64>,
+    /// Of how many devices one gets this variant, as it was and as it will be, if that changes.
+    pub share: Option<(usize, usize)>,
     /// How many devices are in its audience, if that was counted.
     pub reach: Option<ReachChange>,
 }
@@ -234,8 +236,10 @@ impl Review<'_> {
         let links = (!new_hosts.is_empty()).then_some(MessageClass::NewHost);
         let other = is_conditional.then_some(MessageClass::Different);
         let triggered = reached.into_iter().chain(other).min();
+        let share = old.shares(new);
+        let shared = share.filter(|_| is_both).map(|(was, is)| by_share(was, is));
         let class = class(fate, &audience, triggered, is_moved, text.is_changed, !quiet.is_empty(), occurrences);
-        let class = [class, links].into_iter().flatten().min()?;
+        let class = [class, links, shared].into_iter().flatten().min()?;
         let causes = self.causes(change, fate, &audience, &text);
         let content = match (is_content, was_content) {
             (Some(content), _) | (None, Some(content)) if fate != MessageFate::Changed => {
@@ -264,6 +268,7 @@ impl Review<'_> {
             is_by_hand: change.action == Action::ByHand,
             recipients: Vec::new(),
             after_seconds: None,
+            share,
             reach: self.reach(&change.address).filter(|reach| fate != MessageFate::Changed || reach.is_both()),
         })
     }

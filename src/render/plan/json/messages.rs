@@ -60,6 +60,15 @@ pub struct MessageAudience {
     pub exclusion_loosened: bool,
     /// Who gets it because of a tag that the plan adds or removes.
     pub recipients: Vec<String>,
+    /// How many variants share the devices, if an experiment gets or loses some. Null otherwise.
+    pub share: Option<VariantShare>,
+}
+
+/// A device gets one of so many variants.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct VariantShare {
+    pub old: usize,
+    pub new: usize,
 }
 
 /// What a message says.
@@ -214,6 +223,7 @@ impl PlanMessage {
                 nobody: audience.nobody,
                 exclusion_loosened: audience.is_loosened,
                 recipients: message.recipients.clone(),
+                share: message.share.map(|(old, new)| VariantShare { old, new }),
             },
             reach: message.reach.and_then(|change| MessageReach::new(plan, change)),
             content: MessageContent {

@@ -95,6 +95,11 @@ impl MessageClass {
     }
 }
 
+/// The class of a variant that one of so many devices got, and one of so many will.
+pub(super) fn by_share(was: usize, is: usize) -> MessageClass {
+    if is < was { MessageClass::More } else { MessageClass::Fewer }
+}
+
 /// The class of a message; `None` if nothing changes for anybody.
 pub(super) fn class(
     fate: MessageFate,

@@ -164,10 +164,11 @@ fn key(message: &MessageChange) -> String {
             let relation = audience.relation.as_ref().filter(|relation| **relation != Relation::Same);
             let relation = relation.map(Relation::word).unwrap_or_default();
             let AudienceChange { everyone, nobody, is_loosened, edit: own, .. } = audience;
+            let share = message.share;
             let (is_quiet, any_hour) = (!message.quiet.is_empty(), message.any_hour.is_some());
             format!(
                 "{sender} {kind} {class:?} {relation} {everyone} {nobody} {is_loosened} {own} {edit} {shift:?} {moved} \
-                 {trigger:?} {is_quiet} {any_hour} {new_hosts:?} {because:?} {is_by_hand}"
+                 {trigger:?} {is_quiet} {any_hour} {new_hosts:?} {because:?} {is_by_hand} {share:?}"
             )
         }
     }

@@ -41,6 +41,11 @@ impl Review<'_> {
             };
             let (loosened, others): (Vec<_>, Vec<_>) =
                 all.iter().filter(own).partition(|message| message.audience.is_loosened && class.is_reach());
+            let is_shared = |message: &&MessageChange| {
+                let is_reached = matches!(class, MessageClass::More | MessageClass::Fewer);
+                message.share.is_some() && (!is_reached || message.has_same_audience())
+            };
+            let (shared, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_shared);
             let is_again = |message: &&MessageChange| {
                 let counts = matches!(class, MessageClass::More | MessageClass::Fewer);
                 counts && message.audience.relation == Some(Relation::Same)
@@ -50,7 +55,9 @@ impl Review<'_> {
                 class == MessageClass::Different && message.is_conditional && message.is_to_same_people()
             };
             let (conditional, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_conditional);
-            for messages in [loosened, others, again, conditional].into_iter().filter(|messages| !messages.is_empty()) {
+            for messages in
+                [loosened, others, again, conditional, shared].into_iter().filter(|messages| !messages.is_empty())
+            {
                 let only = messages.first().filter(|one| messages.iter().all(|other| other.sender == one.sender));
                 let only = only.map(|one| one.sender.as_str());
                 let subject = match only {
@@ -93,13 +100,19 @@ impl MessageChange {
 
     /// Whether neither its audience nor its trigger changes.
     fn is_to_same_people(&self) -> bool {
+        self.has_same_audience() && self.trigger.0 == self.trigger.1
+    }
+
+    fn has_same_audience(&self) -> bool {
         self.audience.relation.as_ref().is_none_or(|relation| *relation == Relation::Same)
-            && self.trigger.0 == self.trigger.1
     }
 }
 
 /// A sentence about one message begins with its name, or with "It". If no other message changes, there is room for an example.
 fn sentence(class: MessageClass, messages: &[&MessageChange], name: String, is_only: bool) -> String {
+    if let Some(words) = by_shares(class, messages, &name) {
+        return words;
+    }
     let same_people = messages.iter().all(|message| message.audience.relation == Some(Relation::Same));
     let senders: BTreeSet<&str> = messages.iter().map(|message| message.sender.as_str()).collect();
     let number = senders.len();
@@ -170,6 +183,23 @@ fn sentence(class: MessageClass, messages: &[&MessageChange], name: String, is_o
         MessageClass::Nobody => format!("{subject} {} nobody", verb("reaches", "reach")),
         MessageClass::New => format!("{subject} {} new", verb("is", "are")),
         MessageClass::Cancelled => format!("{subject} {} cancelled{by_hand}", verb("is", "are")),
+    }
+}
+
+/// What becomes of the variants of one experiment that gets or loses some.
+fn by_shares(class: MessageClass, messages: &[&MessageChange], name: &str) -> Option<String> {
+    let (was, is) = messages.first()?.share.filter(|_| !name.is_empty())?;
+    let is_shared = messages.iter().all(|message| message.share.is_some());
+    let number = count(messages.len(), "variant");
+    match class {
+        MessageClass::New if is_shared => Some(format!("{name} gets {}", count(messages.len(), "new variant"))),
+        MessageClass::Cancelled if is_shared => Some(format!("{name} loses {number}")),
+        MessageClass::More | MessageClass::Fewer
+            if is_shared && messages.iter().all(|message| message.has_same_audience()) =>
+        {
+            Some(format!("{name} shows {number} to 1 in {is} of its devices instead of 1 in {was}"))
+        }
+        _ => None,
     }
 }
 
