@@ -1,6 +1,6 @@
 //! What a sentence adds about the one message that it is about: what it says, when, and what triggers it.
 
-use pushplan_model::text::{all_of, quoted, short};
+use pushplan_model::text::{all_of, quoted_short, short};
 use pushplan_project::timing::words;
 
 use super::{MessageChange, MessageFate};
@@ -36,7 +36,7 @@ impl MessageChange {
             return None;
         }
         let (old, new) = from_the_change(&old, &new);
-        Some(format!("{} instead of {}", quoted(&short(&new, TEXT)), quoted(&short(&old, TEXT))))
+        Some(format!("{} instead of {}", quoted_short(&new, TEXT), quoted_short(&old, TEXT)))
     }
 
     /// The one time that moves: `Fri 27 Nov 2026 06:00 -> 09:00 America/New_York`.
