@@ -70,7 +70,11 @@ fn every_edit_names_the_messages_that_it_changes() {
         (
             "      - {push: {notification: {alert: Two}}, schedule: {scheduled_time: 2035-03-02T10:00}}\n",
             "",
-            &["cancelled experiments/trial Two > -"],
+            &[
+                "more experiments/trial One > One",
+                "more experiments/trial Three > Three",
+                "cancelled experiments/trial Two > -",
+            ],
         ),
         (
             "      - {delay: 1h, push: {audience: triggered, device_types: [ios], notification: {alert: Step one}}}\n",
