@@ -48,6 +48,7 @@ const SUNDAY: &str = "{local_scheduled_time: 2026-11-22T09:00}";
 const EVENING: &str = "{local_scheduled_time: 2026-11-20T20:00}";
 const NEW_YORK: &str = "{scheduled_time: 2026-11-20T09:00, time_zone: America/New_York}";
 const UTC: &str = "{scheduled_time: 2026-11-20T20:00}";
+const SUNDAY_NIGHT: &str = "{scheduled_time: 2026-11-22T20:00, time_zone: America/New_York}";
 const SYDNEY: &str = "{timezone: [America/New_York, Australia/Sydney]}";
 
 #[test]
@@ -83,6 +84,20 @@ fn a_text_that_names_another_day_than_that_of_its_send_time_is_reported() {
             (NEW_YORK, SYDNEY, "Only today"),
             (NEW_YORK, SYDNEY, "Good morning"),
             (NEW_YORK, "all", "Happy Saturday"),
+            (NEW_YORK, SYDNEY, "Only on Friday"),
+            (SATURDAY, TAG, "Only on Friday: 20% off"),
+            (SATURDAY, TAG, "Only this Friday"),
+            (SATURDAY, TAG, "20% off, on Friday only"),
+            (SATURDAY, TAG, "Nur am Freitag"),
+            (SATURDAY, TAG, "Nur noch diesen Freitag"),
+            (SATURDAY, TAG, "Uniquement vendredi"),
+            (SATURDAY, TAG, "Vendredi seulement"),
+            (SUNDAY, TAG, "Jusqu'à dimanche"),
+            (SUNDAY, TAG, "Jusqu’à ce dimanche"),
+            (SUNDAY, TAG, "Bis diesen Sonntag"),
+            // It is Monday in Sydney.
+            (SUNDAY_NIGHT, SYDNEY, "Until Sunday"),
+            (SUNDAY_NIGHT, SYDNEY, "Jusqu'à dimanche"),
             // It is Friday or Saturday, wherever people are.
             (UTC, TAG, "Happy Sunday"),
         ],
@@ -119,7 +134,18 @@ fn a_text_that_fits_its_send_time_or_only_names_a_day_is_not_reported() {
             (EVENING, TAG, "All that you missed this morning"),
             (EVENING, TAG, "Guten Abend"),
             (NEW_YORK, "all", "Good morning, it's Friday. Only today"),
-            (NEW_YORK, SYDNEY, "Only on Friday"),
+            (FRIDAY, TAG, "Only on Friday"),
+            (FRIDAY, TAG, "Friday only: everything is half the price"),
+            (FRIDAY, TAG, "Only on Saturday, in all shops"),
+            (FRIDAY, TAG, "Uniquement dimanche"),
+            (SATURDAY, TAG, "Not only on Friday"),
+            (SATURDAY, TAG, "Only on Friday and Saturday"),
+            (SATURDAY, TAG, "Only on Friday 27 November"),
+            (SATURDAY, TAG, "Only on Fridays"),
+            (SATURDAY, TAG, "Black Friday only"),
+            (UTC, TAG, "Only on Friday"),
+            (FRIDAY, TAG, "Jusqu'à dimanche"),
+            (SATURDAY, SYDNEY, "Until Sunday"),
             (UTC, TAG, "Happy Saturday. Good morning, only today"),
             (FRIDAY, TAG, "Only 22.11 and 9.10 for you"),
         ],

@@ -70,7 +70,11 @@ fn every_edit_names_the_messages_that_it_changes() {
         (
             "      - {push: {notification: {alert: Two}}, schedule: {scheduled_time: 2035-03-02T10:00}}\n",
             "",
-            &["cancelled experiments/trial Two > -"],
+            &[
+                "more experiments/trial One > One",
+                "more experiments/trial Three > Three",
+                "cancelled experiments/trial Two > -",
+            ],
         ),
         (
             "      - {delay: 1h, push: {audience: triggered, device_types: [ios], notification: {alert: Step one}}}\n",
@@ -127,7 +131,14 @@ fn a_plan_that_a_guard_refuses_exits_with_7() {
     project.good(&["apply", "--yes"]);
     project.write(&BASE.replace("audience: {segment: readers}", "audience: all"));
     let ran = project.refused(&[]);
-    says(&ran.stdout, &["scheduled_pushes/april reaches everyone. Apply refuses this plan.", "EVERYONE", "refused: "]);
+    says(
+        &ran.stdout,
+        &[
+            "scheduled_pushes/april reaches everyone. Apply refuses this plan: scheduled_pushes/april addresses\nevery device.",
+            "EVERYONE",
+            "refused: ",
+        ],
+    );
     project.refused(&["--detailed-exitcode"]);
     project.refused(&["--offline"]);
 }
@@ -252,7 +263,15 @@ fn a_variable_that_changes_many_messages_is_their_cause() {
         project.folder.read("pushplan.toml").lines().position(|line| line.starts_with("discount")).expect("it") + 1;
     let because = format!("because var.discount is \"15 %\" instead of \"10 %\" (pushplan.toml:{line})");
     let told = project.good(&["plan"]).stdout;
-    says(&told, &["9 messages say something else.", "9 scheduled pushes (", "Day 1: [-10-]{+15+} % off", &because]);
+    says(
+        &told,
+        &[
+            "9 messages say something else: var.discount is \"15 %\" instead of \"10 %\".",
+            "9 scheduled pushes (",
+            "Day 1: [-10-]{+15+} % off",
+            &because,
+        ],
+    );
     // The edit is shown twice, and the others are named.
     assert_eq!(told.matches("\n~ scheduled_pushes/").count(), 2, "{told}");
     says(&told, &["~ 7 more scheduled pushes have the same edit: scheduled_pushes/p03, scheduled_pushes/p04,"]);
@@ -270,7 +289,14 @@ fn many_messages_that_move_alike_are_one_row() {
     project.good(&["apply", "--yes"]);
     project.write(&base.replace("T10:00", "T11:30"));
     let told = project.good(&["plan"]).stdout;
-    says(&told, &["9 messages go out at another time.", "TIME       9 scheduled pushes (", "1 hour 30 minutes later"]);
+    says(
+        &told,
+        &[
+            "9 messages go out at another time: 1 hour 30 minutes later.",
+            "TIME       9 scheduled pushes (",
+            "1 hour 30 minutes later",
+        ],
+    );
     // One that moves by another length has its own row.
     project.write(&base.replace("T10:00", "T11:30").replacen("T11:30", "T12:00", 1));
     let told = project.good(&["plan"]).stdout;

@@ -2,6 +2,7 @@
 
 mod broadcast;
 mod everybody;
+mod let_through;
 mod loosened;
 mod older;
 
@@ -17,6 +18,7 @@ use pushplan_model::text::{all_of, any_of, count, minutes};
 use crate::plan::{Action, Change, Moved, Plan, Reason};
 
 pub use everybody::Segments;
+pub use let_through::let_through;
 pub use loosened::{loosened, remembered, usual};
 
 /// How many deletions a plan may have where nothing else is said.

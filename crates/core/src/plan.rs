@@ -33,7 +33,8 @@ use serde::{Deserialize, Serialize};
 
 pub use about::About;
 pub use annotations::{
-    Annotation, Annotations, FilledVariable, Loosened, NotPromoted, NothingDeclared, Unmanaged, Why,
+    Annotation, Annotations, FilledVariable, Loosened, NotPromoted, NothingDeclared, QuietMessage, TightenedQuiet,
+    Unmanaged, Why, WrittenValue,
 };
 pub use approval::{Approval, Approved, Difference, moved};
 pub use basis::Basis;

@@ -208,7 +208,12 @@ pub fn plan(aligned: &Aligned, live: &Live, rules: &Rules, now: Timestamp) -> Re
         told.nothing_declared = Some(nothing_declared(ledger, live, rules, now));
     }
     let (on_drift, basis) = (rules.on_drift, rules.basis.clone());
-    Ok(Plan { told, on_drift, basis, ..Plan::new(about, changes, steps, left_out.into_iter().collect(), now) })
+    let mut plan =
+        Plan { told, on_drift, basis, ..Plan::new(about, changes, steps, left_out.into_iter().collect(), now) };
+    if rules.safeguards.is_some() && applies_files(rules) {
+        guard::let_through(&mut plan, ledger.safeguards.as_ref(), rules.settings_at);
+    }
+    Ok(plan)
 }
 
 /// Whether what is applied comes from the files. A revert and a destroy do not apply them.
@@ -241,7 +246,10 @@ pub fn annotate(
 ) {
     let of = &mut told.of;
     for change in changes {
-        let declared = units.get(&change.address).map(|unit| unit.aside.clone()).unwrap_or_default();
+        let mut declared = units.get(&change.address).map(|unit| unit.aside.clone()).unwrap_or_default();
+        if change.action == Action::Keep {
+            declared.written.clear();
+        }
         let found = change.id.as_deref().and_then(|id| live.listed.get(&*change.address.kind)?.get(id));
         let old_zone = ledger.owned.get(&change.address).and_then(|owned| owned.zone.clone());
         let old_zone = old_zone.filter(|_| change.action != Action::Keep);

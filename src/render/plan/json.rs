@@ -21,7 +21,7 @@ use crate::render::layout::{Row, Words};
 use crate::review::fields::Difference;
 use crate::review::{self, before};
 
-pub use messages::{LoosenedGuard, PlanMessage};
+pub use messages::{LoosenedGuard, PlanMessage, TightenedQuietHours};
 use people::PlanPeople;
 pub use renamed::Renamed;
 pub use verbs::{MovedSide, Risk, Verb};
@@ -67,6 +67,8 @@ pub struct PlanDocument<'p> {
     pub people: Option<PlanPeople>,
     /// The guards that are looser than at the last apply.
     pub loosened: Vec<LoosenedGuard>,
+    /// Quiet hours that are longer than at the last apply. Null unless a message is in them only by that.
+    pub tightened_quiet_hours: Option<TightenedQuietHours>,
     /// What changes, in the order of addresses. What is unchanged is counted, not listed.
     pub changes: Vec<PlanChange<'p>>,
     /// How it is done. A step stands behind all that it waits for.
@@ -261,6 +263,7 @@ impl<'p> PlanDocument<'p> {
             messages: PlanMessage::all(&view),
             people: PlanPeople::of(plan),
             loosened: LoosenedGuard::all(plan),
+            tightened_quiet_hours: TightenedQuietHours::of(plan),
             changes: plan.changes.iter().filter(told).map(|change| PlanChange::new(&view, change)).collect(),
             steps: plan.steps.iter().map(PlanStep::new).collect(),
             left_out: plan.left_out.iter().map(ToString::to_string).collect(),

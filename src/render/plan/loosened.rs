@@ -1,20 +1,24 @@
-//! The guards that are looser than at the last apply, as every form shows them.
+//! The guards that are looser than at the last apply, and quiet hours that are longer, as every form shows them.
+
+use std::collections::BTreeSet;
 
 use super::PlanView;
 use crate::address::Address;
 use crate::kinds;
-use crate::plan::Loosened;
-use crate::text::count;
+use crate::plan::{Loosened, QuietMessage, TightenedQuiet};
+use crate::text::{all_of, count};
 
 /// How many rows are shown.
 const SHOWN: usize = 12;
 
-/// What stands before each of them.
-pub const LABEL: &str = "LOOSENED";
+/// How many resources a row names.
+const NAMED: usize = 3;
 
 /// A row: one setting of the target, of a resource, or of several resources alike.
 #[derive(Clone, Debug)]
-pub struct LoosenedRow {
+pub struct GuardRow {
+    /// What stands before it.
+    pub label: &'static str,
     /// The one resource that it is a setting of.
     pub address: Option<Address>,
     /// What it is a setting of.
@@ -24,8 +28,13 @@ pub struct LoosenedRow {
     pub place: Option<String>,
 }
 
+/// Whether there is a row.
+pub fn is_any(view: &PlanView) -> bool {
+    !view.plan.told.loosened.is_empty() || view.plan.told.tightened_quiet.is_some()
+}
+
 /// The rows, and how many are left out.
-pub fn rows(view: &PlanView) -> (Vec<LoosenedRow>, usize) {
+pub fn rows(view: &PlanView) -> (Vec<GuardRow>, usize) {
     let mut groups: Vec<Vec<&Loosened>> = Vec::new();
     for one in &view.plan.told.loosened {
         let kind = |one: &Loosened| one.address.as_ref().map(|address| address.kind);
@@ -48,16 +57,73 @@ pub fn rows(view: &PlanView) -> (Vec<LoosenedRow>, usize) {
         };
         let place = first.place.as_ref().filter(|_| group.len() == 1);
         let place = place.map(|place| format!("{}:{}", place.file, place.line));
-        LoosenedRow { address: one.cloned(), name, words: first.words.clone(), place }
+        let effect = effect(group).map(|words| format!("; {words}")).unwrap_or_default();
+        let words = format!("{}{effect}", first.words);
+        GuardRow { label: "LOOSENED", address: one.cloned(), name, words, place }
     };
-    (groups.iter().take(SHOWN).map(row).collect(), more)
+    let tightened = view.plan.told.tightened_quiet.as_ref().map(|quiet| tightened(view, quiet));
+    (groups.iter().take(SHOWN).map(row).chain(tightened).collect(), more)
 }
 
-/// That guards are loosened, as a sentence of the verdict.
-pub fn sentence(view: &PlanView) -> Option<String> {
-    let number = view.plan.told.loosened.len();
-    let verb = if number == 1 { "was" } else { "were" };
-    (number > 0).then(|| format!("{} {verb} loosened", count(number, "guard")))
+/// What settings of the same kind let through in this plan.
+fn effect(group: &[&Loosened]) -> Option<String> {
+    let through: BTreeSet<&Address> = group.iter().flat_map(|one| &one.lets_through).collect();
+    let them = if group.len() == 1 { "it".to_owned() } else { count(through.len(), "of them") };
+    let number = through.len();
+    match (number, group[0].setting.as_str()) {
+        (0, _) => None,
+        (_, "lifecycle.broadcast") if group.len() == 1 => Some("it now reaches every device".to_owned()),
+        (_, "lifecycle.broadcast") => Some(format!("{number} of them now reach every device")),
+        (_, "lifecycle.protect") => Some(format!("this plan deletes or replaces {them}")),
+        _ => Some(format!("that lets through {}", named(through.into_iter()))),
+    }
+}
+
+/// `scheduled_pushes/a, scheduled_pushes/b and 3 more`.
+fn named<'a>(addresses: impl ExactSizeIterator<Item = &'a Address>) -> String {
+    let more = addresses.len().saturating_sub(NAMED);
+    let mut names: Vec<String> = addresses.take(NAMED).map(ToString::to_string).collect();
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    all_of(&names)
+}
+
+fn tightened(view: &PlanView, TightenedQuiet { was, place, messages }: &TightenedQuiet) -> GuardRow {
+    let now = view.plan.told.quiet.map(|quiet| quiet.to_string()).unwrap_or_default();
+    let was = was.map_or("not set".to_owned(), |was| was.to_string());
+    let with_clock = |QuietMessage { address, clock }: &QuietMessage| format!("{address} ({clock})");
+    let mut names: Vec<String> = messages.iter().take(NAMED).map(with_clock).collect();
+    if messages.len() > NAMED {
+        names.push(format!("{} more", messages.len() - NAMED));
+    }
+    GuardRow {
+        label: "TIGHTENED",
+        address: None,
+        name: format!("target {}", view.plan.target),
+        words: format!("quiet_hours is now {now}, was {was}: now in quiet hours: {}", all_of(&names)),
+        place: place.as_ref().map(|place| format!("{}:{}", place.file, place.line)),
+    }
+}
+
+/// That guards are loosened, or that quiet hours are longer, as sentences of the verdict.
+pub fn sentences(view: &PlanView) -> Vec<String> {
+    let told = &view.plan.told;
+    let (number, verb) = (told.loosened.len(), if told.loosened.len() == 1 { "was" } else { "were" });
+    let through: BTreeSet<&Address> = told.loosened.iter().flat_map(|one| &one.lets_through).collect();
+    let lets = if number == 1 { "lets" } else { "let" };
+    let through = match through.len() {
+        0 => String::new(),
+        _ => format!(" and {lets} through {}", named(through.into_iter())),
+    };
+    let loosened = (number > 0).then(|| format!("{} {verb} loosened{through}", count(number, "guard")));
+    let tightened = told.tightened_quiet.as_ref().map(|quiet| match &quiet.messages[..] {
+        [QuietMessage { address, clock }] => {
+            format!("{address} is now in quiet hours ({clock}): quiet_hours was tightened")
+        }
+        several => format!("{} are now in quiet hours: quiet_hours was tightened", count(several.len(), "message")),
+    });
+    loosened.into_iter().chain(tightened).collect()
 }
 
 /// That there are more of them.

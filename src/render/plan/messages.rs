@@ -71,9 +71,9 @@ pub enum WhoMark {
 /// What a message changes because of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Because {
-    /// An address, or a variable of the target.
+    /// An address, or what writes a value: `var.discount`, `overlays.eu`, a body file.
     pub name: String,
-    /// Nothing for a variable.
+    /// Nothing for what is no resource.
     pub address: Option<Address>,
     pub words: String,
     pub place: Option<DeclaredAt>,
@@ -120,10 +120,8 @@ pub fn verdict(view: &PlanView, ahead: Option<&NextSteps>) -> Vec<(String, Paint
     if out.is_empty() {
         out.push(("No message changes.".to_owned(), Paint::Strong));
     }
-    out.extend(loosened::sentence(view).map(|words| (format!("{words}."), Paint::Danger)));
-    if ahead.is_some_and(|ahead| !ahead.refusals().is_empty()) {
-        out.push(("Apply refuses this plan.".to_owned(), Paint::Danger));
-    }
+    out.extend(loosened::sentences(view).into_iter().map(|words| (format!("{words}."), Paint::Danger)));
+    out.extend(ahead.and_then(NextSteps::refusal).map(|words| (words, Paint::Danger)));
     out
 }
 
@@ -188,9 +186,9 @@ fn row(view: &PlanView, group: &MessageGroup) -> MessageRow {
         part: if many { Some(names()) } else { part(group) },
         when: if many { when_of_many(group) } else { when(message) },
         text: text(group),
-        who: who(message),
+        who: who(group),
         reach: reach::of_group(view.plan, group),
-        quiet: quiet(message),
+        quiet: quiet(group),
         hosts: message.new_hosts.iter().map(|host| format!("new host: {}", host.words())).collect(),
         because: because(group),
         is_by_hand: message.is_by_hand,
@@ -207,8 +205,14 @@ fn part(group: &MessageGroup) -> Option<String> {
 
 /// By how much several messages move, or the first and the last time of those that come or go.
 fn when_of_many(group: &MessageGroup) -> Option<String> {
-    if group.first.fate == MessageFate::Changed {
-        return group.first.shift().map(words::shift);
+    let message = group.first;
+    if message.fate == MessageFate::Changed {
+        // All of them have the same moments or the same trigger, unless they move alike.
+        let is_moved = |(was, is): &(Option<Times>, Option<Times>)| {
+            was.as_ref().map(|times| times.when) != is.as_ref().map(|times| times.when)
+        };
+        let is_alike = message.times.iter().any(is_moved) || message.trigger.0 != message.trigger.1;
+        return message.shift().map(words::shift).or_else(|| when(message).filter(|_| is_alike));
     }
     let (first, last) = group.first_and_last()?;
     let (from, to) = (words::brief(first), words::brief(last));
@@ -329,8 +333,10 @@ fn changed_page(path: &str, old: &Page, new: &Page) -> Vec<Piece> {
     pieces
 }
 
-fn who(message: &MessageChange) -> Vec<(WhoMark, String)> {
+fn who(group: &MessageGroup) -> Vec<(WhoMark, String)> {
+    let message = group.first;
     let audience = &message.audience;
+    let of = if group.has_same_examples() { String::new() } else { format!(" {}", message.sender) };
     if message.fate == MessageFate::Sent {
         let named: Vec<&str> = message.recipients.iter().take(NAMED).map(String::as_str).collect();
         let more = message.recipients.len().saturating_sub(NAMED);
@@ -343,6 +349,13 @@ fn who(message: &MessageChange) -> Vec<(WhoMark, String)> {
         true => format!(", {} instead of {}", count(is, "time"), count(was, "time")),
         false => String::new(),
     };
+    let again = match message.share {
+        Some((was, is)) if message.fate == MessageFate::Changed => {
+            format!("{again}, to 1 in {is} of them instead of 1 in {was}")
+        }
+        Some((_, is)) if message.fate == MessageFate::New => format!(", to 1 in {is} of them"),
+        _ => again,
+    };
     let excluded = if audience.is_example_freed { ", excluded until now" } else { "" };
     match &audience.relation {
         _ if audience.nobody => vec![(WhoMark::Leaves, "no device can get it any more".to_owned())],
@@ -353,14 +366,17 @@ fn who(message: &MessageChange) -> Vec<(WhoMark, String)> {
         }
         Some(relation) => {
             let joins =
-                relation.joins().map(|device| (WhoMark::Joins, format!("joins: {device}{excluded}, for example")));
-            let leaves = relation.leaves().map(|device| (WhoMark::Leaves, format!("leaves: {device}, for example")));
+                relation.joins().map(|device| (WhoMark::Joins, format!("joins{of}: {device}{excluded}, for example")));
+            let leaves =
+                relation.leaves().map(|device| (WhoMark::Leaves, format!("leaves{of}: {device}, for example")));
             let all = audience.everyone.then(|| (WhoMark::Gets, EVERYONE.to_owned()));
-            joins.into_iter().chain(leaves).chain(all).collect()
+            let share =
+                message.share.map(|(was, is)| (WhoMark::Gets, format!("1 in {is} of them gets it, not 1 in {was}")));
+            joins.into_iter().chain(leaves).chain(all).chain(share).collect()
         }
-        None if audience.everyone => vec![(WhoMark::Gets, EVERYONE.to_owned())],
+        None if audience.everyone => vec![(WhoMark::Gets, format!("{EVERYONE}{again}"))],
         None if audience.words.is_empty() => Vec::new(),
-        None => vec![(WhoMark::Gets, format!("to {}", audience.words))],
+        None => vec![(WhoMark::Gets, format!("to {}{again}", audience.words))],
     }
 }
 
@@ -368,11 +384,12 @@ fn times(message: &MessageChange, side: impl Fn(&(Option<Times>, Option<Times>))
     message.times.iter().filter(|pair| side(pair).is_some()).count()
 }
 
-fn quiet(message: &MessageChange) -> Option<String> {
-    if let Some(quiet) = message.any_hour {
+fn quiet(group: &MessageGroup) -> Option<String> {
+    if let Some(quiet) = group.first.any_hour {
         return Some(format!("at any hour, also in quiet hours ({quiet})"));
     }
-    let (first, more) = message.quiet.split_first()?;
+    let clocks = group.quiet();
+    let (first, more) = clocks.split_first()?;
     let more = if more.is_empty() { String::new() } else { format!(" and {}", count(more.len(), "more clock")) };
     Some(format!("quiet hours: {first}{more}"))
 }
@@ -386,7 +403,7 @@ fn because(group: &MessageGroup) -> Vec<Because> {
     let own = message.causes.iter().find(|cause| !is_other(cause)).filter(|_| others && message.audience.is_own);
     let one = |cause: &MessageCause| Because {
         name: cause.name(),
-        address: cause.variable.is_none().then(|| cause.address.clone()),
+        address: cause.origin.is_none().then(|| cause.address.clone()),
         words: if cause.words.is_empty() { OWN_AUDIENCE.to_owned() } else { cause.words.clone() },
         place: cause.place.clone(),
     };

@@ -39,6 +39,7 @@ use crate::kinds::{self, Delete};
 use crate::plan::{Action, Aim, Change, DeclaredAt, Moved, Plan, Reason, Step};
 use crate::render::Repetition;
 use crate::review::{self, Review};
+use crate::text::short;
 use crate::timing::{Collision, Collisions};
 
 pub use json::json;
@@ -66,6 +67,13 @@ impl NextSteps {
     pub(super) fn refusals(&self) -> Vec<&Refused> {
         let said = |refused: &&Refused| matches!(refused.guard, Guard::Collision | Guard::InDoubt);
         self.refused.iter().filter(|refused| !said(refused)).collect()
+    }
+
+    /// That it would be refused, and the first reason.
+    pub(super) fn refusal(&self) -> Option<String> {
+        let (first, others) = self.refused.split_first()?;
+        let more = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
+        Some(format!("Apply refuses this plan: {}{more}.", short(&first.message, REFUSAL)))
     }
 
     /// The command that applies the plan. One that was saved knows its target and its part.
@@ -194,6 +202,9 @@ impl Risk {
         }
     }
 }
+
+/// How many characters of a refusal the verdict shows.
+const REFUSAL: usize = 160;
 
 /// The fields with what people read.
 const SAID: [&str; 3] = ["alert", "title", "body"];

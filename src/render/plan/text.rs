@@ -4,7 +4,7 @@ mod messages;
 mod people;
 
 use super::folds::{self, Shown};
-use super::{Block, NextSteps, PlanView, past, rows, unmanaged, words};
+use super::{Block, NextSteps, PlanView, loosened, past, rows, unmanaged, words};
 use crate::cores;
 use crate::digest::Digest;
 use crate::guard::Refused;
@@ -58,7 +58,7 @@ fn whole(view: &PlanView, ahead: Option<&NextSteps>, style: Style, tell: &mut dy
         layout::paragraph(&mut out, &Words::default().paint(&words, Paint::Danger), 0, style);
         tell(&(out + "\n"));
     }
-    if !view.blocks.is_empty() || !view.drift.is_empty() || !view.plan.told.loosened.is_empty() {
+    if !view.blocks.is_empty() || !view.drift.is_empty() || loosened::is_any(view) {
         let mut out = String::new();
         at_stake(&mut out, view, ahead, style);
         tell(&out);

@@ -1,6 +1,6 @@
 //! Devices with random properties, and who of them gets a message.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pushplan::engine::reach::ChannelList;
 use pushplan::population::{PopulationBuilder, PopulationSource};
@@ -14,6 +14,10 @@ use crate::generated::world::World;
 /// How many devices there are, and how many of them an answer names.
 const DEVICES: usize = 600;
 const NAMED: usize = 100;
+
+/// Audiences of messages, and tags that trigger pipelines, by their addresses.
+pub type Audiences = BTreeMap<String, Value>;
+pub type Triggers = BTreeMap<String, &'static str>;
 
 pub struct Population {
     client: reqwest::Client,
@@ -60,9 +64,15 @@ impl Population {
     /// Who gets each message of a project, as the service has it.
     pub async fn recipients(&self, world: &World, draft: &Draft) -> Recipients {
         let ids = world.segment_ids().await;
+        let messages = draft.messages().into_iter();
+        let messages = messages.map(|(address, audience)| (address, with_ids(&audience, &ids))).collect();
+        self.recipients_of(messages, draft.triggers().collect()).await
+    }
+
+    /// Who gets each of some messages, whose audiences name no segments of the project, and what triggers some pipelines.
+    pub async fn recipients_of(&self, messages: Audiences, triggers: Triggers) -> Recipients {
         let mut found = Recipients::new();
-        for (address, audience) in draft.messages() {
-            let audience = with_ids(&audience, &ids);
+        for (address, audience) in messages {
             let mut devices = BTreeSet::new();
             // An answer names a hundred devices, so that it is asked for each hundred.
             for chunk in 0..DEVICES / NAMED {
@@ -70,7 +80,7 @@ impl Population {
                     "audience": { "AND": [audience, { "tag": format!("chunk-{chunk}") }] },
                     "device_types": ["ios", "android"],
                 });
-                let url = format!("{}/local/audience", world.origin());
+                let url = format!("{}/local/audience", self.origin);
                 let answer = self.client.post(url).json(&asked).send().await.expect("an answer");
                 let body: Value = answer.json().await.expect("JSON");
                 let named = body["devices"].as_array().unwrap_or_else(|| panic!("{asked}: {body}"));
@@ -80,7 +90,7 @@ impl Population {
             found.insert(address, devices);
         }
         // A device that gets the tag gets the message: another tag is another audience.
-        found.extend(draft.triggers().map(|(address, tag)| (address, BTreeSet::from([format!("added {tag}")]))));
+        found.extend(triggers.into_iter().map(|(address, tag)| (address, BTreeSet::from([format!("added {tag}")]))));
         found
     }
 }

@@ -24,7 +24,8 @@ pub struct Draft {
     templates: Vec<String>,
     /// Each with its audience and its text, or the number of the template that has it.
     pushes: BTreeMap<String, (Value, Result<String, usize>)>,
-    experiments: BTreeMap<String, (Value, String)>,
+    /// Each with its audience and the texts of its variants.
+    experiments: BTreeMap<String, (Value, Vec<String>)>,
     /// Each with the tag that triggers it and its text.
     pipelines: BTreeMap<String, (&'static str, String)>,
     /// The tiers of named users, by their numbers.
@@ -51,7 +52,7 @@ impl Draft {
         }
         (0..4).for_each(|_| draft.add_push(dice));
         let audience = condition(dice, 2, 5);
-        draft.experiments.insert("trial".to_owned(), (audience, "A".to_owned()));
+        draft.experiments.insert("trial".to_owned(), (audience, vec!["A one".to_owned(), "A two".to_owned()]));
         draft
     }
 
@@ -74,7 +75,17 @@ impl Draft {
         for _ in 0..=dice.below(2) {
             let names: Vec<String> = next.pushes.keys().cloned().collect();
             let push = dice.pick(&names).clone();
-            match dice.below(18) {
+            match dice.below(20) {
+                18 | 19 => {
+                    let (number, kind) = (next.next, dice.below(4));
+                    next.experiments.entry("trial".to_owned()).and_modify(|(audience, texts)| match kind {
+                        0 if texts.len() < 4 => texts.push(format!("Variant {number}")),
+                        1 if texts.len() > 1 => drop(texts.pop()),
+                        2 => *audience = mutated(audience, dice, 5),
+                        _ => texts[0] = format!("Variant {number}"),
+                    });
+                    next.next += 1;
+                }
                 14 => {
                     let number = dice.below(next.templates.len());
                     next.templates[number] = format!("Template {}", next.next);
@@ -140,19 +151,38 @@ impl Draft {
         pushes.chain(experiments).map(|(address, audience)| (address, audience.clone())).collect()
     }
 
+    /// What an audience means, without the names of segments.
+    pub fn opened(&self, audience: &Value) -> Value {
+        match audience {
+            Value::Object(fields) => match fields.get("segment").and_then(Value::as_str) {
+                Some(name) => {
+                    let number = name[1..].parse::<usize>().expect("the number of a segment");
+                    self.opened(&self.segments[number])
+                }
+                None => fields.iter().map(|(key, value)| (key.clone(), self.opened(value))).collect(),
+            },
+            Value::Array(items) => items.iter().map(|item| self.opened(item)).collect(),
+            other => other.clone(),
+        }
+    }
+
     /// The address and the tag of each message that is sent once a device gets that tag.
     pub fn triggers(&self) -> impl Iterator<Item = (String, &'static str)> {
         self.pipelines.iter().map(|(key, (tag, _))| (format!("pipelines/{key}"), *tag))
     }
 
-    /// What each message says.
-    pub fn texts(&self) -> BTreeMap<String, &str> {
+    /// What each message says. Those of an experiment have the numbers of their variants.
+    pub fn texts(&self) -> BTreeMap<String, String> {
         let pushes = self.pushes.iter().map(|(key, (_, text))| {
             let text = text.as_ref().unwrap_or_else(|template| &self.templates[*template]);
-            (format!("scheduled_pushes/{key}"), text.as_str())
+            (format!("scheduled_pushes/{key}"), text.clone())
         });
-        let experiments = self.experiments.iter().map(|(key, (_, text))| (format!("experiments/{key}"), text.as_str()));
-        let pipelines = self.pipelines.iter().map(|(key, (_, text))| (format!("pipelines/{key}"), text.as_str()));
+        let variants = |(key, (_, texts)): (&'_ String, &'_ (Value, Vec<String>))| {
+            let of = |(number, text): (usize, &'_ String)| (format!("experiments/{key} {number}"), text.clone());
+            (1..).zip(texts).map(of).collect::<Vec<_>>()
+        };
+        let experiments = self.experiments.iter().flat_map(variants);
+        let pipelines = self.pipelines.iter().map(|(key, (_, text))| (format!("pipelines/{key}"), text.clone()));
         pushes.chain(experiments).chain(pipelines).collect()
     }
 
@@ -176,12 +206,12 @@ impl Draft {
             let schedule = json!({ "scheduled_time": "2035-03-01T10:00" });
             (key.clone(), json!({ "schedule": schedule, "push": push, "lifecycle": lifecycle }))
         };
-        let experiment = |(key, (audience, text)): (&String, &(Value, String))| {
-            let variant = |text: String| {
+        let experiment = |(key, (audience, texts)): (&String, &(Value, Vec<String>))| {
+            let variant = |text: &String| {
                 let schedule = json!({ "scheduled_time": "2035-03-02T10:00" });
                 json!({ "push": { "notification": { "alert": text } }, "schedule": schedule })
             };
-            let variants = [variant(format!("{text} one")), variant(format!("{text} two"))];
+            let variants: Vec<Value> = texts.iter().map(variant).collect();
             let experiment = json!({ "audience": audience, "device_types": ["ios", "android"], "variants": variants, "lifecycle": lifecycle });
             (key.clone(), experiment)
         };

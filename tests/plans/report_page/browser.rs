@@ -61,6 +61,27 @@ fn every_page_is_shown_well_in_a_browser() {
     assert!(told.is_empty(), "{}", told.join("\n"));
 }
 
+/// The lowest line that people see without scrolling, on a small phone and on a laptop.
+const FOLD: f64 = 720.0;
+
+/// What is at stake and the first message that changes are seen without scrolling, narrow and wide.
+#[test]
+fn the_verdict_and_the_first_message_are_above_the_fold() {
+    let pages = ["told", "campaign", "graph", "huge"];
+    let all = super::reports::all();
+    let page = |name: &&str| {
+        let (_, page) = all.iter().find(|(other, _)| *other == **name).expect("a page");
+        write(&format!("fold-{name}"), page)
+    };
+    let files: Vec<PathBuf> = pages.iter().map(page).collect();
+    for one in &look_at(&files).unwrap_or_default() {
+        for part in ["verdict", "message"] {
+            let bottom = one[part].as_f64().unwrap_or_else(|| panic!("no {part}: {one:#}"));
+            assert!(bottom <= FOLD, "the {part} ends at {bottom} of {}: {one:#}", one["width"]);
+        }
+    }
+}
+
 /// Pages of the book: prose, wide blocks, wide tables and long words. Their links are checked with the book.
 #[test]
 fn pages_of_the_book_are_shown_well_in_a_browser() {

@@ -51,6 +51,8 @@ async function check(file) {
       scroll: document.documentElement.scrollWidth,
       dark: matchMedia('(prefers-color-scheme: dark)').matches,
       scripts: document.scripts.length,
+      verdict: document.querySelector('.verdict')?.getBoundingClientRect().bottom,
+      message: document.querySelector('table.messages tbody th')?.getBoundingClientRect().bottom,
       broken: [...document.querySelectorAll('a')].map(a => a.getAttribute('href'))
         .filter(href => !href?.startsWith('#') || !document.getElementById(href.slice(1))),
     }))

@@ -6,7 +6,10 @@
 
 mod campaign;
 mod facts;
+mod guards;
 mod kinds;
+mod origins;
 mod reviews;
 mod scene;
 mod texts;
+mod variants;

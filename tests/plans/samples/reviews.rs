@@ -1,5 +1,7 @@
 //! What a reviewer reads first in twenty pull requests: the verdict and the messages that change, in every form.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::scene::{EXTENDED, Scene};
@@ -70,10 +72,18 @@ fn pull_request(edits: &[(&str, &str)]) -> Scene {
     scene
 }
 
-/// Compares all forms with the expected ones. `stake` is what the first three lines must say.
+/// Compares all forms with the expected ones. `stake` is what the first three lines must say. They name the message if there is
+/// one, and count several.
 fn review(name: &str, scene: &Scene, stake: &[&str]) {
     let text = scene.golden(&format!("review-{name}"));
     let first: String = text.lines().take(3).collect::<Vec<_>>().join(" ");
+    let document = scene.shown(100).1;
+    let messages = document["messages"].as_array().expect("messages");
+    let senders: BTreeSet<&str> = messages.iter().filter_map(|message| message["address"].as_str()).collect();
+    let named = senders.iter().filter(|sender| first.contains(**sender)).count();
+    let number = senders.len();
+    let is_told = named == number || first.contains(&format!("{number} messages "));
+    assert!(is_told, "{name}: {senders:?} are neither named nor counted in {first}");
     for words in stake {
         assert!(first.contains(words), "{name}: {words:?} is not in {first}");
     }
@@ -89,13 +99,17 @@ fn a_copy_edit() {
     edited(
         "copy",
         &[("alert: What is new in December", "alert: What is new this month")],
-        &["scheduled_pushes/newsletter says"],
+        &["scheduled_pushes/newsletter says \"What is new this month\" instead of \"What is new in December\""],
     );
 }
 
 #[test]
 fn a_wider_segment() {
-    edited("widen", &[("{country: [US, CA]}", "{country: [US, CA, MX]}")], &[" reaches more people", "lapsed-buyers"]);
+    edited(
+        "widen",
+        &[("{country: [US, CA]}", "{country: [US, CA, MX]}")],
+        &[" reaches more people", "the segment lapsed-buyers now contains \"country is MX\""],
+    );
 }
 
 #[test]
@@ -119,7 +133,7 @@ fn a_segment_that_narrows_a_message_that_names_it() {
     edited(
         "narrow",
         &[("{and: [{tag: newsletter}, ", "{and: [{tag: newsletter}, {tag: verified}, ")],
-        &[" reaches fewer people"],
+        &[" reaches fewer people", "the segment readers now contains \"has the tag verified\""],
     );
 }
 
@@ -128,20 +142,20 @@ fn an_and_that_becomes_an_or() {
     edited(
         "and-or",
         &[("{and: [{tag: buyer}, {tag: lapsed}, ", "{or: [{tag: buyer}, {tag: lapsed}, ")],
-        &[" reaches more people"],
+        &[" reaches more people", "needs any of its conditions, no longer all of them"],
     );
 }
 
 #[test]
 fn a_time_that_moves_over_the_change_of_clocks() {
     let edits = [("2026-12-20T17:00, time_zone: Europe/Paris", "2027-03-28T17:00, time_zone: Europe/Paris")];
-    edited("dst", &edits, &[" goes out at another time"]);
+    edited("dst", &edits, &["Sun 20 Dec 2026 17:00 -> Sun 28 Mar 2027", "(daylight saving)"]);
 }
 
 #[test]
 fn a_time_on_each_device_that_moves() {
     let edits = [("local_scheduled_time: 2026-12-06T09:00", "local_scheduled_time: 2026-12-06T07:00")];
-    edited("local-time", &edits, &[" goes out in quiet hours"]);
+    edited("local-time", &edits, &[" goes out in quiet hours (07:00 by each device's own clock)"]);
 }
 
 #[test]
@@ -155,23 +169,35 @@ fn a_link_that_leads_elsewhere() {
 
 #[test]
 fn another_trigger() {
-    edited("trigger", &[("tag_added: cart-left", "tag_added: cart-full")], &[" reaches different people"]);
+    edited(
+        "trigger",
+        &[("tag_added: cart-left", "tag_added: cart-full")],
+        &["when the tag cart-full is added", "no longer when the tag cart-left"],
+    );
 }
 
 #[test]
 fn a_member_of_a_tag_group() {
-    edited("members", &[("{u-1001: [silver]}", "{u-1001: [gold]}")], &[" reaches more people"]);
+    edited(
+        "members",
+        &[("{u-1001: [silver]}", "{u-1001: [gold]}")],
+        &[" reaches more people", "gives named user u-1001 the tag gold"],
+    );
 }
 
 #[test]
 fn a_variant_of_an_experiment() {
-    edited("experiment", &[("alert: We miss you", "alert: \"We miss you, come back\"")], &[" says something else"]);
+    edited(
+        "experiment",
+        &[("alert: We miss you", "alert: \"We miss you, come back\"")],
+        &["says \"We miss you, come back\" instead of"],
+    );
 }
 
 #[test]
 fn a_rename() {
     let edits = [("  winter-sale:\n", "  sale-in-winter:\n    lifecycle: {renamed_from: winter-sale}\n")];
-    edited("rename", &edits, &["No message changes"]);
+    edited("rename", &edits, &["No message changes", "scheduled_pushes/sale-in-winter"]);
 }
 
 #[test]
@@ -180,15 +206,19 @@ fn a_deletion_of_what_is_in_use() {
         ("  lapsed-buyers: {criteria: {and: [{tag: buyer}, {tag: lapsed}, {country: [US, CA]}]}}\n", ""),
         ("audience: {segment: lapsed-buyers}", "audience: {tag: lapsed}"),
     ];
-    edited("delete-in-use", &edits, &[" reaches more people"]);
+    edited("delete-in-use", &edits, &[" reaches more people: an iOS device", "joins, for example"]);
 }
 
 #[test]
 fn a_broadcast_by_mistake_and_on_purpose() {
     let wide = ("audience: {segment: readers}", "audience: all");
-    edited("broadcast-by-mistake", &[wide], &[" reaches everyone"]);
+    edited("broadcast-by-mistake", &[wide], &[" reaches everyone", "Apply refuses this plan"]);
     let meant = ("  newsletter:\n", "  newsletter:\n    lifecycle: {broadcast: true}\n");
-    edited("broadcast-on-purpose", &[wide, meant], &[" reaches everyone", "1 guard was loosened"]);
+    edited(
+        "broadcast-on-purpose",
+        &[wide, meant],
+        &[" reaches everyone", "1 guard was loosened and lets through scheduled_pushes/newsletter"],
+    );
 }
 
 #[test]
@@ -196,7 +226,7 @@ fn an_overlay_alone() {
     let overlay = "overlays: {local: {scheduled_pushes: {advent: {push: {notification: {alert: The third Sunday in Advent}}}}}}\n";
     let mut scene = pull_request(&[]);
     scene.write("overlay.yaml", overlay);
-    review("overlay", &scene, &[" says something else"]);
+    review("overlay", &scene, &["The third Sunday in Advent", "overlays.local sets push.notification.alert"]);
 }
 
 #[test]
@@ -214,19 +244,23 @@ fn sixty_at_once() {
     scene.write(FILE, &format!("scheduled_pushes:\n{pushes}"));
     scene.apply();
     scene.edit("pushplan.toml", "discount = \"10%\"", "discount = \"15%\"");
-    review("sixty", &scene, &["60 messages say something else"]);
+    review("sixty", &scene, &["60 messages say something else: var.discount is \"15%\" instead of \"10%\""]);
 }
 
 #[test]
 fn a_lifted_guard() {
     let mut scene = pull_request(&[("alert: Thank you", "alert: Thanks")]);
     scene.edit("pushplan.toml", "max_deletes = 5", "max_deletes = 500");
-    review("lifted-guard", &scene, &["1 guard was loosened"]);
+    review("lifted-guard", &scene, &["gold-thanks says \"Thanks\"", "1 guard was loosened"]);
 }
 
 #[test]
 fn quiet_hours_through_a_segment() {
-    edited("quiet-hours", &[("{country: [US, CA]}", "{country: [US, CA, AU]}")], &["in quiet hours", "Sydney"]);
+    edited(
+        "quiet-hours",
+        &[("{country: [US, CA]}", "{country: [US, CA, AU]}")],
+        &["lapsed-buyers now contains \"country is AU\"", "in quiet hours", "Sydney"],
+    );
 }
 
 #[test]
@@ -234,7 +268,7 @@ fn a_template_that_three_messages_use() {
     edited(
         "template",
         &[("alert: Hello from the shop", "alert: Good day from the shop")],
-        &["3 messages say something else"],
+        &["3 messages say something else: the template hello"],
     );
 }
 

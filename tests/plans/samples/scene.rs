@@ -164,7 +164,7 @@ impl Scene {
     }
 
     /// The plan as it is shown at a width, with stand-ins for what is never twice the same.
-    fn shown(&self, width: usize) -> (String, Value) {
+    pub fn shown(&self, width: usize) -> (String, Value) {
         let file = self.folder.path().join("plan.json");
         let output = Command::new(env!("CARGO_BIN_EXE_pushplan"))
             .args(["plan", "--format", "text", "--format", "json", "--out", "plan.json", "--color", "never"])

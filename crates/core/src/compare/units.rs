@@ -12,13 +12,13 @@ use pushplan_model::digest::{Digest, Listed, written};
 use pushplan_model::kinds::{self, Parts, Sending, remote};
 use pushplan_model::node::Shared;
 use pushplan_model::nouns::schedule::When;
-use pushplan_model::source::Sources;
+use pushplan_model::source::{Sources, Span};
 use pushplan_project::look;
-use pushplan_project::manifest::{self, Declared, Desired};
+use pushplan_project::manifest::{self, Declared, Desired, Provenance};
 use serde_json::Value;
 
 use super::Names;
-use crate::plan::{Annotation, DeclaredAt};
+use crate::plan::{Annotation, DeclaredAt, WrittenValue};
 
 /// A declared thing that is applied by itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,6 +113,7 @@ pub fn taken(desired: Desired, sources: &Sources) -> (BTreeMap<Address, Unit>, B
 /// What one resource is applied as.
 fn units_of(address: &Address, declared: &Declared, sources: &Sources) -> Vec<(Address, Unit)> {
     let (place, aside, lifecycle) = (place(declared, sources), aside(declared, sources), &declared.lifecycle);
+    let of_part = Annotation { written: Vec::new(), ..aside.clone() };
     let unit = |(key, spec): (String, Shared)| {
         let unit = Unit {
             spec,
@@ -122,7 +123,7 @@ fn units_of(address: &Address, declared: &Declared, sources: &Sources) -> Vec<(A
             ignore: lifecycle.ignore.iter().flatten().map(|path| path.value.clone()).collect(),
             record: lifecycle.allowed().any(|code| code.value == codes::SC101.name),
             renamed_from: lifecycle.renamed_from.as_ref().map(|key| key.value.clone()),
-            aside: aside.clone(),
+            aside: if key == *address.key { aside.clone() } else { of_part.clone() },
         };
         (Address::new(address.kind, key), unit)
     };
@@ -152,7 +153,10 @@ pub fn by_key<'u>(units: &'u BTreeMap<Address, Unit>, ledger: &Ledger) -> Cow<'u
 
 /// File and line of a declaration.
 fn place(declared: &Declared, sources: &Sources) -> Option<DeclaredAt> {
-    let span = declared.key.span;
+    place_at(declared.key.span, sources)
+}
+
+fn place_at(span: Span, sources: &Sources) -> Option<DeclaredAt> {
     let source = sources.get(span.file()?);
     Some(DeclaredAt { file: source.path.clone(), line: source.line(span.range().start) })
 }
@@ -176,7 +180,14 @@ fn aside(declared: &Declared, sources: &Sources) -> Annotation {
     let mut templates: Vec<String> = templates.map(|name| name.0.clone()).collect();
     templates.dedup();
     let variables = variables(&parts, sources);
-    Annotation { zone, zones, templates, previews, variables, ..Annotation::default() }
+    let written = declared.provenance.iter().map(|one| written_value(one, sources)).collect();
+    Annotation { zone, zones, templates, previews, variables, written, ..Annotation::default() }
+}
+
+fn written_value(one: &Provenance, sources: &Sources) -> WrittenValue {
+    let Provenance { path, origin, filled, at } = one;
+    let (path, origin, filled) = (path.clone(), origin.clone(), filled.clone());
+    WrittenValue { path, origin, filled, place: place_at(*at, sources) }
 }
 
 /// The variables that messages are written with, each once.

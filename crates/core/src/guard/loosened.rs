@@ -50,6 +50,7 @@ pub fn loosened(
         setting,
         words,
         place: settings_at.cloned(),
+        lets_through: Vec::new(),
     });
     let place = |address: &Address| {
         let whole = units.get(address).and_then(|unit| unit.place.clone());
@@ -69,7 +70,8 @@ pub fn loosened(
         };
         for exemption in exemptions.iter().filter(|exemption| !known.contains(exemption)) {
             let (setting, words) = exempt(exemption);
-            out.push(Loosened { address: Some(address.clone()), setting, words, place: place(address) });
+            let (address, place) = (Some(address.clone()), place(address));
+            out.push(Loosened { address, setting, words, place, lets_through: Vec::new() });
         }
     }
     let was_protected = |address: &Address| ledger.owned.get(address).is_some_and(|owned| owned.protect);
@@ -82,6 +84,7 @@ pub fn loosened(
         setting: "lifecycle.protect".to_owned(),
         words: "protect is now false: it can be deleted".to_owned(),
         place: unit.place.clone(),
+        lets_through: Vec::new(),
     }));
     out
 }

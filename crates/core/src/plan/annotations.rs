@@ -34,6 +34,9 @@ pub struct Annotations {
     /// The safety settings that are looser than when something was last applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loosened: Vec<Loosened>,
+    /// Quiet hours that are longer than when something was last applied, if a message is in them only by that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tightened_quiet: Option<TightenedQuiet>,
     /// When people are not to be disturbed, by the clock where they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet: Option<Quiet>,
@@ -96,10 +99,32 @@ pub struct Loosened {
     pub address: Option<Address>,
     /// `lifecycle.broadcast`, `quiet_hours`.
     pub setting: String,
-    /// What changed, and what it now lets through.
+    /// What changed, and what that is about.
     pub words: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<DeclaredAt>,
+    /// What the setting would have refused or reported before, and does not any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lets_through: Vec<Address>,
+}
+
+/// Quiet hours that are longer than they were.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TightenedQuiet {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub was: Option<Quiet>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<DeclaredAt>,
+    /// The messages that are in them only by that.
+    pub messages: Vec<QuietMessage>,
+}
+
+/// A message in quiet hours.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuietMessage {
+    pub address: Address,
+    /// A clock that shows quiet hours when it is sent: `Sydney 01:00 Sat`.
+    pub clock: String,
 }
 
 /// What becomes of everything where the files declare nothing.
@@ -197,6 +222,21 @@ pub struct FilledVariable {
     pub place: Option<DeclaredAt>,
 }
 
+/// A value that is not written in the declaration of its resource.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrittenValue {
+    /// Its field, without places in lists: `push.notification.alert`.
+    pub path: String,
+    /// Where it is written: `var.discount`, `defaults.segments`, `overlays.eu` or the file of a body.
+    pub origin: String,
+    /// What a variable is filled in with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filled: Option<String>,
+    /// Nothing for a body, whose file is its origin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<DeclaredAt>,
+}
+
 /// What is to be known of one address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Annotation {
@@ -218,6 +258,9 @@ pub struct Annotation {
     /// The variables of the target that its messages are written with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<String>,
+    /// Its values that are written elsewhere. Nothing of what stays as it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub written: Vec<WrittenValue>,
     /// The keys of the templates that its messages come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub templates: Vec<String>,

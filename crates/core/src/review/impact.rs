@@ -3,8 +3,11 @@
 
 mod audience;
 mod causes;
+mod class;
+mod details;
 mod groups;
 mod hosts;
+mod origins;
 mod people;
 mod quiet;
 mod reach;
@@ -28,6 +31,7 @@ use super::{Review, Side, after, before};
 use crate::plan::{Action, Change, ReachChange};
 
 pub use causes::MessageCause;
+pub use class::{MessageClass, MessageFate};
 pub use groups::MessageGroup;
 pub use hosts::{NewHost, UsedHosts};
 pub use people::{ChangedRecipients, Recipients};
@@ -35,6 +39,7 @@ pub use reach::CountedAudience;
 pub use sends::EACH_DEVICE;
 pub use verdict::VerdictSentence;
 
+use class::{by_share, class};
 use sides::{Messages, other_fields};
 use triggered::{Triggered, between_devices, unread_fields};
 
@@ -74,99 +79,10 @@ pub struct MessageChange {
     pub recipients: Vec<String>,
     /// How long after the plan is applied it is sent, if the plan sends it.
     pub after_seconds: Option<i64>,
+    /// Of how many devices one gets this variant, as it was and as it will be, if that changes.
+    pub share: Option<(usize, usize)>,
     /// How many devices are in its audience, if that was counted.
     pub reach: Option<ReachChange>,
-}
-
-/// What becomes of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MessageFate {
-    New,
-    Changed,
-    Cancelled,
-    /// The plan itself triggers it.
-    Sent,
-}
-
-impl MessageFate {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::New => "create",
-            Self::Changed => "change",
-            Self::Cancelled => "cancel",
-            Self::Sent => "send",
-        }
-    }
-}
-
-/// Why a reader should look at a message, the most urgent first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MessageClass {
-    SendsNow,
-    SendsLater,
-    Everyone,
-    More,
-    Different,
-    QuietHours,
-    NewHost,
-    Time,
-    Text,
-    Fewer,
-    Nobody,
-    New,
-    Cancelled,
-}
-
-impl MessageClass {
-    pub const ALL: [Self; 13] = [
-        Self::SendsNow,
-        Self::SendsLater,
-        Self::Everyone,
-        Self::More,
-        Self::Different,
-        Self::QuietHours,
-        Self::NewHost,
-        Self::Time,
-        Self::Text,
-        Self::Fewer,
-        Self::Nobody,
-        Self::New,
-        Self::Cancelled,
-    ];
-
-    /// The word that stands before it.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::SendsNow => "SENDS NOW",
-            Self::SendsLater => "SENDS LATER",
-            Self::Everyone => "EVERYONE",
-            Self::More => "MORE",
-            Self::Different => "DIFFERENT",
-            Self::QuietHours => "QUIET HOURS",
-            Self::NewHost => "NEW HOST",
-            Self::Time => "TIME",
-            Self::Text => "TEXT",
-            Self::Fewer => "FEWER",
-            Self::Nobody => "NOBODY",
-            Self::New => "NEW",
-            Self::Cancelled => "CANCELLED",
-        }
-    }
-
-    /// The word for programs.
-    pub fn word(self) -> String {
-        self.label().to_lowercase().replace(' ', "_")
-    }
-
-    /// Whether it is about who gets a message.
-    fn is_reach(self) -> bool {
-        matches!(self, Self::More | Self::Different)
-    }
-
-    /// Whether people get a message that they would not have got, or at a bad time, or are led to an unknown place.
-    pub fn is_risky(self) -> bool {
-        self <= Self::NewHost
-    }
 }
 
 /// Who gets a message, before and after.
@@ -180,6 +96,8 @@ pub struct AudienceChange {
     pub everyone: bool,
     /// Whether it is written differently in the message itself, not only in segments that it names.
     pub is_own: bool,
+    /// The lines of its own condition that come and go.
+    pub edit: String,
     /// Whether it reaches people who were excluded before.
     pub is_loosened: bool,
     /// Whether the example that joins is one of them.
@@ -318,8 +236,10 @@ impl Review<'_> {
         let links = (!new_hosts.is_empty()).then_some(MessageClass::NewHost);
         let other = is_conditional.then_some(MessageClass::Different);
         let triggered = reached.into_iter().chain(other).min();
+        let share = old.shares(new);
+        let shared = share.filter(|_| is_both).map(|(was, is)| by_share(was, is));
         let class = class(fate, &audience, triggered, is_moved, text.is_changed, !quiet.is_empty(), occurrences);
-        let class = [class, links].into_iter().flatten().min()?;
+        let class = [class, links, shared].into_iter().flatten().min()?;
         let causes = self.causes(change, fate, &audience, &text);
         let content = match (is_content, was_content) {
             (Some(content), _) | (None, Some(content)) if fate != MessageFate::Changed => {
@@ -348,6 +268,7 @@ impl Review<'_> {
             is_by_hand: change.action == Action::ByHand,
             recipients: Vec::new(),
             after_seconds: None,
+            share,
             reach: self.reach(&change.address).filter(|reach| fate != MessageFate::Changed || reach.is_both()),
         })
     }
@@ -399,41 +320,4 @@ fn after_delay(happens: String, delay: Option<Delay>) -> String {
         Some(delay) => format!("{happens}, {delay} later"),
         None => happens,
     }
-}
-
-/// The class of a message; `None` if nothing changes for anybody.
-fn class(
-    fate: MessageFate,
-    audience: &AudienceChange,
-    triggered: Option<MessageClass>,
-    is_moved: bool,
-    says_other: bool,
-    is_quiet: bool,
-    occurrences: Option<(usize, usize)>,
-) -> Option<MessageClass> {
-    let everyone = audience.everyone.then_some(MessageClass::Everyone);
-    let quiet = is_quiet.then_some(MessageClass::QuietHours);
-    if fate == MessageFate::Cancelled {
-        return Some(MessageClass::Cancelled);
-    }
-    if fate == MessageFate::New {
-        return [everyone, quiet, Some(MessageClass::New)].into_iter().flatten().min();
-    }
-    let reach = match &audience.relation {
-        None | Some(Relation::Same) => None,
-        Some(_) if audience.nobody => Some(MessageClass::Nobody),
-        Some(Relation::Broader { .. }) => Some(MessageClass::More),
-        Some(Relation::Narrower { .. }) => Some(MessageClass::Fewer),
-        Some(Relation::Disjoint { .. } | Relation::Different { .. } | Relation::TooComplex) => {
-            Some(MessageClass::Different)
-        }
-    };
-    let moved = is_moved.then_some(MessageClass::Time);
-    let sent_more = occurrences.filter(|(was, is)| is > was).map(|_| MessageClass::More);
-    let sent_less = occurrences.filter(|(was, is)| is < was).map(|_| MessageClass::Fewer);
-    let moved = sent_less.or(moved);
-    let text = says_other.then_some(MessageClass::Text);
-    // It reached everyone before as well, unless the relation says otherwise.
-    let everyone = everyone.filter(|_| reach.is_some());
-    [everyone, reach, sent_more, triggered, quiet, moved, text].into_iter().flatten().min()
 }

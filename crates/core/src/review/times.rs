@@ -9,9 +9,11 @@ use pushplan_model::address::Address;
 use pushplan_model::kinds::{self, Parts, Sending, Spec};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::SegmentRef;
+use pushplan_model::nouns::quiet::Quiet;
 use pushplan_model::nouns::schedule::When;
 use pushplan_model::nouns::zone;
 use pushplan_model::source::Span;
+use pushplan_project::timing::words;
 use pushplan_project::timing::{self, Collisions, Country, Times, Upcoming, has_passed, places, places_by_exclusions};
 use serde_json::Value;
 
@@ -124,6 +126,21 @@ impl Review<'_> {
         })
     }
 
+    /// The clocks that show some quiet hours when the messages of a change are sent, as they will be: `Sydney 01:00 Sat`.
+    pub fn quiet_clocks(&self, change: &Change, quiet: Quiet) -> Vec<String> {
+        if matches!(change.action, Action::Delete | Action::Past | Action::Forget) {
+            return Vec::new();
+        }
+        let all = self.each_time(change, Side::After, |sending, zone| {
+            let segment = |reference: &SegmentRef| self.segment(Side::After, reference);
+            let audience = places(sending.audience, segment, Country::All);
+            Times::new(sending.schedule.when, zone, &audience, Some(quiet))
+        });
+        let to_come = all.iter().filter(|times| !has_passed(times.when, self.plan.made));
+        // A message to the whole world is always sent at night somewhere.
+        to_come.flat_map(|times| words::quiet_clocks(times, false)).map(|clock| clock.words).collect()
+    }
+
     /// The times of a change, with the clocks of people outside the countries that its audience excludes.
     pub(super) fn times_by_exclusions(&self, change: &Change, side: Side) -> Vec<Times> {
         self.each_time(change, side, |sending, zone| {
@@ -234,7 +251,6 @@ fn key(address: &Address) -> At<String> {
 #[cfg(test)]
 mod tests {
 
-    use pushplan_project::timing::words;
     use serde_json::{Value, json};
 
     use super::*;

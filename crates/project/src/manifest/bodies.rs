@@ -9,6 +9,7 @@ use pushplan_model::node::{MapEntry, Node, Scalar, Style, Tree};
 use pushplan_model::source::Span;
 
 use super::project::Project;
+use super::provenance::BodyVariables;
 use super::refused::refused;
 use super::variables::{self, Filling};
 
@@ -34,6 +35,8 @@ pub struct Bodies<'a> {
     pub given: &'a BTreeMap<String, String>,
     pub with: &'a Filling<'a>,
     pub findings: &'a mut Findings,
+    /// The names of the variables in each file, as far as it was read.
+    pub variables: &'a mut BodyVariables,
 }
 
 impl Bodies<'_> {
@@ -82,6 +85,10 @@ impl Bodies<'_> {
         });
         match read.map(String::from_utf8) {
             Ok(Ok(text)) if growth.allows(text.len()) => {
+                let names: Vec<String> = variables::variables_in(&text).map(str::to_owned).collect();
+                if !names.is_empty() {
+                    self.variables.insert(name.to_owned(), names);
+                }
                 return Some(variables::fill_file(text, name, at, self.with, self.findings));
             }
             Ok(Ok(_)) => {}

@@ -22,8 +22,9 @@ use super::collect::Declaration;
 use super::growth::{self, Growth};
 use super::layers::{Stack, Stacks};
 use super::meant::Meant;
+use super::provenance::{BodyVariables, Tracing};
 use super::variables::{self, Filling, Variables};
-use super::{Lifecycle, Manifests, several};
+use super::{Lifecycle, Manifests, Provenance, several};
 use resolving::Resolving;
 
 pub(super) use early::EarlyResource;
@@ -38,6 +39,8 @@ pub struct Declared {
     pub key: At<String>,
     pub spec: Box<dyn Spec>,
     pub lifecycle: Lifecycle,
+    /// Its values that are written elsewhere.
+    pub provenance: Vec<Provenance>,
 }
 
 /// Everything that the manifests declare for a target.
@@ -180,22 +183,30 @@ impl Manifests {
         let mut findings = Findings::about(&address);
         if with.growth.is_exceeded() {
             // That is all that will be said, so that the rest need not be read.
-            return Typed { address, key: key.clone(), spec: None, lifecycle: None, taken: Vec::new(), findings };
+            let (taken, provenance) = (Vec::new(), Vec::new());
+            return Typed { address, key: key.clone(), spec: None, lifecycle: None, taken, provenance, findings };
         }
         let (mut taken, mut whole) = (Vec::new(), true);
         let defaults = defaults.get(kind.key).filter(|(_, weight)| with.growth.allows(*weight)).map(|(node, _)| *node);
         let mut changed = self.laid(stack, defaults, with, &mut taken, &mut findings);
-        if self.has_bodies && bodies::has_files(changed.as_ref().unwrap_or(node)) {
+        let has_files = self.has_bodies && bodies::has_files(changed.as_ref().unwrap_or(node));
+        let mut tracing = (has_files || changed.is_some()).then(|| Tracing::new(&self.project, with));
+        if let Some(tracing) = &mut tracing {
+            tracing.trace(changed.as_ref().unwrap_or(node), stack, defaults, &self.collected);
+        }
+        let mut body_variables = BodyVariables::new();
+        if has_files {
             let (project, given) = (&self.project, &self.given_bodies);
-            let mut bodies = Bodies { project, given, with, findings: &mut findings };
+            let mut bodies = Bodies { project, given, with, findings: &mut findings, variables: &mut body_variables };
             whole = bodies.read(changed.get_or_insert_with(|| node.clone()));
         }
+        let provenance = tracing.map(|tracing| tracing.ended(&body_variables)).unwrap_or_default();
         let node = changed.as_ref().unwrap_or(node);
 
         let (spec, lifecycle, findings) = decoded(kind, key, node, findings);
         let (spec, findings) = self.said_of_unread(node, spec, findings);
         // Nobody checks a message whose body is not there.
-        Typed { address, key: key.clone(), spec: spec.filter(|_| whole), lifecycle, taken, findings }
+        Typed { address, key: key.clone(), spec: spec.filter(|_| whole), lifecycle, taken, provenance, findings }
     }
 }
 

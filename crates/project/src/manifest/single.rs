@@ -185,7 +185,10 @@ fn early(it: Declaration, is_plain: bool, problems: &AtomicUsize) -> EarlyResour
     let address = Address::new(kind.key, key.value.clone());
     let (spec, lifecycle, findings) = decoded(kind, &key, &node, Findings::about(&address));
     problems.fetch_add(findings.len(), Ordering::Relaxed);
-    EarlyResource::Typed(kind, Box::new(Typed { address, key, spec, lifecycle, taken: Vec::new(), findings }))
+    EarlyResource::Typed(
+        kind,
+        Box::new(Typed { address, key, spec, lifecycle, taken: Vec::new(), provenance: Vec::new(), findings }),
+    )
 }
 
 /// Leaves out what is declared a second time, and says so.

@@ -88,9 +88,13 @@ pub fn brief(times: &Times) -> String {
 /// How a send time changed, and no more: `Fri 27 Nov 2026 06:00 -> 09:00 America/New_York`.
 pub fn brief_change(old: &Times, new: &Times) -> String {
     let alike = zone(&old.zone) == zone(&new.zone) && by_own_clock(old) == by_own_clock(new);
-    match alike && local(old).date() == local(new).date() && !by_own_clock(new) {
-        true => format!("{} -> {} {}", written(old), clock(local(new)), zone(&new.zone)),
-        false => format!("{} -> {}", written_in(old), written_in(new)),
+    let offset = other_offset(old, new);
+    match alike && !by_own_clock(new) {
+        true if local(old).date() == local(new).date() => {
+            format!("{} -> {} {}{offset}", written(old), clock(local(new)), zone(&new.zone))
+        }
+        true => format!("{} -> {} {}{offset}", written(old), written(new), zone(&new.zone)),
+        false => format!("{} -> {}{offset}", written_in(old), written_in(new)),
     }
 }
 

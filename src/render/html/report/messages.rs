@@ -52,7 +52,7 @@ impl PageReport<'_> {
                         @for row in &rows {
                             li.decision.danger {
                                 p {
-                                    span.chip.danger { (loosened::LABEL) } " "
+                                    span.chip.danger { (row.label) } " "
                                     @match &row.address {
                                         Some(address) => (self.link(address)),
                                         None => span.address { (one_line(&row.name)) },

@@ -108,6 +108,7 @@ impl<'p> PageReport<'p> {
             main {
                 @if !is_nothing { (self.messages()) }
                 (self.guards())
+                (self.summary())
                 (self.decisions())
                 (self.people())
                 @if !happens.is_empty() {

@@ -5,8 +5,8 @@ use maud::{Markup, html};
 use super::PageReport;
 use crate::plan::{Action, Aim};
 use crate::render::one_line;
-use crate::render::plan::people;
 use crate::render::plan::words::moment;
+use crate::render::plan::{loosened, people};
 use crate::text::count;
 
 impl PageReport<'_> {
@@ -18,9 +18,19 @@ impl PageReport<'_> {
                     "Plan " b { (self.digest.short()) } " for " bdi { (one_line(&plan.origin)) }
                 }
                 h1 { (self.headline()) }
-                @if self.decides() { (self.verdict()) }
+                @if self.decides() || loosened::is_any(&self.view) { (self.verdict()) }
                 @if let Some(words) = plan.told.older() { p.compared { (one_line(&words)) } }
                 @if let Some(words) = plan.compared_with() { p.compared { (one_line(&words)) } }
+            }
+        }
+    }
+
+    /// What kind of changes there are, when the plan was made, and where to find what. The messages come before it, so that a
+    /// small screen shows the first of them without scrolling.
+    pub(super) fn summary(&self) -> Markup {
+        let plan = self.view.plan;
+        html! {
+            section.summary aria-label="Summary" {
                 (self.badges())
                 p.made {
                     "Made " (moment(plan.made)) "."
@@ -81,7 +91,7 @@ impl PageReport<'_> {
         let is_something = !view.blocks.is_empty() || !view.drift.is_empty();
         let parts = [
             (is_something, "messages", "Messages"),
-            (!view.plan.told.loosened.is_empty(), "guards", "Guards"),
+            (loosened::is_any(view), "guards", "Guards"),
             (self.decides(), "decisions", "Decisions"),
             (people::people(&self.view).is_some(), "people", people::TITLE),
             (self.happening() > 0, "changes", "Changes"),

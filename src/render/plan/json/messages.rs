@@ -8,7 +8,7 @@ use super::super::facts::written;
 use super::people::PeopleOfMessage;
 use super::reach::MessageReach;
 use crate::audience::Relation;
-use crate::plan::{Loosened, Plan};
+use crate::plan::{Loosened, Plan, QuietMessage, TightenedQuiet};
 use crate::review::{FieldChange, MessageCause, MessageChange, NewHost};
 use crate::timing::Times;
 
@@ -60,6 +60,15 @@ pub struct MessageAudience {
     pub exclusion_loosened: bool,
     /// Who gets it because of a tag that the plan adds or removes.
     pub recipients: Vec<String>,
+    /// How many variants share the devices, if an experiment gets or loses some. Null otherwise.
+    pub share: Option<VariantShare>,
+}
+
+/// A device gets one of so many variants.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct VariantShare {
+    pub old: usize,
+    pub new: usize,
 }
 
 /// What a message says.
@@ -120,7 +129,7 @@ pub struct TimePair {
 /// A change that a message changes because of.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Cause {
-    /// The resource, or the variable of the target, such as var.discount.
+    /// The resource, or what writes a value of it: a variable such as var.discount, defaults.segments, overlays.eu or a body file.
     pub address: String,
     pub file: Option<String>,
     pub line: Option<usize>,
@@ -139,16 +148,51 @@ pub struct LoosenedGuard {
     pub words: String,
     pub file: Option<String>,
     pub line: Option<usize>,
+    /// What it would have refused or reported before and now does not.
+    pub lets_through: Vec<String>,
+}
+
+/// Quiet hours that are longer than at the last apply, and messages that are in them only by that.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TightenedQuietHours {
+    /// Such as `21:00 to 08:00`. Null if there were none.
+    pub was: Option<String>,
+    pub file: Option<String>,
+    pub line: Option<usize>,
+    pub messages: Vec<MessageInQuietHours>,
+}
+
+/// A message in quiet hours.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MessageInQuietHours {
+    pub address: String,
+    /// A clock that shows quiet hours when it is sent, such as `Sydney 01:00 Sat`.
+    pub clock: String,
+}
+
+impl TightenedQuietHours {
+    pub fn of(plan: &Plan) -> Option<Self> {
+        let TightenedQuiet { was, place, messages } = plan.told.tightened_quiet.as_ref()?;
+        let message =
+            |one: &QuietMessage| MessageInQuietHours { address: one.address.to_string(), clock: one.clock.clone() };
+        Some(Self {
+            was: was.as_ref().map(ToString::to_string),
+            file: place.as_ref().map(|place| place.file.to_string()),
+            line: place.as_ref().map(|place| place.line),
+            messages: messages.iter().map(message).collect(),
+        })
+    }
 }
 
 impl LoosenedGuard {
     pub fn all(plan: &Plan) -> Vec<Self> {
-        let one = |Loosened { address, setting, words, place }: &Loosened| Self {
+        let one = |Loosened { address, setting, words, place, lets_through }: &Loosened| Self {
             address: address.as_ref().map(ToString::to_string),
             setting: setting.clone(),
             words: words.clone(),
             file: place.as_ref().map(|place| place.file.to_string()),
             line: place.as_ref().map(|place| place.line),
+            lets_through: lets_through.iter().map(ToString::to_string).collect(),
         };
         plan.told.loosened.iter().map(one).collect()
     }
@@ -179,6 +223,7 @@ impl PlanMessage {
                 nobody: audience.nobody,
                 exclusion_loosened: audience.is_loosened,
                 recipients: message.recipients.clone(),
+                share: message.share.map(|(old, new)| VariantShare { old, new }),
             },
             reach: message.reach.and_then(|change| MessageReach::new(plan, change)),
             content: MessageContent {
@@ -223,7 +268,7 @@ impl ChangedField {
 
 impl Cause {
     fn new(cause: &MessageCause) -> Self {
-        let MessageCause { address: _, variable: _, place, words, is_exclusion: _ } = cause;
+        let MessageCause { address: _, origin: _, place, words, is_exclusion: _ } = cause;
         Self {
             address: cause.name(),
             file: place.as_ref().map(|place| place.file.to_string()),

@@ -2,7 +2,7 @@
 
 use super::{Cut, facts};
 use crate::render::escape::markdown;
-use crate::render::plan::loosened::{self, LoosenedRow};
+use crate::render::plan::loosened::{self, GuardRow};
 use crate::render::plan::messages::{self, MessageRow, WhoMark};
 use crate::render::plan::{NextSteps, PlanView, Risk, content, reach};
 use crate::text::{count, short};
@@ -50,14 +50,14 @@ pub fn guards(view: &PlanView) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let line = |row: &LoosenedRow| {
+    let line = |row: &GuardRow| {
         let name = match &row.address {
             Some(_) => markdown::code(&short(&row.name, CELL)),
             None => markdown::text(&short(&row.name, CELL)),
         };
         let place = row.place.as_ref().map(|place| format!(" ({})", markdown::code(&short(place, CELL))));
         let words = markdown::text(&short(&row.words, CELL));
-        format!("- **{}** {name}: {words}{}\n", loosened::LABEL, place.unwrap_or_default())
+        format!("- **{}** {name}: {words}{}\n", row.label, place.unwrap_or_default())
     };
     let rows: String = rows.iter().map(line).collect();
     let more = loosened::more(left).map(|words| format!("- {words}\n")).unwrap_or_default();

@@ -77,7 +77,10 @@ fn page_of(view: &PlanView, ahead: &NextSteps, most: usize) -> MarkdownPage {
         let past = if past.text.is_empty() { past.text } else { format!("\n{}", past.text) };
         let older = rest::older(view.plan);
         let guards = messages::guards(view);
-        let guards = if guards.is_empty() { guards } else { format!("\n{guards}") };
+        let guards = match guards.is_empty() {
+            true => guards,
+            false => format!("\n{}\n\n{guards}", messages::verdict(view, Some(ahead))),
+        };
         return MarkdownPage {
             text: format!("{older}{compared}{said}\n{past}{guards}{}", rest::unmanaged(view)),
             truncated: false,

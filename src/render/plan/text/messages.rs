@@ -2,7 +2,7 @@
 
 use super::people::people;
 use crate::render::layout::{self, Paint, Row, Style, Words};
-use crate::render::plan::loosened::{self, LoosenedRow};
+use crate::render::plan::loosened::{self, GuardRow};
 use crate::render::plan::messages::{self, MessageRow, WhoMark};
 use crate::render::plan::{NextSteps, PlanView, Risk, content, reach};
 use crate::text::count;
@@ -30,7 +30,7 @@ pub fn at_stake(out: &mut String, view: &PlanView, ahead: Option<&NextSteps>, st
     people(out, view, style);
     guards(out, view, style);
     if let Some(words) = messages::others(view) {
-        out.push_str(if rows.is_empty() && view.plan.told.loosened.is_empty() { "" } else { "\n" });
+        out.push_str(if rows.is_empty() && !loosened::is_any(view) { "" } else { "\n" });
         layout::paragraph(out, &Words::new(&words), 0, style);
     }
     out.push('\n');
@@ -43,10 +43,10 @@ fn guards(out: &mut String, view: &PlanView, style: Style) {
         return;
     }
     out.push_str("\nGuards\n");
-    let row = |row: &LoosenedRow| {
+    let row = |row: &GuardRow| {
         let place = row.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
         let head = Words::default().paint(&row.name, Paint::Strong);
-        Row::new(loosened::LABEL, head).paint(Paint::Danger).line(Words::new(&row.words).paint(&place, Paint::Faint))
+        Row::new(row.label, head).paint(Paint::Danger).line(Words::new(&row.words).paint(&place, Paint::Faint))
     };
     layout::rows(out, &rows.iter().map(row).collect::<Vec<_>>(), 2, style);
     if let Some(words) = loosened::more(left) {

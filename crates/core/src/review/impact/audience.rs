@@ -9,7 +9,7 @@ use pushplan_model::source::Span;
 
 use super::{AudienceChange, MessageFate};
 use crate::plan::Change;
-use crate::review::{Review, Side, start};
+use crate::review::{Mark, Review, Side, start};
 
 /// How deep segments are opened, and how many parts an audience may have, to look for those who were excluded.
 const DEEPEST: usize = 60;
@@ -50,12 +50,13 @@ impl Review<'_> {
         let is_wider =
             matches!(relation, Some(Relation::Broader { .. } | Relation::Disjoint { .. } | Relation::Different { .. }));
         let freed = if is_wider && self.is_loosened(change) { self.freed(change) } else { Freed::Nobody };
-        let is_own = is_narrower || is_wider;
+        let is_own = (is_narrower || is_wider) && !self.is_written_alike(change);
         AudienceChange {
             words: words.unwrap_or_default(),
             everyone: fate != MessageFate::Cancelled && self.is_everyone(change),
             nobody: is_narrower && self.is_nobody(change),
-            is_own: is_own && !self.is_written_alike(change),
+            is_own,
+            edit: if is_own { self.own_edit(change) } else { String::new() },
             is_loosened: freed != Freed::Nobody,
             is_example_freed: matches!(freed, Freed::Device(_)),
             relation: match freed {
@@ -63,6 +64,13 @@ impl Review<'_> {
                 Freed::Nobody | Freed::Unknown => relation,
             },
         }
+    }
+
+    /// The lines of a change's own audience that come and go.
+    fn own_edit(&self, change: &Change) -> String {
+        let who = self.who(change);
+        let lines = who.iter().flat_map(|who| &who.tree).filter(|line| line.mark != Mark::Same);
+        lines.map(|line| format!("{:?} {}\n", line.mark, line.line.text)).collect()
     }
 
     /// Tells something of the audience of a change's messages on one side.

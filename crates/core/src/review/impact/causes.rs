@@ -9,6 +9,7 @@ use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{SegmentRef, Selector};
 use pushplan_model::text::quoted;
 
+use super::origins::filled_before;
 use super::{AudienceChange, MessageFate, TextChange};
 use crate::plan::{Action, Change, DeclaredAt, Moved};
 use crate::review::members::Regrouping;
@@ -18,8 +19,8 @@ use crate::review::{Mark, Review, Side, start};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageCause {
     pub address: Address,
-    /// The variable of the target that fills in something else: `var.discount`.
-    pub variable: Option<String>,
+    /// What writes the value that changes, if the message's own declaration does not: `var.discount`, `overlays.eu`.
+    pub origin: Option<String>,
     pub place: Option<DeclaredAt>,
     /// What it changes: `no longer contains "has the tag unsubscribed"`. Empty for the message's own resource.
     pub words: String,
@@ -29,23 +30,18 @@ pub struct MessageCause {
 
 impl MessageCause {
     pub(super) fn of(address: Address, place: Option<DeclaredAt>, words: String) -> Self {
-        Self { address, variable: None, place, words, is_exclusion: false }
+        Self { address, origin: None, place, words, is_exclusion: false }
     }
 
-    /// What it is called: its address, or the variable.
+    /// Whether two messages change because of the same.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.name() == other.name() && self.words == other.words
+    }
+
+    /// What it is called: its address, or what writes the value.
     pub fn name(&self) -> String {
-        self.variable.clone().unwrap_or_else(|| self.address.to_string())
+        self.origin.clone().unwrap_or_else(|| self.address.to_string())
     }
-}
-
-/// What stood everywhere in an old text where a value stands in the new one, if that is all that differs.
-fn filled_before<'t>(value: &str, old: &'t str, new: &str) -> Option<&'t str> {
-    let parts: Vec<&str> = new.split(value).filter(|_| !value.is_empty()).collect();
-    let times = parts.len().checked_sub(1).filter(|times| *times > 0)?;
-    let room = old.len().checked_sub(parts.iter().map(|part| part.len()).sum())?;
-    let start = parts[0].len();
-    let was = old.get(start..start + room / times)?;
-    (was != value && parts.join(was) == old).then_some(was)
 }
 
 impl<'p> Review<'p> {
@@ -62,7 +58,12 @@ impl<'p> Review<'p> {
             change.action != Action::Keep && (fate != MessageFate::Changed || start(change) != change.desired.as_ref());
         let templates = if text.is_changed { self.changed_templates(change) } else { Vec::new() };
         let is_through = !templates.is_empty() || self.is_through_segments(change, reached);
-        if is_own && (!is_through || fate != MessageFate::Changed || !self.is_only_through(change, text, &templates)) {
+        let elsewhere = self.elsewhere(change);
+        let is_elsewhere = fate == MessageFate::Changed && elsewhere.are_all;
+        if is_own
+            && !is_elsewhere
+            && (!is_through || fate != MessageFate::Changed || !self.is_only_through(change, text, &templates))
+        {
             // No line of a file is the cause of what a person changed on the service.
             let (place, words) = match change.moved {
                 Some(Moved::Service) => (None, "was changed on the service since the last apply"),
@@ -75,7 +76,10 @@ impl<'p> Review<'p> {
             MessageCause::of(template.address.clone(), template.place.clone(), "changes".to_owned())
         };
         causes.extend(templates.into_iter().map(of_template));
-        causes.extend(self.changed_variable(change, text));
+        match fate == MessageFate::Changed && !elsewhere.causes.is_empty() {
+            true => causes.extend(elsewhere.causes),
+            false => causes.extend(self.changed_variable(change, text)),
+        }
         if reached.relation.as_ref().is_some_and(|relation| *relation != Relation::Same) {
             let segments = self.decisive_segments(change);
             causes.extend(self.outdated_causes(change, &segments));
@@ -95,7 +99,7 @@ impl<'p> Review<'p> {
             let was = filled_before(&filled.value, old, new)?;
             let words = format!("is {} instead of {}", quoted(&filled.value), quoted(was));
             let cause = MessageCause::of(change.address.clone(), filled.place.clone(), words);
-            Some(MessageCause { variable: Some(format!("var.{name}")), ..cause })
+            Some(MessageCause { origin: Some(format!("var.{name}")), ..cause })
         })
     }
 

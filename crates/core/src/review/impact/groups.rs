@@ -1,6 +1,6 @@
 //! Messages with the same change become one row: the variants of an experiment, the same edit in many pushes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use pushplan_model::audience::Relation;
 use pushplan_model::kinds;
@@ -8,7 +8,7 @@ use pushplan_model::nouns::schedule::When;
 use pushplan_model::text::count;
 use pushplan_project::timing::{Times, range};
 
-use super::{MessageChange, MessageClass};
+use super::{AudienceChange, MessageChange, MessageFate};
 use crate::review::Review;
 use crate::review::prose;
 
@@ -65,6 +65,19 @@ impl MessageGroup<'_> {
         Some((times.iter().copied().min_by_key(by_moment)?, times.iter().copied().max_by_key(by_moment)?))
     }
 
+    /// Whether all of them say the same of those who join and leave.
+    pub fn has_same_examples(&self) -> bool {
+        let words = |message: &MessageChange| message.audience.relation.as_ref().map(ToString::to_string);
+        self.messages.iter().all(|message| words(message) == words(self.first))
+    }
+
+    /// The clocks that show quiet hours for any of them, each once.
+    pub fn quiet(&self) -> Vec<&str> {
+        let mut seen = HashSet::new();
+        let clocks = self.messages.iter().flat_map(|message| &message.quiet).map(String::as_str);
+        clocks.filter(|clock| seen.insert(*clock)).collect()
+    }
+
     /// Which part of the one resource they are: `variant 2`, `2 variants`.
     pub fn part(&self) -> Option<String> {
         let each = self.first.each;
@@ -102,64 +115,61 @@ fn moments(message: &MessageChange) -> String {
     format!("{moments:?}")
 }
 
+/// What a message changes because of, besides an edit of its own.
+fn because(message: &MessageChange) -> Vec<String> {
+    let causes = message.causes.iter().filter(|cause| !cause.words.is_empty());
+    causes.map(|cause| format!("{} {}", cause.name(), cause.words)).collect()
+}
+
 /// Two messages with one key are shown in one row.
 fn key(message: &MessageChange) -> String {
-    let MessageChange {
-        sender,
-        address,
-        class,
-        fate,
-        audience,
-        text,
-        times,
-        trigger,
-        quiet,
-        new_hosts,
-        causes,
-        is_by_hand,
-        ..
-    } = message;
-    let shift = message.shift();
-    let is_moved = shift.is_none() && times.iter().any(super::is_moved);
-    let own = format!("{sender} {:?}", message.after_seconds);
-    let relation = audience.relation.as_ref().filter(|relation| **relation != Relation::Same);
-    let relation = relation.map(ToString::to_string).unwrap_or_default();
-    let edit = match text.is_changed || !text.fields.is_empty() {
-        true => format!("{} {:?}", prose::edit(text.old.as_deref(), text.new.as_deref()), text.fields),
-        false => String::new(),
-    };
-    match class {
+    let MessageChange { sender, address, class, fate, audience, text, times, trigger, new_hosts, is_by_hand, .. } =
+        message;
+    let kind = &address.kind;
+    let is_triggered = trigger.0.is_some() || trigger.1.is_some();
+    let is_own = format!("{sender} {:?}", message.after_seconds);
+    match fate {
+        MessageFate::Sent => is_own,
         // One message on many days comes or goes as a whole.
-        MessageClass::New | MessageClass::Cancelled if trigger.0.is_none() && trigger.1.is_none() => {
-            let (kind, words) = (&address.kind, &audience.words);
+        MessageFate::New | MessageFate::Cancelled if !is_triggered => {
+            let words = &audience.words;
             let sender = if message.variant.is_some() { sender } else { "" };
             let content = if sender.is_empty() { message.content.as_str() } else { "" };
             let clocks: Vec<bool> = times.iter().map(is_by_own_clock).collect();
-            let because: Vec<&str> = causes.iter().map(|cause| cause.words.as_str()).collect();
+            let because = because(message);
+            let is_quiet = !message.quiet.is_empty();
             format!(
-                "{sender} {kind} {fate:?} {words} {content} {clocks:?} {because:?} {quiet:?} {new_hosts:?} {is_by_hand}"
+                "{sender} {kind} {fate:?} {class:?} {words} {content} {clocks:?} {because:?} {is_quiet} {new_hosts:?} {is_by_hand}"
             )
         }
         // The variants of one experiment differ in their texts alone.
-        MessageClass::New | MessageClass::Cancelled | MessageClass::Everyone | MessageClass::QuietHours => {
-            let moved = if is_moved || shift.is_some() { moments(message) } else { String::new() };
-            format!("{sender} {fate:?} {class:?} {moved} {quiet:?} {new_hosts:?} {trigger:?} {is_by_hand}")
+        MessageFate::New | MessageFate::Cancelled => {
+            format!("{sender} {fate:?} {class:?} {trigger:?} {new_hosts:?} {is_by_hand}")
         }
-        MessageClass::SendsNow | MessageClass::SendsLater => own,
-        _ if is_moved || trigger.0 != trigger.1 || !quiet.is_empty() => {
-            let moved = if is_moved || shift.is_some() { moments(message) } else { String::new() };
-            format!("{sender} {class:?} {relation} {edit} {moved} {trigger:?} {quiet:?}")
-        }
-        _ => {
+        MessageFate::Changed => {
+            let edit = match text.is_changed || !text.fields.is_empty() {
+                true => format!("{} {:?}", prose::edit(text.old.as_deref(), text.new.as_deref()), text.fields),
+                false => String::new(),
+            };
+            let shift = message.shift();
+            // Times that do not move alike are named one by one.
+            let moved = match shift.is_none() && times.iter().any(super::is_moved) {
+                true => moments(message),
+                false => String::new(),
+            };
+            let because = because(message);
+            let is_edited = !edit.is_empty() || !audience.edit.is_empty() || shift.is_some();
             // An edit of each resource by itself is no common cause.
-            let because: Vec<String> = causes
-                .iter()
-                .filter(|cause| !cause.words.is_empty())
-                .map(|cause| format!("{} {}", cause.name(), cause.words))
-                .collect();
-            let kind = &address.kind;
-            let sender = if edit.is_empty() && because.is_empty() && shift.is_none() { sender } else { "" };
-            format!("{sender} {kind} {class:?} {relation} {edit} {shift:?} {new_hosts:?} {because:?} {is_by_hand}")
+            let sender = if is_edited || !because.is_empty() { "" } else { sender };
+            let relation = audience.relation.as_ref().filter(|relation| **relation != Relation::Same);
+            let relation = relation.map(Relation::word).unwrap_or_default();
+            let AudienceChange { everyone, nobody, is_loosened, edit: own, .. } = audience;
+            let share = message.share;
+            let (is_quiet, any_hour) = (!message.quiet.is_empty(), message.any_hour.is_some());
+            format!(
+                "{sender} {kind} {class:?} {relation} {everyone} {nobody} {is_loosened} {own} {edit} {shift:?} {moved} \
+                 {trigger:?} {is_quiet} {any_hour} {new_hosts:?} {because:?} {is_by_hand} {share:?}"
+            )
         }
     }
 }

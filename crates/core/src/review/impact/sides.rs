@@ -12,6 +12,9 @@ use crate::plan::Change;
 use crate::review::fields::{Difference, partners};
 use crate::review::{after, before};
 
+/// What several messages are called of which a device gets one.
+const VARIANT: &str = "variant";
+
 /// The messages of one side of a resource.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
@@ -56,6 +59,13 @@ impl Messages {
             *one = take(&mut left, first);
         }
         found
+    }
+
+    /// The numbers of variants, as they were and as they will be, if they change. A device gets one of them.
+    pub fn shares(&self, new: &Self) -> Option<(usize, usize)> {
+        let (was, is) = (self.texts.len(), new.texts.len());
+        let are_variants = self.each == VARIANT && new.each == VARIANT;
+        (are_variants && was > 0 && is > 0 && was != is).then_some((was, is))
     }
 
     /// How long after its trigger a message is sent, if something triggers it.

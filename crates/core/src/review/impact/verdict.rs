@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use pushplan_model::audience::Relation;
 use pushplan_model::kinds::{self, Resource, Segment};
 use pushplan_model::text::{all_of, count, short};
+use pushplan_project::timing::words;
 
 use super::sends::EACH_DEVICE;
 use super::{MessageChange, MessageClass, MessageFate};
@@ -28,6 +29,7 @@ impl Review<'_> {
         let all = self.impact();
         let mut sentences = Vec::new();
         let mut named: Option<&str> = None;
+        let is_only = all.iter().all(|message| message.sender == all[0].sender);
         for class in MessageClass::ALL {
             let own = |message: &&MessageChange| match class {
                 // What reaches more people at night counts for both.
@@ -35,10 +37,15 @@ impl Review<'_> {
                 // Also what reaches more people.
                 MessageClass::NewHost => !message.new_hosts.is_empty(),
                 MessageClass::New => message.fate == MessageFate::New,
-                class => message.class == class,
+                class => message.class == class || message.also(class),
             };
             let (loosened, others): (Vec<_>, Vec<_>) =
                 all.iter().filter(own).partition(|message| message.audience.is_loosened && class.is_reach());
+            let is_shared = |message: &&MessageChange| {
+                let is_reached = matches!(class, MessageClass::More | MessageClass::Fewer);
+                message.share.is_some() && (!is_reached || message.has_same_audience())
+            };
+            let (shared, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_shared);
             let is_again = |message: &&MessageChange| {
                 let counts = matches!(class, MessageClass::More | MessageClass::Fewer);
                 counts && message.audience.relation == Some(Relation::Same)
@@ -48,7 +55,9 @@ impl Review<'_> {
                 class == MessageClass::Different && message.is_conditional && message.is_to_same_people()
             };
             let (conditional, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_conditional);
-            for messages in [loosened, others, again, conditional].into_iter().filter(|messages| !messages.is_empty()) {
+            for messages in
+                [loosened, others, again, conditional, shared].into_iter().filter(|messages| !messages.is_empty())
+            {
                 let only = messages.first().filter(|one| messages.iter().all(|other| other.sender == one.sender));
                 let only = only.map(|one| one.sender.as_str());
                 let subject = match only {
@@ -56,7 +65,7 @@ impl Review<'_> {
                     Some(it) => short(it, NAME),
                     None => String::new(),
                 };
-                sentences.push(VerdictSentence { class, words: sentence(class, &messages, subject) });
+                sentences.push(VerdictSentence { class, words: sentence(class, &messages, subject, is_only) });
                 named = only;
             }
         }
@@ -68,20 +77,42 @@ impl Review<'_> {
         let is_harmless = |message: &MessageChange| {
             message.class == MessageClass::Fewer && message.quiet.is_empty() && message.new_hosts.is_empty()
         };
-        self.plan.told.loosened.is_empty() && self.impact().iter().all(is_harmless)
+        let told = &self.plan.told;
+        told.loosened.is_empty() && told.tightened_quiet.is_none() && self.impact().iter().all(is_harmless)
     }
 }
 
 impl MessageChange {
+    /// Whether it changes in this way too, besides what its class says.
+    fn also(&self, class: MessageClass) -> bool {
+        let is_second = self.fate == MessageFate::Changed && self.class < class;
+        is_second
+            && match class {
+                // It is in quiet hours because of its time.
+                MessageClass::Time => self.class != MessageClass::QuietHours && self.has_other_time(),
+                MessageClass::Text => self.has_other_text(),
+                MessageClass::Fewer => {
+                    matches!(self.audience.relation, Some(Relation::Narrower { .. })) && !self.audience.nobody
+                }
+                _ => false,
+            }
+    }
+
     /// Whether neither its audience nor its trigger changes.
     fn is_to_same_people(&self) -> bool {
+        self.has_same_audience() && self.trigger.0 == self.trigger.1
+    }
+
+    fn has_same_audience(&self) -> bool {
         self.audience.relation.as_ref().is_none_or(|relation| *relation == Relation::Same)
-            && self.trigger.0 == self.trigger.1
     }
 }
 
-/// A sentence about one message begins with its name, or with "It".
-fn sentence(class: MessageClass, messages: &[&MessageChange], name: String) -> String {
+/// A sentence about one message begins with its name, or with "It". If no other message changes, there is room for an example.
+fn sentence(class: MessageClass, messages: &[&MessageChange], name: String, is_only: bool) -> String {
+    if let Some(words) = by_shares(class, messages, &name) {
+        return words;
+    }
     let same_people = messages.iter().all(|message| message.audience.relation == Some(Relation::Same));
     let senders: BTreeSet<&str> = messages.iter().map(|message| message.sender.as_str()).collect();
     let number = senders.len();
@@ -104,14 +135,16 @@ fn sentence(class: MessageClass, messages: &[&MessageChange], name: String) -> S
         MessageClass::Everyone => format!("{subject} {} everyone", verb("reaches", "reach")),
         MessageClass::More if same_people => format!("{subject} {} sent more often{by_hand}", verb("is", "are")),
         MessageClass::Fewer if same_people => format!("{subject} {} sent less often{by_hand}", verb("is", "are")),
-        MessageClass::More => format!("{subject} {} more people{}", verb("reaches", "reach"), because(messages)),
+        MessageClass::More => format!("{subject} {} more people{}", verb("reaches", "reach"), why(messages, is_only)),
         MessageClass::Different
             if messages.iter().all(|message| message.is_conditional && message.is_to_same_people()) =>
         {
             format!("{subject} {} sent under other conditions{by_hand}", verb("is", "are"))
         }
         MessageClass::Different => {
-            format!("{subject} {} different people{}", verb("reaches", "reach"), because(messages))
+            let trigger = only(messages).and_then(MessageChange::new_trigger).map(|words| format!(": {words}"));
+            let why = trigger.unwrap_or_else(|| why(messages, is_only));
+            format!("{subject} {} different people{why}", verb("reaches", "reach"))
         }
         MessageClass::QuietHours => {
             let mut clocks: Vec<&str> =
@@ -134,15 +167,58 @@ fn sentence(class: MessageClass, messages: &[&MessageChange], name: String) -> S
             }
             format!("{subject} {} to {} for the first time{by_hand}", verb("links", "link"), all_of(&named))
         }
-        MessageClass::Time => format!("{subject} {} out at another time{by_hand}", verb("goes", "go")),
-        MessageClass::Text => {
-            format!("{subject} {} something else{}{by_hand}", verb("says", "say"), only_cause(messages))
+        MessageClass::Time => {
+            let moved = || only(messages).and_then(MessageChange::new_time);
+            let trigger = || only(messages).and_then(MessageChange::new_trigger);
+            let when = moved().or_else(trigger).or_else(|| shift(messages));
+            let when = when.map(|words| format!(": {words}")).unwrap_or_default();
+            format!("{subject} {} out at another time{when}{by_hand}", verb("goes", "go"))
         }
-        MessageClass::Fewer => format!("{subject} {} fewer people{}", verb("reaches", "reach"), because(messages)),
+        MessageClass::Text => {
+            let text = only(messages).and_then(MessageChange::new_text);
+            let text = text.unwrap_or_else(|| "something else".to_owned());
+            format!("{subject} {} {text}{}{by_hand}", verb("says", "say"), only_cause(messages))
+        }
+        MessageClass::Fewer => format!("{subject} {} fewer people{}", verb("reaches", "reach"), why(messages, is_only)),
         MessageClass::Nobody => format!("{subject} {} nobody", verb("reaches", "reach")),
         MessageClass::New => format!("{subject} {} new", verb("is", "are")),
         MessageClass::Cancelled => format!("{subject} {} cancelled{by_hand}", verb("is", "are")),
     }
+}
+
+/// What becomes of the variants of one experiment that gets or loses some.
+fn by_shares(class: MessageClass, messages: &[&MessageChange], name: &str) -> Option<String> {
+    let (was, is) = messages.first()?.share.filter(|_| !name.is_empty())?;
+    let is_shared = messages.iter().all(|message| message.share.is_some());
+    let number = count(messages.len(), "variant");
+    match class {
+        MessageClass::New if is_shared => Some(format!("{name} gets {}", count(messages.len(), "new variant"))),
+        MessageClass::Cancelled if is_shared => Some(format!("{name} loses {number}")),
+        MessageClass::More | MessageClass::Fewer
+            if is_shared && messages.iter().all(|message| message.has_same_audience()) =>
+        {
+            Some(format!("{name} shows {number} to 1 in {is} of its devices instead of 1 in {was}"))
+        }
+        _ => None,
+    }
+}
+
+/// The message that a sentence is about, if there is one.
+fn only<'m>(messages: &[&'m MessageChange]) -> Option<&'m MessageChange> {
+    if let [only] = messages { Some(only) } else { None }
+}
+
+/// By how much all of them move, if they move alike.
+fn shift(messages: &[&MessageChange]) -> Option<String> {
+    let first = messages.first()?.shift()?;
+    messages.iter().all(|message| message.shift() == Some(first)).then(|| words::shift(first))
+}
+
+/// Why others get them, or else who joins and who leaves.
+fn why(messages: &[&MessageChange], is_only: bool) -> String {
+    let because = because(messages);
+    let example = only(messages).filter(|_| is_only && because.is_empty()).and_then(MessageChange::example);
+    example.map_or(because, |words| format!(": {words}"))
 }
 
 /// The one segment that all of them change because of. What is edited in a message itself may be the graver cause.
@@ -164,23 +240,32 @@ fn because(messages: &[&MessageChange]) -> String {
             format!(": the exclusion list {key} shrinks")
         }
         (1, Some(key), true) if is_loosened => format!(": the segment {key} loosens an exclusion"),
-        (1, Some(key), true) => format!(": the segment {key} changes"),
+        (1, Some(key), true) => format!(": the segment {key} {}", words_of(key, messages)),
         _ if is_loosened => ": an exclusion is loosened".to_owned(),
         _ => only_cause(messages),
     }
 }
 
+/// What becomes of a segment that all of them change because of.
+fn words_of<'m>(key: &str, messages: &[&'m MessageChange]) -> &'m str {
+    let causes = messages.iter().flat_map(|message| &message.causes);
+    let mut words = causes.filter(|cause| *cause.address.key == *key).map(|cause| cause.words.as_str());
+    let first = words.next().unwrap_or_default();
+    if words.all(|other| other == first) && !first.is_empty() { first } else { "changes" }
+}
+
 /// The one thing beside themselves that all of them change because of.
 fn only_cause(messages: &[&MessageChange]) -> String {
     let mut all = messages.iter().map(|message| match &message.causes[..] {
-        [cause] if cause.address.resource() != message.address.resource() => Some(cause),
+        [cause] if cause.origin.is_some() || cause.address.resource() != message.address.resource() => Some(cause),
         _ => None,
     });
     match all.next().flatten() {
-        Some(first) if all.all(|cause| cause.is_some_and(|cause| cause.name() == first.name())) => {
-            match (&first.variable, kinds::of(&first.address)) {
-                (Some(variable), _) => format!(": {} changes", short(variable, NAME)),
-                (None, kind) => format!(": the {} {} changes", kind.noun, short(&first.address.key, NAME)),
+        Some(first) if all.all(|cause| cause.is_some_and(|cause| cause.is_like(first))) => {
+            let words = if first.words.is_empty() { "changes" } else { &first.words };
+            match (&first.origin, kinds::of(&first.address)) {
+                (Some(origin), _) => format!(": {} {words}", short(origin, NAME)),
+                (None, kind) => format!(": the {} {} {words}", kind.noun, short(&first.address.key, NAME)),
             }
         }
         _ => String::new(),

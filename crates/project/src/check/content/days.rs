@@ -47,6 +47,7 @@ fn contradicted(words: &str, claim: &Claim, clocks: &Clocks) -> Option<Finding> 
         }
         Claim::Named(date) => other_weekday_of_date(words, date, clocks).or_else(|| past(words, date, clocks)),
         Claim::Until(weekday) => until(words, *weekday, clocks),
+        Claim::Only(weekday) => only(words, *weekday, clocks),
         Claim::Near => several_days(words, clocks),
         Claim::Hours { from, before } => other_hour(words, *from..*before, clocks),
     }
@@ -135,15 +136,36 @@ fn past(words: &str, date: &NamedDate, clocks: &Clocks) -> Option<Finding> {
     Some(finding(&codes::SC111, message).label(label).help("write a later date, or send it earlier"))
 }
 
-/// `until Sunday` on a Sunday. Where it is another day for some recipients, it can be meant.
+/// Whether a day of the week was yesterday.
+fn is_over(weekday: Weekday) -> impl Fn(DateTime) -> bool {
+    move |at| day_after(at, -1).is_some_and(|yesterday| yesterday.weekday() == weekday)
+}
+
+/// `until Sunday` on a Sunday. Where it is still Saturday for some recipients, it can be meant; where it is Monday for some,
+/// it cannot.
 fn until(words: &str, weekday: Weekday, clocks: &Clocks) -> Option<Finding> {
-    let clock = clocks.there.first()?;
-    if clocks.there.iter().any(|clock| clock.at.weekday() != weekday) {
-        return None;
+    let date = format!("write \"today\", or the date of the {} that is meant", name(weekday));
+    let is_then = |at: DateTime| at.weekday() == weekday;
+    if clocks.there.iter().all(|clock| is_then(clock.at)) {
+        let message = format!("the text says \"{words}\", and it goes out {}", clocks.words(clocks.there.first()?));
+        return Some(finding(&codes::SC110, message).label("today, or in a week?").help(date));
     }
-    let message = format!("the text says \"{words}\", and it goes out {}", clocks.words(clock));
-    let finding = finding(&codes::SC110, message).label("today, or in a week?");
-    Some(finding.help(format!("write \"today\", or the date of the {} that is meant", name(weekday))))
+    let then = clocks.there.iter().find(|clock| is_then(clock.at)).filter(|_| !clocks.unknown)?;
+    let over = clocks.there.iter().find(|clock| is_over(weekday)(clock.at))?;
+    let message = format!("\"{words}\" is read on {} and on {}", then.day(), over.day());
+    let finding = finding(&codes::SC110, message).label("different days");
+    Some(finding.help("name the date, or send it by `local_scheduled_time`"))
+}
+
+/// `Only on Friday` on a Saturday: the day is over.
+fn only(words: &str, weekday: Weekday, clocks: &Clocks) -> Option<Finding> {
+    let clock = clocks.wrong(is_over(weekday))?;
+    let message = format!("the text says \"{words}\", but it goes out {}", clocks.words(clock));
+    let finding = finding(&codes::SC110, message).label(format!("{} is over there", name(weekday)));
+    Some(match clocks.unknown || clocks.there.iter().all(|clock| is_over(weekday)(clock.at)) {
+        true => finding.help(format!("send it earlier, or write the date of the {} that is meant", name(weekday))),
+        false => finding.help("send it by `local_scheduled_time`, or make one push for each part of the world"),
+    })
 }
 
 /// `today` where recipients have different days.

@@ -7,7 +7,7 @@ use jiff::civil::Weekday;
 
 use super::dates::{NamedDate, date};
 use super::reading::{Gap, Word, words};
-use super::words::{is_listing, is_until, near_day, part_of_day, weekday};
+use super::words::{is_before_day, is_listing, is_only, is_until, near_day, part_of_day, weekday};
 
 /// A part of a text that claims something.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub(super) enum Claim {
     Named(NamedDate),
     /// The day of the week is still to come: `until Sunday`.
     Until(Weekday),
+    /// Something is on this day of the week alone: `only on Friday`.
+    Only(Weekday),
     /// A day that everybody who reads it has to understand alike: `today`.
     Near,
     /// It is read in these hours: from, and before. `Good morning`.
@@ -47,7 +49,8 @@ pub(super) fn phrases(text: &str) -> Vec<Phrase> {
             .or_else(|| hours(&words, at))
             .or_else(|| dated.map(|(range, date)| (range.len(), Claim::Named(date.clone()))))
             .or_else(|| greeting(&words, at))
-            .or_else(|| until(&words, &dates, at));
+            .or_else(|| until(&words, &dates, at))
+            .or_else(|| only(&words, &dates, at));
         let Some((length, claim)) = claim else {
             at += 1;
             continue;
@@ -155,15 +158,46 @@ fn of_this_day(words: &[Word], at: usize) -> Found {
     together.then_some((here + 2 - at, Claim::Weekday { away: 0, weekday }))
 }
 
+/// The day of the week behind the word `at` and behind words such as `on` and `this`: how many words that are, and the day.
+fn day_behind(words: &[Word], at: usize) -> Option<(usize, Weekday)> {
+    let between = |word: &&Word| word.gap == Gap::Blank && is_before_day(&word.lower);
+    let linked = words.iter().skip(at + 1).take(2).take_while(between).count();
+    Some((linked + 1, day_at(words, at + 1 + linked)?))
+}
+
+/// Whether an hour follows the word before `at`: then it is clear what is meant on the day itself.
+fn is_hour(words: &[Word], at: usize) -> bool {
+    let clock = ["at", "um", "à", "noon", "mittag", "midnight", "night", "nacht", "evening", "abend", "soir"];
+    let is_number = |next: &Word| next.gap != Gap::Stop && next.lower.starts_with(|c: char| c.is_ascii_digit());
+    is(words, at, &clock) || words.get(at).is_some_and(is_number)
+}
+
 /// `until Sunday`. `Monday until Sunday` is every week, and with an hour it is clear on the day itself.
 fn until(words: &[Word], dates: &[(Range<usize>, NamedDate)], at: usize) -> Found {
-    if !is_until(&words[at].lower) || dates.iter().any(|(range, _)| range.start == at + 1) {
+    if !is_until(&words[at].lower) {
         return None;
     }
-    let weekday = day_at(words, at + 1)?;
+    let (behind, weekday) = day_behind(words, at)?;
+    let is_dated = dates.iter().any(|(range, _)| range.contains(&(at + behind)));
     let is_span = words[at.saturating_sub(3)..at].iter().any(|word| super::words::weekday(&word.lower).is_some());
-    let clock = ["at", "um", "à", "noon", "mittag", "midnight", "night", "nacht", "evening", "abend", "soir"];
-    let is_number = |next: &Word| next.lower.starts_with(|c: char| c.is_ascii_digit());
-    let has_hour = is(words, at + 2, &clock) || words.get(at + 2).is_some_and(is_number);
-    (!is_span && !has_hour).then_some((2, Claim::Until(weekday)))
+    (!is_dated && !is_span && !is_hour(words, at + behind + 1)).then_some((behind + 1, Claim::Until(weekday)))
+}
+
+/// `Only on Friday`, `Friday only`. A list of days, a date and an hour say more than the day.
+fn only(words: &[Word], dates: &[(Range<usize>, NamedDate)], at: usize) -> Found {
+    let (behind, weekday) = match is_only(&words[at].lower) {
+        true if is(words, at.wrapping_sub(1), &["not", "nicht", "pas"]) => return None,
+        true => day_behind(words, at)?,
+        false => {
+            // `Black Friday only` names one day of the year.
+            let is_plain = words[at].gap != Gap::Blank || is_before_day(&words[at.checked_sub(1)?].lower);
+            let day = weekday(&words[at].lower).filter(|_| is_plain)?;
+            let is_next = words.get(at + 1).is_some_and(|next| next.gap == Gap::Blank && is_only(&next.lower));
+            is_next.then_some((1, day))?
+        }
+    };
+    let end = at + behind;
+    let is_dated = dates.iter().any(|(range, _)| range.start <= end && at < range.end);
+    let is_several = is_listed(words, end) || is(words, at.wrapping_sub(1), &["and", "or", "und", "oder", "et", "ou"]);
+    (!is_dated && !is_several && !is_hour(words, end + 1)).then_some((behind + 1, Claim::Only(weekday)))
 }

@@ -148,6 +148,12 @@ const BETWEEN: &[&str] =
 /// Words before a day on which something ends.
 const UNTIL: &[&str] = &["until", "till", "til", "bis", "jusqu'à"];
 
+/// Words that can stand between those and the day.
+const BEFORE_DAY: &[&str] = &["on", "this", "am", "an", "diesen", "diesem", "zum", "le", "ce", "noch"];
+
+/// Words that limit something to a day, before it or behind it.
+const ONLY: &[&str] = &["only", "nur", "seulement", "uniquement"];
+
 /// Words that join days into a list.
 const LISTING: &[&str] = &["and", "or", "to", "through", "until", "und", "oder", "bis", "et", "ou", "à"];
 
@@ -191,6 +197,14 @@ pub(super) fn is_between(word: &str) -> bool {
 
 pub(super) fn is_until(word: &str) -> bool {
     UNTIL.contains(&word)
+}
+
+pub(super) fn is_before_day(word: &str) -> bool {
+    BEFORE_DAY.contains(&word)
+}
+
+pub(super) fn is_only(word: &str) -> bool {
+    ONLY.contains(&word)
 }
 
 pub(super) fn is_listing(word: &str) -> bool {

@@ -13,7 +13,7 @@ use pushplan_model::source::Span;
 use super::super::growth::weight;
 use super::super::layers::Stack;
 use super::super::variables::Filling;
-use super::super::{Lifecycle, Manifests};
+use super::super::{Lifecycle, Manifests, Provenance};
 use super::{Declared, Desired, fill_templates};
 
 /// How many problems are reported for a target; nobody reads more of them.
@@ -28,6 +28,7 @@ pub struct Typed {
     pub lifecycle: Option<Lifecycle>,
     /// Keys that a layer takes away.
     pub taken: Vec<At<String>>,
+    pub provenance: Vec<Provenance>,
     pub findings: Findings,
 }
 
@@ -86,7 +87,8 @@ impl<'m> Resolving<'m> {
             }
             match (one.spec, one.lifecycle) {
                 (Some(spec), Some(lifecycle)) => {
-                    resources.push((one.address, Declared { key: one.key, spec, lifecycle }));
+                    resources
+                        .push((one.address, Declared { key: one.key, spec, lifecycle, provenance: one.provenance }));
                 }
                 _ => {
                     desired.broken.insert(one.address);

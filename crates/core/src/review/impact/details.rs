@@ -1,0 +1,92 @@
+//! What a sentence adds about the one message that it is about: what it says, when, and what triggers it.
+
+use pushplan_model::text::{all_of, quoted_short, short};
+use pushplan_project::timing::words;
+
+use super::{MessageChange, MessageFate};
+
+/// How many characters of a text a sentence shows.
+const TEXT: usize = 60;
+/// How many characters of the words for a device a sentence shows.
+const DEVICE: usize = 80;
+/// How many characters before the first change of a long text are shown.
+const BEFORE: usize = 20;
+
+impl MessageChange {
+    /// Whether its text changes, and not only what belongs to it.
+    pub(super) fn has_other_text(&self) -> bool {
+        self.fate == MessageFate::Changed && self.text.is_changed && self.text.old != self.text.new
+    }
+
+    /// Whether a time of it moves.
+    pub(super) fn has_other_time(&self) -> bool {
+        let mut pairs = self.times.iter().filter_map(|(was, is)| both(was, is));
+        self.fate == MessageFate::Changed && pairs.any(|(was, is)| was.when != is.when)
+    }
+
+    /// What it says: ` "A" instead of "B"`, or the field that changes beside its text.
+    pub(super) fn new_text(&self) -> Option<String> {
+        let (old, new) = (self.text.old.as_deref()?, self.text.new.as_deref()?);
+        if old == new {
+            let [field] = &self.text.fields[..] else { return None };
+            return Some(format!("something else in {}", short(&field.path, TEXT)));
+        }
+        let (old, new) = (plain(old), plain(new));
+        if old.is_empty() || new.is_empty() || old == new {
+            return None;
+        }
+        let (old, new) = from_the_change(&old, &new);
+        Some(format!("{} instead of {}", quoted_short(&new, TEXT), quoted_short(&old, TEXT)))
+    }
+
+    /// The one time that moves: `Fri 27 Nov 2026 06:00 -> 09:00 America/New_York`.
+    pub(super) fn new_time(&self) -> Option<String> {
+        let mut moved = self.times.iter().filter_map(|(was, is)| both(was, is)).filter(|(was, is)| was.when != is.when);
+        let (was, is) = moved.next()?;
+        moved.next().is_none().then(|| words::brief_change(was, is))
+    }
+
+    /// A device that joins and one that leaves: `an iOS device in FR joins, for example`.
+    pub(super) fn example(&self) -> Option<String> {
+        let relation = self.audience.relation.as_ref()?;
+        let joins = relation.joins().map(|device| format!("{} joins", short(&device.to_string(), DEVICE)));
+        let leaves = relation.leaves().map(|device| format!("{} leaves", short(&device.to_string(), DEVICE)));
+        let both: Vec<String> = joins.into_iter().chain(leaves).collect();
+        (!both.is_empty()).then(|| format!("{}, for example", all_of(&both)))
+    }
+
+    /// What triggers it: `when the tag a is added to a device, no longer when the tag b is added to a device`. A delay is named only
+    /// if it changes.
+    pub(super) fn new_trigger(&self) -> Option<String> {
+        let (old, new) = (self.trigger.0.as_deref()?, self.trigger.1.as_deref()?);
+        let words = match (old.rsplit_once(", "), new.rsplit_once(", ")) {
+            (Some((was, before)), Some((is, delay))) if was == is => {
+                format!("when {is}, {delay} instead of {before}")
+            }
+            (Some((was, before)), Some((is, delay))) if before == delay => format!("when {is}, no longer when {was}"),
+            _ => format!("when {new}, no longer when {old}"),
+        };
+        (old != new).then_some(words)
+    }
+}
+
+fn both<'t, T>(was: &'t Option<T>, is: &'t Option<T>) -> Option<(&'t T, &'t T)> {
+    was.as_ref().zip(is.as_ref())
+}
+
+/// A text on one line.
+fn plain(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Two long texts from the word before their first difference.
+fn from_the_change(old: &str, new: &str) -> (String, String) {
+    let same = old.chars().zip(new.chars()).take_while(|(old, new)| old == new).count();
+    if same <= BEFORE || old.chars().count().max(new.chars().count()) <= TEXT {
+        return (old.to_owned(), new.to_owned());
+    }
+    let common: String = old.chars().take(same).collect();
+    let start = common.char_indices().rev().map(|(at, _)| at).nth(BEFORE - 1).unwrap_or(0);
+    let start = common[start..].find(' ').map_or(common.len(), |blank| start + blank + 1);
+    (format!("…{}", &old[start..]), format!("…{}", &new[start..]))
+}

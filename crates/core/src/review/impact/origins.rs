@@ -1,0 +1,130 @@
+//! Which defaults, overlays, body files and variables a message changes because of.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pushplan_model::kinds;
+use pushplan_model::text::{count, quoted};
+
+use super::causes::MessageCause;
+use super::sides::as_text;
+use crate::plan::{Change, DeclaredAt, Moved, WrittenValue};
+use crate::review::fields::{Difference, Field};
+use crate::review::{Review, after, before};
+
+/// Fields whose parts are written in other ways than the service has them.
+const WHOLE: [&str; 3] = ["audience", "criteria", "schedule"];
+
+/// What a change is made of that its own declaration does not write.
+#[derive(Debug, Default)]
+pub(super) struct ElsewhereCauses {
+    pub causes: Vec<MessageCause>,
+    /// Whether nothing else of the resource changes.
+    pub are_all: bool,
+}
+
+/// A cause as it is found, field by field.
+#[derive(Debug, Default)]
+struct Found {
+    paths: BTreeSet<String>,
+    /// What a variable is filled in with, and was.
+    values: Option<(String, String)>,
+    place: Option<DeclaredAt>,
+}
+
+impl Review<'_> {
+    /// What writes the changed fields of a resource, where its declaration does not.
+    pub(super) fn elsewhere(&self, change: &Change) -> ElsewhereCauses {
+        let written = self.plan.told.of.get(&change.address).map(|aside| aside.written.as_slice()).unwrap_or_default();
+        let (Some(old), Some(new)) = (before(change), after(change)) else { return ElsewhereCauses::default() };
+        // No line of a file is the cause of what a person changed on the service.
+        if written.is_empty() || change.moved.is_some_and(|moved| moved != Moved::Git) {
+            return ElsewhereCauses::default();
+        }
+        let name = kinds::api(&change.address).name_field();
+        let differs = Difference::between(Some(old), Some(new)).fields;
+        let differs =
+            differs.into_iter().filter(|field| Some(field.path.as_str()) != name && field.path != "description");
+        let mut found: BTreeMap<&str, Found> = BTreeMap::new();
+        let mut are_all = true;
+        for field in differs {
+            match writer(&field, written) {
+                Some((value, was)) => {
+                    let one = found.entry(&value.origin).or_default();
+                    one.paths.insert(field_of(&value.path));
+                    one.values = one.values.take().or_else(|| value.filled.clone().zip(was));
+                    one.place = one.place.take().or_else(|| place(value, &field));
+                }
+                None => are_all = false,
+            }
+        }
+        let causes = found.into_iter().map(|(origin, found)| found.cause(change, origin)).collect();
+        ElsewhereCauses { causes, are_all }
+    }
+}
+
+impl Found {
+    fn cause(self, change: &Change, origin: &str) -> MessageCause {
+        let paths: Vec<&String> = self.paths.iter().collect();
+        let words = match (&self.values, &paths[..]) {
+            (Some((is, was)), _) => format!("is {} instead of {}", quoted(is), quoted(was)),
+            (None, [path]) => format!("sets {path}"),
+            (None, several) => format!("sets {}", count(several.len(), "field")),
+        };
+        let cause = MessageCause::of(change.address.clone(), self.place, words);
+        MessageCause { origin: Some(origin.to_owned()), ..cause }
+    }
+}
+
+/// What writes a field that changes, and what a variable was filled in with before. A variable is named before the layer that it
+/// is used in.
+fn writer<'w>(field: &Field, written: &'w [WrittenValue]) -> Option<(&'w WrittenValue, Option<String>)> {
+    let path = field_of(&field.path);
+    let texts = as_text(field.old).zip(as_text(field.new));
+    let own = || written.iter().filter(|value| is_part(&field_of(&value.path), &path));
+    let by_variable = own().find_map(|value| {
+        let (old, new) = texts.as_ref()?;
+        Some((value, Some(filled_before(value.filled.as_deref()?, old, new)?.to_owned())))
+    });
+    by_variable.or_else(|| own().find(|value| value.filled.is_none()).map(|value| (value, None)))
+}
+
+/// A path up to what is written in other ways, without places in lists.
+fn field_of(path: &str) -> String {
+    let mut out: Vec<&str> = Vec::new();
+    for part in path.split('.') {
+        let part = part.split('[').next().unwrap_or(part);
+        out.push(part);
+        if WHOLE.contains(&part) {
+            break;
+        }
+    }
+    out.join(".")
+}
+
+/// Whether one path is the other, or is within it.
+fn is_part(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// Where a value is written. Within a body file, that is the first line that differs.
+fn place(value: &WrittenValue, field: &Field) -> Option<DeclaredAt> {
+    let is_file = value.place.is_none() && value.filled.is_none();
+    let body = || {
+        let (old, new) = as_text(field.old).zip(as_text(field.new))?;
+        let same = old.bytes().zip(new.bytes()).take_while(|(old, new)| old == new).count();
+        let line = 1 + new.bytes().take(same).filter(|byte| *byte == b'\n').count();
+        Some(DeclaredAt { file: value.origin.as_str().into(), line })
+    };
+    value.place.clone().or_else(|| body().filter(|_| is_file))
+}
+
+/// What stood everywhere in an old text where a value stands in the new one, if that is all that differs.
+pub(super) fn filled_before<'t>(value: &str, old: &'t str, new: &str) -> Option<&'t str> {
+    let parts: Vec<&str> = new.split(value).filter(|_| !value.is_empty()).collect();
+    let times = parts.len().checked_sub(1).filter(|times| *times > 0)?;
+    let room = old.len().checked_sub(parts.iter().map(|part| part.len()).sum())?;
+    let start = parts[0].len();
+    let was = old.get(start..start + room / times)?;
+    (was != value && parts.join(was) == old).then_some(was)
+}

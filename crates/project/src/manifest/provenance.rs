@@ -1,0 +1,138 @@
+//! Which values of a resource its own declaration does not write: those of defaults, of overlays, of body files and of variables.
+
+use std::collections::BTreeMap;
+
+use pushplan_model::node::{Node, Scalar, Style, Tree};
+use pushplan_model::source::{Sources, Span};
+
+use super::collect::Collected;
+use super::layers::Stack;
+use super::project::Project;
+use super::variables::{self, Filling};
+
+/// A value that is written elsewhere than in the declaration of its resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Provenance {
+    /// Its field, without places in lists: `push.notification.alert`.
+    pub path: String,
+    /// Where it is written: `var.discount`, `defaults.segments`, `overlays.eu` or the file of a body.
+    pub origin: String,
+    /// What a variable is filled in with.
+    pub filled: Option<String>,
+    /// Nothing for a body, whose file is its origin.
+    pub at: Span,
+}
+
+/// The names of the variables in each body file.
+pub type BodyVariables = BTreeMap<String, Vec<String>>;
+
+/// Finds where the values of one resource are written.
+pub struct Tracing<'t> {
+    sources: &'t Sources,
+    with: &'t Filling<'t>,
+    project: &'t Project,
+    found: Vec<Provenance>,
+}
+
+/// A layer of a resource, with the name of where it is written.
+type Named<'n> = (&'n str, &'n Node);
+
+impl<'t> Tracing<'t> {
+    pub fn new(project: &'t Project, with: &'t Filling<'t>) -> Self {
+        Self { sources: with.sources, with, project, found: Vec::new() }
+    }
+
+    /// Looks through a resource whose layers are laid on each other. Its bodies still name their files.
+    pub fn trace(&mut self, node: &Node, stack: &Stack, defaults: Option<&Node>, collected: &Collected) {
+        let kind = stack.own.kind.key;
+        let below = format!("defaults.{kind}");
+        let over: Vec<(String, &Node)> = stack
+            .over
+            .iter()
+            .map(|it| {
+                let is_it = |(_, layer): &(&String, &super::collect::Layer)| {
+                    layer.get(kind, &it.key).is_some_and(|one| std::ptr::eq(one, *it))
+                };
+                let name = collected.overlays.iter().find(is_it).map_or("", |(name, _)| name.as_str());
+                (format!("overlays.{name}"), &it.node)
+            })
+            .collect();
+        let over = over.iter().map(|(name, node)| (name.as_str(), *node));
+        let layers: Vec<Named> = defaults.map(|node| (below.as_str(), node)).into_iter().chain(over).collect();
+        self.value(node, &layers, node.span, &mut String::new());
+    }
+
+    /// Adds the variables of the files that were read.
+    pub fn ended(mut self, bodies: &BodyVariables) -> Vec<Provenance> {
+        let of_bodies: Vec<(String, String)> = self
+            .found
+            .iter()
+            .flat_map(|one| bodies.get(&one.origin).into_iter().flatten().map(|name| (one.path.clone(), name.clone())))
+            .collect();
+        of_bodies.into_iter().for_each(|(path, name)| self.variable(&path, &name));
+        self.found
+    }
+
+    fn value<'n>(&mut self, node: &Node, layers: &[Named<'n>], key: Span, path: &mut String) {
+        let is_map = matches!(node.tree, Tree::Map(_));
+        // A map that is written in several layers has the place of the last.
+        let layer = layers.iter().rev().find(|(_, layer)| !is_map && layer.span == node.span);
+        if let Some((name, _)) = layer {
+            self.add(path, name, None, key);
+        }
+        match &node.tree {
+            Tree::Scalar(Scalar { style: Style::Filled, .. }) => {
+                let text = self.sources.text(node.span);
+                variables::variables_in(text).for_each(|name| self.variable(path, name));
+            }
+            Tree::Scalar(_) => {}
+            Tree::List(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    // What a layer says of a single item holds for each.
+                    let of_item = |(name, layer): &Named<'n>| match &layer.tree {
+                        Tree::List(items) => Some((*name, items.get(if items.len() > 1 { at } else { 0 })?)),
+                        _ => Some((*name, *layer)),
+                    };
+                    let below: Vec<Named> = match layer {
+                        Some(_) => Vec::new(),
+                        None => layers.iter().filter_map(of_item).collect(),
+                    };
+                    self.value(item, &below, item.span, path);
+                }
+            }
+            Tree::Map(entries) => {
+                for entry in entries.iter().filter(|entry| !entry.is_own() && *entry.key != "lifecycle") {
+                    let length = path.len();
+                    if length > 0 {
+                        path.push('.');
+                    }
+                    path.push_str(&entry.key);
+                    if let ("body", Some([file])) = (entry.key.as_str(), entry.value.entries())
+                        && *file.key == "file"
+                        && let Tree::Scalar(name) = &file.value.tree
+                    {
+                        self.add(path, &name.text, None, Span::NONE);
+                    }
+                    let below: Vec<Named> =
+                        layers.iter().filter_map(|(name, layer)| Some((*name, layer.get(&entry.key)?))).collect();
+                    self.value(&entry.value, &below, entry.key.span, path);
+                    path.truncate(length);
+                }
+            }
+        }
+    }
+
+    fn variable(&mut self, path: &str, name: &str) {
+        let target = self.with.target.and_then(|target| self.project.target(target));
+        let declared = target.and_then(|target| target.variables.keys().find(|key| key.value == *name));
+        let value = self.with.variables.get(name).cloned();
+        self.add(path, &format!("var.{name}"), value, declared.map_or(Span::NONE, |key| key.span));
+    }
+
+    fn add(&mut self, path: &str, origin: &str, filled: Option<String>, at: Span) {
+        let one = Provenance { path: path.to_owned(), origin: origin.to_owned(), filled, at };
+        if !self.found.contains(&one) {
+            self.found.push(one);
+        }
+    }
+}
