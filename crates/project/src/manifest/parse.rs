@@ -424,7 +424,7 @@ impl Builder<'_> {
             let at = self.findings.last().map_or(Span::new(self.file, 0..0), at);
             return Some(
                 Finding::new(
-                    &codes::YM101,
+                    &codes::YM106,
                     at,
                     format!("more than {PROBLEM_LIMIT} problems: the rest of the file is not read"),
                 )

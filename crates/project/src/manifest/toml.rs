@@ -24,7 +24,7 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Node {
     }
     if let Some(last) = findings.last().map(|last| last.at).filter(|_| unsaid) {
         let message = format!("more than {PROBLEM_LIMIT} problems: those behind it are not reported");
-        findings.push(Finding::new(&codes::YM301, last, message).label("the last that is reported"));
+        findings.push(Finding::new(&codes::YM106, last, message).label("the last that is reported"));
     }
     let span = Span::new(file, table.span());
     Node { span, tree: map(file, table.get_ref()) }
