@@ -129,11 +129,12 @@ const NO_VARIABLES: &[&str] = &[
     "SCHEDULED_PUSH",
     "SECRET",
     "SENDS",
+    "TEXT",
+    "TIGHTENED",
     "TOKEN",
     "TRUE",
     "UPPERCASE",
     "UTC",
-    "TEXT",
 ];
 
 /// Where nothing of the environment is read: what the service says and what stands in files.
