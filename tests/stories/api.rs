@@ -219,7 +219,7 @@ fn a_write_that_fails_is_sent_once_and_said_to_be_open() {
     project.folder.write("b.json", r#"{"display_name": "B", "criteria": {"tag": "b"}}"#);
     let write = ["api", "POST", "/api/segments", "--body", "b.json", "--yes"];
     for (fault, words) in [
-        ("kind = \"status\"\nstatus = 500", "may have been done all the same: HTTP 500"),
+        ("kind = \"status\"\nstatus = 500", "failed, but may have taken effect: HTTP 500"),
         ("kind = \"close\"\nwhen = \"after\"", "has no answer, and it may have been done"),
     ] {
         let service = project.faulty(&format!("[[fault]]\nmethod = \"POST\"\n{fault}\n"));

@@ -182,7 +182,7 @@ fn what_cannot_be_moved_is_refused_before_anything_is_written() {
         (
             ["tag_groups/loyalty", "tag_groups/fans"],
             7,
-            &["a tag group cannot be moved: its key is its name on the service"],
+            &["a tag group cannot be renamed: its key is its name on the service"],
         ),
     ] {
         let ran = project.run(&[&["mv"][..], &arguments].concat());

@@ -21,6 +21,13 @@ use serde_json::Value;
 
 use crate::compare::{Unit, units};
 
+/// A unit without the lines that it is written in, which an edit moves.
+fn placeless(mut unit: Unit) -> Unit {
+    unit.place = None;
+    unit.aside.written.iter_mut().for_each(|value| value.place = None);
+    unit
+}
+
 /// What is asked for.
 #[derive(Debug)]
 pub struct RekeyRequest<'m> {
@@ -171,12 +178,10 @@ impl RekeyRequest<'_> {
         for target in self.targets() {
             let (before, _) = self.manifests.resolve(target);
             let before = units(&before, &self.manifests.sources).into_iter().map(|unit| self.moved(unit));
-            let before: BTreeMap<Address, Unit> = before.collect();
+            let before: BTreeMap<Address, Unit> = before.map(|(address, unit)| (address, placeless(unit))).collect();
             let (now, _) = after.resolve(target);
-            let now: BTreeMap<Address, Unit> = units(&now, &after.sources)
-                .into_iter()
-                .map(|(address, unit)| (address, Unit { place: None, ..unit }))
-                .collect();
+            let now: BTreeMap<Address, Unit> =
+                units(&now, &after.sources).into_iter().map(|(address, unit)| (address, placeless(unit))).collect();
             let all: BTreeSet<&Address> = before.keys().chain(now.keys()).collect();
             differ.extend(all.into_iter().filter(|at| before.get(at) != now.get(at)).cloned());
         }

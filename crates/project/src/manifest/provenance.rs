@@ -10,6 +10,9 @@ use super::layers::Stack;
 use super::project::Project;
 use super::variables::{self, Filling};
 
+/// How long a variable's value may be, in bytes. Each resource that uses it keeps a copy.
+const LONGEST: usize = 4 * 1024;
+
 /// A value that is written elsewhere than in the declaration of its resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provenance {
@@ -17,7 +20,7 @@ pub struct Provenance {
     pub path: String,
     /// Where it is written: `var.discount`, `defaults.segments`, `overlays.eu` or the file of a body.
     pub origin: String,
-    /// What a variable is filled in with.
+    /// What a variable is filled in with, unless that is too long for a sentence.
     pub filled: Option<String>,
     /// Nothing for a body, whose file is its origin.
     pub at: Span,
@@ -125,7 +128,7 @@ impl<'t> Tracing<'t> {
     fn variable(&mut self, path: &str, name: &str) {
         let target = self.with.target.and_then(|target| self.project.target(target));
         let declared = target.and_then(|target| target.variables.keys().find(|key| key.value == *name));
-        let value = self.with.variables.get(name).cloned();
+        let value = self.with.variables.get(name).filter(|value| value.len() <= LONGEST).cloned();
         self.add(path, &format!("var.{name}"), value, declared.map_or(Span::NONE, |key| key.span));
     }
 
