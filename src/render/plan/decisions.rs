@@ -1,6 +1,6 @@
 //! What a person has to decide, to allow or to do, before anything else.
 
-use super::{Block, PlanView, Risk, rows, when, words};
+use super::{Block, PlanView, Risk, renamed, rows, when};
 use crate::plan::Action;
 use crate::render::layout::{Row, Words};
 
@@ -25,7 +25,7 @@ pub fn why(view: &PlanView, block: &Block) -> Vec<Words> {
         Risk::Sends => &["SENDS"],
         Risk::Stuck => &["taken", "in doubt", "too late", "waits", "gone"],
         Risk::NoWayBack => &["undo"],
-        Risk::Deletes => &["devices", "protected", "pruned", "last used", words::RENAME],
+        Risk::Deletes => &["devices", "protected", "pruned", "last used", renamed::RENAME],
         _ => &["by hand", "pruned", "waits", "gone", "too late", "old one"],
     };
     let is_about = |row: &Row| labels.contains(&row.label.as_str());

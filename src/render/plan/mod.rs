@@ -14,6 +14,7 @@ pub(super) mod messages;
 pub(super) mod past;
 pub(super) mod people;
 pub(super) mod reach;
+mod renamed;
 mod requests;
 pub(super) mod rows;
 pub(super) mod text;

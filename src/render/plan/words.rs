@@ -3,13 +3,12 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::renamed::{looks_renamed, may_be_renamed};
 use super::{PlanView, content, doubts, past};
-use crate::address::Address;
 use crate::guard;
 use crate::kinds::{self, Delete, Read, Resource, Update};
 use crate::ledger::Verb;
-use crate::node::yaml_text;
-use crate::plan::{Action, Aim, Change, Likeness, Moved, Overwritten, Reason, RemoteThing};
+use crate::plan::{Action, Aim, Change, Moved, Overwritten, Reason, RemoteThing};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::before;
 use crate::text::{all_of, count, minutes};
@@ -213,84 +212,6 @@ fn unseen(view: &PlanView, change: &Change) -> Option<String> {
     (!untold.is_empty()).then_some(lists)
 }
 
-/// It may be what stood under another key.
-fn looks_renamed(
-    view: &PlanView,
-    change: &Change,
-    from: &Address,
-    in_doubt: bool,
-    past: bool,
-    similar: &[Likeness],
-) -> Row {
-    let common: Vec<String> = similar.iter().map(|likeness| likeness.word().to_owned()).collect();
-    let says = match similar.is_empty() {
-        true => "says the same".to_owned(),
-        false => format!("is similar (same {})", all_of(&common)),
-    };
-    let say = format!("lifecycle: {{renamed_from: {}}}", yaml_text(&from.key));
-    let at = change.place.as_ref().map(|place| format!(" at {}:{}", place.file, place.line)).unwrap_or_default();
-    let write = format!("write this beneath `{}:`{at}: ", change.address.key);
-    // A resource of another kind cannot be the same one under another key.
-    let is_rename = from.kind == change.address.kind;
-    if change.action != Action::ByHand && !is_rename {
-        return Row::new("waits", Words::new(&format!("{from} {says}, and is deleted first")));
-    }
-    if change.action != Action::ByHand {
-        let words = match past {
-            true => format!("is this a rename? {from} {says}, has had its time and is no longer in your files"),
-            false => format!("is this a rename? {from} {says}, is no longer in your files and would be deleted"),
-        };
-        let moves = view.again.other(&format!("mv {from} {}", change.address));
-        let row = Row::new(RENAME, Words::new(&words))
-            .paint(Paint::Asks)
-            .line(Words::new(&format!("if so, {write}")).copy(&say))
-            .line(Words::new("or tell the ledger at once: ").copy(&moves));
-        let again = Words::new("if not, people may get the same message twice");
-        return if past { row.line(again) } else { row };
-    }
-    if view.plan.changes.iter().any(|other| other.address == *from && other.desired.is_some()) {
-        let words =
-            format!("{from} said the same before this change, and that is still there: two would message people twice");
-        let done = view.again.other(&format!("apply --done {from}"));
-        let line = Words::new("delete the old version first, then: ").copy(&done);
-        return Row::new("waits", Words::new(&words)).paint(Paint::Asks).line(line);
-    }
-    let is_there = if in_doubt { "may be there" } else { "is still there" };
-    let says = if similar.is_empty() { "says the same or has its name" } else { &says };
-    let words = format!("{from} {says}, and {is_there}: two would message people twice");
-    let mut row = Row::new("waits", Words::new(&words)).paint(Paint::Asks);
-    if is_rename {
-        row = row.line(Words::new(&format!("is this a rename? If so, {write}")).copy(&say));
-    }
-    let first = |words: &str| Words::new(&if is_rename { format!("if not, {words}") } else { words.to_owned() });
-    let first = match in_doubt {
-        true => first("resolve the old one first: ")
-            .copy(&view.again.other(&format!("resolve {from} --created ID")))
-            .and(" or ")
-            .copy(&view.again.other(&format!("resolve {from} --absent"))),
-        false if is_by_hand(view, from) => {
-            first("see to the old one first: ").copy(&view.again.other(&format!("apply --done {from}")))
-        }
-        false => first("do not leave the old one out: it is deleted first"),
-    };
-    let row = row.line(first);
-    if similar.is_empty() || in_doubt {
-        return row;
-    }
-    let is_unlisted = kinds::api(from).lifecycle(view.plan.level).read == Read::LedgerOnly;
-    let forget = format!("forget {from}{}", if is_unlisted { " --even-if-pending" } else { "" });
-    row.line(Words::new("to send both, stop managing the old one: ").copy(&view.again.other(&forget)))
-}
-
-/// Whether something is there until a person takes it away.
-fn is_by_hand(view: &PlanView, address: &Address) -> bool {
-    if kinds::api(address).lifecycle(view.plan.level).delete == Delete::Never {
-        return true;
-    }
-    let of_it = view.plan.changes.iter().filter(|change| change.address == *address);
-    of_it.flat_map(|change| &change.reasons).any(|reason| matches!(reason, Reason::InDashboard { .. }))
-}
-
 /// Something that is not ours has the name that ours is to get.
 fn taken_from_ours(view: &PlanView, change: &Change, ids: &[String]) -> Row {
     let (address, noun) = (&change.address, noun(change));
@@ -386,16 +307,6 @@ fn no_way_back(view: &PlanView, change: &Change) -> Option<Row> {
         _ => return None,
     };
     Some(Row::new("undo", Words::new(words)))
-}
-
-/// The label of what may be a rename.
-pub(crate) const RENAME: &str = "rename?";
-
-/// That what goes may be what comes under another key.
-fn may_be_renamed(view: &PlanView, change: &Change) -> Option<Row> {
-    let to = view.successor(&change.address).filter(|_| matches!(change.action, Action::Delete | Action::Forget))?;
-    let words = format!("is this a rename? {} says the same; see there what to write", to.address);
-    Some(Row::new(RENAME, Words::new(&words)).paint(Paint::Asks))
 }
 
 /// The label of what was changed on the service.

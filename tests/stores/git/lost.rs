@@ -98,7 +98,7 @@ async fn places_that_cannot_be_reached_say_what_to_check() {
         (&clone, Some("/nowhere/x.git"), ["there is no such repository", "git init --bare"]),
         (&clone, Some("--upload-pack=touch /tmp/x"), ["is no git remote", "name of a remote"]),
         (&clone, Some("ext::sh -c true"), ["is no git remote", "https://"]),
-        (&clone, Some("./.git"), ["lies in the project itself", "elsewhere"]),
+        (&clone, Some("./.git"), ["is in the project itself", "elsewhere"]),
         (plain.path(), None, ["in no git repository", "run pushplan in a clone"]),
     ] {
         let store = GitStore::new(folder, remote, "prod");
