@@ -161,7 +161,7 @@ fn until(words: &str, weekday: Weekday, clocks: &Clocks) -> Option<Finding> {
 fn only(words: &str, weekday: Weekday, clocks: &Clocks) -> Option<Finding> {
     let clock = clocks.wrong(is_over(weekday))?;
     let message = format!("the text says \"{words}\", but it goes out {}", clocks.words(clock));
-    let finding = finding(&codes::SC110, message).label(format!("{} is over there", name(weekday)));
+    let finding = finding(&codes::SC110, message).label(format!("{} has passed there", name(weekday)));
     Some(match clocks.unknown || clocks.there.iter().all(|clock| is_over(weekday)(clock.at)) {
         true => finding.help(format!("send it earlier, or write the date of the {} that is meant", name(weekday))),
         false => finding.help("send it by `local_scheduled_time`, or make one push for each part of the world"),
