@@ -11,11 +11,12 @@ use sim::{LONG, Protection, Tally, run};
 const SEEDS: (u64, u64) = (8_000, 20_000);
 
 /// Seeds by which protections that are seldom needed were last known to be missed. They are tried first, and all others after.
-const MISSED_AT: [(Protection, u64); 5] = [
-    (Protection::OwnClock, 7_456),
-    (Protection::RereadUpdated, 900),
-    (Protection::Older, 530),
-    (Protection::TwoLists, 376),
+const MISSED_AT: [(Protection, u64); 6] = [
+    (Protection::OwnClock, 4_574),
+    (Protection::RereadUpdated, 1_758),
+    (Protection::ReportedSends, 1_167),
+    (Protection::TwoLists, 990),
+    (Protection::Gap, 803),
     (Protection::SettleWait, 361),
 ];
 

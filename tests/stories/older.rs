@@ -125,19 +125,58 @@ fn older_files_put_back_what_somebody_changed_on_the_service() {
 }
 
 #[test]
-fn another_branch_adds_something_and_deletes_nothing() {
+fn another_branch_deletes_nothing_and_brings_no_cancelled_message_back() {
     let (project, service) = merged();
     let folder = project.folder.path();
-    git(folder, &["checkout", "-q", "-b", "other", "HEAD~1"]);
-    project.write(&format!(
-        "{FIRST}{}",
-        SALE.replace("sale:", "other:").replace("Everything must go", "Hello").replace("06-01", "09-01")
-    ));
+    git(folder, &["checkout", "-q", "-b", "other"]);
+    project.write(&format!("templates:\n  hello:\n    push: {{notification: {{alert: Hello}}}}\n{FIRST}{SALE}"));
     commit(&project, "other");
+    git(folder, &["checkout", "-q", "main"]);
+    project.write(FIRST);
+    commit(&project, "cancel the sale");
+    project.good(&["apply", "--yes"]);
+    assert_eq!(pushes(&service), ["first"]);
+
+    // The branch began before the sale was cancelled.
+    git(folder, &["checkout", "-q", "other"]);
     let said = "These files do not contain the last apply: this checkout, ";
-    refused(&project.run(&["apply", "--yes"]), &[said, "(other), is not a descendant of", "scheduled_pushes/sale"]);
-    project.good(&["apply", "--yes", "--only", "scheduled_pushes/other"]);
-    assert_eq!(pushes(&service), ["first", "other", "sale"]);
+    let all = [said, "(other), is not a descendant of", "scheduled_pushes/sale", "merge or rebase", "--allow-older"];
+    refused(&project.run(&["apply", "--yes"]), &all);
+    refused(&project.run(&["apply", "--yes", "--only", "scheduled_pushes/sale"]), &all);
+    assert_eq!(pushes(&service), ["first"]);
+
+    // What messages nobody may be new.
+    project.good(&["apply", "--yes", "--only", "templates/hello"]);
+    git(folder, &["checkout", "-q", "main"]);
+    git(folder, &["merge", "-q", "-m", "merge", "other"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(pushes(&service), ["first"]);
+}
+
+#[test]
+fn older_files_do_not_bring_back_what_was_turned_off_in_the_dashboard() {
+    let pipeline = "\
+pipelines:
+  remind:
+    enabled: true
+    immediate_trigger: {tag_added: remind}
+    outcome: {push: {audience: triggered, device_types: [ios], notification: {alert: Hello}}}
+";
+    let (project, service) = merged();
+    let folder = project.folder.path();
+    project.write(&format!("{FIRST}{SALE}{pipeline}"));
+    commit(&project, "remind");
+    project.good(&["apply", "--yes"]);
+    project.write(&format!("{FIRST}{SALE}"));
+    commit(&project, "do not remind");
+    // The commit is applied but for the deletion, which a person does in the dashboard.
+    project.good(&["apply", "--yes", "--except", "pipelines/remind"]);
+    let pipelines = || service.get("/api/pipelines")["pipelines"].as_array().expect("a list").clone();
+    let id = pipelines()[0]["uid"].as_str().expect("an id").to_owned();
+    service.delete(&format!("/api/pipelines/{id}"));
+    git(folder, &["checkout", "-q", "HEAD~1"]);
+    refused(&project.run(&["apply", "--yes"]), &["is behind", "pipelines/remind"]);
+    assert!(pipelines().is_empty());
 }
 
 /// A clone of a project, which has the ledger and the service of that one.

@@ -1,7 +1,6 @@
 //! A process that reads the log, looks at the service, plans, shows its plan and applies it: the real code, driven by the
 //! world.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
@@ -12,7 +11,7 @@ use pushplan::apply::{ApplySettings, Effect, Event, Fate, OnError, Protections, 
 use pushplan::digest::Digest;
 use pushplan::exchange::{Loss, Meaning, Request};
 use pushplan::guard::{Limits, Refused, guards};
-use pushplan::ledger::{Ancestry, Begin, Checkout, Descent, Ledger, Position, Record, Settling};
+use pushplan::ledger::{Begin, Ledger, Position, Record, Settling};
 use pushplan::live::{Ask, Fetch, Live, Look, Proof};
 use pushplan::nouns::on_drift::OnDrift;
 use pushplan::plan::{Choice, Plan};
@@ -51,8 +50,8 @@ pub fn settle() -> SignedDuration {
 pub async fn apply(own: Own) {
     let planned = own.world.borrow_mut().planned.take();
     if let Some((plan, ledger)) = planned {
-        let newest = own.world.borrow().project.history.len();
-        own.world.borrow_mut().processes[own.process].version = newest;
+        let newest = own.world.borrow().project.newest();
+        own.world.borrow_mut().processes[own.process].files = newest;
         return own.carry_out(plan, &ledger).await;
     }
     if !own.has_turn(false).await || own.is_set_back() {
@@ -88,22 +87,6 @@ pub async fn apply(own: Own) {
     own.carry_out(plan, &ledger).await;
 }
 
-/// A version of the manifests as git names it.
-fn checkout(version: usize) -> Checkout {
-    Checkout { commit: version.to_string(), branch: None, dirty: false }
-}
-
-/// How a version of the manifests relates to the one that was applied last.
-fn descent(ledger: &Ledger, version: usize) -> Option<Descent> {
-    let applied = ledger.checkout.clone()?;
-    let ancestry = match version.cmp(&applied.commit.parse().ok()?) {
-        Ordering::Less => Ancestry::Behind,
-        Ordering::Equal => Ancestry::Same,
-        Ordering::Greater => Ancestry::Descendant,
-    };
-    Some(Descent { applied, here: Some(checkout(version)), ancestry })
-}
-
 /// A plan in a few words.
 pub fn told(plan: &Plan, process: usize) -> String {
     let changes = plan.changes.iter().filter(|change| change.action.symbol() != " ");
@@ -125,15 +108,9 @@ impl Own {
             let text = serde_json::to_string(&*ledger).expect("it is data");
             ledger = Rc::new(serde_json::from_str(&text).expect("it was written"));
         }
-        let newest = world.project.history.len();
-        let mut version = newest;
-        if world.faults > 0 && newest > 0 && world.dice.chance(80) {
-            version -= 1 + world.dice.below(newest.min(2));
-            world.tally.met(Fault::OlderManifests, "run");
-            world.note(|| format!("process {} has the manifests of version {version} of {newest}", self.process));
-        }
-        world.processes[self.process].version = version;
-        (Rc::clone(world.project.version(version)), ledger)
+        let files = world.checked_out(self.process);
+        world.processes[self.process].files = files;
+        (Rc::clone(world.project.files(files)), ledger)
     }
 
     /// Whether the ledger has lost what it had, as a mark beside it shows. Then nothing is applied before a person has looked.
@@ -313,8 +290,8 @@ impl Own {
             own_only: world.is_on(Protection::Unowned),
             similar: world.is_on(Protection::Similar),
             heed_gap: world.is_on(Protection::Gap),
-            descent: descent(ledger, world.processes[self.process].version),
-            checkout: Some(checkout(world.processes[self.process].version)),
+            descent: world.project.descent(ledger, world.processes[self.process].files),
+            checkout: Some(world.processes[self.process].files.checkout()),
             ..Rules::new("simulated", world.level)
         };
         planner::plan(&Aligned::new(units, ledger), live, &rules, now).ok()

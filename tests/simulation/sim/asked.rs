@@ -112,8 +112,9 @@ impl World {
 
     /// A person says what became of a creation in an unknown state.
     fn resolve_creation(&mut self, address: &Address, candidates: &[String]) {
-        // What the plan saw may be gone since: people do without it.
-        let is_as_planned = candidates.iter().all(|id| self.is_there(id));
+        // What the plan saw may be gone since, or known from another answer: people do without it.
+        let is_known = |id: &String| self.log.ledger.owned.values().any(|owned| owned.id == *id);
+        let is_as_planned = candidates.iter().all(|id| self.is_there(id) && !is_known(id));
         if let Some(why) = self.is_known_anyway(address).filter(|_| is_as_planned) {
             self.violated(why);
         }

@@ -32,6 +32,8 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
     if world.borrow().is_set_back() {
         return;
     }
+    // Files that do not contain what was applied last undo nothing of it.
+    world.borrow_mut().project.merge();
     let mut run = 0;
     for _ in 0..=ROUNDS {
         // What is sent soon is forgotten later, and what it names with it: that takes runs of its own.

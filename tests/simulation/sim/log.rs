@@ -5,6 +5,7 @@ use std::rc::Rc;
 use pushplan::ledger::{AppendError, Entry, Ledger, Record};
 use pushplan_testing::Dice;
 
+use super::files::Files;
 use super::tally::{Fault, Tally};
 
 /// What is durable, and what it adds up to.
@@ -13,8 +14,8 @@ pub struct Log {
     pub entries: Vec<Rc<Entry>>,
     /// Shared with those who have read it: who writes after that has another.
     pub ledger: Rc<Ledger>,
-    /// The newest version of the manifests that something was applied from.
-    pub version: usize,
+    /// The newest files that something was applied from.
+    pub applied: Files,
     /// The most entries that there were.
     pub mark: u64,
 }
@@ -96,7 +97,7 @@ impl Log {
         let loses = kept < self.entries.len();
         self.entries.truncate(kept);
         if loses {
-            self.version = 0;
+            self.applied = Files::default();
         }
         self.ledger = Rc::new(Ledger::replay(self.entries.iter().map(|entry| Entry::clone(entry))));
         loses

@@ -9,6 +9,7 @@ mod backup;
 mod beginning;
 mod belongings;
 mod converge;
+mod files;
 mod log;
 mod network;
 mod people;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use pushplan::address::Address;
 use pushplan::apply::Sending;
 use pushplan::arrange::matches;
 use pushplan::exchange::{Answer, Loss, Request};
@@ -238,25 +237,6 @@ impl World {
         }
         if let Some(wrong) = wrong.or_else(|| self.set_back(process, address, step.verb)) {
             self.violated(wrong);
-        }
-    }
-
-    /// What a process with older manifests would take back of what was merged and applied.
-    fn set_back(&self, process: usize, address: &Address, verb: Verb) -> Option<String> {
-        let own = self.processes[process].version;
-        if own >= self.log.version {
-            return None;
-        }
-        let (mine, applied) = (self.project.version(own), self.project.version(self.log.version));
-        let (mine, applied) = (mine.get(address), applied.get(address)?);
-        match (verb, mine) {
-            (Verb::Delete, None) => Some(format!("{address} is deleted by somebody who has older manifests")),
-            (Verb::Create | Verb::Update, Some(mine)) => {
-                let is_applied = self.log.ledger.owned.get(address).is_some_and(|owned| owned.spec == applied.spec);
-                (is_applied && mine.spec != applied.spec)
-                    .then(|| format!("{address} is set back by somebody who has older manifests"))
-            }
-            _ => None,
         }
     }
 

@@ -8,6 +8,7 @@ use pushplan::compare::Unit;
 use pushplan_testing::Dice;
 use serde_json::{Value, json};
 
+use super::files::Branch;
 use super::time;
 
 pub type Units = BTreeMap<Address, Unit>;
@@ -18,9 +19,10 @@ pub struct Project {
     /// Shared with those who have read them: who edits after that has others.
     pub units: Rc<Units>,
     /// Pushes and experiments get a new key each time: one that is declared again is another one.
-    fresh: usize,
+    pub fresh: usize,
     /// What it declared before each edit.
     pub history: Vec<Rc<Units>>,
+    pub branches: Vec<Branch>,
 }
 
 pub const CHANNELS: [&str; 2] = ["c-1", "c-2"];

@@ -128,6 +128,9 @@ impl World {
     /// Somebody edits the manifests.
     pub fn edit(&mut self) {
         let now = self.now;
+        if self.dice.chance(300) {
+            self.project.merge();
+        }
         if self.dice.chance(150)
             && let Some((old, new)) = self.project.rename_and_edit(&mut self.dice)
         {

@@ -90,9 +90,10 @@ pub fn name(body: Option<&Value>) -> Option<&Value> {
     body.and_then(|body| body.get("display_name").or(body.get("name")))
 }
 
-/// Whether two bodies have one name, or both are enabled and triggered by the same.
+/// Whether two bodies have one name, or both are enabled and triggered by the same. One that is turned off does nothing, and another
+/// may have its name.
 fn is_alike(one: Option<&Value>, other: &Value) -> bool {
-    let Some(one) = one else { return false };
+    let Some(one) = one.filter(|one| one["enabled"] != false) else { return false };
     let trigger = |body: &Value| body.get("immediate_trigger").cloned().filter(|_| body["enabled"] == true);
     name(Some(one)) == name(Some(other)) || trigger(one).is_some_and(|own| trigger(other) == Some(own))
 }

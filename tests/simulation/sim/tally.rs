@@ -60,6 +60,8 @@ pub enum Fault {
     GapAccepted,
     /// A process applies manifests of an earlier commit.
     OlderManifests,
+    /// A process applies manifests of another branch.
+    OtherBranch,
     /// The clock of a process is minutes off.
     ClockApart,
     /// A process dies while it is not known whether a request for a thing of this kind was done.
@@ -93,7 +95,7 @@ const KINDS: &[&str] = &[
 ];
 
 impl Fault {
-    pub const ALL: [Self; 51] = [
+    pub const ALL: [Self; 52] = [
         Self::NotSent,
         Self::LostBefore,
         Self::LostAfter,
@@ -138,6 +140,7 @@ impl Fault {
         Self::LedgerRestored,
         Self::GapAccepted,
         Self::OlderManifests,
+        Self::OtherBranch,
         Self::ClockApart,
         Self::CrashOf,
         Self::KeyAndText,
@@ -156,7 +159,9 @@ impl Fault {
             Self::Interrupt | Self::ServiceRestored => SENT,
             Self::TimeoutDone | Self::TimeoutNotDone | Self::NotOkDone | Self::NotOkNotDone => SENT,
             Self::SecondApplier | Self::TakenOver | Self::PersonUnlocks => &["run"],
-            Self::LedgerRestored | Self::GapAccepted | Self::OlderManifests | Self::ClockApart => &["run"],
+            Self::LedgerRestored | Self::GapAccepted | Self::OlderManifests | Self::OtherBranch | Self::ClockApart => {
+                &["run"]
+            }
             Self::ListEmpty | Self::ListPartial => &["list"],
             Self::FalseMissing => &["get", "lookup", "delete"],
             Self::CrashOf => KINDS,

@@ -16,6 +16,7 @@ use pushplan_testing::Dice;
 
 use super::Protection;
 use super::beginning;
+use super::files::Files;
 use super::log::{Log, Written, word};
 use super::network::Arrival;
 use super::project::Project;
@@ -81,8 +82,8 @@ pub struct Process {
     pub misled: bool,
     /// It was answered as of some time ago.
     pub behind: bool,
-    /// Which version of the manifests it has.
-    pub version: usize,
+    /// The manifests that it has.
+    pub files: Files,
     /// The run whose whole lease it has observed.
     pub found_over: Option<String>,
     /// What it was told to leave out.
@@ -227,9 +228,10 @@ impl World {
 
     pub fn add_process(&mut self) -> usize {
         let mut skew = if self.faults > 0 { self.dice.between(-SKEW, SKEW) } else { 0 };
-        if self.faults > 0 && self.dice.chance(60) {
+        if self.faults > 0 && self.dice.chance(120) {
             self.tally.met(Fault::ClockApart, "run");
-            skew = self.dice.between(-APART, APART);
+            let any = self.dice.between(-APART, APART);
+            skew = *self.dice.pick(&[-APART, APART, any]);
             self.note(|| format!("the next process has a clock that is {}s off", skew / SECOND));
         }
         let run = format!("run-{}", self.processes.len());
@@ -301,7 +303,10 @@ impl World {
             self.service.rename(&from, &to, now);
         }
         if begins && self.log.ledger.seq > before {
-            self.log.version = self.log.version.max(self.processes[process].version);
+            let files = self.processes[process].files;
+            if self.project.contains(files, self.log.applied) {
+                self.log.applied = files;
+            }
         }
         self.look_at_ledger();
         match written {

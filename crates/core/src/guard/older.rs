@@ -14,18 +14,21 @@ fn reverses(change: &Change, ancestry: Ancestry) -> bool {
         Action::Update | Action::Replace | Action::ByHand | Action::Forget => {
             change.ledger.is_some() && change.desired != change.ledger
         }
-        // Older files declare what newer ones removed. On another branch it may well be new. In a clone that cannot tell, it may be a
-        // message that was cancelled.
-        Action::Create => match ancestry {
-            Ancestry::Behind | Ancestry::Missing => change.desired != change.ledger,
-            Ancestry::Diverged => false,
-            Ancestry::Uncommitted | Ancestry::Unknown => {
-                let messages = |spec: &Shared| kinds::api(&change.address).messages(&spec.tree());
-                change.desired != change.ledger && change.desired.as_ref().is_some_and(messages)
-            }
-            Ancestry::Same | Ancestry::Descendant | Ancestry::Outside => false,
-        },
+        Action::Create => brings_back(change, ancestry),
         _ => is_deletion(change),
+    }
+}
+
+/// Whether a creation may bring something back. Older files declare what newer ones removed. On another branch, or in a clone that
+/// cannot tell, it may be new. A message that was cancelled, in the files or in the dashboard, comes back from none of them.
+fn brings_back(change: &Change, ancestry: Ancestry) -> bool {
+    let messages = |spec: &Shared| kinds::api(&change.address).messages(&spec.tree());
+    let is_other = change.desired != change.ledger;
+    match ancestry {
+        Ancestry::Same | Ancestry::Descendant | Ancestry::Outside => false,
+        _ if change.desired.as_ref().is_some_and(messages) => true,
+        Ancestry::Behind | Ancestry::Missing => is_other,
+        Ancestry::Diverged | Ancestry::Uncommitted | Ancestry::Unknown => is_other && change.ledger.is_some(),
     }
 }
 
