@@ -2,7 +2,7 @@
 //!
 //! `tests/simulation/optimized run --example worlds` explores every world with two faults, and every world with one fault and
 //! one edit. It prints the number of distinct states and the depth of each, and fails with a story where something goes wrong.
-//! `--large` allows two faults and one edit at once, `--small` takes seconds. `--without Adopt` prints the shortest story that
+//! `--large` allows two faults and one edit at once, in parts that fit into memory; `--small` takes seconds. `--without Adopt` prints the shortest story that
 //! happens without a protection, `--protections` that of each. `--only documented` explores the worlds whose names contain this.
 
 #![expect(clippy::print_stdout, reason = "it is a program of its own")]
@@ -16,14 +16,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use mimalloc::MiMalloc;
-use space::{Outcome, Protection, Setup, search};
+use space::{Limits, Outcome, Protection, Setup, search};
 
 /// Worlds are made of many small pieces, which this one gives out fastest.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// No world of the sizes here has more states.
-const MOST: usize = 100_000_000;
+const MOST: usize = 1_000_000_000;
+
+/// How many states of a large world are kept at each depth: a few gigabytes for all depths.
+const BREADTH: usize = 4_000;
 
 fn flag(name: &str) -> bool {
     std::env::args().any(|argument| argument == name)
@@ -52,11 +55,16 @@ fn main() -> ExitCode {
     if let Some(only) = option("--only") {
         setups.retain(|setup| setup.name().contains(&only));
     }
-    explore(&setups, number("--violations").unwrap_or(1))
+    let limits = Limits {
+        states: number("--most").unwrap_or(MOST),
+        violations: number("--violations").unwrap_or(1),
+        breadth: number("--breadth").unwrap_or(if flag("--large") { BREADTH } else { usize::MAX }),
+    };
+    explore(&setups, limits)
 }
 
 /// Explores each world, as many at a time as there are cores.
-fn explore(setups: &[Setup], enough: usize) -> ExitCode {
+fn explore(setups: &[Setup], limits: Limits) -> ExitCode {
     let begun = Instant::now();
     let (next, all) = (AtomicUsize::new(0), Mutex::new(Outcome::default()));
     let threads = number("--threads").or_else(|| std::thread::available_parallelism().ok().map(usize::from));
@@ -65,7 +73,7 @@ fn explore(setups: &[Setup], enough: usize) -> ExitCode {
             scope.spawn(|| {
                 while let Some(setup) = setups.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let begun = Instant::now();
-                    let outcome = search(setup, number("--most").unwrap_or(MOST), enough);
+                    let outcome = search(setup, limits);
                     let seconds = begun.elapsed().as_secs_f64();
                     let Outcome { states, steps, depth, calms, is_cut, violations } = outcome;
                     let cut = if is_cut { ", broken off" } else { "" };
@@ -101,14 +109,14 @@ fn stories(all: &[Protection]) -> ExitCode {
     let mut missed = !all.is_empty();
     for off in all {
         let setup = Setup::without(*off);
-        let outcome = search(&setup, MOST, 1);
+        let outcome = search(&setup, Limits::first(MOST));
         missed &= !outcome.violations.is_empty();
         match outcome.violations.first() {
             Some(violation) => println!("Without {off:?}, {}:\n{}", violation.what, violation.story),
             None => println!("Without {off:?}, nothing goes wrong in {} states.\n", outcome.states),
         }
         let others = setup.off.iter().copied().filter(|other| other != off).collect();
-        let outcome = search(&Setup { off: others, ..setup }, MOST, 1);
+        let outcome = search(&Setup { off: others, ..setup }, Limits::first(MOST));
         missed &= outcome.violations.is_empty();
         if let Some(violation) = outcome.violations.first() {
             println!("Also with {off:?}, {}:\n{}", violation.what, violation.story);

@@ -5,7 +5,7 @@ mod space;
 use std::collections::BTreeSet;
 
 use pushplan::nouns::level::Level;
-use space::{Outcome, Protection, Setup, search};
+use space::{Limits, Outcome, Protection, Setup, search};
 
 /// More states than any of these worlds has.
 const MOST: usize = 1_000_000;
@@ -14,7 +14,7 @@ const MOST: usize = 1_000_000;
 fn every_small_world_ends_well() {
     // The largest takes half of the time without optimization. `.ci/run` explores all of them, and larger ones.
     for setup in Setup::small().into_iter().filter(|setup| setup.applied || setup.level == Level::Documented) {
-        let outcome: Outcome = search(&setup, MOST, 1);
+        let outcome: Outcome = search(&setup, Limits::first(MOST));
         if let Some(violation) = outcome.violations.first() {
             panic!("{}: {}\n{}", setup.name(), violation.what, violation.story);
         }
@@ -27,7 +27,7 @@ fn every_small_world_ends_well() {
 fn each_protection_is_needed() {
     for off in Protection::ALL {
         let setup = Setup::without(off);
-        let outcome = search(&setup, MOST, 1);
+        let outcome = search(&setup, Limits::first(MOST));
         // `worlds --protections` in `.ci/run` also explores these worlds with the protection: then nothing goes wrong.
         assert!(!outcome.violations.is_empty(), "without {off:?}, nothing goes wrong in {} states", outcome.states);
     }
@@ -36,9 +36,19 @@ fn each_protection_is_needed() {
 #[test]
 fn the_same_world_has_the_same_states_and_stories() {
     let setup = Setup::without(Protection::SettleWait);
-    let [one, other] = [(); 2].map(|()| search(&setup, MOST, 1));
+    let [one, other] = [(); 2].map(|()| search(&setup, Limits::first(MOST)));
     assert_eq!((one.states, one.steps, one.depth), (other.states, other.steps, other.depth));
     assert_eq!(one.violations[0].story, other.violations[0].story);
+}
+
+#[test]
+fn a_search_in_parts_finds_the_same_states() {
+    let setup = Setup::without(Protection::SettleWait);
+    let setup = Setup { off: Vec::new(), ..setup };
+    let [whole, parts] = [usize::MAX, 50].map(|breadth| search(&setup, Limits { breadth, ..Limits::first(MOST) }));
+    assert!(whole.violations.is_empty() && parts.violations.is_empty(), "{whole:?} {parts:?}");
+    assert!(whole.states > 500, "{whole:?}");
+    assert_eq!((whole.states, whole.steps, whole.calms), (parts.states, parts.steps, parts.calms));
 }
 
 #[test]

@@ -20,7 +20,7 @@ mod world;
 use pushplan::nouns::level::Level;
 
 pub use project::Shape;
-pub use search::{Outcome, search};
+pub use search::{Limits, Outcome, search};
 
 /// The origin that pages may lead to.
 const ORIGIN: &str = "https://service.example";

@@ -1,4 +1,5 @@
-//! The search: breadth first, so that the first violation has the shortest story.
+//! The search: breadth first, so that the first violation has the shortest story. A world with more states than fit into memory at
+//! once is searched in parts, each of them to its end.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -8,17 +9,36 @@ use super::calm::calm;
 use super::choose::Choices;
 use super::world::World;
 
+/// How far a search goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How many states it looks at.
+    pub states: usize,
+    /// How many violations are enough.
+    pub violations: usize,
+    /// How many states are kept at each depth. If there are more, the others wait until these are searched to the end, and a story
+    /// need not be the shortest.
+    pub breadth: usize,
+}
+
+impl Limits {
+    /// Breadth first to the end, up to so many states and to the first violation.
+    pub fn first(states: usize) -> Self {
+        Self { states, violations: 1, breadth: usize::MAX }
+    }
+}
+
 /// What a search found.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// Distinct states, and how many steps lead to them.
     pub states: usize,
     pub steps: usize,
-    /// The length of the longest shortest way to a state.
+    /// How many steps lead to the farthest state.
     pub depth: usize,
     /// Distinct states from which everything had to come right.
     pub calms: usize,
-    /// The shortest story of each violation that was found first.
+    /// The first story of each violation.
     pub violations: Vec<Violation>,
     /// Whether it was broken off because it had seen too many states.
     pub is_cut: bool,
@@ -30,101 +50,150 @@ pub struct Violation {
     pub story: String,
 }
 
-/// How a state was reached.
-#[derive(Debug)]
-struct Node {
-    parent: u32,
-    actor: u8,
-    choices: Box<[u8]>,
+/// How each state was reached: from which one, and by what. The bytes of a state are its actor and the choices, up to those of the
+/// next state.
+#[derive(Debug, Default)]
+struct Ways {
+    nodes: Vec<(u32, u64)>,
+    bytes: Vec<u8>,
+}
+
+impl Ways {
+    fn add(&mut self, parent: u32, actor: u8, choices: &[u8]) -> u32 {
+        let number = u32::try_from(self.nodes.len()).expect("fewer states");
+        self.nodes.push((parent, self.bytes.len() as u64));
+        self.bytes.push(actor);
+        self.bytes.extend_from_slice(choices);
+        number
+    }
+
+    /// The actors and choices that lead to a state.
+    fn to(&self, state: u32) -> Vec<(u8, &[u8])> {
+        let mut way = Vec::new();
+        let mut at = state as usize;
+        while at != 0 {
+            let (parent, from) = self.nodes[at];
+            let end = self.nodes.get(at + 1).map_or(self.bytes.len() as u64, |(_, from)| *from);
+            let (from, end) = (usize::try_from(from).expect("in memory"), usize::try_from(end).expect("in memory"));
+            way.push((self.bytes[from], &self.bytes[from + 1..end]));
+            at = parent as usize;
+        }
+        way.reverse();
+        way
+    }
 }
 
 /// The actor that is not an applier: another applier starts.
 const START: u8 = u8::MAX;
 
-impl Outcome {
-    /// Adds a violation unless there is a shorter story of the same. Says whether there are enough of them.
-    fn add(&mut self, violation: Violation, enough: usize) -> bool {
-        if self.violations.iter().all(|other| other.what != violation.what) {
-            self.violations.push(violation);
-        }
-        self.violations.len() >= enough
-    }
+/// A search under way.
+struct Search {
+    setup: Arc<Setup>,
+    limits: Limits,
+    ways: Ways,
+    seen: HashSet<u64>,
+    ends_well: HashSet<u64>,
+    checked: HashSet<u64>,
+    outcome: Outcome,
 }
 
-/// Explores a world, up to so many states, until there are enough violations.
-pub fn search(setup: &Setup, most: usize, enough: usize) -> Outcome {
+/// Explores a world.
+pub fn search(setup: &Setup, limits: Limits) -> Outcome {
     let setup = Arc::new(setup.clone());
-    let mut outcome = Outcome::default();
     let first = World::first(setup.clone());
-    let mut nodes: Vec<Node> = vec![Node { parent: 0, actor: START, choices: Box::default() }];
-    let mut seen: HashSet<u64> = HashSet::from([first.hash()]);
-    let mut ends_well: HashSet<u64> = HashSet::new();
-    let mut checked: HashSet<u64> = HashSet::new();
-    let mut frontier: Vec<(World, u32)> = vec![(first, 0)];
-    while !frontier.is_empty() {
+    let mut search = Search {
+        setup,
+        limits,
+        ways: Ways::default(),
+        seen: HashSet::from([first.hash()]),
+        ends_well: HashSet::new(),
+        checked: HashSet::new(),
+        outcome: Outcome::default(),
+    };
+    let number = search.ways.add(0, START, &[]);
+    // The states at each depth that were not looked at yet.
+    let mut levels = vec![vec![(first, number)]];
+    while let Some(level) = levels.last_mut() {
+        let rest = level.len().saturating_sub(limits.breadth);
+        let part = if rest == 0 { std::mem::take(level) } else { level.split_off(rest) };
+        search.outcome.depth = search.outcome.depth.max(levels.len() - 1);
         let mut next = Vec::new();
-        for (world, at) in frontier {
-            if checked.insert(world.durable()) {
-                for late in [false, true] {
-                    if late && world.late.is_empty() {
-                        continue;
-                    }
-                    match calm(world.clone(), late, &|state| ends_well.contains(&state)) {
-                        Ok(known) => ends_well.extend(known),
-                        Err(_) => {
-                            if outcome.add(tell(&setup, &nodes, at, None, Some(late)), enough) {
-                                return finish(outcome, &nodes, &checked);
-                            }
-                        }
-                    }
-                }
-            }
-            for actor in world.actors() {
-                let mut choices = Choices::default();
-                loop {
-                    let mut after = world.clone();
-                    after.act(actor, &mut choices);
-                    outcome.steps += 1;
-                    if after.wrong.is_some() {
-                        if outcome.add(tell(&setup, &nodes, at, Some((actor, choices.made())), None), enough) {
-                            return finish(outcome, &nodes, &checked);
-                        }
-                    } else if seen.insert(after.hash()) {
-                        let number = u32::try_from(nodes.len()).expect("fewer states");
-                        nodes.push(Node { parent: at, actor, choices: choices.made().into() });
-                        next.push((after, number));
-                    }
-                    if !choices.advance() {
-                        break;
-                    }
-                }
-            }
-            if nodes.len() >= most {
-                outcome.is_cut = true;
-                return finish(outcome, &nodes, &checked);
+        for (world, at) in part {
+            if search.look(&world, at, &mut next) {
+                return search.finish();
             }
         }
-        outcome.depth += usize::from(!next.is_empty());
-        frontier = next;
+        levels.push(next);
+        while levels.last().is_some_and(Vec::is_empty) {
+            levels.pop();
+        }
     }
-    finish(outcome, &nodes, &checked)
+    search.finish()
 }
 
-fn finish(mut outcome: Outcome, nodes: &[Node], checked: &HashSet<u64>) -> Outcome {
-    (outcome.states, outcome.calms) = (nodes.len(), checked.len());
-    outcome
+impl Search {
+    /// Looks at a state, and adds the new ones that it leads to. Says whether the search is over.
+    fn look(&mut self, world: &World, at: u32, next: &mut Vec<(World, u32)>) -> bool {
+        if self.checked.insert(world.durable()) {
+            for late in [false, true] {
+                if late && world.late.is_empty() {
+                    continue;
+                }
+                match calm(world.clone(), late, &|state| self.ends_well.contains(&state)) {
+                    Ok(known) => self.ends_well.extend(known),
+                    Err(_) => {
+                        if self.found(at, None, Some(late)) {
+                            return true;
+                        }
+                    }
+                }
+            }
+        }
+        for actor in world.actors() {
+            let mut choices = Choices::default();
+            loop {
+                let mut after = world.clone();
+                after.act(actor, &mut choices);
+                self.outcome.steps += 1;
+                if after.wrong.is_some() {
+                    if self.found(at, Some((actor, choices.made())), None) {
+                        return true;
+                    }
+                } else if self.seen.insert(after.hash()) {
+                    next.push((after, self.ways.add(at, actor, choices.made())));
+                }
+                if !choices.advance() {
+                    break;
+                }
+            }
+        }
+        self.outcome.is_cut = self.ways.nodes.len() >= self.limits.states;
+        self.outcome.is_cut
+    }
+
+    /// Adds a violation unless there is a story of the same. Says whether there are enough of them.
+    fn found(&mut self, to: u32, last: Option<(u8, &[u8])>, late: Option<bool>) -> bool {
+        let violation = tell(&self.setup, self.ways.to(to), last, late);
+        let violations = &mut self.outcome.violations;
+        if violations.iter().all(|other| other.what != violation.what) {
+            violations.push(violation);
+        }
+        violations.len() >= self.limits.violations
+    }
+
+    fn finish(mut self) -> Outcome {
+        (self.outcome.states, self.outcome.calms) = (self.ways.nodes.len(), self.checked.len());
+        self.outcome
+    }
 }
 
 /// Lives through the way to a state once more, with words.
-fn tell(setup: &Arc<Setup>, nodes: &[Node], to: u32, last: Option<(u8, &[u8])>, late: Option<bool>) -> Violation {
-    let mut way = Vec::new();
-    let mut at = to;
-    while at != 0 {
-        let node = &nodes[at as usize];
-        way.push((node.actor, &*node.choices));
-        at = node.parent;
-    }
-    way.reverse();
+fn tell<'a>(
+    setup: &Arc<Setup>,
+    mut way: Vec<(u8, &'a [u8])>,
+    last: Option<(u8, &'a [u8])>,
+    late: Option<bool>,
+) -> Violation {
     way.extend(last);
     let mut world = World::first(setup.clone());
     world.story = Some(String::new());
