@@ -92,8 +92,7 @@ pub(crate) async fn rest_of(opened: &Opened, path: &str, first: Value) -> Result
     let mut path = path.to_owned();
     let mut all = vec![first];
     loop {
-        let next = &all.last().unwrap_or(&Value::Null)["next_page"];
-        let next = pages.next(&origin, &path, next).map_err(Failure::new)?;
+        let next = pages.next(&origin, &path, all.last().unwrap_or(&Value::Null)).map_err(Failure::new)?;
         let Some(next) = next else { return Ok(all) };
         if all.len() >= MOST_PAGES {
             return Err(Failure::new(format!(

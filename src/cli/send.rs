@@ -179,7 +179,7 @@ impl SendCommand {
                 for _ in 0..MOST_PAGES {
                     let body = get(opened, &request).await?.body.unwrap_or_default();
                     found.extend(test_send::devices(recipient, &body));
-                    let next = pages.next(&origin, &request.path, &body["next_page"]).map_err(Failure::new)?;
+                    let next = pages.next(&origin, &request.path, &body).map_err(Failure::new)?;
                     let Some(next) = next else { return Ok(found) };
                     request = Request::get(next);
                 }

@@ -27,6 +27,15 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(ran.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&ran.stderr));
 }
 
+/// Copies the ledger beside the manifests.
+fn copy_ledger(from: &Project, to: &Project) {
+    let ledger = |project: &Project| project.folder.path().join(".pushplan/ledger/far");
+    fs::create_dir_all(ledger(to)).expect("a folder");
+    for file in fs::read_dir(ledger(from)).expect("a folder").flatten() {
+        fs::copy(file.path(), ledger(to).join(file.file_name())).expect("a copy");
+    }
+}
+
 /// A service, and a project on each of two machines.
 struct Story {
     service: Service,
@@ -58,11 +67,7 @@ impl Story {
     /// Another machine, with a copy of the ledger of this one.
     fn copied(&self, from: &Project, manifest: &str) -> Project {
         let copy = self.machine(manifest);
-        let ledger = |project: &Project| project.folder.path().join(".pushplan/ledger/far");
-        fs::create_dir_all(ledger(&copy)).expect("a folder");
-        for file in fs::read_dir(ledger(from)).expect("a folder").flatten() {
-            fs::copy(file.path(), ledger(&copy).join(file.file_name())).expect("a copy");
-        }
+        copy_ledger(from, &copy);
         copy
     }
 
@@ -296,6 +301,51 @@ fn an_empty_ledger_is_refused_where_the_git_remote_has_records_of_the_target() {
     // A ledger that is moved is not empty.
     story.ends(&second, &["ledger", "move", "--from", "git", "--to", "file:"], 0);
     says(&story.ends(&second, &["plan"], 0).stdout, &["No changes."]);
+}
+
+/// The files of a pull request name another place, which has a ledger of the same application that knows nothing of what was applied.
+#[test]
+fn another_ledger_is_refused_by_a_machine_that_has_seen_one_and_where_the_git_remote_has_one() {
+    let story = Story::new("git");
+    let server = Folder::new();
+    git(server.path(), &["init", "-q", "--bare", "-b", "main"]);
+    let clone = || {
+        let project = story.machine(LATER);
+        git(project.folder.path(), &["init", "-q", "-b", "main"]);
+        git(project.folder.path(), &["remote", "add", "origin", server.path().to_str().expect("UTF-8")]);
+        project
+    };
+    let move_to = |project: &Project, from: &str, to: &str| {
+        project.folder.write("pushplan.toml", project.folder.read("pushplan.toml").replace(from, to));
+    };
+    let (git_setting, file_setting) = ("ledger = \"git\"", "ledger = \"file:\"");
+    let seen = clone();
+    story.ends(&seen, &["apply", "--yes"], 0);
+    let other = story.machine("segments:\n  z: {criteria: {tag: z}}\n");
+    move_to(&other, git_setting, file_setting);
+    story.ends(&other, &["apply", "--yes"], 0);
+    story.service.forget();
+    let fresh = clone();
+    for project in [&seen, &fresh] {
+        move_to(project, git_setting, file_setting);
+        copy_ledger(&other, project);
+        for arguments in [&["plan"][..], &["apply", "--yes"], &["reconcile", "--once", "--drift", "fix"]] {
+            let ran = story.ends(project, arguments, 1);
+            says(&ran.to_string(), &["another ledger", "write `ledger = \"git\"` into [targets.far] of pushplan.toml"]);
+        }
+    }
+    assert_eq!(story.service.writes(), Vec::<String>::new());
+    move_to(&seen, file_setting, git_setting);
+    says(&story.ends(&seen, &["plan"], 0).stdout, &["No changes."]);
+    // A ledger that is moved is the same one.
+    let third = clone();
+    story.ends(&third, &["ledger", "move", "--from", "git", "--to", "file:"], 0);
+    move_to(&third, git_setting, file_setting);
+    says(&story.ends(&third, &["plan"], 0).stdout, &["No changes."]);
+    let copy = clone();
+    move_to(&copy, git_setting, file_setting);
+    copy_ledger(&third, &copy);
+    says(&story.ends(&copy, &["plan"], 0).stdout, &["No changes."]);
 }
 
 /// A person who says that something was sent is believed, also where the ledger knows it under the same id.

@@ -138,7 +138,7 @@ async fn list_one(
         // One after the other: all cores read manifests meanwhile, and whoever waits for them asks for nothing.
         let found = items(kind, &request, &body).ok()?.iter().map(|item| kind.api.found(item));
         take_page(kind, &request, found, (level, settle, at), &mut listed).ok()?;
-        let next = pages.next(&origin, &request.path, &body["next_page"]).ok()?;
+        let next = pages.next(&origin, &request.path, &body).ok()?;
         waiting.extend(next.map(Request::get));
     }
     Some((kind.key, listed))
@@ -163,7 +163,7 @@ async fn seek_in(reading: Reading, mut sought: Sought, ledger: Arc<Ledger>) -> P
     while let Some(request) = waiting.take() {
         let Some(body) = page(&reading, &request).await.and_then(|answer| answer.body) else { return sought.so_far() };
         if sought.page(&body, &ledger) {
-            let Ok(next) = pages.next(&origin, &request.path, &body["next_page"]) else { return sought.so_far() };
+            let Ok(next) = pages.next(&origin, &request.path, &body) else { return sought.so_far() };
             waiting = next.map(Request::get);
         }
     }

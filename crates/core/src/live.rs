@@ -366,7 +366,7 @@ impl<'l> Fetch<'l> {
         if !kind.api.is_whole(listed.len()) {
             self.live.whole.remove(kind.key);
         }
-        if let Some(next) = self.pages.next(self.look.origin, &request.path, &body["next_page"])? {
+        if let Some(next) = self.pages.next(self.look.origin, &request.path, body)? {
             self.ask(For::Page(kind), Request::get(next), asks);
         }
         Ok(())

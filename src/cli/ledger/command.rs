@@ -339,7 +339,10 @@ impl Restore {
             return Err(Failure::usage(format!("the ledger of `{}` has no open gap", open.target)));
         }
         open.append(context, Record::GapClosed)?;
-        context.out.print(&format!("The gap in the ledger of {} is closed.", text::short(&open.target, 80)));
+        let target = text::short(&open.target, 80);
+        context.out.print(&format!(
+            "The gap in the ledger of {target} is closed. Messages that still waited for an answer are now new: the next apply creates them."
+        ));
         Ok(Exit::Done)
     }
 }

@@ -298,6 +298,26 @@ fn a_folder_that_looks_like_a_repository_runs_nothing() {
 }
 
 #[test]
+fn no_file_of_a_work_tree_is_taken_for_git() {
+    let clone = Clone::new();
+    let grab = clone.programs.path().join("grab.sh");
+    symlink(&grab, clone.project.join("git")).expect("a link");
+    let path = std::env::var("PATH").expect("a path");
+    for relative in [".", ""] {
+        let env = [("PATH", format!("{relative}:{path}"))];
+        let output = Command::new(env!("CARGO_BIN_EXE_pushplan"))
+            .args(["history"])
+            .current_dir(&clone.project)
+            .envs(clone.service.credentials())
+            .envs(env)
+            .output()
+            .expect("the binary runs");
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(clone.left(), None);
+    }
+}
+
+#[test]
 fn no_other_file_of_a_work_tree_has_settings() {
     let clone = Clone::new();
     // The first address of a remote is asked first. With a helper for it, none is.
@@ -324,6 +344,20 @@ fn no_other_file_of_a_work_tree_has_settings() {
     clone.tries("an included file", "all");
     let (is_good, said) = clone.run(&["history"]);
     assert!(!is_good && said.contains("shared.gitconfig, which is part of the project"), "{said}");
+    fs::write(&own, &before).expect("settings");
+    // A filter of the user's own settings with a relative name, which the attributes of the work tree choose.
+    let filter = clone.write(
+        "filter.sh",
+        &format!("#!/bin/sh\necho filtered >>'{}'\ncat\n", clone.programs.path().join("ran").display()),
+    );
+    fs::set_permissions(&filter, fs::Permissions::from_mode(0o755)).expect("a mode");
+    let filter = format!("[filter \"x\"]\nclean = {INSIDE}/filter.sh\nprocess = {INSIDE}/filter.sh\nrequired = true\n");
+    fs::write(&own, format!("{before}{filter}")).expect("settings");
+    clone.write("README", "What comes with the project, edited.\n");
+    let _ = Command::new("git").current_dir(&clone.project).arg("status").output().expect("git");
+    assert!(clone.left().is_some(), "git runs the filter");
+    clone.tries("a filter with a relative name", "filter");
+    fs::write(&own, &before).expect("settings");
     // In no repository, what pushplan keeps for itself may have come with the files.
     fs::remove_dir_all(clone.folder.path().join(".git")).expect("removed");
     let settings = fs::read_to_string(clone.project.join("pushplan.toml")).expect("settings");

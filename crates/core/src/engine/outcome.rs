@@ -161,7 +161,7 @@ async fn list(opened: &Opened, mut request: Request) -> Result<Vec<PushReport>, 
     for _ in 0..MOST_PAGES {
         let body = get(opened.reading(), request.clone()).await?.unwrap_or_default();
         found.extend(body["pushes"].as_array().into_iter().flatten().filter_map(PushReport::read));
-        let next = pages.next(&origin, &request.path, &body["next_page"]).map_err(Failure::new)?;
+        let next = pages.next(&origin, &request.path, &body).map_err(Failure::new)?;
         let Some(next) = next else { return Ok(found) };
         request = Request::get(next);
     }

@@ -46,7 +46,7 @@ impl Fetch<'_> {
         if !goes_on {
             return Ok(());
         }
-        if let Some(next) = self.pages.next(self.look.origin, &request.path, &body["next_page"])? {
+        if let Some(next) = self.pages.next(self.look.origin, &request.path, body)? {
             self.ask(For::Census(list, kinds), Request::get(next), asks);
         }
         Ok(())

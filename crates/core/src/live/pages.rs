@@ -7,18 +7,22 @@ use serde_json::Value;
 /// How many pages a list may have. The longest list that makes sense is far shorter.
 const MOST: usize = 100_000;
 
+/// How many pages in a row may be empty and name a next one.
+const EMPTY: usize = 100;
+
 /// The pages that were asked for.
 #[derive(Debug, Default)]
 pub struct Pages {
     seen: HashSet<String>,
+    empty: usize,
 }
 
 impl Pages {
-    /// The path of the page after one; `None` where it is the last.
+    /// The path of the page after one, which has this body; `None` if it is the last.
     ///
     /// Each page is checked against the origin: the service is trusted with data, not with our credentials.
-    pub fn next(&mut self, origin: &str, current: &str, next: &Value) -> Result<Option<String>, String> {
-        let next = match next {
+    pub fn next(&mut self, origin: &str, current: &str, body: &Value) -> Result<Option<String>, String> {
+        let next = match &body["next_page"] {
             Value::Null => return Ok(None),
             Value::String(next) if next.is_empty() => return Ok(None),
             Value::String(next) => path(origin, current, next)?,
@@ -27,6 +31,11 @@ impl Pages {
         self.seen.insert(current.to_owned());
         if !self.seen.insert(next.clone()) {
             return Err(format!("the pages of the list go in a circle: {next} comes a second time"));
+        }
+        let mut lists = body.as_object().into_iter().flatten().filter_map(|(_, value)| value.as_array());
+        self.empty = if lists.all(Vec::is_empty) { self.empty + 1 } else { 0 };
+        if self.empty > EMPTY {
+            return Err(format!("{EMPTY} pages of the list in a row are empty, and each names a next one"));
         }
         if self.seen.len() > MOST {
             return Err(format!("the list has more than {MOST} pages"));
@@ -61,7 +70,7 @@ mod tests {
     const ORIGIN: &str = "https://messaging.example";
 
     fn next(page: &Value) -> Result<Option<String>, String> {
-        Pages::default().next(ORIGIN, "/api/segments?limit=2", page)
+        Pages::default().next(ORIGIN, "/api/segments?limit=2", &json!({ "next_page": page, "segments": [{}] }))
     }
 
     #[test]
@@ -94,8 +103,19 @@ mod tests {
     #[test]
     fn a_circle_of_pages_is_noticed() {
         let mut pages = Pages::default();
-        assert!(pages.next(ORIGIN, "/a", &json!("/b")).is_ok());
-        assert!(pages.next(ORIGIN, "/b", &json!("/c")).is_ok());
-        assert!(pages.next(ORIGIN, "/c", &json!("/a")).is_err());
+        assert!(pages.next(ORIGIN, "/a", &json!({ "next_page": "/b" })).is_ok());
+        assert!(pages.next(ORIGIN, "/b", &json!({ "next_page": "/c" })).is_ok());
+        assert!(pages.next(ORIGIN, "/c", &json!({ "next_page": "/a" })).is_err());
+    }
+
+    #[test]
+    fn empty_pages_come_to_an_end() {
+        let follow = |item: Option<Value>| {
+            let mut pages = Pages::default();
+            let body = |number: usize| json!({ "next_page": format!("/{}", number + 1), "segments": Vec::from_iter(item.clone()) });
+            (0..2 * EMPTY).find(|number| pages.next(ORIGIN, &format!("/{number}"), &body(*number)).is_err())
+        };
+        assert_eq!(follow(None), Some(EMPTY));
+        assert_eq!(follow(Some(json!({}))), None);
     }
 }

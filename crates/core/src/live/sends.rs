@@ -44,7 +44,7 @@ impl Fetch<'_> {
     pub(super) fn take_sends(&mut self, meaning: Meaning, request: &Request, body: &Value, asks: &mut Vec<Ask>) {
         let pushes = body["pushes"].as_array().filter(|_| meaning == Meaning::Done);
         let pushes = pushes.map(|pushes| pushes.iter().map(PushReport::read).collect::<Option<Vec<_>>>());
-        let next = self.pages.next(self.look.origin, &request.path, &body["next_page"]);
+        let next = self.pages.next(self.look.origin, &request.path, body);
         let (Some(Some(pushes)), Ok(next)) = (pushes, next) else {
             self.sends.is_incomplete = true;
             return;

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
@@ -173,7 +173,7 @@ impl Git {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new("git");
+        let mut command = Command::new(program());
         command.arg("-C").arg(&self.root);
         match (&self.own, &self.located) {
             (Some(own), _) => drop(command.arg("--git-dir").arg(own)),
@@ -184,6 +184,10 @@ impl Git {
         }
         for setting in SETTINGS {
             command.args(["-c", setting]);
+        }
+        for filter in self.settings.filters() {
+            let required = filter.rsplit_once('.').map_or(filter, |(name, _)| name);
+            command.args(["-c", &format!("{filter}="), "-c", &format!("{required}.required=false")]);
         }
         command.args(args);
         let is_talking = args.iter().any(|arg| TALKING.contains(arg));
@@ -279,6 +283,23 @@ fn not_started(error: &std::io::Error) -> Silent {
     Silent::NotStarted(match error.kind() {
         ErrorKind::NotFound => "git is not installed, or not where programs are looked for".to_owned(),
         _ => format!("git cannot be started: {}", describe(error)),
+    })
+}
+
+/// The first git in a folder of `PATH` that is named in full. A relative folder is one of the project.
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let name = Path::new("git").with_extension(env::consts::EXE_EXTENSION);
+        let path = env::var_os("PATH").unwrap_or_default();
+        let folders: Vec<PathBuf> = env::split_paths(&path).collect();
+        if folders.iter().all(|folder| folder.is_absolute()) {
+            return name;
+        }
+        let is_program = |file: &PathBuf| file.is_file();
+        let mut files = folders.iter().filter(|folder| folder.is_absolute()).map(|folder| folder.join(&name));
+        // Nothing is there, and the message says so.
+        files.find(is_program).unwrap_or_else(|| PathBuf::from("/nowhere").join(&name))
     })
 }
 

@@ -35,6 +35,16 @@ impl GitSettings {
         self.0.get(name).map(String::as_str)
     }
 
+    /// The settings that name programs which read files of the work tree. The files choose among them by `.gitattributes`, and a
+    /// relative name is one of their own programs.
+    pub fn filters(&self) -> impl Iterator<Item = &str> {
+        let is_filter = |name: &&String| {
+            let names_program = [".clean", ".smudge", ".process"].iter().any(|end| name.ends_with(end));
+            name.starts_with("filter.") && names_program
+        };
+        self.0.keys().filter(is_filter).map(String::as_str)
+    }
+
     /// Reads what `git config --list --show-origin -z` prints. `top` holds all that arrives with the project; `own` is the git
     /// directory that pushplan made there, with the settings that it made.
     pub fn read(printed: &[u8], root: &Path, top: &Path, own: Option<&Path>) -> Result<Self, Foreign> {

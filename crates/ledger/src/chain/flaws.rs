@@ -154,6 +154,37 @@ impl Inner {
         Unreadable { message, help: Some(help) }
     }
 
+    /// The records here are of another ledger than those that were seen from this machine.
+    pub(super) fn is_another(&self, was: Option<&str>, note: &str) -> Unreadable {
+        let (target, place) = (&self.target, self.store.shown());
+        let was = was.map(place::shown);
+        let seen = was.as_ref().map_or_else(String::new, |was| format!(", which was in {was}"));
+        let message = format!(
+            "the ledger of `{target}` is to be in {place}, which has another ledger than the one that was seen before{seen}: from \
+             another ledger, everything would be created a second time"
+        );
+        let write = was.map(|was| format!("write `ledger = \"{was}\"` into [targets.{target}] of pushplan.toml; or, "));
+        let help = format!(
+            "{}to use this ledger without all that the other one knows, move {note} elsewhere",
+            write.unwrap_or_default()
+        );
+        Unreadable { message, help: Some(help) }
+    }
+
+    /// The remote of the project's repository has another ledger of this target than the place that the settings name.
+    pub(super) fn is_another_on_origin(&self, origin: &str) -> Unreadable {
+        let (target, place) = (&self.target, self.store.shown());
+        let message = format!(
+            "the ledger of `{target}` is to be in {place}, and {origin} has another ledger of it: from another ledger, everything would \
+             be created a second time"
+        );
+        let help = format!(
+            "write `ledger = \"git\"` into [targets.{target}] of pushplan.toml; or, to use this ledger without all that the other one \
+             knows, delete the other one from the remote"
+        );
+        Unreadable { message, help: Some(help) }
+    }
+
     /// How a ledger gets from one place to the one that the settings name.
     fn bring(&self, from: &str, setting: &str) -> String {
         let (from, to, target) = (shell_word(from), shell_word(&place::shown(setting)), shell_word(&self.target));

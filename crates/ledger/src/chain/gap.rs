@@ -78,8 +78,12 @@ impl Inner {
         self.store.accept().await?;
         let stored = self.store.read_as_is(Start::Newest).await?;
         let newest = stored.last().and_then(|stored| crate::codec::decode(&stored.bytes).ok());
-        if let (Some(seen), Some(newest)) = (&self.seen, newest) {
+        let Some(newest) = newest else { return Ok(()) };
+        if let Some(seen) = &self.seen {
             seen.accept(&newest.seal);
+        }
+        if let Some(whereabouts) = &self.whereabouts {
+            whereabouts.accept(&newest.seal);
         }
         Ok(())
     }

@@ -97,6 +97,7 @@ impl Inner {
             }
             seen.note(seal);
         }
+        self.is_same_ledger(records.last()).await?;
         self.note_place(records.last());
         // One record by itself tells nothing of those before it.
         let begins = |first: &Sealed| first.seal.seq == 1 || matches!(first.entry.record, Record::Checkpoint(_));

@@ -10,8 +10,8 @@ use pushplan_model::digest::Digest;
 
 use super::Inner;
 use crate::Unreadable;
-use crate::codec::{Seal, Sealed};
-use crate::file::{FileStore, Folder};
+use crate::codec::{self, Seal, Sealed};
+use crate::file::{FileStore, Folder, note_of, read_note};
 #[cfg(feature = "git")]
 use crate::git::GitStore;
 use crate::place;
@@ -20,6 +20,9 @@ use crate::store::{Start, Store};
 
 /// The note of the place in which records of a target were last seen from this machine, beneath `.pushplan/seen/<target>/`.
 const NOTE: &str = "place";
+
+/// The note of the ledger of a target that was seen from this machine, in whatever place, beside the one of the place.
+const LINEAGE: &str = "lineage";
 
 /// How long git may take to say whether a remote has records.
 #[cfg(feature = "git")]
@@ -86,13 +89,17 @@ impl Whereabouts {
         place::is_same(place, &self.place, &self.root, &self.target)
     }
 
-    /// Remembers where the ledger is that has this newest record. Where that fails, less is noticed and nothing else.
-    pub fn note(&self, newest: &Record) {
-        let place = match newest {
+    /// Remembers where the ledger is that has this newest record, and which one it is. Where that fails, less is noticed and nothing
+    /// else.
+    pub fn note(&self, newest: &Sealed) {
+        let place = match &newest.entry.record {
             Record::Moved { to } => to,
             _ if self.is_noted.swap(true, Ordering::Relaxed) => return,
             _ => &self.place,
         };
+        if self.lineage().is_none() {
+            self.accept(&newest.seal);
+        }
         if self.only_looks || self.noted().as_ref() == Some(place) {
             return;
         }
@@ -100,6 +107,20 @@ impl Whereabouts {
             let note = format!("{place}\n{}\n", Digest::of(place.as_bytes()));
             let _ = self.folder.replace(NOTE, note.as_bytes());
         }
+    }
+
+    /// Takes a ledger for the one of this target.
+    pub fn accept(&self, seal: &Seal) {
+        if !self.only_looks && (matches!(self.folder.exists(), Ok(true)) || self.folder.make().is_ok()) {
+            let _ = self.folder.replace(LINEAGE, &note_of(seal.seq, &seal.lineage));
+        }
+    }
+
+    /// The lineage of the ledger that was seen. What cannot be read is not known.
+    fn lineage(&self) -> Option<String> {
+        let is_there = self.folder.exists().unwrap_or(false);
+        let bytes = is_there.then(|| self.folder.read_file(LINEAGE)).and_then(Result::ok).flatten()?;
+        read_note(&bytes).map(|(_, lineage)| lineage)
     }
 
     /// What cannot be read is not known.
@@ -124,8 +145,47 @@ impl Inner {
     /// Remembers where the ledger is, by its newest record.
     pub(super) fn note_place(&self, newest: Option<&Sealed>) {
         if let (Some(whereabouts), Some(newest)) = (&self.whereabouts, newest) {
-            whereabouts.note(&newest.entry.record);
+            whereabouts.note(newest);
         }
+    }
+
+    /// Records are of the ledger that this machine has seen, and in a fresh clone not of another one than the remote of the project's
+    /// repository has: from another ledger, everything would be created a second time, and what it manages would be deleted.
+    pub(super) async fn is_same_ledger(&self, newest: Option<&Sealed>) -> Result<(), Unreadable> {
+        let (Some(whereabouts), Some(Sealed { entry, seal, .. })) = (&self.whereabouts, newest) else { return Ok(()) };
+        if matches!(entry.record, Record::Moved { .. }) {
+            return Ok(());
+        }
+        match whereabouts.lineage() {
+            Some(known) if known == seal.lineage => Ok(()),
+            Some(_) => {
+                let was = whereabouts.noted().filter(|place| !whereabouts.is_here(place));
+                Err(self.is_another(was.as_deref(), &whereabouts.folder.shown(LINEAGE)))
+            }
+            None => self.same_on_origin(whereabouts, seal).await,
+        }
+    }
+
+    /// A ledger that was moved left its records where it was, with a last one that names the new place.
+    async fn same_on_origin(&self, whereabouts: &Whereabouts, here: &Seal) -> Result<(), Unreadable> {
+        if !whereabouts.asks_origin.swap(false, Ordering::Relaxed) {
+            return Ok(());
+        }
+        #[cfg(feature = "git")]
+        {
+            let origin = GitStore::new(&whereabouts.root, None, &whereabouts.target).within(ASKED_WITHIN);
+            if origin.shown() == self.store.shown() || !origin.has_records().await {
+                return Ok(());
+            }
+            let newest = origin.read_as_is(Start::Newest).await.ok().and_then(|mut stored| stored.pop());
+            let lineage = newest.and_then(|newest| codec::lineage(&newest.bytes));
+            if lineage.is_none_or(|lineage| lineage != here.lineage) {
+                return Err(self.is_another_on_origin(&origin.shown()));
+            }
+        }
+        #[cfg(not(feature = "git"))]
+        let _ = here;
+        Ok(())
     }
 
     /// What is there is the whole ledger: an empty place is the beginning of one, and one that has records has all of them,

@@ -145,7 +145,7 @@ async fn pages(
         }
         let body = answer.body.unwrap_or_default();
         take(&body).map_err(|why| failed(&why))?;
-        match pages.next(&origin, &path, &body["next_page"]).map_err(|why| failed(&why))? {
+        match pages.next(&origin, &path, &body).map_err(|why| failed(&why))? {
             Some(next) => path = next,
             None => return Ok(()),
         }
