@@ -200,8 +200,12 @@ impl Review<'_> {
 
     /// The messages of the plan that one person would get shortly after each other, also among those that stay as they are.
     pub fn collisions(&self) -> Collisions {
+        self.collisions_within(self.plan.told.apart_seconds.map_or(timing::APART, SignedDuration::from_secs))
+    }
+
+    /// The messages of the plan that one person would get within some time.
+    pub(crate) fn collisions_within(&self, apart: SignedDuration) -> Collisions {
         let plan = self.plan;
-        let apart = plan.told.apart_seconds.map_or(timing::APART, SignedDuration::from_secs);
         // Most resources send nothing at a time, which their kind tells without reading them.
         let sends = |change: &Change| {
             let runs = after(change).and_then(|spec| kinds::api(&change.address).runs(spec));

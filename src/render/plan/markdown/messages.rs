@@ -56,8 +56,9 @@ pub fn guards(view: &PlanView) -> String {
             None => markdown::text(&short(&row.name, CELL)),
         };
         let place = row.place.as_ref().map(|place| format!(" ({})", markdown::code(&short(place, CELL))));
-        let words = markdown::text(&short(&row.words, CELL));
-        format!("- **{}** {name}: {words}{}\n", row.label, place.unwrap_or_default())
+        let words = [Some(&row.words), row.effect.as_ref()];
+        let words: Vec<String> = words.into_iter().flatten().map(|words| markdown::text(&short(words, CELL))).collect();
+        format!("- **{}** {name}: {}{}\n", row.label, words.join("; "), place.unwrap_or_default())
     };
     let rows: String = rows.iter().map(line).collect();
     let more = loosened::more(left).map(|words| format!("- {words}\n")).unwrap_or_default();

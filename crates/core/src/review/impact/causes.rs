@@ -125,6 +125,23 @@ impl<'p> Review<'p> {
         if addresses.is_empty() { Vec::new() } else { self.plan.changes.iter().filter(is_one).collect() }
     }
 
+    /// What sends a message and names one of these segments or templates, directly or through others.
+    pub(crate) fn messages_using(&self, used: &BTreeSet<Address>) -> Vec<Address> {
+        let templates = |change: &Change| {
+            let aside = self.plan.told.of.get(&change.address);
+            aside.into_iter().flat_map(|aside| &aside.templates).map(|key| Address::new(Template::KEY, key.clone()))
+        };
+        let is_used = |change: &&Change| {
+            let sends = change.desired.as_ref().is_some_and(|spec| kinds::api(&change.address).messages(spec));
+            let segments = || self.named_segments(change).into_iter().map(|key| Address::new(Segment::KEY, key));
+            let is_pending = !matches!(change.action, Action::Past | Action::Forget);
+            sends
+                && is_pending
+                && (templates(change).any(|one| used.contains(&one)) || segments().any(|one| used.contains(&one)))
+        };
+        self.plan.changes.iter().filter(is_used).map(|change| change.address.resource()).collect()
+    }
+
     /// The segments that a change names, directly or through others.
     fn named_segments(&self, change: &Change) -> BTreeSet<String> {
         let audiences = kinds::api(&change.address).audiences();
