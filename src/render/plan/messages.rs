@@ -112,6 +112,13 @@ impl MessageRow {
 
 /// The sentences that say what is at stake, each with its colour: also that the plan would be refused.
 pub fn verdict(view: &PlanView, ahead: Option<&NextSteps>) -> Vec<(String, Paint)> {
+    let mut out = at_stake(view);
+    out.extend(safety(view, ahead).into_iter().map(|words| (words, Paint::Danger)));
+    out
+}
+
+/// What changes for people.
+fn at_stake(view: &PlanView) -> Vec<(String, Paint)> {
     let said = view.review.verdict();
     let mut out: Vec<(String, Paint)> = said
         .iter()
@@ -120,9 +127,22 @@ pub fn verdict(view: &PlanView, ahead: Option<&NextSteps>) -> Vec<(String, Paint
     if out.is_empty() {
         out.push(("No message changes.".to_owned(), Paint::Strong));
     }
-    out.extend(loosened::sentences(view).into_iter().map(|words| (format!("{words}."), Paint::Danger)));
-    out.extend(ahead.and_then(NextSteps::refusal).map(|words| (words, Paint::Danger)));
     out
+}
+
+/// Which guards are loosened, and that the plan would be refused.
+pub fn safety(view: &PlanView, ahead: Option<&NextSteps>) -> Vec<String> {
+    let guards = loosened::sentences(view).into_iter().map(|words| format!("{words}."));
+    guards.chain(ahead.and_then(NextSteps::refusal)).collect()
+}
+
+/// The verdict in a limited number of characters. That the plan would be refused is never cut.
+pub fn short_verdict(view: &PlanView, ahead: Option<&NextSteps>, most: usize) -> String {
+    let safety = safety(view, ahead).join(" ");
+    let at_stake: Vec<String> = at_stake(view).into_iter().map(|(words, _)| words).collect();
+    let room = most.saturating_sub(safety.chars().count() + 1).max(most / 3);
+    let whole = format!("{} {safety}", short(&at_stake.join(" "), room));
+    whole.trim_end().to_owned()
 }
 
 /// The changes that concern no message: `Other changes: segments/vip and templates/old.`

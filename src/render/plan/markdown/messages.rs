@@ -15,8 +15,7 @@ const LARGEST: usize = 2_000;
 
 /// What is at stake, in a line.
 pub fn verdict(view: &PlanView, ahead: Option<&NextSteps>) -> String {
-    let said: Vec<String> = messages::verdict(view, ahead).into_iter().map(|(words, _)| words).collect();
-    format!("**{}**", markdown::text(&short(&said.join(" "), 3 * CELL)))
+    format!("**{}**", markdown::text(&messages::short_verdict(view, ahead, 3 * CELL)))
 }
 
 /// A row for each message that changes, the most urgent first, in at most so many bytes.
