@@ -4,6 +4,7 @@
 mod audience;
 mod causes;
 mod class;
+mod decisive;
 mod details;
 mod groups;
 mod hosts;
