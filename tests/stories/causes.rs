@@ -173,6 +173,7 @@ fn a_channel_that_is_uninstalled_leaves_the_audiences_that_it_was_in() {
         push("one", "{open_channel: till-1}", "'open::pos'"),
         push("not", "{and: [{tag: x}, {not: {tag: shop}}]}", "'open::pos'"),
         push("phones", "{tag: shop}", "ios"),
+        push("others", "{not: {tag: office}}", "'open::pos'"),
     ];
     let pushes = format!("scheduled_pushes:\n{}", pushes.concat());
     let project = Project::new(&format!("{till}{pushes}"));
@@ -180,9 +181,17 @@ fn a_channel_that_is_uninstalled_leaves_the_audiences_that_it_was_in() {
     project.good(&["apply", "--yes"]);
     project.write(&pushes);
     let told = project.run(&["plan"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let row = "FEWER 2 scheduled pushes (scheduled_pushes/one and scheduled_pushes/shop)";
-    says(&told, &[row, "because open_channels/till uninstalls the open channel till-1"]);
+    let row = |class: &str| {
+        format!("{class} 3 scheduled pushes (scheduled_pushes/one, scheduled_pushes/others and scheduled_pushes/shop)")
+    };
+    says(&told, &[&row("FEWER"), "because open_channels/till uninstalls the open channel till-1"]);
     assert!(!told.contains("MORE"), "{told}");
+    // One that is new joins them.
+    project.good(&["apply", "--yes"]);
+    project.write(&format!("{till}{pushes}"));
+    let told = project.run(&["plan"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    says(&told, &[&row("MORE"), "because open_channels/till installs the open channel till-1"]);
+    assert!(!told.contains("FEWER") && !told.contains("scheduled_pushes/phones"), "{told}");
 }
 
 #[test]
@@ -287,4 +296,23 @@ scheduled_pushes:
     project.write(&other.replace("{tag: x}", "{or: [{tag: x}, {tag: w}]}"));
     let causes = first_causes(&project);
     assert!(causes.contains(&"segments/a".to_owned()) && !causes.contains(&"segments/b".to_owned()), "{causes:?}");
+}
+
+#[test]
+fn a_new_message_that_is_left_out_is_not_named() {
+    let project = Project::new(LISTS);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let next = LISTS.replace("[US, CA]", "[US, CA, MX]");
+    let push = next.split_once("scheduled_pushes:\n").expect("pushes").1.replace("  p:", "  q:");
+    project.write(&format!("{next}{push}"));
+    let plan = project.good(&["plan", "--only", "segments/a", "--format", "json"]).stdout;
+    let plan: Value = serde_json::from_str(&plan).expect("JSON");
+    let named: Vec<&str> = plan["messages"]
+        .as_array()
+        .expect("messages")
+        .iter()
+        .filter_map(|message| message["address"].as_str())
+        .collect();
+    assert_eq!(named, ["scheduled_pushes/p"]);
 }

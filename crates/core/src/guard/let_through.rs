@@ -13,7 +13,7 @@ use pushplan_project::check::SoftenedFinding;
 
 use super::{Limits, broadcast, deletes, drift, makes};
 use crate::plan::{Action, Change, DeclaredAt, Loosened, Plan, QuietMessage, TightenedQuiet};
-use crate::review::{Review, after};
+use crate::review::{Review, after, is_new_and_left_out};
 
 /// Adds to each setting that is looser than it was what that lets through, and finds the messages that are in quiet hours by now.
 pub fn let_through(
@@ -130,7 +130,8 @@ fn messages_in(plan: &Plan, quiet: Option<Quiet>, other: Option<Quiet>) -> Vec<Q
     let Some(quiet) = quiet else { return Vec::new() };
     let review = Review::of(plan);
     let mut found = Vec::new();
-    for change in plan.changes.iter().filter(|change| kinds::api(&change.address).has_runs()) {
+    let comes = |change: &&Change| kinds::api(&change.address).has_runs() && !is_new_and_left_out(change);
+    for change in plan.changes.iter().filter(comes) {
         let clocks = review.quiet_clocks(change, quiet);
         let known = other.map(|other| review.quiet_clocks(change, other)).unwrap_or_default();
         let news = clocks.into_iter().find(|clock| !known.contains(clock));

@@ -86,7 +86,9 @@ impl<'p> Regroupings<'p> {
             }
             let api = kinds::api(&change.address);
             let (was, is) = (start(change), end(change));
-            for tagging in api.taggings(was, is) {
+            // A channel that is new is no other than before.
+            let installs = change.action == Action::Create && api.departing(is, None).is_some();
+            for tagging in api.taggings(was, is).into_iter().filter(|_| !installs) {
                 members.entry(tagging.whose.who.clone()).or_default().push((change, tagging));
             }
             channels.extend(api.belonging(was, is).map(|belonging| (change, belonging)));

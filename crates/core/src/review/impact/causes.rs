@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::origins::filled_before;
 use super::{AudienceChange, MessageFate, TextChange};
 use crate::plan::{Action, Change, DeclaredAt, Moved};
+use crate::review::departed::Departed;
 use crate::review::fields::{Difference, Field};
 use crate::review::members::Regrouping;
 use crate::review::{Mark, Review, Side, after, before, start};
@@ -198,12 +199,10 @@ impl<'p> Review<'p> {
         found
     }
 
-    /// The channels of its audience that the plan uninstalls.
+    /// The channels of its audience that the plan installs or uninstalls.
     fn departures(&self, change: &Change) -> impl Iterator<Item = MessageCause> {
-        self.departed_from(change).into_iter().map(|one| {
-            let words = format!("uninstalls {}", one.whose.who);
-            MessageCause::of(one.change.address.clone(), one.change.place.clone(), words)
-        })
+        let of = |one: &Departed| MessageCause::of(one.change.address.clone(), one.change.place.clone(), one.words());
+        self.departed_from(change).into_iter().map(of)
     }
 
     /// What gives or takes tags and channels.
