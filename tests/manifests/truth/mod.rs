@@ -154,10 +154,10 @@ fn plans_name_every_message_whose_recipients_change() {
     });
     let sum = |of: fn(&Tally) -> usize| tallies.iter().map(of).sum::<usize>();
     let (named, changed, decided) = (sum(|one| one.named), sum(|one| one.changed), sum(|one| one.decided));
-    assert!(changed > 100 && named >= changed, "{named} messages were named, {changed} changed");
-    assert!(decided > 100, "{decided} audiences were counted exactly on the channel list");
+    assert!(changed > 60 && named >= changed, "{named} messages were named, {changed} changed");
+    assert!(decided > 60, "{decided} audiences were counted exactly on the channel list");
     let partial = sum(|one| one.partial);
-    assert!(partial > 10, "{partial} plans of a part named a message");
+    assert!(partial > 5, "{partial} plans of a part named a message");
 }
 
 /// One service that can change everything, and many edits, one after the other.
