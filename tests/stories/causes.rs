@@ -1,6 +1,7 @@
 //! Which change a plan names as the cause of another audience, and in which rows messages stand.
 
 use pushplan_testing::{Project, says};
+use serde_json::Value;
 
 const LISTS: &str = "\
 segments:
@@ -172,6 +173,7 @@ fn a_channel_that_is_uninstalled_leaves_the_audiences_that_it_was_in() {
         push("one", "{open_channel: till-1}", "'open::pos'"),
         push("not", "{and: [{tag: x}, {not: {tag: shop}}]}", "'open::pos'"),
         push("phones", "{tag: shop}", "ios"),
+        push("others", "{not: {tag: office}}", "'open::pos'"),
     ];
     let pushes = format!("scheduled_pushes:\n{}", pushes.concat());
     let project = Project::new(&format!("{till}{pushes}"));
@@ -179,9 +181,17 @@ fn a_channel_that_is_uninstalled_leaves_the_audiences_that_it_was_in() {
     project.good(&["apply", "--yes"]);
     project.write(&pushes);
     let told = project.run(&["plan"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let row = "FEWER 2 scheduled pushes (scheduled_pushes/one and scheduled_pushes/shop)";
-    says(&told, &[row, "because open_channels/till uninstalls the open channel till-1"]);
+    let row = |class: &str| {
+        format!("{class} 3 scheduled pushes (scheduled_pushes/one, scheduled_pushes/others and scheduled_pushes/shop)")
+    };
+    says(&told, &[&row("FEWER"), "because open_channels/till uninstalls the open channel till-1"]);
     assert!(!told.contains("MORE"), "{told}");
+    // One that is new joins them.
+    project.good(&["apply", "--yes"]);
+    project.write(&format!("{till}{pushes}"));
+    let told = project.run(&["plan"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    says(&told, &[&row("MORE"), "because open_channels/till installs the open channel till-1"]);
+    assert!(!told.contains("FEWER") && !told.contains("scheduled_pushes/phones"), "{told}");
 }
 
 #[test]
@@ -198,4 +208,111 @@ fn a_country_that_is_no_longer_excluded_has_its_quiet_hours_named() {
     says(&words(&project), &["Sydney 02:00 Mon"]);
     project.write(&base.replace("{tag: x}, {not", "{tag: y}, {not"));
     assert!(!words(&project).contains("goes out in quiet hours"), "{}", words(&project));
+}
+
+/// The causes of the first message of a plan.
+fn first_causes(project: &Project) -> Vec<String> {
+    let plan: Value = serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("JSON");
+    let causes = plan["messages"][0]["causes"].as_array().unwrap_or_else(|| panic!("{plan}")).clone();
+    causes.iter().map(|cause| cause["address"].as_str().expect("an address").to_owned()).collect()
+}
+
+#[test]
+fn members_that_make_no_difference_are_no_cause() {
+    let member = |group: &str, tag: &str| {
+        format!("  {group}: {{tags: [{tag}], members: {{named_users: {{ann: [], bob: []}}}}}}\n")
+    };
+    let push = "scheduled_pushes:\n  p:\n    schedule: {scheduled_time: 2035-04-01T10:00}\n    push: {audience: {or: [{tag: x, group: \
+                one}, {and: [{tag: y, group: two}, {tag: x, group: one}]}]}, device_types: [ios], notification: {alert: Hi}}\n";
+    let base = format!("tag_groups:\n{}{}{push}", member("one", "x"), member("two", "y"));
+    let project = Project::new(&base);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(
+        &base
+            .replacen("ann: []", "ann: [x]", 1)
+            .replace("[y], members: {named_users: {ann: [], bob: []", "[y], members: {named_users: {ann: [], bob: [y]"),
+    );
+    assert_eq!(first_causes(&project), ["tag_groups/one"]);
+    // A segment that makes no difference is none either, beside members that do.
+    let with = |tag: &str| {
+        format!("segments:\n  s: {{criteria: {{tag: {tag}}}}}\n{base}").replace("{tag: y, group: two}", "{segment: s}")
+    };
+    project.write(&with("a"));
+    project.good(&["apply", "--yes"]);
+    project.write(&with("b").replacen("ann: []", "ann: [x]", 1));
+    assert_eq!(first_causes(&project), ["tag_groups/one"]);
+}
+
+#[test]
+fn a_template_that_gives_nothing_else_is_no_cause() {
+    let base = "\
+templates:
+  t:
+    variables: [{key: NAME, name: Name, default_value: there}]
+    push: {notification: {alert: \"Hi {{NAME}}\"}, message: {title: T, body: B}}
+scheduled_pushes:
+  p:
+    schedule: {scheduled_time: 2035-04-01T10:00}
+    push: {audience: {tag: a}, device_types: [ios], template: t, message: {title: Own, body: B}, substitutions: {NAME: you}}
+";
+    let project = Project::new(base);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let edits = [
+        ("title: T,", "title: T2,", "title: Own", "title: Own2", &["scheduled_pushes/p"][..]),
+        ("value: there", "value: friend", "NAME: you", "NAME: all", &["scheduled_pushes/p"]),
+        ("alert: \"Hi", "alert: \"Hello", "title: Own", "title: Own2", &["scheduled_pushes/p", "templates/t"]),
+    ];
+    for (old, new, own, own_new, expected) in edits {
+        assert!(base.contains(old) && base.contains(own), "{old} {own}");
+        project.write(&base.replace(old, new).replace(own, own_new));
+        let mut causes = first_causes(&project);
+        causes.sort();
+        assert_eq!(causes, expected, "{old} becomes {new}");
+    }
+    // It says so too if the push itself stays.
+    project.write(&base.replace("alert: \"Hi", "alert: \"Hello"));
+    assert_eq!(first_causes(&project), ["templates/t"]);
+}
+
+#[test]
+fn an_earlier_version_that_makes_no_difference_is_no_cause() {
+    let base = "\
+segments:
+  a: {criteria: {tag: x}}
+  b: {criteria: {tag: y}}
+scheduled_pushes:
+  p:
+    schedule: {scheduled_time: 2035-04-01T10:00}
+    push: {audience: {or: [{segment: a}, {and: [{segment: b}, {segment: a}]}]}, device_types: [ios], notification: {alert: Hi}}
+";
+    let project = Project::documented(base);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let other = base.replace("tag: y", "tag: z");
+    project.write(&other);
+    project.good(&["apply", "--yes", "--only", "segments/b"]);
+    project.write(&other.replace("{tag: x}", "{or: [{tag: x}, {tag: w}]}"));
+    let causes = first_causes(&project);
+    assert!(causes.contains(&"segments/a".to_owned()) && !causes.contains(&"segments/b".to_owned()), "{causes:?}");
+}
+
+#[test]
+fn a_new_message_that_is_left_out_is_not_named() {
+    let project = Project::new(LISTS);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let next = LISTS.replace("[US, CA]", "[US, CA, MX]");
+    let push = next.split_once("scheduled_pushes:\n").expect("pushes").1.replace("  p:", "  q:");
+    project.write(&format!("{next}{push}"));
+    let plan = project.good(&["plan", "--only", "segments/a", "--format", "json"]).stdout;
+    let plan: Value = serde_json::from_str(&plan).expect("JSON");
+    let named: Vec<&str> = plan["messages"]
+        .as_array()
+        .expect("messages")
+        .iter()
+        .filter_map(|message| message["address"].as_str())
+        .collect();
+    assert_eq!(named, ["scheduled_pushes/p"]);
 }

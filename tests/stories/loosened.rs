@@ -1,7 +1,7 @@
 //! A guard that a change loosens is named at the top of its plan, with what it now lets through.
 
 use pushplan_testing::{Project, says};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const BASE: &str = "\
 segments:
@@ -116,7 +116,15 @@ fn a_setting_that_is_loosened_alone_is_named_although_nothing_else_changes() {
     project.folder.write("pushplan.toml", toml.replace("max_deletes = 3", "max_deletes = 30"));
     let words = "max_deletes is now 30, was 3: one plan may delete 30 things";
     let text = project.good(&["plan"]).stdout;
-    says(&text, &["No message changes. 1 guard was loosened.", "LOOSENED   target local", words, "No changes."]);
+    says(
+        &text,
+        &[
+            "No message changes. 1 guard was loosened, with no effect on this plan.",
+            "LOOSENED   target local",
+            words,
+            "No changes.",
+        ],
+    );
     for format in ["markdown", "html"] {
         says(&project.good(&["plan", "--format", format]).stdout, &["LOOSENED", words]);
     }
@@ -125,4 +133,88 @@ fn a_setting_that_is_loosened_alone_is_named_although_nothing_else_changes() {
     project.edit("What is new", "What is next");
     project.good(&["apply", "--yes"]);
     assert_eq!(loosened(&project, &[]), [""; 0]);
+}
+
+/// What each loosened setting of a plan lets through.
+fn through(plan: &str) -> Value {
+    let plan: Value = serde_json::from_str(plan).expect("JSON");
+    let all = plan["loosened"].as_array().expect("a list");
+    all.iter().map(|one| json!([one["setting"], one["lets_through"]])).collect()
+}
+
+#[test]
+fn drift_that_a_change_allows_to_be_reverted_is_named() {
+    let base = "templates:\n  hello: {push: {notification: {alert: Our words}}}\n";
+    let project = Project::with(base, "on_drift = \"stop\"\n");
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let listed = service.get("/api/templates");
+    let id = listed["templates"][0]["template_id"].as_str().or(listed["templates"][0]["id"].as_str()).expect("an id");
+    let body = json!({ "name": "hello", "push": { "notification": { "alert": "Their words" } } });
+    service.post(&format!("/api/templates/{id}"), &body);
+    says(&project.refused(&[]).stdout, &["Apply refuses this plan: 1 thing changed on the service"]);
+    let toml = project.folder.read("pushplan.toml");
+    project.folder.write("pushplan.toml", toml.replace("on_drift = \"stop\"", "on_drift = \"overwrite\""));
+    let plan = project.good(&["plan", "--format", "json"]).stdout;
+    assert_eq!(through(&plan), json!([["on_drift", ["templates/hello"]]]));
+    for format in ["text", "markdown", "html"] {
+        let told = project.good(&["plan", "--format", format]).stdout;
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        says(
+            &told,
+            &["1 guard was loosened and lets through templates/hello.", "undone; that lets through templates/hello"],
+        );
+    }
+    // A person who asks for the stricter setting is still refused.
+    let plan = project.refused(&["--on-drift", "stop", "--format", "json"]).stdout;
+    assert_eq!(through(&plan), json!([["on_drift", []]]));
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.get("/api/templates")["templates"][0]["push"]["notification"]["alert"], "Our words");
+}
+
+#[test]
+fn a_protection_that_is_lifted_holds_until_that_is_applied() {
+    let base = "segments:\n  a: {criteria: {tag: a}, lifecycle: {protect: true}}\n";
+    let project = Project::documented(base);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let lifted = base.replace("protect: true", "protect: false");
+    project.write(&lifted.replace("tag: a", "tag: b"));
+    let told = project.refused(&[]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    says(&told, &["Apply refuses this plan: segments/a is protected and would be deleted or replaced"]);
+    says(&told, &["protect is now false: it can be deleted; this takes effect after this apply"]);
+    assert!(!told.contains("lets through"), "{told}");
+    let plan = project.refused(&["--format", "json"]).stdout;
+    assert_eq!(through(&plan), json!([["lifecycle.protect", []]]));
+    assert_eq!(project.run(&["apply", "--yes"]).code, 7);
+    project.write(&lifted);
+    project.good(&["apply", "--yes"]);
+    project.write(&lifted.replace("tag: a", "tag: b"));
+    assert_eq!(through(&project.good(&["plan", "--format", "json"]).stdout), json!([]));
+    project.good(&["apply", "--yes"]);
+}
+
+#[test]
+fn what_a_change_allows_to_be_pruned_is_named() {
+    let base = "segments:\n  a: {criteria: {tag: a}}\n";
+    let project = Project::with(base, "prune = {}\n");
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    service.segment("Other", "other");
+    service.segment("Legacy", "legacy");
+    let toml = project.folder.read("pushplan.toml");
+    assert_eq!(through(&project.good(&["plan", "--format", "json"]).stdout), json!([]));
+    project.folder.write("pushplan.toml", toml.replace("prune = {}", "prune = {segments = true, templates = true}"));
+    let plan = project.good(&["plan", "--format", "json"]).stdout;
+    assert_eq!(through(&plan), json!([["prune", ["segments/legacy", "segments/other"]]]));
+    for format in ["text", "markdown", "html"] {
+        let told = project.good(&["plan", "--format", format]).stdout;
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        says(&told, &["1 guard was loosened and lets through segments/legacy and segments/other."]);
+    }
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["a"]);
+    // What was pruned before is no news.
+    service.segment("Third", "third");
+    assert_eq!(through(&project.good(&["plan", "--format", "json"]).stdout), json!([]));
 }

@@ -15,6 +15,7 @@ use pushplan_model::kinds::remote::to_come;
 use pushplan_model::nouns::level::Level;
 use pushplan_model::nouns::on_drift::OnDrift;
 use pushplan_model::text;
+use pushplan_project::check::SoftenedFinding;
 
 use crate::arrange::{arrange, choose};
 use crate::compare::{self, Situation, Unit, compare};
@@ -86,6 +87,8 @@ pub struct Rules<'r> {
     /// The safety settings of the files, and where those of the target stand. Without them, the review leaves safety settings out.
     pub safeguards: Option<&'r Safeguards>,
     pub settings_at: Option<&'r DeclaredAt>,
+    /// The findings that these settings turned off or made warnings. Without them, nobody knows.
+    pub softened: Option<&'r BTreeSet<SoftenedFinding>>,
     /// Places of resources that are applied in parts.
     pub composites: &'r BTreeMap<Address, DeclaredAt>,
     /// Whether lost creates are searched for. Only the simulation turns this off.
@@ -127,6 +130,7 @@ impl Rules<'static> {
             allow_older: false,
             safeguards: None,
             settings_at: None,
+            softened: None,
             composites: &NO_COMPOSITES,
             adopt: true,
             own_only: true,
@@ -211,7 +215,7 @@ pub fn plan(aligned: &Aligned, live: &Live, rules: &Rules, now: Timestamp) -> Re
     let mut plan =
         Plan { told, on_drift, basis, ..Plan::new(about, changes, steps, left_out.into_iter().collect(), now) };
     if rules.safeguards.is_some() && applies_files(rules) {
-        guard::let_through(&mut plan, ledger.safeguards.as_ref(), rules.settings_at);
+        guard::let_through(&mut plan, ledger.safeguards.as_ref(), rules.settings_at, rules.softened);
     }
     Ok(plan)
 }

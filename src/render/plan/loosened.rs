@@ -11,6 +11,9 @@ use crate::text::{all_of, count};
 /// How many rows are shown.
 const SHOWN: usize = 12;
 
+/// That nothing of a plan is let through.
+const NO_EFFECT: &str = "no effect on this plan";
+
 /// How many resources a row names.
 const NAMED: usize = 3;
 
@@ -24,8 +27,18 @@ pub struct GuardRow {
     /// What it is a setting of.
     pub name: String,
     pub words: String,
+    /// What that means for this plan.
+    pub effect: Option<String>,
     /// `all.yaml:2`.
     pub place: Option<String>,
+}
+
+impl GuardRow {
+    /// What changes, and what that means for this plan.
+    pub fn sentence(&self) -> String {
+        let effect = self.effect.as_ref().map(|words| format!("; {words}")).unwrap_or_default();
+        format!("{}{effect}", self.words)
+    }
 }
 
 /// Whether there is a row.
@@ -57,26 +70,28 @@ pub fn rows(view: &PlanView) -> (Vec<GuardRow>, usize) {
         };
         let place = first.place.as_ref().filter(|_| group.len() == 1);
         let place = place.map(|place| format!("{}:{}", place.file, place.line));
-        let effect = effect(group).map(|words| format!("; {words}")).unwrap_or_default();
-        let words = format!("{}{effect}", first.words);
-        GuardRow { label: "LOOSENED", address: one.cloned(), name, words, place }
+        let (words, effect) = (first.words.clone(), effect(group));
+        GuardRow { label: "LOOSENED", address: one.cloned(), name, words, effect, place }
     };
     let tightened = view.plan.told.tightened_quiet.as_ref().map(|quiet| tightened(view, quiet));
     (groups.iter().take(SHOWN).map(row).chain(tightened).collect(), more)
 }
 
 /// What settings of the same kind let through in this plan.
-fn effect(group: &[&Loosened]) -> Option<String> {
-    let through: BTreeSet<&Address> = group.iter().flat_map(|one| &one.lets_through).collect();
-    let them = if group.len() == 1 { "it".to_owned() } else { count(through.len(), "of them") };
+pub fn effect(group: &[&Loosened]) -> Option<String> {
+    let through = let_through(group.iter().copied());
     let number = through.len();
     match (number, group[0].setting.as_str()) {
-        (0, _) => None,
+        (0, "lifecycle.protect") => Some("this takes effect after this apply".to_owned()),
+        (0, _) => group.iter().all(|one| one.lets_through.is_some()).then(|| NO_EFFECT.to_owned()),
         (_, "lifecycle.broadcast") if group.len() == 1 => Some("it now reaches every device".to_owned()),
         (_, "lifecycle.broadcast") => Some(format!("{number} of them now reach every device")),
-        (_, "lifecycle.protect") => Some(format!("this plan deletes or replaces {them}")),
         _ => Some(format!("that lets through {}", named(through.into_iter()))),
     }
+}
+
+fn let_through<'l>(loosened: impl Iterator<Item = &'l Loosened>) -> BTreeSet<&'l Address> {
+    loosened.flat_map(|one| one.lets_through.iter().flatten()).collect()
 }
 
 /// `scheduled_pushes/a, scheduled_pushes/b and 3 more`.
@@ -102,6 +117,7 @@ fn tightened(view: &PlanView, TightenedQuiet { was, place, messages }: &Tightene
         address: None,
         name: format!("target {}", view.plan.target),
         words: format!("quiet_hours is now {now}, was {was}: now in quiet hours: {}", all_of(&names)),
+        effect: None,
         place: place.as_ref().map(|place| format!("{}:{}", place.file, place.line)),
     }
 }
@@ -110,9 +126,11 @@ fn tightened(view: &PlanView, TightenedQuiet { was, place, messages }: &Tightene
 pub fn sentences(view: &PlanView) -> Vec<String> {
     let told = &view.plan.told;
     let (number, verb) = (told.loosened.len(), if told.loosened.len() == 1 { "was" } else { "were" });
-    let through: BTreeSet<&Address> = told.loosened.iter().flat_map(|one| &one.lets_through).collect();
+    let through = let_through(told.loosened.iter());
+    let is_known = told.loosened.iter().all(|one| one.lets_through.is_some());
     let lets = if number == 1 { "lets" } else { "let" };
     let through = match through.len() {
+        0 if is_known => format!(", with {NO_EFFECT}"),
         0 => String::new(),
         _ => format!(" and {lets} through {}", named(through.into_iter())),
     };

@@ -1,27 +1,22 @@
 //! The messages that change, in rows that every form shows: what, who, when, and because of which change.
 
+mod said;
+
 use std::collections::BTreeSet;
 
-use super::{NextSteps, PlanView, Risk, content, loosened, reach};
+use super::{NextSteps, PlanView, Risk, loosened, reach};
 use crate::address::Address;
 use crate::audience::Relation;
-use crate::look::page::{Page, is_page};
 use crate::plan::{Action, Change, DeclaredAt};
 use crate::render::layout::Paint;
-use crate::review::prose::{self, Piece};
-use crate::review::{EACH_DEVICE, FieldChange, MessageCause, MessageChange, MessageClass, MessageFate, MessageGroup};
-use crate::text::{all_of, count, quoted, short};
+use crate::review::prose::Piece;
+use crate::review::{EACH_DEVICE, MessageCause, MessageChange, MessageClass, MessageFate, MessageGroup};
+use crate::text::{all_of, count, short};
 use crate::timing::Times;
 use crate::timing::words;
 
 /// What a message changes because of if its own audience is edited.
 const OWN_AUDIENCE: &str = "changes its own audience";
-/// How much of a text stands in a row.
-const TEXT: usize = 120;
-/// How many fields beside the text stand in a row.
-const FIELDS: usize = 3;
-/// How much of a page stands beside a change of its words.
-const BESIDE: usize = 30;
 /// How many senders of one row are named.
 const NAMED: usize = 3;
 /// How many changes are named that concern no message.
@@ -112,6 +107,13 @@ impl MessageRow {
 
 /// The sentences that say what is at stake, each with its colour: also that the plan would be refused.
 pub fn verdict(view: &PlanView, ahead: Option<&NextSteps>) -> Vec<(String, Paint)> {
+    let mut out = at_stake(view);
+    out.extend(safety(view, ahead).into_iter().map(|words| (words, Paint::Danger)));
+    out
+}
+
+/// What changes for people.
+fn at_stake(view: &PlanView) -> Vec<(String, Paint)> {
     let said = view.review.verdict();
     let mut out: Vec<(String, Paint)> = said
         .iter()
@@ -120,9 +122,22 @@ pub fn verdict(view: &PlanView, ahead: Option<&NextSteps>) -> Vec<(String, Paint
     if out.is_empty() {
         out.push(("No message changes.".to_owned(), Paint::Strong));
     }
-    out.extend(loosened::sentences(view).into_iter().map(|words| (format!("{words}."), Paint::Danger)));
-    out.extend(ahead.and_then(NextSteps::refusal).map(|words| (words, Paint::Danger)));
     out
+}
+
+/// Which guards are loosened, and that the plan would be refused.
+pub fn safety(view: &PlanView, ahead: Option<&NextSteps>) -> Vec<String> {
+    let guards = loosened::sentences(view).into_iter().map(|words| format!("{words}."));
+    guards.chain(ahead.and_then(NextSteps::refusal)).collect()
+}
+
+/// The verdict in a limited number of characters. That the plan would be refused is never cut.
+pub fn short_verdict(view: &PlanView, ahead: Option<&NextSteps>, most: usize) -> String {
+    let safety = safety(view, ahead).join(" ");
+    let at_stake: Vec<String> = at_stake(view).into_iter().map(|(words, _)| words).collect();
+    let room = most.saturating_sub(safety.chars().count() + 1).max(most / 3);
+    let whole = format!("{} {safety}", short(&at_stake.join(" "), room));
+    whole.trim_end().to_owned()
 }
 
 /// The changes that concern no message: `Other changes: segments/vip and templates/old.`
@@ -185,7 +200,7 @@ fn row(view: &PlanView, group: &MessageGroup) -> MessageRow {
         address: (is_ours && !many).then(|| message.address.clone()),
         part: if many { Some(names()) } else { part(group) },
         when: if many { when_of_many(group) } else { when(message) },
-        text: text(group),
+        text: said::text(group),
         who: who(group),
         reach: reach::of_group(view.plan, group),
         quiet: quiet(group),
@@ -247,90 +262,6 @@ fn when(message: &MessageChange) -> Option<String> {
     let more = message.times.len() - 1;
     let more = if more > 0 { format!("; {}", count(more, "other time")) } else { String::new() };
     Some(format!("{}{more}", told(first)))
-}
-
-/// What it says: the words that change, or all of it.
-fn text(group: &MessageGroup) -> Vec<Piece> {
-    let message = group.first;
-    let (old, new) = (message.text.old.as_deref(), message.text.new.as_deref());
-    let whole = |text: &str| quoted(&short(&crate::render::one_line(text.trim()), TEXT));
-    match (old, new) {
-        (Some(old), Some(new)) if message.text.is_changed && old != new => {
-            let mut pieces = match prose::words(old, new) {
-                Some(pieces) if old.len().max(new.len()) <= 2 * TEXT => pieces,
-                _ => vec![Piece::Goes(whole(old)), Piece::Same(" ".to_owned()), Piece::Comes(whole(new))],
-            };
-            pieces.extend(changed_fields(message));
-            pieces
-        }
-        // Each of several says something else.
-        _ if group.messages.iter().any(|other| other.text.new != message.text.new) => {
-            let mut pieces = changed_fields(message);
-            if let Some(Piece::Same(first)) = pieces.first_mut() {
-                *first = first.trim_start_matches("; ").to_owned();
-            }
-            pieces
-        }
-        (_, Some(text)) | (Some(text), None) if !text.trim().is_empty() => {
-            let mut pieces = vec![Piece::Same(whole(text))];
-            pieces.extend(changed_fields(message));
-            pieces
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// What changes beside the text.
-fn changed_fields(message: &MessageChange) -> Vec<Piece> {
-    let fields = &message.text.fields;
-    let mut pieces: Vec<Piece> = fields.iter().take(FIELDS).flat_map(changed_field).collect();
-    if let more @ 1.. = fields.len().saturating_sub(FIELDS) {
-        pieces.push(Piece::Same(format!("; {}", count(more, "other field"))));
-    }
-    pieces
-}
-
-/// A field that changes: `; actions.open.content: `, and its old and new value.
-fn changed_field(FieldChange { path, old, new }: &FieldChange) -> Vec<Piece> {
-    if let Some((old, new)) = old.as_deref().zip(new.as_deref()).filter(|(old, new)| is_page(old) && is_page(new)) {
-        let pieces = changed_page(path, &Page::of(old), &Page::of(new));
-        if !pieces.is_empty() {
-            return pieces;
-        }
-    }
-    let whole = |text: &str| short(&crate::render::one_line(text.trim()), TEXT);
-    let mut pieces = vec![Piece::Same(format!("; {path}: "))];
-    pieces.extend(old.as_ref().map(|old| Piece::Goes(whole(old))));
-    pieces.extend((old.is_some() && new.is_some()).then(|| Piece::Same(" ".to_owned())));
-    pieces.extend(new.as_ref().map(|new| Piece::Comes(whole(new))));
-    pieces
-}
-
-/// A page that changes: its words, and each link with the one that takes its place.
-fn changed_page(path: &str, old: &Page, new: &Page) -> Vec<Piece> {
-    let [was, is] = [old, new].map(|page| page.text.replace('\n', " / "));
-    let mut pieces = Vec::new();
-    if was != is {
-        pieces.push(Piece::Same(format!("; {path}: ")));
-        pieces.extend(match prose::words(&was, &is) {
-            Some(words) => prose::around(words, BESIDE),
-            None => {
-                let (goes, comes) = (Piece::Goes(short(&was, TEXT)), Piece::Comes(short(&is, TEXT)));
-                vec![goes, Piece::Same(" ".to_owned()), comes]
-            }
-        });
-    }
-    let links = content::replaced(&old.links, &new.links);
-    for (number, (old, new)) in links.iter().take(FIELDS).enumerate() {
-        pieces.push(Piece::Same(if number == 0 { format!("; {path} links: ") } else { ", ".to_owned() }));
-        pieces.extend(old.map(|old| Piece::Goes(short(old, TEXT))));
-        pieces.extend((old.is_some() && new.is_some()).then(|| Piece::Same(" -> ".to_owned())));
-        pieces.extend(new.map(|new| Piece::Comes(short(new, TEXT))));
-    }
-    if links.len() > FIELDS {
-        pieces.push(Piece::Same(format!(" and {}", count(links.len() - FIELDS, "other link"))));
-    }
-    pieces
 }
 
 fn who(group: &MessageGroup) -> Vec<(WhoMark, String)> {

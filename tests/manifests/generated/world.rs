@@ -17,7 +17,7 @@ use pushplan::ledger::{Chain, Ledger, Log};
 use pushplan::live::{Look, Proof};
 use pushplan::manifest::{self, Input, InputSource, Manifests, Project};
 use pushplan::nouns::level::Level;
-use pushplan::plan::{Action, Change, Plan};
+use pushplan::plan::{Action, Change, Choice, Plan};
 use pushplan::planner::{self, Aligned, Rules};
 use pushplan::service::{self, Running, Settings};
 use pushplan::source::Sources;
@@ -82,6 +82,10 @@ impl World {
     }
 
     async fn plan(&self, units: &BTreeMap<Address, Unit>) -> (Plan, Ledger) {
+        self.plan_of(units, &Choice::default()).await
+    }
+
+    async fn plan_of(&self, units: &BTreeMap<Address, Unit>, choice: &Choice) -> (Plan, Ledger) {
         let log = self.log();
         let ledger = Ledger::replay(log.read(0).await.expect("a ledger"));
         let desired = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
@@ -102,14 +106,18 @@ impl World {
         };
         let live = fetch(&self.reading, look, &|_| {}).await.unwrap_or_else(|failure| panic!("{failure}"));
         let position = log.position().await.expect("a place");
-        let rules = Rules { origin, position, ..Rules::new("local", level) };
+        let rules = Rules { origin, position, choice: choice.clone(), ..Rules::new("local", level) };
         let plan = planner::plan(&Aligned::new(units, &ledger), &live, &rules, Timestamp::now()).expect("a plan");
         (plan, ledger)
     }
 
     async fn apply(&self, units: &BTreeMap<Address, Unit>) -> Report {
+        self.apply_of(units, &Choice::default()).await
+    }
+
+    async fn apply_of(&self, units: &BTreeMap<Address, Unit>, choice: &Choice) -> Report {
         units.iter().for_each(|(address, unit)| is_made_alike(address, unit));
-        let (plan, ledger) = self.plan(units).await;
+        let (plan, ledger) = self.plan_of(units, choice).await;
         drive(plan, &ledger, Applying::new("run", "ada"), &self.writing, &self.log(), pending(), &mut |_| ()).await.0
     }
 
@@ -153,13 +161,23 @@ impl World {
 
     /// The plan of a project.
     pub async fn planned(&self, project: &str) -> Plan {
-        self.plan(&declared(project)).await.0
+        self.planned_of(project, &Choice::default()).await
+    }
+
+    /// The plan of a part of a project.
+    pub async fn planned_of(&self, project: &str, choice: &Choice) -> Plan {
+        self.plan_of(&declared(project), choice).await.0
     }
 
     /// Applies a project.
     pub async fn applied(&self, project: &str) {
-        let report = self.apply(&declared(project)).await;
-        assert_eq!(report.ending, Ending::Done, "{report:#?}\n{project}");
+        self.applied_of(project, &Choice::default()).await;
+    }
+
+    /// Applies a part of a project.
+    pub async fn applied_of(&self, project: &str, choice: &Choice) {
+        let report = self.apply_of(&declared(project), choice).await;
+        assert_eq!(report.ending, Ending::Done, "{report:#?}\n{choice:?}\n{project}");
     }
 
     /// The ids of all segments of the service, by their names.

@@ -8,15 +8,17 @@ use pushplan_testing::Dice;
 use serde_json::{Value, json};
 
 use super::Recipients;
-use super::projects::{COUNTRIES, Draft, LISTS, OWNED, PLANS, TAGS, TIERS, USERS};
+use super::projects::{
+    COUNTRIES, DEVICES_ALONE, DEVICES_AND_TILLS, Draft, LISTS, OWNED, PLANS, TAGS, TIERS, TILL_CHUNK, USERS,
+};
 use crate::generated::world::World;
 
 /// How many devices there are, and how many of them an answer names.
 const DEVICES: usize = 600;
 const NAMED: usize = 100;
 
-/// Audiences of messages, and tags that trigger pipelines, by their addresses.
-pub type Audiences = BTreeMap<String, Value>;
+/// Audiences of messages, each with the kinds of device that it goes to, and tags that trigger pipelines, by their addresses.
+pub type Audiences = BTreeMap<String, (Value, Vec<&'static str>)>;
 pub type Triggers = BTreeMap<String, &'static str>;
 
 pub struct Population {
@@ -56,29 +58,34 @@ impl Population {
         body["count"].as_u64().unwrap_or_else(|| panic!("{asked}: {body}"))
     }
 
-    /// How many devices there are of the kinds that the messages go to.
-    pub fn ios_and_android(&self) -> usize {
-        self.ios_and_android
+    /// How many devices there are of the kinds that each message goes to.
+    pub fn all(&self, draft: &Draft) -> impl Fn(&str) -> usize {
+        move |address| self.ios_and_android + if draft.is_to_tills(address) { draft.tills() } else { 0 }
     }
 
     /// Who gets each message of a project, as the service has it.
     pub async fn recipients(&self, world: &World, draft: &Draft) -> Recipients {
         let ids = world.segment_ids().await;
         let messages = draft.messages().into_iter();
-        let messages = messages.map(|(address, audience)| (address, with_ids(&audience, &ids))).collect();
+        let messages = messages.map(|(address, audience)| {
+            let devices = devices_of(draft, &address);
+            (address, (with_ids(&audience, &ids), devices))
+        });
+        let messages = messages.collect();
         self.recipients_of(messages, draft.triggers().collect()).await
     }
 
     /// Who gets each of some messages, whose audiences name no segments of the project, and what triggers some pipelines.
     pub async fn recipients_of(&self, messages: Audiences, triggers: Triggers) -> Recipients {
         let mut found = Recipients::new();
-        for (address, audience) in messages {
+        for (address, (audience, device_types)) in messages {
             let mut devices = BTreeSet::new();
             // An answer names a hundred devices, so that it is asked for each hundred.
-            for chunk in 0..DEVICES / NAMED {
+            let chunks = (0..DEVICES / NAMED).map(|chunk| format!("chunk-{chunk}")).chain([TILL_CHUNK.to_owned()]);
+            for chunk in chunks {
                 let asked = json!({
-                    "audience": { "AND": [audience, { "tag": format!("chunk-{chunk}") }] },
-                    "device_types": ["ios", "android"],
+                    "audience": { "AND": [audience, { "tag": chunk }] },
+                    "device_types": device_types,
                 });
                 let url = format!("{}/local/audience", self.origin);
                 let answer = self.client.post(url).json(&asked).send().await.expect("an answer");
@@ -93,6 +100,11 @@ impl Population {
         found.extend(triggers.into_iter().map(|(address, tag)| (address, BTreeSet::from([format!("added {tag}")]))));
         found
     }
+}
+
+/// The kinds of device that a message of a project goes to.
+pub fn devices_of(draft: &Draft, address: &str) -> Vec<&'static str> {
+    if draft.is_to_tills(address) { DEVICES_AND_TILLS.to_vec() } else { DEVICES_ALONE.to_vec() }
 }
 
 /// The channel list of a service, in one page.
@@ -116,7 +128,8 @@ fn device(number: usize, dice: &mut Dice) -> Value {
     if dice.below(4) > 0 {
         device["attributes"] = json!({ "spent": 5 * dice.below(11), "plan": dice.pick(&PLANS) });
     }
-    if dice.below(2) == 0 {
+    // A plan does not take over tags that a channel has already.
+    if number >= OWNED && dice.below(2) == 0 {
         device["tags"]["tier"] = json!([dice.pick(&TIERS)]);
     }
     if dice.below(3) == 0 {

@@ -16,6 +16,13 @@ pub const PLANS: [&str; 4] = ["basic", "pro", "pro-plus", "plus"];
 pub const USERS: usize = 5;
 pub const OWNED: usize = 20;
 
+/// How many tills a project can have, and the tag that all of them have.
+const TILLS: usize = 4;
+pub const TILL_CHUNK: &str = "chunk-tills";
+/// The kinds of device that messages go to, without tills and with them.
+pub const DEVICES_ALONE: [&str; 2] = ["ios", "android"];
+pub const DEVICES_AND_TILLS: [&str; 3] = ["ios", "android", "open::pos"];
+
 /// A project. Its segments name only earlier ones.
 #[derive(Clone, Debug)]
 pub struct Draft {
@@ -32,6 +39,12 @@ pub struct Draft {
     tiers: BTreeMap<usize, BTreeSet<&'static str>>,
     /// The named users of some channels, both by their numbers.
     owners: BTreeMap<usize, usize>,
+    /// The tiers of channels, by their numbers.
+    channel_tiers: BTreeMap<usize, BTreeSet<&'static str>>,
+    /// The tags of tills, which are open channels, by their numbers.
+    tills: BTreeMap<usize, BTreeSet<&'static str>>,
+    /// The pushes that go to tills as well.
+    to_tills: BTreeSet<String>,
     next: usize,
 }
 
@@ -45,6 +58,9 @@ impl Draft {
             pipelines: BTreeMap::from([("welcome".to_owned(), ("buyer", "Welcome".to_owned()))]),
             tiers: BTreeMap::new(),
             owners: BTreeMap::new(),
+            channel_tiers: BTreeMap::new(),
+            tills: BTreeMap::from([(0, BTreeSet::from(["buyer"])), (1, BTreeSet::new())]),
+            to_tills: BTreeSet::new(),
             next: 0,
         };
         for number in 0..5 {
@@ -65,7 +81,11 @@ impl Draft {
             0 => Err(dice.below(self.templates.len())),
             _ => Ok(format!("Text {}", self.next)),
         };
-        self.pushes.insert(format!("push-{}", self.next), (audience, text));
+        let key = format!("push-{}", self.next);
+        if dice.below(3) == 0 {
+            self.to_tills.insert(key.clone());
+        }
+        self.pushes.insert(key, (audience, text));
         self.next += 1;
     }
 
@@ -75,7 +95,22 @@ impl Draft {
         for _ in 0..=dice.below(2) {
             let names: Vec<String> = next.pushes.keys().cloned().collect();
             let push = dice.pick(&names).clone();
-            match dice.below(20) {
+            match dice.below(24) {
+                20 | 21 => {
+                    let tags = next.tills.entry(dice.below(TILLS)).or_default();
+                    let tag = *dice.pick(&TAGS);
+                    if !tags.remove(tag) {
+                        tags.insert(tag);
+                    }
+                }
+                22 => drop(next.tills.remove(&dice.below(TILLS))),
+                23 => {
+                    let (channel, tier) = (dice.below(OWNED), *dice.pick(&TIERS));
+                    let tiers = next.channel_tiers.entry(channel).or_default();
+                    if !tiers.remove(tier) {
+                        tiers.insert(tier);
+                    }
+                }
                 18 | 19 => {
                     let (number, kind) = (next.next, dice.below(4));
                     next.experiments.entry("trial".to_owned()).and_modify(|(audience, texts)| match kind {
@@ -144,6 +179,59 @@ impl Draft {
         next
     }
 
+    /// Some addresses of this project.
+    pub fn some_addresses(&self, dice: &mut Dice) -> Vec<String> {
+        let segments = (0..self.segments.len()).map(|number| format!("segments/s{number}"));
+        let templates = (0..self.templates.len()).map(|number| format!("templates/t{number}"));
+        let pushes = self.pushes.keys().map(|key| format!("scheduled_pushes/{key}"));
+        let tills = self.tills.keys().map(|number| format!("open_channels/till-{number}"));
+        let pipelines = self.pipelines.keys().map(|key| format!("pipelines/{key}"));
+        let others = pipelines.chain(["experiments/trial".to_owned()]);
+        // Segments change most of what people get.
+        let all = segments.clone().chain(segments).chain(templates).chain(pushes).chain(tills).chain(others);
+        let all: Vec<String> = all.collect();
+        (0..=dice.below(2)).map(|_| dice.pick(&all).clone()).collect()
+    }
+
+    /// This project with some resources as another one has them.
+    pub fn with_parts_of(&self, other: &Self, addresses: &[String]) -> Self {
+        let mut mixed = self.clone();
+        for address in addresses {
+            let (kind, key) = address.split_once('/').expect("an address");
+            let number =
+                || key.trim_start_matches(|sign: char| !sign.is_ascii_digit()).parse::<usize>().expect("a number");
+            match kind {
+                "segments" => mixed.segments[number()] = other.segments[number()].clone(),
+                "templates" => mixed.templates[number()] = other.templates[number()].clone(),
+                "scheduled_pushes" => {
+                    take(&mut mixed.pushes, &other.pushes, &key.to_owned());
+                    if other.to_tills.contains(key) {
+                        mixed.to_tills.insert(key.to_owned());
+                    }
+                }
+                "experiments" => take(&mut mixed.experiments, &other.experiments, &key.to_owned()),
+                "pipelines" => take(&mut mixed.pipelines, &other.pipelines, &key.to_owned()),
+                _ => take(&mut mixed.tills, &other.tills, &number()),
+            }
+        }
+        mixed
+    }
+
+    /// Whether a message goes to tills as well.
+    pub fn is_to_tills(&self, address: &str) -> bool {
+        address.split_once('/').is_some_and(|(_, key)| self.to_tills.contains(key))
+    }
+
+    /// Whether it has a till that another project does not have.
+    pub fn has_new_tills(&self, other: &Self) -> bool {
+        self.tills.keys().any(|number| !other.tills.contains_key(number))
+    }
+
+    /// How many tills there are.
+    pub fn tills(&self) -> usize {
+        self.tills.len()
+    }
+
     /// The address and the audience of each message that is sent at a time.
     pub fn messages(&self) -> Vec<(String, Value)> {
         let pushes = self.pushes.iter().map(|(key, (audience, _))| (format!("scheduled_pushes/{key}"), audience));
@@ -198,7 +286,10 @@ impl Draft {
             .map(|(number, text)| (format!("t{number}"), json!({ "push": { "notification": { "alert": text } } })))
             .collect();
         let push = |(key, (audience, text)): (&String, &(Value, Result<String, usize>))| {
-            let mut push = json!({ "audience": audience, "device_types": ["ios", "android"] });
+            let mut push = json!({ "audience": audience, "device_types": DEVICES_ALONE });
+            if self.to_tills.contains(key) {
+                push["device_types"] = json!(DEVICES_AND_TILLS);
+            }
             match text {
                 Ok(text) => push["notification"] = json!({ "alert": text }),
                 Err(template) => push["template"] = format!("t{template}").into(),
@@ -232,7 +323,17 @@ impl Draft {
         }
         let users: BTreeMap<String, Value> =
             users.into_iter().map(|(user, channels)| (user, json!({ "channels": channels }))).collect();
-        let groups = json!({ "tier": { "tags": TIERS, "members": { "named_users": tiers } } });
+        let channels: BTreeMap<String, &BTreeSet<&str>> =
+            self.channel_tiers.iter().map(|(channel, tiers)| (format!("d-{channel}"), tiers)).collect();
+        let members = json!({ "named_users": tiers, "ios_channels": channels });
+        let groups = json!({ "tier": { "tags": TIERS, "members": members } });
+        let till = |(number, tags): (&usize, &BTreeSet<&'static str>)| {
+            let tags: Vec<&str> = tags.iter().copied().chain([TILL_CHUNK]).collect();
+            let open = json!({ "open_platform_name": "pos" });
+            let till = json!({ "address": format!("till-{number}"), "open": open, "opt_in": true, "tags": tags });
+            (format!("till-{number}"), till)
+        };
+        let tills: BTreeMap<String, Value> = self.tills.iter().map(till).collect();
         json!({
             "segments": segments,
             "templates": templates,
@@ -241,8 +342,17 @@ impl Draft {
             "experiments": experiments,
             "tag_groups": groups,
             "named_users": users,
+            "open_channels": tills,
         })
         .to_string()
+    }
+}
+
+/// Makes an entry what it is in another map.
+fn take<K: Ord + Clone, V: Clone>(all: &mut BTreeMap<K, V>, other: &BTreeMap<K, V>, key: &K) {
+    match other.get(key) {
+        Some(value) => drop(all.insert(key.clone(), value.clone())),
+        None => drop(all.remove(key)),
     }
 }
 

@@ -69,7 +69,10 @@ fn a_broadcast_that_is_allowed_and_not_used_lets_nothing_through() {
     scene.edit("messages.yaml", "{protect: true}", "{protect: true, broadcast: true}");
     scene.edit("messages.yaml", "alert: Lunch", "alert: Dinner");
     let (text, document) = told(&scene);
-    assert!(text.contains("1 guard was loosened.") && !text.contains("it now reaches"), "{text}");
+    assert!(
+        text.contains("1 guard was loosened, with no effect on this plan.") && !text.contains("it now reaches"),
+        "{text}"
+    );
     assert_eq!(through(&document), json!([["lifecycle.broadcast", []]]));
 }
 
@@ -142,4 +145,100 @@ fn quiet_hours_that_are_tightened_name_the_messages_in_them_in_every_form() {
         text.starts_with("No message changes. 2 messages are now in quiet hours: quiet_hours was tightened."),
         "{text}"
     );
+}
+
+#[test]
+fn a_setting_that_is_loosened_and_lets_nothing_through_says_so() {
+    let mut scene = shop();
+    scene.edit("pushplan.toml", "max_deletes = 1", "max_deletes = 9");
+    let (text, document) = told(&scene);
+    assert!(text.starts_with("No message changes. 1 guard was loosened, with no effect on this plan."), "{text}");
+    assert!(text.contains("one plan may delete 9 things; no effect on this plan (pushplan.toml:"), "{text}");
+    assert_eq!(through(&document), json!([["max_deletes", []]]));
+    assert_eq!(document["loosened"][0]["effect"], "no effect on this plan");
+    for format in ["markdown", "html"] {
+        let page = scene.good(&["plan", "--format", format]).stdout;
+        assert_eq!(page.matches("no effect on this plan").count(), 2, "{page}");
+    }
+    // What tests may be sent to is no matter of one plan.
+    scene.edit("pushplan.toml", "max_deletes = 9", "max_deletes = 1\ntest_sends = true");
+    let (text, document) = told(&scene);
+    assert!(text.contains("1 guard was loosened.") && !text.contains("no effect"), "{text}");
+    assert_eq!(through(&document), json!([["test_sends", null]]));
+}
+
+#[test]
+fn a_check_that_is_turned_off_names_the_messages_that_it_reported() {
+    let mut scene = shop();
+    scene.edit("messages.yaml", "T07:30", "T06:30");
+    scene.apply();
+    scene.edit("pushplan.toml", "[targets.local]", "[checks]\nSC104 = \"off\"\nMS105 = \"off\"\n[targets.local]");
+    let (text, document) = told(&scene);
+    assert!(text.contains("2 guards were loosened and let through scheduled_pushes/early."), "{text}");
+    let row = "SC104 is now off: it is no longer reported (the time is in quiet hours); that lets through scheduled_pushes/early";
+    assert!(text.contains(row), "{text}");
+    assert_eq!(
+        through(&document),
+        json!([["checks.MS105", []], ["checks.SC104", ["scheduled_pushes/early"]]]),
+        "{document}"
+    );
+    assert_eq!(document["loosened"][1]["code"], "SC104");
+    for format in ["markdown", "html"] {
+        let page = scene.good(&["plan", "--format", format]).stdout;
+        assert!(page.contains("that lets through scheduled_pushes/early"), "{page}");
+    }
+}
+
+#[test]
+fn an_exception_for_messages_names_those_that_a_check_reported() {
+    let mut scene = shop();
+    scene.edit("messages.yaml", "T07:30", "T06:30");
+    scene.apply();
+    scene.edit("messages.yaml", "  early:\n", "  early:\n    lifecycle: {allow: [sc104]}\n");
+    scene.edit("messages.yaml", "{protect: true}", "{protect: true, allow: [sc104]}");
+    let (text, document) = told(&scene);
+    assert!(text.contains("LOOSENED 2 scheduled pushes allow: sc104 was added"), "{text}");
+    assert!(text.contains("; that lets through scheduled_pushes/early"), "{text}");
+    let expected = json!([["lifecycle.allow", ["scheduled_pushes/early"]], ["lifecycle.allow", []]]);
+    assert_eq!(through(&document), expected);
+    // The check was off before: nothing more is let through.
+    scene.edit("pushplan.toml", "[targets.local]", "[checks]\nSC104 = \"off\"\n[targets.local]");
+    scene.edit("messages.yaml", "alert: Lunch", "alert: Dinner");
+    scene.apply();
+    scene.edit("messages.yaml", "  late:\n", "  late:\n    lifecycle: {allow: [SC104]}\n");
+    scene.edit("messages.yaml", "T21:30", "T22:30");
+    assert_eq!(through(&told(&scene).1), json!([["lifecycle.allow", []]]));
+}
+
+#[test]
+fn an_error_that_becomes_a_warning_names_the_messages_that_use_it() {
+    let segment = |lifecycle: &str| format!("segments:\n  d: {{criteria: {{ios_version: \"8.3.1\"}}{lifecycle}}}\n");
+    let push = "scheduled_pushes:\n  promo:\n    schedule: {scheduled_time: 2026-12-02T12:00, time_zone: Europe/Paris}\n    push: \
+                {audience: {and: [{segment: d}, {country: FR}]}, device_types: [ios], notification: {alert: Promo}}\n";
+    let used = json!(["scheduled_pushes/promo", "segments/d"]);
+    let mut scene = shop();
+    scene.write("promo.yaml", &format!("{}{push}", segment(", lifecycle: {warn: [AU101]}")));
+    let (text, document) = told(&scene);
+    assert!(text.contains("1 guard was loosened and lets through scheduled_pushes/promo and segments/d."), "{text}");
+    assert_eq!(through(&document), json!([["lifecycle.warn", used]]));
+    scene.write("promo.yaml", &format!("{}{push}", segment("")));
+    scene.edit("pushplan.toml", "[targets.local]", "[checks]\nAU101 = \"warning\"\n[targets.local]");
+    assert_eq!(through(&told(&scene).1), json!([["checks.AU101", used]]));
+}
+
+#[test]
+fn messages_that_may_be_nearer_to_each_other_are_named() {
+    let mut scene = shop();
+    scene.edit("pushplan.toml", "max_deletes = 1", "max_deletes = 1\napart = \"12h\"");
+    scene.edit("messages.yaml", "alert: Lunch", "alert: Dinner");
+    scene.apply();
+    scene.edit("pushplan.toml", "apart = \"12h\"", "apart = \"6h\"");
+    let (text, document) = told(&scene);
+    let stake = "No message changes. 1 guard was loosened and lets through scheduled_pushes/late.";
+    assert!(text.starts_with(stake), "{text}");
+    assert!(text.contains("count as too near to each other; that lets through scheduled_pushes/late"), "{text}");
+    assert_eq!(through(&document), json!([["apart", ["scheduled_pushes/late"]]]));
+    scene.edit("pushplan.toml", "apart = \"6h\"\n", "");
+    let expected = json!([["apart", ["scheduled_pushes/late", "scheduled_pushes/noon"]]]);
+    assert_eq!(through(&told(&scene).1), expected);
 }

@@ -13,3 +13,4 @@ mod reviews;
 mod scene;
 mod texts;
 mod variants;
+mod verdicts;

@@ -196,9 +196,12 @@ fn checked(
     found: Vec<Finding>,
     now: Timestamp,
 ) -> Result<Workspace, NotOpened> {
-    let verdict = project::check_one(&manifests, Some(&name), &desired, found, now);
+    let mut verdict = project::check_one(&manifests, Some(&name), &desired, found, now);
     if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
         return Err(Invalid::found(verdict.findings, manifests));
     }
-    Ok(Workspace::new(root, name, desired, Arc::new(manifests))?)
+    let softened = verdict.softened.remove(&Some(name.clone())).unwrap_or_default();
+    let mut workspace = Workspace::new(root, name, desired, Arc::new(manifests))?;
+    workspace.softened = softened;
+    Ok(workspace)
 }

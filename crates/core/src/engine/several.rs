@@ -1,6 +1,7 @@
 //! Several targets at once. The project is read once and shared; targets are worked on side by side. A target that fails does not
 //! stop the others.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use jiff::Timestamp;
 use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_model::codes::Severity;
 use pushplan_model::cores;
+use pushplan_project::check::SoftenedFinding;
 use pushplan_project::manifest::{Manifests, Project, read_project};
 use tokio::task::JoinSet;
 
@@ -84,11 +86,12 @@ impl TargetSelection {
             return Err(none.into());
         }
         let targets: Vec<Option<&str>> = names.iter().map(|name| Some(name.as_str())).collect();
-        let verdict = project::check(&manifests, &targets, now);
+        let mut verdict = project::check(&manifests, &targets, now);
         if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
             return Err(Invalid::of(manifests, &targets, now));
         }
-        Ok(workspaces(root, names, &Arc::new(manifests))?)
+        let softened = std::mem::take(&mut verdict.softened);
+        Ok(workspaces(root, names, &Arc::new(manifests), &softened)?)
     }
 
     /// Reads the project as far as possible, for all selected targets. Also returns whether all of it could be read.
@@ -97,16 +100,22 @@ impl TargetSelection {
         let manifests = read_project(&root, None);
         let names = self.of(&manifests.project)?.unwrap_or_default();
         let whole = manifests.complete && manifests.findings.iter().all(|it| it.severity != Severity::Error);
-        Ok((workspaces(&root, names, &Arc::new(manifests))?, whole))
+        Ok((workspaces(&root, names, &Arc::new(manifests), &BTreeMap::new())?, whole))
     }
 }
 
 /// Resolves the manifests for each target, side by side.
-fn workspaces(root: &Path, names: Vec<String>, manifests: &Arc<Manifests>) -> Result<Vec<Arc<Workspace>>, Failure> {
+fn workspaces(
+    root: &Path,
+    names: Vec<String>,
+    manifests: &Arc<Manifests>,
+    softened: &BTreeMap<Option<String>, BTreeSet<SoftenedFinding>>,
+) -> Result<Vec<Arc<Workspace>>, Failure> {
     let one = |name: String| {
         let (desired, _) = manifests.resolve(Some(&name));
         let mut workspace = Workspace::new(root, name, desired, manifests.clone())?;
         workspace.is_one_of_many = true;
+        workspace.softened = softened.get(&Some(workspace.target.clone())).cloned().unwrap_or_default();
         Ok(Arc::new(workspace))
     };
     cores::each_if(true, names, one).into_iter().collect()

@@ -24,6 +24,7 @@ use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::on_drift::OnDrift;
 use pushplan_model::nouns::quiet::Quiet;
 use pushplan_model::text::one_line;
+use pushplan_project::check::SoftenedFinding;
 use pushplan_project::manifest::{Desired, Manifests, Target};
 
 use super::target::{self, Opened};
@@ -70,6 +71,8 @@ pub struct Workspace {
     /// The safety settings of its files, and where those of the target stand.
     safeguards: Safeguards,
     settings_at: Option<DeclaredAt>,
+    /// The findings that these settings turned off or made warnings.
+    pub(super) softened: BTreeSet<SoftenedFinding>,
     quiet: Option<Quiet>,
     apart: Option<SignedDuration>,
     pub log: Chain,
@@ -146,6 +149,7 @@ impl Workspace {
             said: OnceLock::new(),
             safeguards,
             settings_at,
+            softened: BTreeSet::new(),
             units,
             composites,
             target: name,

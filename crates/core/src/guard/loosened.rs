@@ -47,10 +47,11 @@ pub fn loosened(
     let of_target = before.map(|before| of_target(before, now)).unwrap_or_default();
     let of_target = of_target.into_iter().map(|(setting, words)| Loosened {
         address: None,
+        code: setting.strip_prefix("checks.").map(str::to_owned),
         setting,
         words,
         place: settings_at.cloned(),
-        lets_through: Vec::new(),
+        lets_through: None,
     });
     let place = |address: &Address| {
         let whole = units.get(address).and_then(|unit| unit.place.clone());
@@ -70,8 +71,12 @@ pub fn loosened(
         };
         for exemption in exemptions.iter().filter(|exemption| !known.contains(exemption)) {
             let (setting, words) = exempt(exemption);
+            let code = match exemption {
+                Exemption::Allow(code) | Exemption::Warn(code) => Some(code.clone()),
+                Exemption::Broadcast | Exemption::Ignore(_) => None,
+            };
             let (address, place) = (Some(address.clone()), place(address));
-            out.push(Loosened { address, setting, words, place, lets_through: Vec::new() });
+            out.push(Loosened { address, setting, code, words, place, lets_through: None });
         }
     }
     let was_protected = |address: &Address| ledger.owned.get(address).is_some_and(|owned| owned.protect);
@@ -82,9 +87,10 @@ pub fn loosened(
     out.extend(unprotected.into_iter().map(|(address, unit)| Loosened {
         address: Some(address),
         setting: "lifecycle.protect".to_owned(),
+        code: None,
         words: "protect is now false: it can be deleted".to_owned(),
         place: unit.place.clone(),
-        lets_through: Vec::new(),
+        lets_through: None,
     }));
     out
 }

@@ -99,13 +99,16 @@ pub struct Loosened {
     pub address: Option<Address>,
     /// `lifecycle.broadcast`, `quiet_hours`.
     pub setting: String,
+    /// The code of the check that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
     /// What changed, and what that is about.
     pub words: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<DeclaredAt>,
-    /// What the setting would have refused or reported before, and does not any more.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lets_through: Vec<Address>,
+    /// What the setting would have refused or reported before, and does not any more. `None` if a plan does not show that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lets_through: Option<Vec<Address>>,
 }
 
 /// Quiet hours that are longer than they were.

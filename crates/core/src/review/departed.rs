@@ -1,4 +1,4 @@
-//! Channels that a plan uninstalls. They get no message any more, whatever an audience says.
+//! Channels that a plan installs or uninstalls. Before and after that, they get no message, whatever an audience says.
 
 use pushplan_model::kinds::{self, Parts, Role, Spec, Whose};
 use pushplan_model::node::At;
@@ -12,71 +12,102 @@ use crate::plan::{Action, Change, Plan};
 const DEEPEST: usize = 60;
 const MOST: usize = 40;
 
-/// A channel that a plan uninstalls.
+/// The fields of a channel that the service derives tags from, and the groups of these.
+const DERIVED: [(&str, &str); 3] =
+    [("locale_country", "ua_locale_country"), ("locale_language", "ua_locale_language"), ("timezone", "timezone")];
+
+/// A channel that a plan installs or uninstalls.
 #[derive(Debug)]
 pub(super) struct Departed<'p> {
     pub whose: Whose,
-    /// The tags that the plan knows it has.
-    tags: Vec<String>,
+    /// The side on which it is there.
+    pub side: Side,
+    /// The tags that the plan knows it has, with their groups.
+    tags: Vec<(Option<&'static str>, String)>,
     pub change: &'p Change,
 }
 
 impl<'p> Departed<'p> {
     pub fn all(plan: &'p Plan) -> Vec<Self> {
-        // One that is replaced has a successor with its tags.
-        let acts = |change: &&Change| change.action == Action::Delete;
         let one = |change: &'p Change| {
             let api = kinds::api(&change.address);
-            let whose = api.departing(start(change), end(change))?;
-            let tags = api.taggings(None, start(change)).into_iter().map(|tagging| tagging.tag).collect();
-            Some(Self { whose, tags, change })
+            // One that is replaced has a successor with its tags.
+            let (side, whole) = match change.action {
+                Action::Delete => (Side::Before, start(change)),
+                Action::Create => (Side::After, end(change)),
+                _ => return None,
+            };
+            let other = if side == Side::Before { end(change) } else { None };
+            let whose = api.departing(whole, other)?;
+            let own = api.taggings(None, whole).into_iter().map(|tagging| (None, tagging.tag));
+            let derived = DERIVED.iter().filter_map(|(field, group)| {
+                let value = whole.and_then(|spec| spec[*field].as_str())?;
+                Some((Some(*group), value.to_owned()))
+            });
+            Some(Self { whose, side, tags: own.chain(derived).collect(), change })
         };
-        plan.changes.iter().filter(acts).filter_map(one).take(MOST).collect()
+        plan.changes.iter().filter_map(one).take(MOST).collect()
+    }
+
+    /// What becomes of it: `uninstalls the open channel till-1`.
+    pub fn words(&self) -> String {
+        let verb = if self.side == Side::Before { "uninstalls" } else { "installs" };
+        format!("{verb} {}", self.whose.who)
+    }
+
+    fn has(&self, Tag { tag, group }: &Tag) -> bool {
+        let group = group.as_ref().map(|group| group.value.as_str());
+        self.tags.iter().any(|(own, name)| *own == group && *name == tag.value)
     }
 }
 
 impl<'p> Review<'p> {
-    /// The channels that the plan uninstalls and that may get the pushes of a change until then.
+    /// The channels that the plan installs or uninstalls and that are in the audience of a change while they are there.
     pub(super) fn departed_from(&self, change: &Change) -> Vec<&Departed<'p>> {
         if self.departed.is_empty() {
             return Vec::new();
         }
         let key = At::new(change.address.key.clone(), Span::NONE);
-        let named = self.of_resource(change, Side::Before, |spec: &dyn Spec| {
-            let mut parts = Parts::new(&key);
-            spec.parts(&mut parts);
-            let own = parts.audiences.iter().find(|audience| audience.role == Role::Push)?;
-            let is_reached = |one: &&Departed| {
-                let device = one.whose.device.as_ref();
-                let is_sent = own.devices.zip(device).is_none_or(|(devices, device)| devices.value.includes(device));
-                is_sent && self.names(&own.selector.value, one, false, DEEPEST)
-            };
-            Some(self.departed.iter().filter(is_reached).collect())
-        });
-        named.flatten().unwrap_or_default()
+        let on = |side: Side| {
+            let named = self.of_resource(change, side, |spec: &dyn Spec| {
+                let mut parts = Parts::new(&key);
+                spec.parts(&mut parts);
+                let own = parts.audiences.iter().find(|audience| audience.role == Role::Push)?;
+                let is_reached = |one: &&Departed| {
+                    let device = one.whose.device.as_ref();
+                    let is_sent =
+                        own.devices.zip(device).is_none_or(|(devices, device)| devices.value.includes(device));
+                    one.side == side && is_sent && self.includes(&own.selector.value, one, DEEPEST)
+                };
+                Some(self.departed.iter().filter(is_reached).collect::<Vec<_>>())
+            });
+            named.flatten().unwrap_or_default()
+        };
+        [Side::Before, Side::After].into_iter().flat_map(on).collect()
     }
 
-    /// Whether an audience includes a channel, a tag of it, or everyone, outside its exclusions.
-    fn names(&self, selector: &Selector, one: &Departed, is_excluding: bool, depth: usize) -> bool {
+    /// Whether an audience includes a channel, as far as the plan knows it.
+    fn includes(&self, selector: &Selector, one: &Departed, depth: usize) -> bool {
         let Some(depth) = depth.checked_sub(1) else { return false };
+        let includes = |member: &At<Selector>| self.includes(&member.value, one, depth);
         match selector {
-            Selector::And(members) | Selector::Or(members) => {
-                members.iter().any(|member| self.names(member, one, is_excluding, depth))
-            }
-            Selector::Not(inner) => self.names(inner, one, !is_excluding, depth),
+            Selector::All => true,
+            Selector::And(members) => members.iter().all(includes),
+            Selector::Or(members) => members.iter().any(includes),
+            Selector::Not(inner) => !includes(inner),
             Selector::Segment(reference) => {
-                let criteria = self.segment(Side::Before, &reference.value);
-                criteria.is_some_and(|criteria| self.names(criteria, one, is_excluding, depth))
+                let criteria = self.segment(one.side, &reference.value);
+                criteria.is_some_and(|criteria| self.includes(criteria, one, depth))
             }
-            Selector::All => !is_excluding,
-            Selector::Tag(Tag { tag, group: None }) => !is_excluding && one.tags.contains(&tag.value),
-            other => !is_excluding && *other == one.whose.selector,
+            Selector::Tag(tag) => one.has(tag),
+            other => *other == one.whose.selector,
         }
     }
 
-    /// The audience of a change without the channels that the plan uninstalls; `None` if it loses none.
+    /// The audience of a change without the channels that are not there on that side; `None` if all are.
     pub(super) fn without_departed(&self, change: &Change, side: Side, selector: &Selector) -> Option<Selector> {
-        let departed = if side == Side::After { self.departed_from(change) } else { Vec::new() };
+        let mut departed = self.departed_from(change);
+        departed.retain(|one| one.side != side);
         let at = |selector: Selector| At::new(selector, Span::NONE);
         let without = |one: &&Departed| at(Selector::Not(Box::new(at(one.whose.selector.clone()))));
         let rest: Vec<At<Selector>> = departed.iter().map(without).collect();

@@ -4,6 +4,7 @@
 mod audience;
 mod causes;
 mod class;
+mod decisive;
 mod details;
 mod groups;
 mod hosts;
@@ -27,7 +28,7 @@ use pushplan_model::nouns::quiet::Quiet;
 use pushplan_model::source::Span;
 use pushplan_project::timing::{Times, has_passed, range};
 
-use super::{Review, Side, after, before};
+use super::{Review, Side, after, before, is_new_and_left_out};
 use crate::plan::{Action, Change, ReachChange};
 
 pub use causes::MessageCause;
@@ -143,7 +144,8 @@ impl Review<'_> {
     /// The messages of one change that are not as before.
     fn of_change(&self, change: &Change) -> Vec<MessageChange> {
         let api = kinds::api(&change.address);
-        let is_still = matches!(change.action, Action::Past | Action::Forget | Action::Adopt);
+        let is_still =
+            matches!(change.action, Action::Past | Action::Forget | Action::Adopt) || is_new_and_left_out(change);
         if !api.speaks() || change.address.part().is_some() || is_still {
             return Vec::new();
         }

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use pushplan_model::address::Address;
 use pushplan_model::kinds::{self, Belonging, Tagging};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{Selector, Tag};
@@ -85,7 +86,9 @@ impl<'p> Regroupings<'p> {
             }
             let api = kinds::api(&change.address);
             let (was, is) = (start(change), end(change));
-            for tagging in api.taggings(was, is) {
+            // A channel that is new is no other than before.
+            let installs = change.action == Action::Create && api.departing(is, None).is_some();
+            for tagging in api.taggings(was, is).into_iter().filter(|_| !installs) {
                 members.entry(tagging.whose.who.clone()).or_default().push((change, tagging));
             }
             channels.extend(api.belonging(was, is).map(|belonging| (change, belonging)));
@@ -183,8 +186,14 @@ impl<'p> Regroupings<'p> {
 
     /// What an audience means after the plan; `None` if that is as it is written.
     pub fn rewritten(&self, selector: &Selector) -> Option<Selector> {
+        self.rewritten_without(selector, None)
+    }
+
+    /// What an audience would mean without what one resource gives or takes.
+    pub fn rewritten_without(&self, selector: &Selector, without: Option<&Address>) -> Option<Selector> {
         let all = |members: &[At<Selector>]| -> Option<Vec<At<Selector>>> {
-            let new: Vec<Option<Selector>> = members.iter().map(|member| self.rewritten(&member.value)).collect();
+            let new: Vec<Option<Selector>> =
+                members.iter().map(|member| self.rewritten_without(&member.value, without)).collect();
             let is_any = new.iter().any(Option::is_some);
             let filled = members.iter().zip(new).map(|(old, new)| new.map_or_else(|| old.clone(), at));
             is_any.then(|| filled.collect())
@@ -192,13 +201,14 @@ impl<'p> Regroupings<'p> {
         match selector {
             Selector::And(members) => all(members).map(Selector::And),
             Selector::Or(members) => all(members).map(Selector::Or),
-            Selector::Not(inner) => self.rewritten(&inner.value).map(not),
+            Selector::Not(inner) => self.rewritten_without(&inner.value, without).map(not),
             _ => {
                 let condition = Condition::of(selector)?;
                 let mut meant = None;
-                for (one, gains) in self.concerning(&condition) {
+                let is_left = |one: &Regrouping| without.is_none_or(|other| one.change.address.resource() != *other);
+                for (one, gains) in self.concerning(&condition).filter(|(one, _)| is_left(one)) {
                     let was = meant.unwrap_or_else(|| selector.clone());
-                    let after = if one.is_after { self.rewritten(&one.whose) } else { None };
+                    let after = if one.is_after { self.rewritten_without(&one.whose, without) } else { None };
                     let whose = after.unwrap_or_else(|| one.whose.clone());
                     meant = Some(match gains {
                         true => Selector::Or(vec![at(was), at(whose)]),

@@ -64,7 +64,7 @@ pub struct Review<'p> {
     regroupings: Regroupings<'p>,
     /// The criteria of segments that mean other people after the plan, because of that.
     regrouped: HashMap<&'p str, At<Selector>>,
-    /// The channels that the plan uninstalls.
+    /// The channels that the plan installs or uninstalls.
     departed: Vec<Departed<'p>>,
     /// By the place of a change in the plan.
     known: All,
@@ -310,6 +310,11 @@ pub fn before(change: &Change) -> Option<&Value> {
 pub fn start(change: &Change) -> Option<&Shared> {
     let remembered = change.ledger.as_ref().filter(|_| change.action != Action::Create);
     change.live.as_ref().or(remembered)
+}
+
+/// Whether a change is new and left out of the plan: it does not come.
+pub(crate) fn is_new_and_left_out(change: &Change) -> bool {
+    change.action == Action::Keep && start(change).is_none()
 }
 
 /// What a change leads to.

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use pushplan_model::kinds::{Segment, of_kind};
+use pushplan_model::audience::{self, Audience, Relation};
+use pushplan_model::kinds::{Parts, Role, Segment, Spec, of_kind};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{SegmentRef, Selector};
+use pushplan_model::source::Span;
 
 use super::{Review, Side};
 use crate::plan::{Change, Reason};
@@ -29,6 +31,25 @@ impl Review<'_> {
         let is_one = side == Side::Before && self.names_outdated(change);
         let refs = change.outdated().filter(|_| is_one)?;
         Some(self.inlined(selector, refs, &mut { MOST }))
+    }
+
+    /// Whether it makes a difference for a message that it points at an earlier version of a segment.
+    pub(super) fn is_decided_by_outdated(&self, change: &Change, key: &str) -> bool {
+        let Some(refs) = change.outdated() else { return true };
+        let own_key = At::new(change.address.key.clone(), Span::NONE);
+        let is_other = self.of_resource(change, Side::Before, |spec: &dyn Spec| {
+            let mut parts = Parts::new(&own_key);
+            spec.parts(&mut parts);
+            let own = parts.audiences.iter().find(|audience| audience.role != Role::Criteria)?;
+            let rest = refs.iter().filter(|(name, _)| **name != *key);
+            let rest: BTreeMap<String, String> = rest.map(|(name, id)| (name.clone(), id.clone())).collect();
+            let [all, rest] = [refs, &rest].map(|refs| {
+                let inlined = self.inlined(&own.selector.value, refs, &mut { MOST });
+                Audience::of(&inlined, |reference| self.segment(Side::Before, reference))
+            });
+            Some(audience::compare(&all, &rest) != Relation::Same)
+        });
+        is_other.flatten().unwrap_or(true)
     }
 
     fn inlined(&self, selector: &Selector, refs: &BTreeMap<String, String>, left: &mut usize) -> Selector {

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use super::fields::partners;
 use super::impact::MessageClass;
-use super::{Review, Side, after, before};
+use super::{Review, Side, after, before, is_new_and_left_out};
 use crate::plan::{Action, Change};
 
 /// The times of a change on both sides.
@@ -200,12 +200,18 @@ impl Review<'_> {
 
     /// The messages of the plan that one person would get shortly after each other, also among those that stay as they are.
     pub fn collisions(&self) -> Collisions {
+        self.collisions_within(self.plan.told.apart_seconds.map_or(timing::APART, SignedDuration::from_secs))
+    }
+
+    /// The messages of the plan that one person would get within some time.
+    pub(crate) fn collisions_within(&self, apart: SignedDuration) -> Collisions {
         let plan = self.plan;
-        let apart = plan.told.apart_seconds.map_or(timing::APART, SignedDuration::from_secs);
         // Most resources send nothing at a time, which their kind tells without reading them.
         let sends = |change: &Change| {
             let runs = after(change).and_then(|spec| kinds::api(&change.address).runs(spec));
-            change.action != Action::Past && runs.and_then(|runs| runs.last).is_some_and(|last| last > plan.made)
+            !is_new_and_left_out(change)
+                && change.action != Action::Past
+                && runs.and_then(|runs| runs.last).is_some_and(|last| last > plan.made)
         };
         // What is half out goes on as it is.
         let side = |change: &Change| match change.rest() {

@@ -28,7 +28,7 @@ use pushplan_model::kinds::Parts;
 
 use crate::manifest::{Declared, Desired, Target};
 
-pub use settings::{Verdict, judge};
+pub use settings::{SoftenedFinding, Verdict, judge};
 
 /// What is checked, and what the checks may know beside it.
 #[derive(Debug)]

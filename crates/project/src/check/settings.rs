@@ -1,7 +1,7 @@
 //! Turning checks off, or changing how much they matter: in the project file, or on one resource.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use pushplan_model::address::Address;
@@ -23,6 +23,19 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// What was turned off in the project file or on its resource.
     pub suppressed: Vec<Finding>,
+    /// What a setting turned off or made a warning, by target.
+    pub softened: BTreeMap<Option<String>, BTreeSet<SoftenedFinding>>,
+}
+
+/// A finding that a setting turned off or made a warning.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SoftenedFinding {
+    /// The name of its code.
+    pub code: &'static str,
+    /// The resource that it is about, if it is about one.
+    pub address: Option<Address>,
+    /// How much it matters if no setting says otherwise.
+    pub usual: Severity,
 }
 
 impl Verdict {
@@ -58,8 +71,14 @@ pub fn judge(
     sources: &Sources,
 ) -> Verdict {
     let mut names: Vec<String> = Vec::new();
-    let mut cases =
-        Cases { project, signs: Signs::new(sources), list: Vec::new(), index: HashMap::new(), weights: HashMap::new() };
+    let mut cases = Cases {
+        project,
+        signs: Signs::new(sources),
+        list: Vec::new(),
+        index: HashMap::new(),
+        weights: HashMap::new(),
+        softened: BTreeMap::new(),
+    };
     for finding in general {
         cases.add(finding, None);
     }
@@ -70,10 +89,10 @@ pub fn judge(
             cases.add(finding, Some((number, &desired)));
         }
     }
-    let Cases { list, index, .. } = cases;
+    let Cases { list, index, softened, .. } = cases;
     // Of a hundred thousand findings, it is many megabytes.
     drop(index);
-    let mut verdict = Verdict { findings: Vec::with_capacity(list.len()), suppressed: Vec::new() };
+    let mut verdict = Verdict { findings: Vec::with_capacity(list.len()), suppressed: Vec::new(), softened };
     for Case { mut finding, targets: some, counts } in list {
         if !counts {
             verdict.suppressed.push(finding);
@@ -131,6 +150,7 @@ struct Cases<'p> {
     index: HashMap<(&'static str, Span, String), usize>,
     /// A project file may list many checks and there may be many findings: each code is looked up once.
     weights: HashMap<(&'static str, Severity), Option<Severity>>,
+    softened: BTreeMap<Option<String>, BTreeSet<SoftenedFinding>>,
 }
 
 impl Cases<'_> {
@@ -147,9 +167,15 @@ impl Cases<'_> {
         let weight = self.weights.entry((finding.code.name, finding.severity));
         let weight = *weight.or_insert_with(|| self.project.weight(finding.code, finding.severity));
         let counts = weight.is_some() && !is_allowed;
-        finding.severity = weight.unwrap_or(finding.severity);
+        let usual = finding.severity;
+        finding.severity = weight.unwrap_or(usual);
         if is_warned {
             finding.severity = Severity::Warning;
+        }
+        if !counts || finding.severity < usual {
+            let name = target.and_then(|(_, desired)| desired.target.clone());
+            let softened = SoftenedFinding { code: finding.code.name, address: finding.address.clone(), usual };
+            self.softened.entry(name).or_default().insert(softened);
         }
         let number = target.filter(|(_, desired)| desired.target.is_some()).map(|(number, _)| number..number + 1);
         match self.index.entry((finding.code.name, finding.at, finding.message.clone())) {

@@ -59,7 +59,7 @@ impl PageReport<'_> {
                                     }
                                     @if let Some(place) = &row.place { " " span.place { (one_line(place)) } }
                                 }
-                                p.out { (one_line(&row.words)) }
+                                p.out { (one_line(&row.sentence())) }
                             }
                         }
                         @if let Some(words) = loosened::more(left) { li.decision.danger { (words) } }

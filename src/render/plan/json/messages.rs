@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::super::PlanView;
 use super::super::facts::written;
+use super::super::loosened;
 use super::people::PeopleOfMessage;
 use super::reach::MessageReach;
 use crate::audience::Relation;
@@ -144,12 +145,17 @@ pub struct LoosenedGuard {
     pub address: Option<String>,
     /// The setting, such as lifecycle.broadcast or quiet_hours.
     pub setting: String,
-    /// What changed, and what it now lets through.
+    /// The code of the check that it is about. Null for other settings.
+    pub code: Option<String>,
+    /// What changed.
     pub words: String,
     pub file: Option<String>,
     pub line: Option<usize>,
-    /// What it would have refused or reported before and now does not.
-    pub lets_through: Vec<String>,
+    /// What it would have refused or reported before and now does not. For a check, the messages that use it too. Null if one plan
+    /// does not show that.
+    pub lets_through: Option<Vec<String>>,
+    /// What that means for this plan, in words. Null if one plan does not show that.
+    pub effect: Option<String>,
 }
 
 /// Quiet hours that are longer than at the last apply, and messages that are in them only by that.
@@ -186,15 +192,21 @@ impl TightenedQuietHours {
 
 impl LoosenedGuard {
     pub fn all(plan: &Plan) -> Vec<Self> {
-        let one = |Loosened { address, setting, words, place, lets_through }: &Loosened| Self {
+        plan.told.loosened.iter().map(Self::of).collect()
+    }
+
+    fn of(loosened: &Loosened) -> Self {
+        let Loosened { address, setting, code, words, place, lets_through } = loosened;
+        Self {
             address: address.as_ref().map(ToString::to_string),
             setting: setting.clone(),
+            code: code.clone(),
             words: words.clone(),
             file: place.as_ref().map(|place| place.file.to_string()),
             line: place.as_ref().map(|place| place.line),
-            lets_through: lets_through.iter().map(ToString::to_string).collect(),
-        };
-        plan.told.loosened.iter().map(one).collect()
+            lets_through: lets_through.as_ref().map(|all| all.iter().map(ToString::to_string).collect()),
+            effect: loosened::effect(&[loosened]),
+        }
     }
 }
 

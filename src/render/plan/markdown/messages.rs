@@ -15,8 +15,7 @@ const LARGEST: usize = 2_000;
 
 /// What is at stake, in a line.
 pub fn verdict(view: &PlanView, ahead: Option<&NextSteps>) -> String {
-    let said: Vec<String> = messages::verdict(view, ahead).into_iter().map(|(words, _)| words).collect();
-    format!("**{}**", markdown::text(&short(&said.join(" "), 3 * CELL)))
+    format!("**{}**", markdown::text(&messages::short_verdict(view, ahead, 3 * CELL)))
 }
 
 /// A row for each message that changes, the most urgent first, in at most so many bytes.
@@ -56,8 +55,9 @@ pub fn guards(view: &PlanView) -> String {
             None => markdown::text(&short(&row.name, CELL)),
         };
         let place = row.place.as_ref().map(|place| format!(" ({})", markdown::code(&short(place, CELL))));
-        let words = markdown::text(&short(&row.words, CELL));
-        format!("- **{}** {name}: {words}{}\n", row.label, place.unwrap_or_default())
+        let words = [Some(&row.words), row.effect.as_ref()];
+        let words: Vec<String> = words.into_iter().flatten().map(|words| markdown::text(&short(words, CELL))).collect();
+        format!("- **{}** {name}: {}{}\n", row.label, words.join("; "), place.unwrap_or_default())
     };
     let rows: String = rows.iter().map(line).collect();
     let more = loosened::more(left).map(|words| format!("- {words}\n")).unwrap_or_default();

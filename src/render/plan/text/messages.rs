@@ -46,7 +46,7 @@ fn guards(out: &mut String, view: &PlanView, style: Style) {
     let row = |row: &GuardRow| {
         let place = row.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
         let head = Words::default().paint(&row.name, Paint::Strong);
-        Row::new(row.label, head).paint(Paint::Danger).line(Words::new(&row.words).paint(&place, Paint::Faint))
+        Row::new(row.label, head).paint(Paint::Danger).line(Words::new(&row.sentence()).paint(&place, Paint::Faint))
     };
     layout::rows(out, &rows.iter().map(row).collect::<Vec<_>>(), 2, style);
     if let Some(words) = loosened::more(left) {

@@ -59,6 +59,7 @@ impl Workspace {
             allow_older: request.allow_older,
             safeguards: Some(&self.safeguards),
             settings_at: self.settings_at.as_ref(),
+            softened: Some(&self.softened),
             composites: &self.composites,
             adopt: true,
             own_only: true,

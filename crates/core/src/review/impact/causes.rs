@@ -3,17 +3,25 @@
 use std::collections::BTreeSet;
 
 use pushplan_model::address::Address;
-use pushplan_model::audience::{self, Audience, Relation};
+use pushplan_model::audience::Relation;
 use pushplan_model::kinds::{self, Resource, Segment, Template, remote};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{SegmentRef, Selector};
 use pushplan_model::text::quoted;
+use serde_json::Value;
 
 use super::origins::filled_before;
 use super::{AudienceChange, MessageFate, TextChange};
 use crate::plan::{Action, Change, DeclaredAt, Moved};
+use crate::review::departed::Departed;
+use crate::review::fields::{Difference, Field};
 use crate::review::members::Regrouping;
-use crate::review::{Mark, Review, Side, start};
+use crate::review::{Mark, Review, Side, after, before, start};
+
+/// The field of a variable that it is filled in with if nothing else is given.
+const DEFAULT: &str = "default_value";
+/// The parts of a push that templates can give.
+const SAID: [&str; 2] = ["notification", "message"];
 
 /// A change that a message changes because of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,10 +89,10 @@ impl<'p> Review<'p> {
             false => causes.extend(self.changed_variable(change, text)),
         }
         if reached.relation.as_ref().is_some_and(|relation| *relation != Relation::Same) {
-            let segments = self.decisive_segments(change);
-            causes.extend(self.outdated_causes(change, &segments));
-            causes.extend(segments.into_iter().map(|segment| self.of_segment(segment, change)));
-            causes.extend(self.regrouped(change));
+            let decisive = self.decisive(change);
+            causes.extend(decisive.outdated.into_iter().map(|key| self.of_outdated(key)));
+            causes.extend(decisive.segments.into_iter().map(|segment| self.of_segment(segment, change)));
+            causes.extend(self.of_regroupings(&decisive.regroupings));
             causes.extend(self.departures(change));
         }
         causes
@@ -113,20 +121,43 @@ impl<'p> Review<'p> {
         let times = self.both_times(change);
         let is_timed_alike = times.each().all(|(was, is)| was.map(|was| was.when) == is.map(|is| is.when));
         let (was, is) = self.both_set_off(change);
-        self.is_written_alike(change) && is_timed_alike && was == is && (!text.is_changed || !templates.is_empty())
+        let is_said_by_templates = || !text.is_changed || (!templates.is_empty() && are_all_given(change, templates));
+        self.is_written_alike(change) && is_timed_alike && was == is && is_said_by_templates()
     }
 
-    /// The templates of a change that this plan changes.
+    /// The templates of a change from which it gets something else than before.
     fn changed_templates(&self, change: &Change) -> Vec<&'p Change> {
         let Some(aside) = self.plan.told.of.get(&change.address) else { return Vec::new() };
         let addresses: Vec<Address> =
             aside.templates.iter().map(|key| Address::new(Template::KEY, key.clone())).collect();
         let is_one = |other: &&Change| other.action != Action::Keep && addresses.contains(&other.address);
-        if addresses.is_empty() { Vec::new() } else { self.plan.changes.iter().filter(is_one).collect() }
+        let decides = |template: &&Change| decides(template, change);
+        if addresses.is_empty() {
+            Vec::new()
+        } else {
+            self.plan.changes.iter().filter(is_one).filter(decides).collect()
+        }
+    }
+
+    /// What sends a message and names one of these segments or templates, directly or through others.
+    pub(crate) fn messages_using(&self, used: &BTreeSet<Address>) -> Vec<Address> {
+        let templates = |change: &Change| {
+            let aside = self.plan.told.of.get(&change.address);
+            aside.into_iter().flat_map(|aside| &aside.templates).map(|key| Address::new(Template::KEY, key.clone()))
+        };
+        let is_used = |change: &&Change| {
+            let sends = change.desired.as_ref().is_some_and(|spec| kinds::api(&change.address).messages(spec));
+            let segments = || self.named_segments(change).into_iter().map(|key| Address::new(Segment::KEY, key));
+            let is_pending = !matches!(change.action, Action::Past | Action::Forget);
+            sends
+                && is_pending
+                && (templates(change).any(|one| used.contains(&one)) || segments().any(|one| used.contains(&one)))
+        };
+        self.plan.changes.iter().filter(is_used).map(|change| change.address.resource()).collect()
     }
 
     /// The segments that a change names, directly or through others.
-    fn named_segments(&self, change: &Change) -> BTreeSet<String> {
+    pub(super) fn named_segments(&self, change: &Change) -> BTreeSet<String> {
         let audiences = kinds::api(&change.address).audiences();
         let specs = start(change).into_iter().chain(&change.desired);
         let mut open: Vec<String> = specs.flat_map(|spec| remote::named(audiences, spec)).map(str::to_owned).collect();
@@ -149,55 +180,6 @@ impl<'p> Review<'p> {
         seen
     }
 
-    /// The segments that a change names, directly or through others, whose own criteria change.
-    fn moved_segments(&self, change: &Change) -> Vec<&'p Change> {
-        let named = self.named_segments(change);
-        let is_moved = |key: &&String| self.criteria(Side::Before, key) != self.criteria(Side::After, key);
-        let places = named.iter().filter(is_moved).filter_map(|key| {
-            let sides = self.segments.get(key.as_str())?;
-            sides.of(Side::After).or(sides.of(Side::Before)).copied()
-        });
-        places.map(|place| &self.plan.changes[place]).collect()
-    }
-
-    /// The segments of which the message points at an earlier version.
-    fn outdated_causes(&self, change: &Change, moved: &[&Change]) -> Vec<MessageCause> {
-        let is_moved = |key: &str| moved.iter().any(|segment| *segment.address.key == *key);
-        let keys = self.outdated_keys(change).into_iter().filter(|key| !is_moved(key));
-        let cause = |key: &str| {
-            let place =
-                self.segments.get(key).and_then(|sides| self.plan.changes[*sides.of(Side::After)?].place.clone());
-            MessageCause::of(Address::new(Segment::KEY, key), place, "was changed by an earlier apply".to_owned())
-        };
-        keys.map(cause).collect()
-    }
-
-    /// The moved segments without which other people would get the message. If each of them makes no difference by itself, and
-    /// the audience is written as before, all of them together do.
-    fn decisive_segments(&self, change: &Change) -> Vec<&'p Change> {
-        let moved = self.moved_segments(change);
-        let is_written_alike = self.is_written_alike(change);
-        if moved.is_empty() || (is_written_alike && moved.len() == 1) {
-            return moved;
-        }
-        let decides = |segment: &&&Change| {
-            let with = |is_old: bool| {
-                self.of_audience(change, Side::After, |selector| {
-                    Audience::of(selector, |reference| {
-                        let (side, key) = self.meant_by(Side::After, reference)?;
-                        let side = if is_old && *key == *segment.address.key { Side::Before } else { side };
-                        self.segment(side, reference)
-                    })
-                })
-            };
-            let is_on = |side| self.criteria(side, &segment.address.key).is_some();
-            let both = with(true).zip(with(false)).filter(|_| is_on(Side::Before) && is_on(Side::After));
-            both.is_none_or(|(old, new)| audience::compare(&old, &new) != Relation::Same)
-        };
-        let decisive: Vec<&Change> = moved.iter().filter(decides).copied().collect();
-        if decisive.is_empty() && is_written_alike { moved } else { decisive }
-    }
-
     pub(super) fn is_written_alike(&self, change: &Change) -> bool {
         self.who(change).iter().all(|who| who.tree.iter().all(|line| line.mark == Mark::Same))
     }
@@ -217,18 +199,16 @@ impl<'p> Review<'p> {
         found
     }
 
-    /// The channels of its audience that the plan uninstalls.
+    /// The channels of its audience that the plan installs or uninstalls.
     fn departures(&self, change: &Change) -> impl Iterator<Item = MessageCause> {
-        self.departed_from(change).into_iter().map(|one| {
-            let words = format!("uninstalls {}", one.whose.who);
-            MessageCause::of(one.change.address.clone(), one.change.place.clone(), words)
-        })
+        let of = |one: &Departed| MessageCause::of(one.change.address.clone(), one.change.place.clone(), one.words());
+        self.departed_from(change).into_iter().map(of)
     }
 
-    /// What gives or takes them.
-    fn regrouped(&self, change: &Change) -> Vec<MessageCause> {
+    /// What gives or takes tags and channels.
+    fn of_regroupings(&self, regroupings: &[&Regrouping<'p>]) -> Vec<MessageCause> {
         let mut found: Vec<MessageCause> = Vec::new();
-        for one in self.regroupings_of(change) {
+        for one in regroupings {
             let address = one.change.address.resource();
             let place = one.change.place.clone();
             let place = place.or_else(|| self.plan.told.of.get(&address).and_then(|aside| aside.place.clone()));
@@ -241,6 +221,13 @@ impl<'p> Review<'p> {
             }
         }
         found
+    }
+
+    /// A segment of which the message points at an earlier version.
+    fn of_outdated(&self, key: &str) -> MessageCause {
+        let after = self.segments.get(key).and_then(|sides| sides.of(Side::After));
+        let place = after.and_then(|place| self.plan.changes[*place].place.clone());
+        MessageCause::of(Address::new(Segment::KEY, key), place, "was changed by an earlier apply".to_owned())
     }
 
     fn of_segment(&self, segment: &Change, user: &Change) -> MessageCause {
@@ -276,4 +263,42 @@ impl<'p> Review<'p> {
         let is_exclusion = self.shrunk_exclusions(user).contains(&segment.address.key);
         MessageCause { is_exclusion, ..MessageCause::of(address, segment.place.clone(), words) }
     }
+}
+
+/// Whether something that a template gives to a message is other than before.
+fn decides(template: &Change, message: &Change) -> bool {
+    let (Some(old), Some(new)) = (before(template), after(template)) else { return true };
+    let own = Difference::between(before(message), after(message)).fields;
+    let (was, is) = (texts(before(message)), texts(after(message)));
+    let stands_in =
+        |text: Option<&Value>, all: &str| text.and_then(Value::as_str).is_some_and(|text| all.contains(text));
+    let is_given = |field: &Field| match field.path.ends_with(DEFAULT) {
+        true => stands_in(field.old, &was) && stands_in(field.new, &is),
+        false => own.iter().any(|own| gives(field, own)),
+    };
+    let name = kinds::api(&template.address).name_field();
+    let given = Difference::between(Some(old), Some(new)).fields;
+    given.iter().filter(|field| Some(field.path.as_str()) != name && field.path != "description").any(is_given)
+}
+
+/// Whether all that a message says otherwise comes from templates.
+fn are_all_given(message: &Change, templates: &[&Change]) -> bool {
+    let given: Vec<Field> =
+        templates.iter().flat_map(|template| Difference::between(before(template), after(template)).fields).collect();
+    let own = Difference::between(before(message), after(message)).fields;
+    let mut said = own.iter().filter(|field| SAID.iter().any(|part| field.path.contains(part)));
+    // What a variable is filled in with can stand in every text. A template that is new gives all of it.
+    let is_any = given.iter().any(|field| field.path.starts_with("variables") || field.old.is_none());
+    is_any || said.all(|own| given.iter().any(|field| gives(field, own)))
+}
+
+/// Whether a field of a message has a value of its template, as far as it is not filled in.
+fn gives(given: &Field, own: &Field) -> bool {
+    let is_filled = given.new.and_then(Value::as_str).is_some_and(|text| text.contains("{{"));
+    own.path.ends_with(&given.path) && (is_filled || own.new == given.new)
+}
+
+/// All texts of a message.
+fn texts(spec: Option<&Value>) -> String {
+    spec.map(|spec| spec["push"].to_string()).unwrap_or_default()
 }

@@ -87,7 +87,8 @@ impl Review<'_> {
 
     /// Those of an audience who have one of the kinds of device that a message goes to.
     fn reached(&self, side: Side, change: &Change, selector: &Selector, devices: Option<&DeviceTypes>) -> Audience {
-        let whole = self.whole(side, change, selector);
+        let without = self.without_departed(change, side, selector);
+        let whole = self.whole(side, change, without.as_ref().unwrap_or(selector));
         match devices {
             Some(devices) => whole.on(devices),
             None => whole,

@@ -1,6 +1,6 @@
 //! What is at stake, in a few sentences.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pushplan_model::audience::Relation;
 use pushplan_model::kinds::{self, Resource, Segment};
@@ -8,7 +8,7 @@ use pushplan_model::text::{all_of, count, short};
 use pushplan_project::timing::words;
 
 use super::sends::EACH_DEVICE;
-use super::{MessageChange, MessageClass, MessageFate};
+use super::{MessageChange, MessageClass, MessageFate, count_of};
 use crate::review::Review;
 
 /// How many hosts a sentence names.
@@ -39,25 +39,13 @@ impl Review<'_> {
                 MessageClass::New => message.fate == MessageFate::New,
                 class => message.class == class || message.also(class),
             };
-            let (loosened, others): (Vec<_>, Vec<_>) =
-                all.iter().filter(own).partition(|message| message.audience.is_loosened && class.is_reach());
-            let is_shared = |message: &&MessageChange| {
-                let is_reached = matches!(class, MessageClass::More | MessageClass::Fewer);
-                message.share.is_some() && (!is_reached || message.has_same_audience())
-            };
-            let (shared, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_shared);
-            let is_again = |message: &&MessageChange| {
-                let counts = matches!(class, MessageClass::More | MessageClass::Fewer);
-                counts && message.audience.relation == Some(Relation::Same)
-            };
-            let (again, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_again);
-            let is_conditional = |message: &&MessageChange| {
-                class == MessageClass::Different && message.is_conditional && message.is_to_same_people()
-            };
-            let (conditional, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_conditional);
-            for messages in
-                [loosened, others, again, conditional, shared].into_iter().filter(|messages| !messages.is_empty())
-            {
+            let mut parts: BTreeMap<Facet, Vec<&MessageChange>> = BTreeMap::new();
+            for message in all.iter().filter(own) {
+                for facet in message.facets(class) {
+                    parts.entry(facet).or_default().push(message);
+                }
+            }
+            for (facet, messages) in parts {
                 let only = messages.first().filter(|one| messages.iter().all(|other| other.sender == one.sender));
                 let only = only.map(|one| one.sender.as_str());
                 let subject = match only {
@@ -65,7 +53,7 @@ impl Review<'_> {
                     Some(it) => short(it, NAME),
                     None => String::new(),
                 };
-                sentences.push(VerdictSentence { class, words: sentence(class, &messages, subject, is_only) });
+                sentences.push(VerdictSentence { class, words: sentence(class, facet, &messages, subject, is_only) });
                 named = only;
             }
         }
@@ -82,20 +70,95 @@ impl Review<'_> {
     }
 }
 
+/// What of a message a sentence is about. The order is that of the sentences of one class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Facet {
+    /// Its audience, which loses an exclusion.
+    Exclusion,
+    /// What its class says.
+    Class,
+    /// How often it is sent.
+    Frequency,
+    /// Under which conditions it is sent.
+    Conditions,
+    /// How many variants share its devices.
+    Share,
+}
+
 impl MessageChange {
     /// Whether it changes in this way too, besides what its class says.
     fn also(&self, class: MessageClass) -> bool {
         let is_second = self.fate == MessageFate::Changed && self.class < class;
         is_second
             && match class {
+                MessageClass::More => self.is_sent_more() || self.is_shared_by_fewer(),
+                // It is sent more often, too.
+                MessageClass::Different => {
+                    let relation = self.audience.relation.as_ref();
+                    self.class == MessageClass::More
+                        && relation.is_some_and(|one| match one {
+                            Relation::Same | Relation::Broader { .. } | Relation::Narrower { .. } => false,
+                            Relation::Disjoint { .. } | Relation::Different { .. } | Relation::TooComplex => true,
+                        })
+                }
                 // It is in quiet hours because of its time.
                 MessageClass::Time => self.class != MessageClass::QuietHours && self.has_other_time(),
                 MessageClass::Text => self.has_other_text(),
-                MessageClass::Fewer => {
-                    matches!(self.audience.relation, Some(Relation::Narrower { .. })) && !self.audience.nobody
-                }
+                MessageClass::Fewer => self.is_narrower() || self.is_sent_less() || self.is_shared_by_more(),
+                MessageClass::Nobody => self.audience.nobody,
                 _ => false,
             }
+    }
+
+    /// What of it the sentences of a class are about.
+    fn facets(&self, class: MessageClass) -> Vec<Facet> {
+        let is_loosened = self.audience.is_loosened && class.is_reach();
+        let by_audience = if is_loosened { Facet::Exclusion } else { Facet::Class };
+        let (is_sent, is_shared) = match class {
+            MessageClass::More => (self.is_sent_more(), self.is_shared_by_fewer()),
+            MessageClass::Fewer => (self.is_sent_less(), self.is_shared_by_more()),
+            MessageClass::Different if self.is_conditional && self.is_to_same_people() => {
+                return vec![Facet::Conditions];
+            }
+            _ if self.share.is_some() => return vec![Facet::Share],
+            _ => return vec![by_audience],
+        };
+        let is_by_audience = match (&self.audience.relation, class) {
+            (Some(Relation::Broader { .. }), MessageClass::More) => self.class == MessageClass::More,
+            (Some(Relation::Narrower { .. }), MessageClass::Fewer) => true,
+            // An event triggers it for others.
+            _ => !is_sent && !is_shared,
+        };
+        let sent = is_sent.then_some(Facet::Frequency);
+        let shared = is_shared.then_some(Facet::Share);
+        [is_by_audience.then_some(by_audience), sent, shared].into_iter().flatten().collect()
+    }
+
+    /// How many times it has, before and after.
+    fn occurrences(&self) -> (usize, usize) {
+        (count_of(&self.times, |(was, _)| was), count_of(&self.times, |(_, is)| is))
+    }
+
+    fn is_sent_more(&self) -> bool {
+        let (was, is) = self.occurrences();
+        self.fate == MessageFate::Changed && is > was
+    }
+
+    fn is_sent_less(&self) -> bool {
+        let (was, is) = self.occurrences();
+        self.fate == MessageFate::Changed && is < was
+    }
+
+    fn is_shared_by_fewer(&self) -> bool {
+        self.fate == MessageFate::Changed && self.share.is_some_and(|(was, is)| is < was)
+    }
+
+    fn is_shared_by_more(&self) -> bool {
+        self.fate == MessageFate::Changed && self.share.is_some_and(|(was, is)| is > was)
+    }
+
+    fn is_narrower(&self) -> bool {
+        matches!(self.audience.relation, Some(Relation::Narrower { .. })) && !self.audience.nobody
     }
 
     /// Whether neither its audience nor its trigger changes.
@@ -109,17 +172,15 @@ impl MessageChange {
 }
 
 /// A sentence about one message begins with its name, or with "It". If no other message changes, there is room for an example.
-fn sentence(class: MessageClass, messages: &[&MessageChange], name: String, is_only: bool) -> String {
-    if let Some(words) = by_shares(class, messages, &name) {
+fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name: String, is_only: bool) -> String {
+    if let Some(words) = by_shares(class, messages, &name).filter(|_| facet == Facet::Share) {
         return words;
     }
-    let same_people = messages.iter().all(|message| message.audience.relation == Some(Relation::Same));
-    let senders: BTreeSet<&str> = messages.iter().map(|message| message.sender.as_str()).collect();
-    let number = senders.len();
-    let subject = if name.is_empty() { count(number, "message") } else { name };
+    let is_one = !name.is_empty() || messages.len() == 1;
+    let subject = if name.is_empty() { count(messages.len(), "message") } else { name };
     let by_hand =
         if messages.iter().all(|message| message.is_by_hand) { ", once a person has done their part" } else { "" };
-    let verb = |one: &'static str, many: &'static str| if number == 1 { one } else { many };
+    let verb = |one: &'static str, many: &'static str| if is_one { one } else { many };
     match class {
         MessageClass::SendsNow => {
             let to: BTreeSet<&str> =
@@ -133,12 +194,20 @@ fn sentence(class: MessageClass, messages: &[&MessageChange], name: String, is_o
         }
         MessageClass::SendsLater => format!("{subject} {} triggered and sent later", verb("is", "are")),
         MessageClass::Everyone => format!("{subject} {} everyone", verb("reaches", "reach")),
-        MessageClass::More if same_people => format!("{subject} {} sent more often{by_hand}", verb("is", "are")),
-        MessageClass::Fewer if same_people => format!("{subject} {} sent less often{by_hand}", verb("is", "are")),
+        MessageClass::More if facet == Facet::Frequency => {
+            format!("{subject} {} sent more often{by_hand}", verb("is", "are"))
+        }
+        MessageClass::Fewer if facet == Facet::Frequency => {
+            format!("{subject} {} sent less often{by_hand}", verb("is", "are"))
+        }
+        MessageClass::More if facet == Facet::Share => {
+            format!("{subject} {} a larger part of {} devices", verb("reaches", "reach"), verb("its", "their"))
+        }
+        MessageClass::Fewer if facet == Facet::Share => {
+            format!("{subject} {} a smaller part of {} devices", verb("reaches", "reach"), verb("its", "their"))
+        }
         MessageClass::More => format!("{subject} {} more people{}", verb("reaches", "reach"), why(messages, is_only)),
-        MessageClass::Different
-            if messages.iter().all(|message| message.is_conditional && message.is_to_same_people()) =>
-        {
+        MessageClass::Different if facet == Facet::Conditions => {
             format!("{subject} {} sent under other conditions{by_hand}", verb("is", "are"))
         }
         MessageClass::Different => {
@@ -194,9 +263,7 @@ fn by_shares(class: MessageClass, messages: &[&MessageChange], name: &str) -> Op
     match class {
         MessageClass::New if is_shared => Some(format!("{name} gets {}", count(messages.len(), "new variant"))),
         MessageClass::Cancelled if is_shared => Some(format!("{name} loses {number}")),
-        MessageClass::More | MessageClass::Fewer
-            if is_shared && messages.iter().all(|message| message.has_same_audience()) =>
-        {
+        MessageClass::More | MessageClass::Fewer if is_shared => {
             Some(format!("{name} shows {number} to 1 in {is} of its devices instead of 1 in {was}"))
         }
         _ => None,
