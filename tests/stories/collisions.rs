@@ -39,7 +39,7 @@ fn what_is_adopted_and_differs_shows_the_difference() {
     service.segment("vip", "old");
     project.good(&["adopt", "segments/vip"]);
     let ran = project.good(&["plan"]);
-    says(&ran.stdout, &["~ segments/vip", "- has the tag old", "+ has the tag vip"]);
+    says(&ran.stdout, &["~ segments/vip", "- tag old", "+ tag vip"]);
 }
 
 #[test]

@@ -108,7 +108,7 @@ templates:
     project.write("no: [yaml\n");
     for wanted in ["Lapsed buyers", "lapsed BUYERS", &id, "lapsed"] {
         let ran = project.good(&["lookup", "segment", wanted]);
-        says(&ran.stdout, &["\"Lapsed buyers\"", &id, "segments/lapsed", "people with the tag buyer", "country is US"]);
+        says(&ran.stdout, &["\"Lapsed buyers\"", &id, "segments/lapsed", "tag buyer", "country = US"]);
     }
     let found = looked_up(&project, &["segment", "Both"]);
     assert_eq!(found["things"][0]["spec"]["criteria"]["AND"][0]["segment"], "lapsed", "{found:#}");

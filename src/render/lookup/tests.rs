@@ -18,9 +18,9 @@ fn a_segment_is_told_in_words_and_as_a_tree() {
         "segment    \"Lapsed\"",
         "id         id-1",
         "in git     not ours",
-        "who        people",
+        "who        lifecycle = buyer; segment s-2",
         "all of\n",
-        "lifecycle is buyer",
+        "lifecycle = buyer",
         "s-2",
     ] {
         assert!(told.contains(words), "{words:?} in {told}");

@@ -51,7 +51,8 @@ fn one(change: &Change, who: &Who, is_segment: bool) -> Vec<Row> {
     }
     let mut row = Row::new(WHO, Words::default());
     row.lines = told;
-    row.lines.extend(who.meaning.iter().map(|words| Words::default().paint(&format!("= {words}"), Paint::Faint)));
+    row.lines
+        .extend(who.meaning.iter().map(|words| Words::default().paint(&format!("that is: {words}"), Paint::Faint)));
     row.lines.extend(
         who.last_applied.iter().map(|words| {
             Words::default().paint(&format!("last applied: {words}; the service was edited"), Paint::Asks)

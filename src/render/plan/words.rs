@@ -159,7 +159,7 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
         }
         Reason::NeverTwice => {
             asks("gone", "the service no longer has it; pushplan will not create it again".to_owned())
-                .line(Words::new("to have it made again: ").copy(&view.again.other(&format!("forget {address}"))))
+                .line(Words::new("to create it again: ").copy(&view.again.other(&format!("forget {address}"))))
         }
         Reason::Renamed { from } => {
             let stays = if change.action == Action::Keep { "; the service keeps it as it is" } else { "" };
@@ -344,8 +344,10 @@ fn drift(change: &Change) -> Option<Row> {
 
 /// A field that somebody changed, with what each side says.
 fn all_sides(change: &Change, field: &Overwritten) -> String {
-    let said =
-        |side: Option<&Value>| side.map_or("nothing".to_owned(), |value| content::as_said(change, &field.path, value));
+    let said = |side: Option<&Value>| {
+        let words = side.map_or("nothing".to_owned(), |value| content::as_said(change, &field.path, value));
+        if words.contains("; ") { format!("({words})") } else { words }
+    };
     let Overwritten { path, last_applied, service, git } = field;
     let (last, theirs) = (said(*last_applied), said(*service));
     match change.desired {

@@ -22,7 +22,7 @@ pub struct MessageCause {
     /// What writes the value that changes, if the message's own declaration does not: `var.discount`, `overlays.eu`.
     pub origin: Option<String>,
     pub place: Option<DeclaredAt>,
-    /// What it changes: `no longer contains "has the tag unsubscribed"`. Empty for the message's own resource.
+    /// What it changes: `no longer contains "tag unsubscribed"`. Empty for the message's own resource.
     pub words: String,
     /// Whether it is a segment that the message excludes, and that has lost people.
     pub is_exclusion: bool,
@@ -247,7 +247,7 @@ impl<'p> Review<'p> {
         let who = self.who(segment);
         let marked = |mark: Mark, joins: bool| -> Vec<&str> {
             let own = who.iter().flat_map(|who| &who.tree).filter(|line| line.mark == mark);
-            own.map(|line| line.line.text.as_str()).filter(|text| text.ends_with("of") == joins).collect()
+            own.map(|line| line.line.text.as_str()).filter(|text| is_join(text) == joins).collect()
         };
         let lines = |mark: Mark| marked(mark, false);
         let (mut gone, mut come) = (lines(Mark::Goes), lines(Mark::Comes));
@@ -276,4 +276,9 @@ impl<'p> Review<'p> {
         let is_exclusion = self.shrunk_exclusions(user).contains(&segment.address.key);
         MessageCause { is_exclusion, ..MessageCause::of(address, segment.place.clone(), words) }
     }
+}
+
+/// Whether a line of a tree is about the lines beneath it.
+fn is_join(text: &str) -> bool {
+    ["all of", "any of", "none of", "not all of"].contains(&text)
 }
