@@ -326,7 +326,7 @@ impl How {
             Notice::Ended(step, fate) => progress.finished(plan, &[(step, fate.clone())]),
             Notice::Waits(until) => {
                 let seconds = until.duration_since(Timestamp::now()).as_secs().max(1);
-                progress.says(&format!("The service has too much to do. Waiting {seconds} s."));
+                progress.says(&format!("The service limits the rate of requests. Waiting {seconds} s."));
             }
             Notice::Over => progress.end(),
         };

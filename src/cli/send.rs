@@ -30,10 +30,12 @@ use crate::text;
 
 /// Send a message to one test recipient now.
 ///
-/// The message is sent as it is declared; it need not be applied. It is shown first, and goes to that recipient alone, never to a
+/// The message is sent as it is declared; it need not be applied. It is shown first, and goes to that recipient alone, never
+/// to a
 /// segment, a tag or `all`. It is sent once: if the answer is lost, an error says so, and nothing is sent again.
 ///
-/// The built-in service always allows this. Any other target needs `test_sends = true` or `test_recipients = ["named_user:qa-*"]` in
+/// The built-in service always allows this. Any other target needs `test_sends = true` or `test_recipients =
+/// ["named_user:qa-*"]` in
 /// pushplan.toml.
 #[derive(Debug, Args)]
 pub struct SendCommand {
@@ -220,12 +222,14 @@ fn allowed(name: &str, target: &Target, recipient: &Recipient) -> Result<(), Fai
             let patterns: Vec<&str> = all.iter().map(|pattern| pattern.as_str()).collect();
             let who = if patterns.is_empty() { "nobody".to_owned() } else { text::all_of(&patterns) };
             let message = format!("the target `{name}` allows tests to {who} alone, not to {recipient}: nothing was sent");
-            Err(Failure::new(message).kind(FailureKind::Refused).help(format!("add the recipient to test_recipients of {table}")))
+            Err(Failure::new(message).kind(FailureKind::Refused).help(format!("add the recipient to test_recipients of \
+                 {table}")))
         }
         _ => Err(Failure::new(format!("the target `{name}` does not allow test sends: nothing was sent"))
             .kind(FailureKind::Refused)
             .help(format!(
-                "name who may get them with test_recipients = [\"{recipient}\"] under {table}, or allow all with test_sends = true"
+                "name who may get them with test_recipients = [\"{recipient}\"] under {table}, or allow all with test_sends = \
+                 true"
             ))),
     }
 }
@@ -281,7 +285,7 @@ fn sent(opened: &Opened, request: &Request, answered: Result<Answer, Loss>) -> R
         }
         Meaning::Refused | Meaning::Missing => Err(not(&answer.error())),
         Meaning::Busy => {
-            Err(not("the service has too much to do (HTTP 429)").help("nothing was sent; try again later"))
+            Err(not("the service limits the rate of requests (HTTP 429)").help("nothing was sent; try again later"))
         }
         Meaning::Unknown => Err(perhaps(&answer.error())),
     }

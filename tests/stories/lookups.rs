@@ -113,7 +113,7 @@ templates:
     let found = looked_up(&project, &["segment", "Both"]);
     assert_eq!(found["things"][0]["spec"]["criteria"]["AND"][0]["segment"], "lapsed", "{found:#}");
     let ran = project.good(&["lookup", "segment", "Twice"]);
-    says(&ran.stdout, &[&theirs, "not ours"]);
+    says(&ran.stdout, &[&theirs, "not managed"]);
     assert_eq!(ran.stdout.matches("\"Twice\"").count(), 2, "{ran}");
     let ran = project.good(&["lookup", "template", "winback"]);
     says(

@@ -81,7 +81,8 @@ fn a_key_and_all_that_names_it_is_edited_and_nothing_else() {
         [
             "customers: {display_name: buyers, criteria: {tag: buyer}}",
             "criteria: {and: [{tag: lapsed}, {not: {segment: 'customers'}}]}",
-            "push: {audience: {or: [*who, {segment: [customers, lapsed]}]}, device_types: [ios], notification: {alert: lapsed}}",
+            "push: {audience: {or: [*who, {segment: [customers, lapsed]}]}, device_types: [ios], notification: {alert: \
+             lapsed}}",
             "lapsed: {criteria: {and: [{tag: lapsed}, {not: {segment: customers}}, {tag: eu}]}}",
         ]
     );
@@ -224,7 +225,8 @@ fn other_targets_that_are_here_are_told_too() {
     project.good(&["apply", "--yes"]);
     let toml = project.folder.read("pushplan.toml");
     let more = format!(
-        "{toml}[targets.staging]\nbase_url = \"{}\"\nledger = \"file:\"\nsettle = \"1s\"\n[targets.far]\nbase_url = \"https://push.example\"\nledger = \"file:\"\n",
+        "{toml}[targets.staging]\nbase_url = \"{}\"\nledger = \"file:\"\nsettle = \"1s\"\n[targets.far]\nbase_url = \
+         \"https://push.example\"\nledger = \"file:\"\n",
         service.origin
     );
     project.folder.write("pushplan.toml", more);
@@ -255,7 +257,7 @@ fn a_rename_that_was_made_by_hand_is_told_to_the_ledger() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     project.edit("  old:", "  new:");
-    says(&project.good(&["plan"]).stdout, &["or tell the ledger at once: pushplan mv segments/old segments/new"]);
+    says(&project.good(&["plan"]).stdout, &["or rename it in the ledger now: pushplan mv segments/old segments/new"]);
     service.forget();
     let ran = project.good(&["mv", "segments/old", "segments/new"]);
     says(&ran.stdout, &["Your files have segments/new already", "The ledger of local knows it as segments/new now."]);

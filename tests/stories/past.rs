@@ -92,7 +92,7 @@ fn nobody_is_told_that_the_service_still_has_what_went_out() {
     for project in [Project::documented(SALE), Project::new(SALE)] {
         sale(&project);
         let ran = project.good(&["forget", "scheduled_pushes/sale"]);
-        says(&ran.stdout, &["Forgot scheduled_pushes/sale", "What has gone out is not taken back."]);
+        says(&ran.stdout, &["Forgot scheduled_pushes/sale", "What has been sent is not taken back."]);
         assert!(!ran.stdout.contains("still has"), "{ran}");
     }
 }
@@ -297,10 +297,7 @@ fn a_pending_push_that_is_edited_into_the_past_keeps_its_time() {
     project.edit("2035-01-22", "2024-01-22");
     let ran = project.refused(&[]);
     let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    says(
-        &said,
-        &["has passed: what the service has keeps its own", "give it a later time, or remove it to call it off"],
-    );
+    says(&said, &["has passed: the service keeps its own time", "give it a later time, or remove it to cancel it"]);
     assert!(!said.contains("will not be made"), "{ran}");
     assert_eq!(project.run(&["apply", "--yes"]).code, 7);
     assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);

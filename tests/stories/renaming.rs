@@ -84,10 +84,10 @@ fn what_looks_like_a_rename_is_asked_about() {
     says(
         &ran.stdout,
         &[
-            "is this a rename? segments/new says the same; see there what to write",
-            "is this a rename? segments/old says the same, is no longer in your files",
-            "if so, write this beneath `new:` at messages.yaml:2: lifecycle: {renamed_from: old}",
-            "or tell the ledger at once: pushplan mv segments/old segments/new",
+            "is this a rename? segments/new has the same content; see there how to declare a rename",
+            "is this a rename? segments/old has the same content, is no longer in your files",
+            "if so, add this below `new:` at messages.yaml:2: lifecycle: {renamed_from: old}",
+            "or rename it in the ledger now: pushplan mv segments/old segments/new",
         ],
     );
     for form in ["markdown", "html"] {
@@ -113,7 +113,7 @@ pipelines:
     service.forget();
     let ran = project.manual(&["apply", "--yes"]);
     assert_eq!(changes(&ran), ["! pipelines/new", "! pipelines/old"]);
-    says(&ran.stdout, &["says the same or has its name, and is still there", "lifecycle: {renamed_from: old}"]);
+    says(&ran.stdout, &["has the same content or name, and still exists", "lifecycle: {renamed_from: old}"]);
     assert_eq!(service.writes(), Vec::<String>::new());
     project.write(&format!("{}    lifecycle: {{renamed_from: old}}\n", manifest.replace("  old:", "  new:")));
     project.good(&["apply", "--yes"]);
@@ -139,7 +139,7 @@ scheduled_pushes:
     says(
         &ran.stdout,
         &[
-            "scheduled_pushes/old says the same or has its name, and may be there",
+            "scheduled_pushes/old has the same content or name, and may exist",
             "pushplan resolve scheduled_pushes/old --absent",
         ],
     );
@@ -172,8 +172,7 @@ pipelines:
             service.forget();
             let ran = project.manual(&[&["apply", "--yes"][..], &choice].concat());
             assert_eq!(changes(&ran), [format!("! {new}")]);
-            let still =
-                format!("{old} says the same or has its name, and is still there: two would message people twice");
+            let still = format!("{old} has the same content or name, and still exists: both would message people");
             let joined = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
             says(&joined, &[&still, "lifecycle: {renamed_from: old}", "do not leave the old one out"]);
             assert!(!joined.contains("--done"), "{ran}");
@@ -245,10 +244,10 @@ fn what_says_the_same_as_what_has_gone_out_is_asked_about() {
     service.post("/local/clock", &json!({"to": "2035-02-01T00:00:00Z"}));
     project.edit("  old:", "  new:");
     let asks = [
-        "is this a rename? scheduled_pushes/old says the same, has had its time and is no longer in your files",
-        "if so, write this beneath `new:` at messages.yaml:2: lifecycle: {renamed_from: old}",
+        "is this a rename? scheduled_pushes/old has the same content, its time has passed, and it is no longer in your files",
+        "if so, add this below `new:` at messages.yaml:2: lifecycle: {renamed_from: old}",
         "if not, people may get the same message twice",
-        "is this a rename? scheduled_pushes/new says the same; see there what to write",
+        "is this a rename? scheduled_pushes/new has the same content; see there how to declare a rename",
     ];
     let said = |ran: &Ran| ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let ran = project.refused(&[]);
@@ -281,14 +280,18 @@ experiments:
     let _service = project.serve();
     project.good(&["apply", "--yes", "--allow-sends"]);
     project.edit("  old:", "  new:");
-    says(&project.refused(&[]).stdout, &["is this a rename? experiments/old says the same, has had its time"]);
+    says(
+        &project.refused(&[]).stdout,
+        &["is this a rename? experiments/old has the same content, its time has passed"],
+    );
 }
 
 #[test]
 fn what_is_the_same_on_the_service_under_another_key_is_told_as_that() {
     let desk = |key: &str| {
         format!(
-            "open_channels:\n  {key}: {{address: desk, opt_in: true, open: {{open_platform_name: sms, identifiers: {{n: \"1\"}}}}}}\n"
+            "open_channels:\n  {key}: {{address: desk, opt_in: true, open: {{open_platform_name: sms, identifiers: {{n: \
+             \"1\"}}}}}}\n"
         )
     };
     let project = Project::new(&desk("old"));

@@ -41,7 +41,8 @@ impl Story {
         let home = Project::new(FIRST);
         let service = home.serve();
         let settings = format!(
-            "[targets.far]\nbase_url = \"{}\"\napi = \"documented\"\nledger = \"{ledger}\"\nsettle = \"1s\"\nsend_within = \"2s\"\n",
+            "[targets.far]\nbase_url = \"{}\"\napi = \"documented\"\nledger = \"{ledger}\"\nsettle = \"1s\"\nsend_within = \
+             \"2s\"\n",
             service.origin
         );
         Self { service, _home: home, settings }
@@ -245,7 +246,7 @@ fn a_git_ref_whose_mark_was_deleted_is_not_believed() {
     story.service.forget();
     for arguments in [&["plan"][..], &["apply", "--yes"], &["reconcile", "--once", "--drift", "fix"]] {
         let ran = story.ends(&second, arguments, 1);
-        let mark = "refs/pushplan_mark/far, which shows whether there were later ones, was deleted";
+        let mark = "refs/pushplan_mark/far, which shows whether later records existed, was deleted";
         says(&ran.to_string(), &[mark, "pushplan ledger restore --accept-gap --target far"]);
     }
     assert_eq!(story.service.writes(), Vec::<String>::new());

@@ -51,7 +51,7 @@ fn a_plan_is_refused_when_the_manifests_were_edited() {
     let _service = project.serve();
     project.good(&["plan", "--out", "p.plan"]);
     project.edit("Hello", "Bye");
-    stale(&project, &["apply", "p.plan"], &["the manifests say something else"]);
+    stale(&project, &["apply", "p.plan"], &["the manifests changed"]);
     project.edit("Bye", "Hello");
     project.good(&["apply", "p.plan"]);
 }
@@ -74,7 +74,8 @@ fn a_plan_is_refused_when_the_service_was_changed() {
 #[test]
 fn a_plan_is_refused_when_other_people_are_in_a_segment_that_it_names() {
     let project = Project::new(
-        "segments:\n  staff: {lifecycle: {ignore: [criteria]}, criteria: {tag: staff}}\n  all-staff: {criteria: {segment: staff}}\n",
+        "segments:\n  staff: {lifecycle: {ignore: [criteria]}, criteria: {tag: staff}}\n  all-staff: {criteria: {segment: \
+         staff}}\n",
     );
     let service = project.serve();
     project.good(&["apply", "--yes"]);
@@ -86,7 +87,7 @@ fn a_plan_is_refused_when_other_people_are_in_a_segment_that_it_names() {
     let id = service.segment_id("staff");
     service.put(&format!("/api/segments/{id}"), &json!({"display_name": "staff", "criteria": {"tag": "everybody"}}));
     service.forget();
-    stale(&project, &["apply", "p.plan"], &["scheduled_pushes/internal comes to something else now"]);
+    stale(&project, &["apply", "p.plan"], &["scheduled_pushes/internal is planned differently now"]);
     assert_eq!(service.writes(), Vec::<String>::new());
     service.put(&format!("/api/segments/{id}"), &json!({"display_name": "staff", "criteria": {"tag": "staff"}}));
     project.good(&["apply", "p.plan"]);
@@ -99,7 +100,7 @@ fn a_plan_is_refused_when_something_of_its_name_appeared() {
     project.good(&["plan", "--out", "p.plan"]);
     service.segment("a", "theirs");
     service.forget();
-    stale(&project, &["apply", "p.plan"], &["segments/a comes to something else now"]);
+    stale(&project, &["apply", "p.plan"], &["segments/a is planned differently now"]);
     assert_eq!(service.writes(), Vec::<String>::new());
 }
 

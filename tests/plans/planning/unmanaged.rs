@@ -135,7 +135,8 @@ fn what_is_ignored_is_never_pruned() {
 
 #[test]
 fn a_segment_that_somebody_uses_stays_and_is_not_taken_over() {
-    let declared = "segments: {a: {criteria: {tag: x}}}\nscheduled_pushes: {p: {schedule: {scheduled_time: 2031-01-01T10:00}, push: {audience: {segment: {id: s1}}, device_types: [ios], notification: {alert: A}}}}";
+    let declared = "segments: {a: {criteria: {tag: x}}}\nscheduled_pushes: {p: {schedule: {scheduled_time: 2031-01-01T10:00}, \
+         push: {audience: {segment: {id: s1}}, device_types: [ios], notification: {alert: A}}}}";
     let mut world = pruning(OURS, Level::Extended, &["segments"]);
     segment(&mut world, "s1", "Old", &json!({ "tag": "old" }));
     // By something that is still to be made.
@@ -402,9 +403,9 @@ fn a_saved_plan_deletes_what_it_showed_and_nothing_else() {
     let saved = planned(&world, OURS);
     assert!(saved.moved(&planned(&world, OURS)).is_empty());
     segment(&mut world, "s2", "Two", &json!({ "tag": "x" }));
-    assert_eq!(saved.moved(&planned(&world, OURS)), ["segments/two comes to something else now"]);
+    assert_eq!(saved.moved(&planned(&world, OURS)), ["segments/two is planned differently now"]);
     world.live.listed.get_mut("segments").unwrap().retain(|id, _| id == "#a");
-    assert_eq!(saved.moved(&planned(&world, OURS)), ["segments/one is not there to be deleted any more"]);
+    assert_eq!(saved.moved(&planned(&world, OURS)), ["segments/one no longer exists, so it cannot be deleted"]);
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn fewest(terms: &Terms, members: &[Id], budget: &mut Budget) -> Vec<Id> {
 fn condition(terms: &Terms, id: Id, depth: usize) -> Condition {
     match terms.get(id) {
         Term::Everyone => Condition::word("everyone"),
-        Term::Nobody => Condition::word("nobody"),
+        Term::Nobody => Condition::word("not everyone"),
         Term::Is { fact, not } => Condition::fact(fact, *not),
         Term::Joined(..) if depth == 0 => Condition::word("…"),
         Term::Joined(join, members) => {

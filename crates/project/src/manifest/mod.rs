@@ -22,6 +22,7 @@ mod merge;
 mod parse;
 mod project;
 mod provenance;
+mod readable;
 mod refused;
 pub mod schema;
 mod several;
