@@ -147,7 +147,7 @@ fn a_plan_that_nobody_could_see_before_the_merge_is_not_approved() {
         service.forget();
         let ran = team.apply(&commit, &[]);
         assert_eq!(ran.code, 5, "{ran}");
-        says(&ran.stderr, &["the files say something else of templates/winback"]);
+        says(&ran.stderr, &["templates/winback changed in the files"]);
         assert_eq!(service.writes(), Vec::<String>::new());
     }
 }

@@ -179,7 +179,7 @@ fn an_audience_that_nobody_can_be_in_is_told_once_with_the_reason() {
     let every = format!("segments:\n  every: {{criteria: all}}\n{}", push("{not: {segment: every}}", "all", LATER));
     let ran = validate(&Folder::project(&every));
     assert!(ran.stdout.contains("no device meets `not everyone`"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("take it out, or say who is meant"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("remove it, or write an audience that a device can meet"), "{}", ran.stdout);
     for (audience, devices) in [
         ("{and: [{ios_version: 8.3.X}, {tag: a}]}", "[android]"),
         ("{and: [{ios_version: 8.3.1}, {tag: a}]}", "all"),

@@ -119,7 +119,7 @@ fn a_pipeline_is_changed_by_hand_and_its_successor_is_made_once_the_old_one_is_o
     // Applying goes on with the rest and says what is left.
     project.edit("tag: a", "tag: b");
     let ran = project.manual(&["apply", "--yes"]);
-    says(&ran.stdout, &["1 left to do by hand"]);
+    says(&ran.stdout, &["1 manual step left"]);
     project.good(&["apply", "--yes", "--allow-manual"]);
     let ran = project.run(&["reconcile", "--once", "--drift", "fix"]);
     assert_eq!(ran.code, 6, "{ran}");

@@ -45,8 +45,8 @@ fn flat(ran: &Ran) -> String {
 #[test]
 fn what_is_half_out_is_told_as_that_and_an_edit_changes_nothing_of_it() {
     for (manifest, address, api, how) in [
-        (SALE, "scheduled_pushes/sale", "extended", "take it out of your files and apply"),
-        (SALE, "scheduled_pushes/sale", "documented", "in the service's dashboard (AP103) and take it out"),
+        (SALE, "scheduled_pushes/sale", "extended", "remove it from your files and apply"),
+        (SALE, "scheduled_pushes/sale", "documented", "in the service's dashboard (AP103) and from your files"),
         (TEXTS, "experiments/texts", "extended", "in the service's dashboard (AP104)"),
         (TEXTS, "experiments/texts", "documented", "in the service's dashboard (AP104)"),
     ] {

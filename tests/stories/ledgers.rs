@@ -79,7 +79,7 @@ fn damage_before_a_checkpoint_is_told_and_is_in_nobodys_way() {
         let ran = project.run(arguments);
         assert_eq!(ran.code, 1, "{ran}");
         says(&ran.stderr, &["has lost some of its history: record 2 is damaged", "restore it from a backup"]);
-        says(&ran.stderr, &["record 5 is a checkpoint", "`pushplan plan` and `pushplan apply` go on"]);
+        says(&ran.stderr, &["record 5 is a checkpoint", "`pushplan plan` and `pushplan apply` work"]);
         assert!(!ran.stderr.contains("move every record"), "{ran}");
     }
     project.edit("tag: a", "tag: c");
@@ -164,7 +164,7 @@ fn a_move_that_was_cut_short_leaves_no_ledger_to_go_on_with() {
         assert_eq!(ran.code, 1, "{ran}");
         let told = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         let expected =
-            format!("which has {records} of its records, and .pushplan/ledger/local/ has 4 and does not say");
+            format!("which has {records} of its records, but .pushplan/ledger/local/ has 4 and does not record a move");
         says(
             &told,
             &[&expected, "a move was interrupted", "created a second time", "is an old copy, move it elsewhere"],
@@ -217,7 +217,7 @@ fn a_mistyped_place_after_a_move_is_no_reason_to_make_everything_again() {
     }
     project.good(&["ledger", "move", "--to", "file:team"]);
     set(&project, Some("file:teem"));
-    let named = ["it is in file:team by what was last seen", "write `ledger = \"file:team\"` into [targets.local]"];
+    let named = ["it was last seen in file:team", "write `ledger = \"file:team\"` into [targets.local]"];
     let help = refused(&project, &named);
     // Also where this machine remembers nothing but the record that was left.
     fs::remove_dir_all(project.folder.path().join(".pushplan/seen")).expect("what this machine has seen");
@@ -282,7 +282,7 @@ fn an_emptied_place_of_the_settings_is_begun_anew_on_purpose() {
     // In another place, the note of this one is what speaks against it.
     set(&project, Some("file:three"));
     let ran = project.run(&["plan"]);
-    says(&ran.stderr, &["it is in file:two", "move .pushplan/seen/local/place elsewhere"]);
+    says(&ran.stderr, &["it was last seen in file:two", "move .pushplan/seen/local/place elsewhere"]);
     fs::remove_file(project.folder.path().join(".pushplan/seen/local/place")).expect("a note");
     project.refused(&[]);
 }
@@ -439,7 +439,7 @@ fn a_target_of_another_name_is_noticed_in_git_and_in_a_shared_folder() {
         story.ends(&["apply", "--yes"], 0);
         story.set("", two, place);
         let ran = story.ends(&["apply", "--yes"], 7);
-        says(&ran.stderr, &[&format!("the ledger of `{two}` has no record, and "), shown, "the same application"]);
+        says(&ran.stderr, &[&format!("the ledger of `{two}` has no record, but "), shown, "the same application"]);
         story.set("", one, place);
         says(&story.ends(&["plan"], 0).stdout, &["No changes."]);
         story.ends(&["destroy", "--confirm", one], 0);

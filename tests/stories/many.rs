@@ -316,7 +316,7 @@ fn a_folder_of_saved_plans_is_applied_as_a_whole() {
         &ran.stdout,
         &[
             "  cafe-de    not begun\n",
-            "  shop-us    failed: the plan is stale: something has been applied since",
+            "  shop-us    failed: the plan is stale: another apply ran since",
             "To continue; finished steps are not repeated:\npushplan apply --target cafe-de --target shop-de --target shop-us\n",
         ],
     );

@@ -84,7 +84,7 @@ fn what_looks_like_a_rename_is_asked_about() {
     says(
         &ran.stdout,
         &[
-            "is this a rename? segments/new has the same content; see there how to declare a rename",
+            "is this a rename? segments/new has the same content; see there how to declare it",
             "is this a rename? segments/old has the same content, is no longer in your files",
             "if so, add this below `new:` at messages.yaml:2: lifecycle: {renamed_from: old}",
             "or rename it in the ledger now: pushplan mv segments/old segments/new",
@@ -174,7 +174,7 @@ pipelines:
             assert_eq!(changes(&ran), [format!("! {new}")]);
             let still = format!("{old} has the same content or name, and still exists: both would message people");
             let joined = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-            says(&joined, &[&still, "lifecycle: {renamed_from: old}", "do not leave the old one out"]);
+            says(&joined, &[&still, "lifecycle: {renamed_from: old}", "keep the old one in this apply"]);
             assert!(!joined.contains("--done"), "{ran}");
             assert_eq!(service.writes(), Vec::<String>::new());
         }
@@ -212,10 +212,7 @@ fn a_push_that_becomes_an_experiment_goes_first() {
     project.write(&trial);
     service.forget();
     let plan = project.run(&["plan"]);
-    says(
-        &plan.stdout,
-        &["scheduled_pushes/sale is similar", "two would message people twice", "see to the old one first"],
-    );
+    says(&plan.stdout, &["scheduled_pushes/sale is similar", "both would message people", "see to the old one first"]);
     assert!(!plan.stdout.contains("rename"), "{plan}");
     assert_eq!(project.run(&["apply", "--yes"]).code, 6);
     assert_eq!(service.writes(), Vec::<String>::new());
@@ -247,13 +244,13 @@ fn what_says_the_same_as_what_has_gone_out_is_asked_about() {
         "is this a rename? scheduled_pushes/old has the same content, its time has passed, and it is no longer in your files",
         "if so, add this below `new:` at messages.yaml:2: lifecycle: {renamed_from: old}",
         "if not, people may get the same message twice",
-        "is this a rename? scheduled_pushes/new has the same content; see there how to declare a rename",
+        "is this a rename? scheduled_pushes/new has the same content; see there how to declare it",
     ];
     let said = |ran: &Ran| ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let ran = project.refused(&[]);
     says(&ran.stdout, &["+ scheduled_pushes/new", ". scheduled_pushes/old"]);
     says(&said(&ran), &asks);
-    says(&said(&ran), &["see below whether it is a rename; else give it a later time"]);
+    says(&said(&ran), &["see below if it is a rename; otherwise give it a later time"]);
     // Left out, it does not take the old one with it: the next plan could not ask any more.
     project.good(&["apply", "--yes", "--except", "scheduled_pushes/new"]);
     // Also with the later time that it was advised to have.
@@ -299,7 +296,7 @@ fn what_is_the_same_on_the_service_under_another_key_is_told_as_that() {
     project.good(&["apply", "--yes"]);
     project.write(&desk("new"));
     let ran = project.good(&["plan"]);
-    says(&ran.stdout, &[". open_channels/old", "to open_channels/new, which is the same on the service"]);
+    says(&ran.stdout, &[". open_channels/old", "to open_channels/new, the same object on the service"]);
     assert!(!ran.stdout.contains("no longer has it"), "{ran}");
     project.good(&["apply", "--yes", "--only", "open_channels/new"]);
     // The new key has it by now, so that the old one is let go of by itself.

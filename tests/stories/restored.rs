@@ -141,13 +141,13 @@ fn a_git_ref_that_was_set_back_is_noticed_in_a_fresh_clone() {
     git(server.path(), &["update-ref", "refs/pushplan-mark/far", "refs/pushplan_mark/far"]);
     git(server.path(), &["update-ref", "-d", "refs/pushplan_mark/far"]);
     let ran = story.ends(&clone(LATER), &["plan"], 1);
-    says(&ran.to_string(), &["was there before", "pushplan ledger restore --accept-gap --target far"]);
+    says(&ran.to_string(), &["existed before", "pushplan ledger restore --accept-gap --target far"]);
     git(server.path(), &["update-ref", "refs/pushplan_mark/far", "refs/pushplan-mark/far"]);
     let second = clone(LATER);
     story.service.forget();
     for arguments in [&["plan"][..], &["apply", "--yes"], &["reconcile", "--once", "--drift", "fix"]] {
         let ran = story.ends(&second, arguments, 1);
-        says(&ran.to_string(), &["was there before", "pushplan ledger restore --accept-gap --target far"]);
+        says(&ran.to_string(), &["existed before", "pushplan ledger restore --accept-gap --target far"]);
     }
     assert_eq!(story.service.writes(), Vec::<String>::new());
     let ran = story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);

@@ -179,7 +179,7 @@ fn a_push_is_not_pointed_at_another_segment_that_has_the_key_by_now() {
     apply(&project);
     project.edit("  a: {display_name: A, criteria: {tag: a}}\n", "");
     apply(&project);
-    let left = "what was there before named segments/a, which was deleted or forgotten since";
+    let left = "the earlier version named segments/a, which was deleted or forgotten since";
     let ran = project.run(&["revert", "2", "--yes"]);
     assert_eq!(ran.code, 64, "{ran}");
     says(&ran.stderr, &[IDLE, left]);

@@ -37,11 +37,7 @@ fn a_saved_plan_is_for_its_owner_and_is_applied_once() {
     says(&ran.stdout, &["2 created."]);
     assert_eq!(service.segments(), ["a"]);
     service.forget();
-    stale(
-        &project,
-        &["apply", "p.plan"],
-        &["the plan is stale: something has been applied since", "pushplan plan --out FILE"],
-    );
+    stale(&project, &["apply", "p.plan"], &["the plan is stale: another apply ran since", "pushplan plan --out FILE"]);
     assert_eq!(service.writes(), Vec::<String>::new());
 }
 

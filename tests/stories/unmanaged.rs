@@ -282,10 +282,7 @@ fn what_is_pruned_is_shown_guarded_and_deleted_in_one_run() {
     pipeline(&service, "Theirs", "vip");
     let ran = project.good(&["plan"]);
     assert_eq!(changes(&ran), ["- segments/old", "- templates/old"]);
-    says(
-        &flat(&ran),
-        &["not in your files", "pruned not in your files, created ", "prune.segments of local deletes it"],
-    );
+    says(&flat(&ran), &["not in your files", "pruned not in your files", "prune.segments of local deletes it"]);
     says(&ran.stdout, &[&format!("DELETE /api/segments/{id}"), "Plan: 2 to delete, 1 unchanged."]);
     assert_eq!(last_line(&ran), "Not in git: 1 pipeline; pushplan unmanaged lists it.");
     says(&project.good(&["plan", "--format", "markdown"]).stdout, &["not in your files", "segments/old"]);
@@ -433,10 +430,7 @@ fn a_list_that_nobody_needs_may_fail_and_the_plan_says_so() {
         assert_eq!(plan["unlisted"][0]["kind"], "pipelines", "{status}");
         says(&far(&project, &origin, &["unmanaged"]).stdout, &["The pipelines on the service are unknown"]);
         // What the project uses has to be known.
-        project.write(
-            "pipelines:\n  q: {enabled: true, immediate_trigger: {tag_added: v}, outcome: {push: {device_types: \
-             [ios], notification: {alert: A}}}}\n",
-        );
+        project.write("pipelines:\n  q: {enabled: true, immediate_trigger: {tag_added: v}, outcome: {push: {device_types: [ios], notification: {alert: A}}}}\n");
         assert_ne!(far(&project, &origin, &["plan"]).code, 0, "{status}");
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use pushplan_testing::{crates, root, sources};
 
 /// Phrases and the reason against them: what to write instead.
-const PHRASES: [(&str, &str); 52] = [
+const PHRASES: [(&str, &str); 53] = [
     ("without a word", "silently"),
     ("whoever", "name who acts"),
     ("is told", "is shown, is reported"),
@@ -60,6 +60,7 @@ const PHRASES: [(&str, &str); 52] = [
     ("too much to do", "limits the rate of requests"),
     ("for all to read", "unencrypted"),
     ("look whether", "check that"),
+    ("if it is meant", "if this is intended"),
 ];
 
 /// Sentences in which a phrase has its plain meaning.

@@ -14,7 +14,7 @@ pub(crate) const RENAME: &str = "rename?";
 /// That what goes may be what comes under another key.
 pub(super) fn may_be_renamed(view: &PlanView, change: &Change) -> Option<Row> {
     let to = view.successor(&change.address).filter(|_| matches!(change.action, Action::Delete | Action::Forget))?;
-    let words = format!("is this a rename? {} has the same content; see there how to declare a rename", to.address);
+    let words = format!("is this a rename? {} has the same content; see there how to declare it", to.address);
     Some(Row::new(RENAME, Words::new(&words)).paint(Paint::Asks))
 }
 

@@ -167,7 +167,9 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
             let stays = if change.action == Action::Keep { "; the service keeps it as it is" } else { "" };
             plain("moved", format!("from {from}{stays}"))
         }
-        Reason::HandedOver { to } => plain("moved", format!("to {to}; nothing changes on the service")),
+        Reason::HandedOver { to } => {
+            plain("moved", format!("to {to}, the same object on the service; this address is removed from the ledger"))
+        }
         Reason::NothingRenamed { from } => {
             plain("renamed", format!("no managed resource has the key {from}: this is a new one"))
         }

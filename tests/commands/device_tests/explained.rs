@@ -25,7 +25,7 @@ fn a_device_that_is_in_one_is_told_through_nested_segments() {
             "      yes any of these: 1 of 2 hold\n",
             "      yes   segment lapsed-buyers (segments/lapsed-buyers)\n",
             "lifecycle = buyer  <- decides, messages.yaml:7\n",
-            "      no    belongs to the named user boss: it belongs to none\n",
+            "      no    named user boss: it has no named user\n",
         ],
     );
     fails(
@@ -151,7 +151,7 @@ fn every_change_of_the_manifest_is_noticed_with_its_line() {
             sale,
             "audience: {segment: lapsed-buyers}\n      device_types: [ios, android]",
             "audience: {named_user: boss}\n      device_types: [ios, android]",
-            "belongs to the named user boss: it belongs to none  <- decides, messages.yaml:40",
+            "named user boss: it has no named user  <- decides, messages.yaml:40",
         ),
         (
             sale,

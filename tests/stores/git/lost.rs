@@ -99,7 +99,7 @@ async fn places_that_cannot_be_reached_say_what_to_check() {
         (&clone, Some("--upload-pack=touch /tmp/x"), ["is not a git remote", "name of a remote"]),
         (&clone, Some("ext::sh -c true"), ["is not a git remote", "https://"]),
         (&clone, Some("./.git"), ["is in the project itself", "elsewhere"]),
-        (plain.path(), None, ["in no git repository", "run pushplan in a clone"]),
+        (plain.path(), None, ["not in a git repository", "run pushplan in a clone"]),
     ] {
         let store = GitStore::new(folder, remote, "prod");
         let Err(AppendError::NotWritten(unwritten)) = create(&store, 1, "a").await else { panic!("{remote:?}") };

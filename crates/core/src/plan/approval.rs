@@ -102,7 +102,7 @@ impl Difference {
     pub fn words(&self, address: &Address) -> String {
         match self {
             Self::Service => format!("{address} was changed on the service"),
-            Self::Files => format!("the files say something else of {address}"),
+            Self::Files => format!("{address} changed in the files"),
             Self::Other(before, now) if before == now => format!("{address} is planned differently now"),
             Self::Other(before, now) => {
                 format!("{address} is planned differently now: {} instead of {}", words(now), words(before))
@@ -341,7 +341,7 @@ mod tests {
         let desired = json!({"tag": "y"});
         assert_eq!(
             other(&|plan| plan.changes[0].desired = Some(desired.clone().into())),
-            ["the files say something else of segments/a"]
+            ["segments/a changed in the files"]
         );
         assert_eq!(
             other(&|plan| plan.changes[0].live = Some(desired.clone().into())),

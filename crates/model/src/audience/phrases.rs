@@ -136,7 +136,7 @@ pub fn kind(value: &Value) -> String {
 
 fn tag(about: &About) -> String {
     match about {
-        About::Tag { group: Some(group), tag } => ["the tag ", &short(tag), " of ", &short(group)].concat(),
+        About::Tag { group: Some(group), tag } => tags(group, &[tag], "or"),
         About::Tag { group: None, tag } => ["the tag ", &short(tag)].concat(),
         _ => String::new(),
     }

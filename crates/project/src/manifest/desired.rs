@@ -1,6 +1,7 @@
 //! What the manifests say for one target.
 
 mod early;
+mod readable;
 mod resolving;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -23,12 +24,12 @@ use super::growth::{self, Growth};
 use super::layers::{Stack, Stacks};
 use super::meant::Meant;
 use super::provenance::{BodyVariables, Tracing};
-use super::readable::Readable;
 use super::variables::{self, Filling, Variables};
 use super::{Lifecycle, Manifests, Provenance, several};
 use resolving::Resolving;
 
 pub(super) use early::EarlyResource;
+pub(super) use readable::Readable;
 pub(super) use resolving::{PROBLEM_LIMIT, Typed};
 
 /// How many resources are read side by side before their problems are counted.

@@ -22,7 +22,6 @@ mod merge;
 mod parse;
 mod project;
 mod provenance;
-mod readable;
 mod refused;
 pub mod schema;
 mod several;

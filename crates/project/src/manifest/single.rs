@@ -18,9 +18,8 @@ use pushplan_model::node::MapEntry;
 use pushplan_model::source::{FileId, Source, Sources, Span};
 
 use super::collect::{Declaration, LAYERS, listed, twice};
-use super::desired::{EarlyResource, PROBLEM_LIMIT, Typed, decoded};
+use super::desired::{EarlyResource, PROBLEM_LIMIT, Readable, Typed, decoded};
 use super::parse::{Parsed, Piece, VALUE_LIMIT, whole};
-use super::readable::Readable;
 use super::{Desired, Input, Manifests, Project, Texts, from_trees, read_whole, split};
 
 /// Everything that was read, for one target.

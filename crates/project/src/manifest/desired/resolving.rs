@@ -12,9 +12,9 @@ use pushplan_model::source::Span;
 
 use super::super::growth::weight;
 use super::super::layers::Stack;
-use super::super::readable::Readable;
 use super::super::variables::Filling;
 use super::super::{Lifecycle, Manifests, Provenance};
+use super::readable::Readable;
 use super::{Declared, Desired, fill_templates};
 
 /// How many problems are reported for a target; nobody reads more of them.

@@ -6,8 +6,8 @@ use pushplan_model::kinds::{Kind, Spec};
 use pushplan_model::node::{At, MapEntry, Node, Tree};
 use pushplan_model::source::Span;
 
-use super::Lifecycle;
-use super::desired::decoded;
+use super::super::Lifecycle;
+use super::decoded;
 
 /// How many malformed fields are dropped.
 const DROPPED: usize = 16;
@@ -23,7 +23,7 @@ pub struct Readable {
 
 impl Readable {
     /// Drops the malformed fields of a resource that could not be read. Returns `None` if too little is left.
-    pub(super) fn of(kind: &Kind, key: &At<String>, node: &Node, findings: &[Finding]) -> Option<Self> {
+    pub fn of(kind: &Kind, key: &At<String>, node: &Node, findings: &[Finding]) -> Option<Self> {
         let (mut node, mut uncertain) = (node.clone(), Vec::new());
         let mut errors = errors(findings);
         for _ in 0..DROPPED {
