@@ -145,8 +145,7 @@ impl Forget {
                 }
                 let target = text::short(&open.target, 80);
                 let message = format!(
-                    "{address} is not in your files, and prune.{} of {target} deletes what no project manages: if you forget \
-                     it, it goes \
+                    "{address} is not in your files, and prune.{} of {target} deletes what no project manages: if you forget it, it goes \
                      with the next apply",
                     address.kind
                 );

@@ -150,8 +150,7 @@ impl Review {
             ))
             .kind(FailureKind::Refused)
             .help(
-                "nothing was changed; have one reviewed that is: pushplan plan --out FILE without --offline and --against-git, \
-                 then \
+                "nothing was changed; have one reviewed that is: pushplan plan --out FILE without --offline and --against-git, then \
                  pushplan ci comment --plan FILE. Or look at the plan yourself and leave --approved out",
             ));
         }
@@ -303,15 +302,13 @@ fn way_on(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, noun: &str) ->
     let is_new = |difference: &Difference| matches!(difference, Difference::New(_));
     let earlier = match hidden.more > 0 || moved.values().any(is_new) {
         true => {
-            "nothing was changed. Where an earlier merge was not applied, its changes come along: run the job of that merge \
-             again, \
+            "nothing was changed. Where an earlier merge was not applied, its changes come along: run the job of that merge again, \
              then this one.\n          Or open"
         }
         false => "nothing was changed. Open",
     };
     format!(
-        "{earlier} another {noun}: its plan shows all that is left to do, and its merge applies that.\n          Or apply it \
-         by \
+        "{earlier} another {noun}: its plan shows all that is left to do, and its merge applies that.\n          Or apply it by \
          hand, once someone has read it: `pushplan plan`, then `pushplan apply`"
     )
 }

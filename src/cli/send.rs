@@ -222,14 +222,12 @@ fn allowed(name: &str, target: &Target, recipient: &Recipient) -> Result<(), Fai
             let patterns: Vec<&str> = all.iter().map(|pattern| pattern.as_str()).collect();
             let who = if patterns.is_empty() { "nobody".to_owned() } else { text::all_of(&patterns) };
             let message = format!("the target `{name}` allows tests to {who} alone, not to {recipient}: nothing was sent");
-            Err(Failure::new(message).kind(FailureKind::Refused).help(format!("add the recipient to test_recipients of \
-                 {table}")))
+            Err(Failure::new(message).kind(FailureKind::Refused).help(format!("add the recipient to test_recipients of {table}")))
         }
         _ => Err(Failure::new(format!("the target `{name}` does not allow test sends: nothing was sent"))
             .kind(FailureKind::Refused)
             .help(format!(
-                "name who may get them with test_recipients = [\"{recipient}\"] under {table}, or allow all with test_sends = \
-                 true"
+                "name who may get them with test_recipients = [\"{recipient}\"] under {table}, or allow all with test_sends = true"
             ))),
     }
 }

@@ -105,8 +105,7 @@ fn a_reviewed_change_that_came_too_late_is_not_told_as_applied() {
     for (edit, was) in [(true, "to update"), (false, "to delete")] {
         let due = Timestamp::now() + SignedDuration::from_secs(12);
         let sale = format!(
-            "scheduled_pushes:\n  sale:\n    schedule: {{scheduled_time: \"{}\"}}\n    push: {{audience: {{tag: vip}}, \
-             device_types: \
+            "scheduled_pushes:\n  sale:\n    schedule: {{scheduled_time: \"{}\"}}\n    push: {{audience: {{tag: vip}}, device_types: \
              [ios], notification: {{alert: 90% off}}}}\n",
             due.strftime("%Y-%m-%dT%H:%M:%S")
         );

@@ -260,8 +260,7 @@ fn what_is_approved_can_be_read_to_its_end() {
                 (0..lines).map(|at| format!("          <p class=\"line-{at}\">Line {at}</p>\n")).collect();
             let alert = format!("{}the sale ends at midnight", "Long words. ".repeat(40));
             format!(
-                "templates:\n  one:\n    push:\n      notification: {{alert: \"{alert}\"}}\n      message:\n        title: \
-                 Sale\n\
+                "templates:\n  one:\n    push:\n      notification: {{alert: \"{alert}\"}}\n      message:\n        title: Sale\n\
                  {0}content_type: text/html\n{0}body: |\n          <html>\n{page}          </html>\n",
                 " ".repeat(8)
             )
@@ -292,8 +291,7 @@ fn who_is_meant_can_be_read_to_the_end() {
         let users: String = (0..100).map(|number| format!("{{named_user: {user}-{number}}}, ")).collect();
         format!(
             "segments:\n  tagged: {{criteria: {{tag: customers-who-bought-in-the-last-thirty-days-in-{tag}}}}}\n  \
-             many: {{criteria: {{or: [{users}]}}}}\npipelines:\n  greets:\n    enabled: true\n    immediate_trigger: \
-             {{tag_added: \
+             many: {{criteria: {{or: [{users}]}}}}\npipelines:\n  greets:\n    enabled: true\n    immediate_trigger: {{tag_added: \
              people-who-did-something-long-ago-in-{tag}}}\n    outcome: {{push: {{audience: triggered, device_types: [ios], \
              notification: {{alert: Hi}}}}}}\n"
         )

@@ -54,8 +54,7 @@ fn what_cannot_be_read_cannot_be_turned_off() {
         told("[checks]\nYM203 = \"off\"\nRF101 = \"warning\"\n", "segments:\n  a: {}\n  b: {criteria: {segment: c}}\n");
     assert_says(&ran, &["error[YM203]", "error[RF101]"]);
 
-    let broken = "segments:\n  a:\n    lifecycle: {allow: [YM203]}\n  b:\n    lifecycle: {allow: [RF101]}\n    criteria: \
-         {segment: c}\n";
+    let broken = "segments:\n  a:\n    lifecycle: {allow: [YM203]}\n  b:\n    lifecycle: {allow: [RF101]}\n    criteria: {segment: c}\n";
     let ran = told(TWO, broken);
     assert_says(&ran, &["error[YM203]", "error[RF101]", "messages.yaml:3:25", "`RF101` cannot be turned off"]);
     assert_eq!(times(&ran, "YM206"), 2, "{}", ran.stdout);
@@ -122,8 +121,7 @@ fn a_slip_in_the_key_of_an_overlay_is_told() {
     assert_eq!((times(&ran, "RF113"), times(&ran, "YM203")), (0, 1), "{}", ran.stdout);
     assert_says(&ran, &["the scheduled push `spring` is declared in this overlay alone"]);
 
-    let whole = "{schedule: {scheduled_time: 2026-11-28T12:00}, push: {audience: all, device_types: ios, notification: {alert: \
-         Hi}}}";
+    let whole = "{schedule: {scheduled_time: 2026-11-28T12:00}, push: {audience: all, device_types: ios, notification: {alert: Hi}}}";
     assert_eq!(told(TWO, &overlay("spring", whole)).code, 0);
     assert_eq!(told(TWO, &overlay("sales", whole)).code, 3);
     let meant = whole.replacen('{', "{lifecycle: {allow: [RF113]}, ", 1);
@@ -166,8 +164,7 @@ fn manifests_lie_beneath_the_project() {
 
 #[test]
 fn variables_are_filled_in_in_body_files_too() {
-    let manifest = "templates:\n  t:\n    push:\n      notification: {alert: Hi}\n      message: {title: T, body: {file: \
-         b.html}}\n";
+    let manifest = "templates:\n  t:\n    push:\n      notification: {alert: Hi}\n      message: {title: T, body: {file: b.html}}\n";
     let folder = project("[targets.local.variables]\nsale = \"40 %\"\n", manifest);
     folder.write("b.html", "<p>\n${var.sale} off, ${var.until:-today}</p><script>`${x} $${var.sale} $${y}`</script>\n");
     assert_eq!(validate(&folder).code, 0);
@@ -282,8 +279,7 @@ fn targets(toml: &str, manifest: &str) -> (Vec<String>, impl Fn(&str, &str) -> s
 #[test]
 fn a_matrix_makes_a_target_of_each_combination_with_its_values_as_variables() {
     let manifest = "segments: {a: {criteria: {tag: \"${var.brand}-${var.country}-${var.more}\"}}}\n";
-    let more = "exclude = [{brand = \"cafe\", country = \"us\"}]\n[matrix.target]\nbase_url = \
-         \"https://${country}.messaging.example\"\nledger = \"file:\"\n\
+    let more = "exclude = [{brand = \"cafe\", country = \"us\"}]\n[matrix.target]\nbase_url = \"https://${country}.messaging.example\"\nledger = \"file:\"\n\
                 [matrix.target.variables]\nmore = \"of ${brand}\"\n[targets.shop-us.variables]\nmore = \"own\"\n";
     let (names, get) = targets(&format!("{MATRIX}{more}"), manifest);
     assert_eq!(names, ["cafe-de", "shop-de", "shop-us"]);

@@ -34,8 +34,7 @@ impl Place for Schema {
             self.0.run(&match hex {
                 None => format!("delete from {row} where target = '{target}' and seq = {seq}"),
                 Some(hex) => format!(
-                    "insert into {row} (target, seq, record, checksum, checkpoint) values ('{target}', {seq}, '\\x{hex}', '', \
-                     false) \
+                    "insert into {row} (target, seq, record, checksum, checkpoint) values ('{target}', {seq}, '\\x{hex}', '', false) \
                      on conflict (target, seq) do update set record = excluded.record"
                 ),
             })

@@ -164,7 +164,7 @@ fn a_move_that_was_cut_short_leaves_no_ledger_to_go_on_with() {
         assert_eq!(ran.code, 1, "{ran}");
         let told = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         let expected =
-            format!("which has {records} of its records, but .pushplan/ledger/local/ has 4 and does not record a move");
+            format!("which has {records} of its records, and .pushplan/ledger/local/ has 4 and does not record a move");
         says(
             &told,
             &[&expected, "a move was interrupted", "created a second time", "is an old copy, move it elsewhere"],

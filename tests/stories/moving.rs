@@ -81,8 +81,7 @@ fn a_key_and_all_that_names_it_is_edited_and_nothing_else() {
         [
             "customers: {display_name: buyers, criteria: {tag: buyer}}",
             "criteria: {and: [{tag: lapsed}, {not: {segment: 'customers'}}]}",
-            "push: {audience: {or: [*who, {segment: [customers, lapsed]}]}, device_types: [ios], notification: {alert: \
-             lapsed}}",
+            "push: {audience: {or: [*who, {segment: [customers, lapsed]}]}, device_types: [ios], notification: {alert: lapsed}}",
             "lapsed: {criteria: {and: [{tag: lapsed}, {not: {segment: customers}}, {tag: eu}]}}",
         ]
     );
@@ -225,8 +224,7 @@ fn other_targets_that_are_here_are_told_too() {
     project.good(&["apply", "--yes"]);
     let toml = project.folder.read("pushplan.toml");
     let more = format!(
-        "{toml}[targets.staging]\nbase_url = \"{}\"\nledger = \"file:\"\nsettle = \"1s\"\n[targets.far]\nbase_url = \
-         \"https://push.example\"\nledger = \"file:\"\n",
+        "{toml}[targets.staging]\nbase_url = \"{}\"\nledger = \"file:\"\nsettle = \"1s\"\n[targets.far]\nbase_url = \"https://push.example\"\nledger = \"file:\"\n",
         service.origin
     );
     project.folder.write("pushplan.toml", more);

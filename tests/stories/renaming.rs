@@ -287,8 +287,7 @@ experiments:
 fn what_is_the_same_on_the_service_under_another_key_is_told_as_that() {
     let desk = |key: &str| {
         format!(
-            "open_channels:\n  {key}: {{address: desk, opt_in: true, open: {{open_platform_name: sms, identifiers: {{n: \
-             \"1\"}}}}}}\n"
+            "open_channels:\n  {key}: {{address: desk, opt_in: true, open: {{open_platform_name: sms, identifiers: {{n: \"1\"}}}}}}\n"
         )
     };
     let project = Project::new(&desk("old"));

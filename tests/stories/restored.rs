@@ -41,8 +41,7 @@ impl Story {
         let home = Project::new(FIRST);
         let service = home.serve();
         let settings = format!(
-            "[targets.far]\nbase_url = \"{}\"\napi = \"documented\"\nledger = \"{ledger}\"\nsettle = \"1s\"\nsend_within = \
-             \"2s\"\n",
+            "[targets.far]\nbase_url = \"{}\"\napi = \"documented\"\nledger = \"{ledger}\"\nsettle = \"1s\"\nsend_within = \"2s\"\n",
             service.origin
         );
         Self { service, _home: home, settings }

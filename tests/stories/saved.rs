@@ -70,8 +70,7 @@ fn a_plan_is_refused_when_the_service_was_changed() {
 #[test]
 fn a_plan_is_refused_when_other_people_are_in_a_segment_that_it_names() {
     let project = Project::new(
-        "segments:\n  staff: {lifecycle: {ignore: [criteria]}, criteria: {tag: staff}}\n  all-staff: {criteria: {segment: \
-         staff}}\n",
+        "segments:\n  staff: {lifecycle: {ignore: [criteria]}, criteria: {tag: staff}}\n  all-staff: {criteria: {segment: staff}}\n",
     );
     let service = project.serve();
     project.good(&["apply", "--yes"]);

@@ -430,8 +430,7 @@ fn undecided(plan: &Plan, limits: &Limits) -> Vec<Refused> {
                 }
                 Reason::UnknownSinceGap { accepted, .. } => {
                     let message = format!(
-                        "{address}: whether it was created before {accepted:.0} is unknown, because the ledger was restored \
-                         from a \
+                        "{address}: whether it was created before {accepted:.0} is unknown, because the ledger was restored from a \
                          backup"
                     );
                     let or = limits.leave_out(", ", &except);

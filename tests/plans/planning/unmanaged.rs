@@ -135,8 +135,7 @@ fn what_is_ignored_is_never_pruned() {
 
 #[test]
 fn a_segment_that_somebody_uses_stays_and_is_not_taken_over() {
-    let declared = "segments: {a: {criteria: {tag: x}}}\nscheduled_pushes: {p: {schedule: {scheduled_time: 2031-01-01T10:00}, \
-         push: {audience: {segment: {id: s1}}, device_types: [ios], notification: {alert: A}}}}";
+    let declared = "segments: {a: {criteria: {tag: x}}}\nscheduled_pushes: {p: {schedule: {scheduled_time: 2031-01-01T10:00}, push: {audience: {segment: {id: s1}}, device_types: [ios], notification: {alert: A}}}}";
     let mut world = pruning(OURS, Level::Extended, &["segments"]);
     segment(&mut world, "s1", "Old", &json!({ "tag": "old" }));
     // By something that is still to be made.

@@ -132,8 +132,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_told_in_one_line_without_what_was_signed() {
-        let body = "Server returned non-2xx status code: 403 Forbidden: <?xml \
-             version=\"1.0\"?>\n<Error><Code>SignatureDoesNotMatch\
+        let body = "Server returned non-2xx status code: 403 Forbidden: <?xml version=\"1.0\"?>\n<Error><Code>SignatureDoesNotMatch\
                     </Code><Message>The signature\n does not match</Message><CanonicalRequest>x-amz-security-token:hidden\
                     </CanonicalRequest></Error>";
         let (why, left) = judge(&generic(body), Duration::ZERO);

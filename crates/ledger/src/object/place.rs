@@ -96,8 +96,7 @@ impl ObjectPlace {
         if bucket.is_empty() || !bucket.chars().all(is_plain) {
             // It may have a password in it, so it is not repeated.
             return Err(format!(
-                "the {scheme}:// place of the ledger must begin with the name of a bucket: letters, digits, `-`, `_` and `.`, \
-                 and \
+                "the {scheme}:// place of the ledger must begin with the name of a bucket: letters, digits, `-`, `_` and `.`, and \
                  no password; credentials come from the environment"
             ));
         }

@@ -59,8 +59,7 @@ impl Sql {
         format!(
             "with durable as (select case current_setting('synchronous_commit') when 'off' then \
              set_config('synchronous_commit', 'on', true) end as now), created as (insert into {table} (target, seq, \
-             record, checksum, checkpoint) select $1, $2, $3, $4, $5 from durable where durable.now is distinct from 'off' and \
-             ($6::text is \
+             record, checksum, checkpoint) select $1, $2, $3, $4, $5 from durable where durable.now is distinct from 'off' and ($6::text is \
              null or exists (select from {table} where target = $1 and seq = $2 - 1 and checksum = $6)) on conflict \
              (target, seq) do nothing returning target, seq) insert into {newest} as noted (target, seq) select target, seq \
              from created on conflict (target) do update set seq = greatest(noted.seq, excluded.seq)"
@@ -83,8 +82,7 @@ impl Sql {
     pub(crate) fn make_tables(&self) -> String {
         let Self { table, newest, .. } = self;
         format!(
-            "create table if not exists {table} (target text not null, seq bigint not null, record bytea not null, checksum \
-             text not \
+            "create table if not exists {table} (target text not null, seq bigint not null, record bytea not null, checksum text not \
              null, checkpoint boolean not null, primary key (target, seq)); create index if not exists \
              ledger_checkpoints on {table} (target, seq) where checkpoint; create table if not exists {newest} (target text \
              primary key, seq bigint not null)"

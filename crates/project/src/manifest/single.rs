@@ -263,28 +263,21 @@ mod tests {
         ([words(&manifests, &desired, &found), usual], is_early)
     }
 
-    const TEMPLATE: &str = "templates:\n  t:\n    variables: [{key: A, name: A, default_value: b}]\n    push: {notification: \
-         {alert: \"{{A}}\"}}\n";
-    const PUSH: &str = "scheduled_pushes:\n  p:\n    name: P\n    schedule: {scheduled_time: 2036-01-01T08:00}\n    push: \
-         {audience: all, device_types: all, template: t}\n";
-    const WRONG: &str = "segments:\n  good: {display_name: G, criteria: {tag: a}}\n  bad: {criteria: {tagg: a}, lifecycle: \
-         {allow: [AU101]}}\n";
+    const TEMPLATE: &str = "templates:\n  t:\n    variables: [{key: A, name: A, default_value: b}]\n    push: {notification: {alert: \"{{A}}\"}}\n";
+    const PUSH: &str = "scheduled_pushes:\n  p:\n    name: P\n    schedule: {scheduled_time: 2036-01-01T08:00}\n    push: {audience: all, device_types: all, template: t}\n";
+    const WRONG: &str = "segments:\n  good: {display_name: G, criteria: {tag: a}}\n  bad: {criteria: {tagg: a}, lifecycle: {allow: [AU101]}}\n";
 
     #[test]
     fn who_asks_once_learns_the_same() {
         let variable = "segments:\n  v: {display_name: \"${name}\", criteria: {tag: v}}\n";
         let body =
             "templates:\n  b:\n    push: {notification: {alert: b}, message: {title: T, body: {file: none.html}}}\n";
-        let odd = "segments:\n  x-note: {a: 1}\n  \"wrong key\": {}\n  good: {display_name: H, criteria: {tagg: b}}\nsegmnts: \
-             {}\n";
+        let odd = "segments:\n  x-note: {a: 1}\n  \"wrong key\": {}\n  good: {display_name: H, criteria: {tagg: b}}\nsegmnts: {}\n";
         let broken = "segments:\n  one: {display_name: 1, criteria: {tag: [}\n";
-        let several = "segments:\n  a: {display_name: A, criteria: {tag: a}}\n---\nsegments:\n  a: {display_name: B, criteria: \
-             {tag: b}}\n";
-        let alias = "named_users: &g {vip: {channels: []}}\ntag_groups: *g\n---\ntag_groups: &h {two: {}}\n---\ntag_groups: &h \
-             {two: {}}\n";
+        let several = "segments:\n  a: {display_name: A, criteria: {tag: a}}\n---\nsegments:\n  a: {display_name: B, criteria: {tag: b}}\n";
+        let alias = "named_users: &g {vip: {channels: []}}\ntag_groups: *g\n---\ntag_groups: &h {two: {}}\n---\ntag_groups: &h {two: {}}\n";
         let blank = format!("{}\u{a0}\n", "# nothing\n".repeat(20_000));
-        let unread = "segments:\n  u: {display_name: U, criteria: {tag: a}, lifecycle: {allow: *nope}}\n  w: {display_name: \
-             *nope, criteria: {tag: a}}\n";
+        let unread = "segments:\n  u: {display_name: U, criteria: {tag: a}, lifecycle: {allow: *nope}}\n  w: {display_name: *nope, criteria: {tag: a}}\n";
         for (files, early) in [
             (&[TEMPLATE][..], true),
             (&[TEMPLATE, PUSH, WRONG], true),

@@ -97,8 +97,7 @@ impl Workspace {
             let first = if self.units.contains_key(address) { "" } else { "declare it again, then " };
             let command = format!("adopt {} --id {}", shell_word(&address.to_string()), shell_word(id));
             told.push(format!(
-                "{number} removed {address} from the ledger, and it is not created again: the service may still have it. To \
-                 manage it again: {first}{}",
+                "{number} removed {address} from the ledger, and it is not created again: the service may still have it. To manage it again: {first}{}",
                 self.command(&command)
             ));
         }
