@@ -86,7 +86,7 @@ impl Allowed {
     pub fn asking<'a>(&self, question: &'a str, again: Repetition) -> Asking<'a> {
         let Self { yes, allow_deletes, allow_sends, allow_older } = *self;
         let given = yes.then_some("yes");
-        let way_out = "pass --yes, or apply a plan that was looked at: pushplan apply PLAN".to_owned();
+        let way_out = "pass --yes, or apply a saved plan: pushplan apply PLAN".to_owned();
         Asking { question, wanted: "yes", given, way_out, allow_deletes, allow_sends, allow_older, again, review: None }
     }
 }

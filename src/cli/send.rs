@@ -196,7 +196,7 @@ impl SendCommand {
             return Ok(());
         }
         if !io::stdin().is_terminal() {
-            return Err(Failure::new("this message needs a confirmation, and there is no terminal to ask on")
+            return Err(Failure::new("this message needs a confirmation, but standard input is not a terminal")
                 .kind(FailureKind::Refused)
                 .help("nothing was sent; pass --yes to send it"));
         }

@@ -81,7 +81,7 @@ impl Unlock {
             return Ok(());
         }
         if !io::stdin().is_terminal() {
-            return Err(Failure::new("ending this lease needs a confirmation, and there is no terminal to ask on")
+            return Err(Failure::new("ending this lease needs a confirmation, but standard input is not a terminal")
                 .kind(FailureKind::Refused)
                 .help("pass --yes"));
         }

@@ -94,7 +94,7 @@ async fn a_record_follows_the_one_before_it_or_is_not_written() {
         other => panic!("{other:?}"),
     };
     let why = not_written(create(&ada, 2, "b").await);
-    assert!(why.contains("record 2 of refs/pushplan/prod on origin: record 1 is not there"), "{why}");
+    assert!(why.contains("record 2 of refs/pushplan/prod on origin: record 1 must exist before it"), "{why}");
     fill(&ada, &["a"]).await;
     let other = Digest::of(b"another");
     let new = New { seq: 2, bytes: &bytes(2, "b"), previous: Some(&other), is_checkpoint: false };

@@ -239,7 +239,7 @@ fn what_is_forgotten_is_no_longer_ours() {
     let mut story = Story::told();
     story.end("r3", Ended::Partly);
     story.says(&["forget", "segments/lapsd"], 64, "did you mean segments/lapsed?");
-    story.says(&["forget", "pipelines/quite-another"], 64, "it has 3 things; `pushplan history` names them");
+    story.says(&["forget", "pipelines/quite-another"], 64, "it has 3 resources; `pushplan list` shows them");
     story.says(&["forget", "lapsd"], 64, "did you mean segments/lapsed?");
     story.says(&["forget"], 64, "ADDRESS");
     // All or nothing.

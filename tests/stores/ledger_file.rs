@@ -87,7 +87,7 @@ async fn what_was_appended_is_read_back_by_anybody() {
     assert_eq!(other.0.read(2).await.unwrap(), entries[2..]);
     assert_eq!(other.0.read(3).await.unwrap(), []);
     let error = other.0.read(4).await.expect_err("it was never there");
-    assert!(error.message.contains("ends with record 3, and record 4 was there"), "{error}");
+    assert!(error.message.contains("ends with record 3, but record 4 existed"), "{error}");
     let position = other.position().unwrap();
     assert_eq!((position.seq, position), (3, log.position().unwrap()));
     let elsewhere = FileLog::new(folder.path(), "production");
@@ -177,7 +177,7 @@ fn no_record_can_be_cut_short() {
     // Nothing is appended behind a record that was damaged meanwhile.
     fs::write(file(folder.path(), 3), "{}").unwrap();
     assert!(
-        matches!(log.write(&adopt(4, "d")), Err(AppendError::NotWritten(why)) if why.contains("no longer the one"))
+        matches!(log.write(&adopt(4, "d")), Err(AppendError::NotWritten(why)) if why.contains("has changed since"))
     );
     assert!(!file(folder.path(), 4).exists());
 }

@@ -212,7 +212,10 @@ fn a_push_that_becomes_an_experiment_goes_first() {
     project.write(&trial);
     service.forget();
     let plan = project.run(&["plan"]);
-    says(&plan.stdout, &["scheduled_pushes/sale is similar", "both would message people", "see to the old one first"]);
+    says(
+        &plan.stdout,
+        &["scheduled_pushes/sale is similar", "both would message people", "remove the old one in the dashboard first"],
+    );
     assert!(!plan.stdout.contains("rename"), "{plan}");
     assert_eq!(project.run(&["apply", "--yes"]).code, 6);
     assert_eq!(service.writes(), Vec::<String>::new());

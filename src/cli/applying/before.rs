@@ -105,7 +105,7 @@ impl How {
         let answer = match given {
             Some(given) => (*given).to_owned(),
             None if !io::stdin().is_terminal() => {
-                return Err(Failure::new("this plan needs a confirmation, and there is no terminal to ask on")
+                return Err(Failure::new("this plan needs a confirmation, but standard input is not a terminal")
                     .kind(FailureKind::Refused)
                     .help(way_out.clone()));
             }
