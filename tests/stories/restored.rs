@@ -281,7 +281,7 @@ fn an_empty_ledger_is_refused_where_the_git_remote_has_records_of_the_target() {
     for arguments in [&["plan"][..], &["apply", "--yes"], &["reconcile", "--once", "--drift", "fix"]] {
         let ran = story.ends(&second, arguments, 1);
         let words = [
-            ".pushplan/ledger/far/, which has no record, and refs/pushplan/far on origin has records of it",
+            ".pushplan/ledger/far/, which has no record, but refs/pushplan/far on origin has records of it",
             "write `ledger = \"git\"` into [targets.far] of pushplan.toml",
             "pushplan ledger move --from git --to file: --target far",
             "pushplan ledger restore --accept-gap --target far",
