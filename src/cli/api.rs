@@ -115,7 +115,7 @@ impl Api {
         }
         if self.body.as_deref() == Some("-") || !io::stdin().is_terminal() {
             let message =
-                format!("{request} to {} needs a confirmation, and there is no terminal to ask on", opened.name);
+                format!("{request} to {} needs a confirmation, but standard input is not a terminal", opened.name);
             return Err(Failure::new(message)
                 .kind(FailureKind::Refused)
                 .help("pass --yes; it changes the service, and is not written to the ledger"));

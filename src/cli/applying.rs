@@ -86,7 +86,7 @@ impl Allowed {
     pub fn asking<'a>(&self, question: &'a str, again: Repetition) -> Asking<'a> {
         let Self { yes, allow_deletes, allow_sends, allow_older } = *self;
         let given = yes.then_some("yes");
-        let way_out = "pass --yes, or apply a plan that was looked at: pushplan apply PLAN".to_owned();
+        let way_out = "pass --yes, or apply a saved plan: pushplan apply PLAN".to_owned();
         Asking { question, wanted: "yes", given, way_out, allow_deletes, allow_sends, allow_older, again, review: None }
     }
 }
@@ -326,7 +326,7 @@ impl How {
             Notice::Ended(step, fate) => progress.finished(plan, &[(step, fate.clone())]),
             Notice::Waits(until) => {
                 let seconds = until.duration_since(Timestamp::now()).as_secs().max(1);
-                progress.says(&format!("The service has too much to do. Waiting {seconds} s."));
+                progress.says(&format!("The service limits the rate of requests. Waiting {seconds} s."));
             }
             Notice::Over => progress.end(),
         };

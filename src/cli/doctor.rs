@@ -125,7 +125,7 @@ async fn look(inspection: Inspection, names: Vec<String>) -> Result<Vec<Check>, 
         }
         match under_way.join_next().await {
             Some(Ok(looked)) => found.push(looked),
-            Some(Err(_)) => return Err(Failure::new("a look at a target broke off")),
+            Some(Err(_)) => return Err(Failure::new("a check of a target failed unexpectedly")),
             None => break,
         }
     }

@@ -28,7 +28,8 @@ pub struct Forget {
     #[arg(value_name = "ADDRESS", required = true)]
     addresses: Vec<String>,
 
-    /// Also forget pending pushes that cannot be looked up again. If one is still declared, a later apply creates it a second time
+    /// Also forget pending pushes that cannot be looked up again. If one is still declared, a later apply creates it a second
+    /// time
     #[arg(long)]
     even_if_pending: bool,
 
@@ -71,7 +72,8 @@ impl Forget {
         };
         if let Some(address) = found.iter().find(pending).filter(|_| !self.even_if_pending) {
             let message = format!(
-                "{address} is pending, and this API cannot list it: if you forget it, it still goes out, and a later apply would \
+                "{address} is pending, and this API cannot list it: if you forget it, it is still sent, and a later apply \
+                 would \
                  create it a second time"
             );
             return Err(Failure::new(message).kind(FailureKind::Refused).help(format!(
@@ -102,12 +104,12 @@ impl Forget {
             ));
         }
         if over > 0 {
-            context.out.print(
-                "What has gone out is not taken back. Take it out of your files: a later plan would take it for a new one.",
-            );
+            context
+                .out
+                .print("What was sent cannot be undone. Remove it from your files, or a later plan creates it as new.");
         }
         if !half_out.is_empty() {
-            context.out.print(&format!("Pending messages of {} still go out.", text::all_of(&half_out)));
+            context.out.print(&format!("Pending messages of {} will still be sent.", text::all_of(&half_out)));
         }
         Ok(Exit::Done)
     }

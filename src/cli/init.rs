@@ -64,7 +64,7 @@ impl Init {
             let path = folder.join(MANIFESTS);
             let new = !path.is_dir();
             fs::create_dir_all(&path)
-                .map_err(|error| Failure::new(format!("{} cannot be made: {}", path.display(), describe(&error))))?;
+                .map_err(|error| Failure::new(format!("{} cannot be created: {}", path.display(), describe(&error))))?;
             lines.push(format!("  {} {MANIFESTS}/", if new { "wrote" } else { "kept " }));
         }
         if written < files.len() {

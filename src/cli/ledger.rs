@@ -139,7 +139,7 @@ impl OpenLedger {
             Some(near) => failure.help(format!("did you mean {near}?")),
             None if known.is_empty() => failure.help("it has nothing yet"),
             None => {
-                failure.help(format!("it has {}; `pushplan history` names them", text::count(known.len(), "thing")))
+                failure.help(format!("it has {}; `pushplan list` shows them", text::count(known.len(), "resource")))
             }
         }
     }

@@ -64,7 +64,7 @@ struct Location {
 
 #[derive(Debug, Args)]
 struct LookupId {
-    /// Its id; of segments and templates also the name, or the key where it is ours
+    /// Its id; for segments and templates also the name, or the key if it is managed
     #[arg(value_name = "ID")]
     id: String,
 

@@ -13,7 +13,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::kinds;
 use crate::ledger::{Owned, Record, Resolution, Settling, Verb};
 
-/// Tell what happened to a request without an answer.
+/// Record what happened to a request without an answer.
 #[derive(Debug, Args)]
 pub struct Resolve {
     /// Address such as scheduled_pushes/black-friday

@@ -22,7 +22,7 @@ use crate::render::Format;
 /// The manifests stay as they are: revert the commit too, or the next apply brings the changes back.
 #[derive(Debug, Args)]
 pub struct Revert {
-    /// Its number in `pushplan history`
+    /// Number of the run in `pushplan history`
     #[arg(value_name = "NUMBER")]
     number: usize,
 

@@ -35,7 +35,8 @@ const NAMED: usize = 20;
 /// Applying what was reviewed.
 #[derive(Clone, Debug, Args)]
 pub struct Approved {
-    /// Apply only the plan in the comment on the merged pull request, by its digest. Any other plan ends with exit 5 and a list of
+    /// Apply only the plan in the comment on the merged pull request, by its digest. Any other plan ends with exit 5 and a
+    /// list of
     /// what changed since the review. See `pushplan ci comment`
     #[arg(long, conflicts_with = "plan")]
     approved: bool,
@@ -115,7 +116,8 @@ pub fn beneath(root: &Path) -> String {
 }
 
 impl Review {
-    /// Goes on only with a plan that is what was reviewed. One without changes needs no review, unless what was reviewed came too
+    /// Goes on only with a plan that is what was reviewed. One without changes needs no review, unless what was reviewed came
+    /// too
     /// late.
     pub async fn check(&self, plan: &Plan, log: &Chain, context: &Context) -> Result<(), Failure> {
         let has_news = plan.has_news();
@@ -153,12 +155,15 @@ impl Review {
             ));
         }
         if hidden.state == ReviewState::Applied {
-            return Err(Failure::new(format!("what was reviewed in {sign} is applied already, which uses its approval up"))
-                .kind(FailureKind::Stale)
-                .help(format!(
-                    "nothing was changed; what would be done now came since, or undoes what was merged later. Open another {noun}: its \
+            return Err(Failure::new(format!(
+                "what was reviewed in {sign} is applied already, which uses its approval up"
+            ))
+            .kind(FailureKind::Stale)
+            .help(format!(
+                "nothing was changed; what would be done now came since, or undoes what was merged later. Open another \
+                     {noun}: its \
                      plan shows all that is left to do, and its merge applies that"
-                )));
+            )));
         }
         let back = plan.taken_back(&since(&hidden, plan, log).await?);
         let stale = |what: &str, told: &[String], help: String| {
@@ -278,7 +283,8 @@ impl Review {
     }
 }
 
-/// Refuses a ledger that is behind a comment: it was set back since, so that it does not know all that was done. Another pull request
+/// Refuses a ledger that is behind a comment: it was set back since, so that it does not know all that was done. Another pull
+/// request
 /// would plan from the same ledger, and create it again.
 async fn set_back(hidden: &Hidden, plan: &Plan, log: &Chain, sign: &str) -> Result<(), Failure> {
     if !hidden.is_ahead_of(&plan.ledger) {
@@ -310,16 +316,16 @@ fn way_on(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, noun: &str) ->
 /// What to do where later merges took back what was reviewed.
 fn no_way_back(noun: &str) -> String {
     format!(
-        "nothing was changed; the job of an old merge brings nothing back. Open another {noun}: its plan shows all that is left to \
-         do, and its merge applies that"
+        "nothing was changed; the job of an old merge restores nothing. Open another {noun}: its plan shows everything that is \
+         left to do, and its merge applies it"
     )
 }
 
 /// What to do where what was reviewed had its time before it was applied.
 fn too_late(noun: &str) -> String {
     format!(
-        "nothing was changed; what has gone out stays as it was, whatever the files say. What else is left to do, the plan of another \
-         {noun} shows, and its merge applies it"
+        "nothing was changed; what was sent cannot be undone. Open another {noun}: its plan shows what else is left to do, and \
+         its merge applies it"
     )
 }
 

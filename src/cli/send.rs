@@ -30,10 +30,12 @@ use crate::text;
 
 /// Send a message to one test recipient now.
 ///
-/// The message is sent as it is declared; it need not be applied. It is shown first, and goes to that recipient alone, never to a
+/// The message is sent as it is declared; it need not be applied. It is shown first, and goes to that recipient alone, never
+/// to a
 /// segment, a tag or `all`. It is sent once: if the answer is lost, an error says so, and nothing is sent again.
 ///
-/// The built-in service always allows this. Any other target needs `test_sends = true` or `test_recipients = ["named_user:qa-*"]` in
+/// The built-in service always allows this. Any other target needs `test_sends = true` or `test_recipients =
+/// ["named_user:qa-*"]` in
 /// pushplan.toml.
 #[derive(Debug, Args)]
 pub struct SendCommand {
@@ -194,7 +196,7 @@ impl SendCommand {
             return Ok(());
         }
         if !io::stdin().is_terminal() {
-            return Err(Failure::new("this message needs a confirmation, and there is no terminal to ask on")
+            return Err(Failure::new("this message needs a confirmation, but standard input is not a terminal")
                 .kind(FailureKind::Refused)
                 .help("nothing was sent; pass --yes to send it"));
         }
@@ -281,7 +283,7 @@ fn sent(opened: &Opened, request: &Request, answered: Result<Answer, Loss>) -> R
         }
         Meaning::Refused | Meaning::Missing => Err(not(&answer.error())),
         Meaning::Busy => {
-            Err(not("the service has too much to do (HTTP 429)").help("nothing was sent; try again later"))
+            Err(not("the service limits the rate of requests (HTTP 429)").help("nothing was sent; try again later"))
         }
         Meaning::Unknown => Err(perhaps(&answer.error())),
     }

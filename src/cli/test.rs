@@ -31,8 +31,10 @@ const FORMATS: &[Format] = &[Format::Text, Format::Json];
 
 /// Run the project's device tests.
 ///
-/// They run on a built-in service in memory, with a clock of its own. Cases are in files named *.test.yaml, anywhere in the project.
-/// The exit code is 1 if a case fails, and 3 if a file has errors. A project without tests passes, and shows how to write the first.
+/// They run on a built-in service in memory, with a clock of its own. Cases are in files named *.test.yaml, anywhere in the
+/// project.
+/// The exit code is 1 if a case fails, and 3 if a file has errors. A project without tests passes, and shows how to write the
+/// first.
 #[derive(Debug, Args)]
 pub struct Test {
     /// Files or folders with cases, or words in their names [default: all of the project]
@@ -186,7 +188,7 @@ async fn run(world: World, cases: Vec<Case>) -> Result<Vec<Ran>, Failure> {
     }
     let mut ran = BTreeMap::new();
     while let Some(ended) = under_way.join_next().await {
-        let (number, one) = ended.map_err(|error| Failure::new(format!("a case broke off: {error}")))?;
+        let (number, one) = ended.map_err(|error| Failure::new(format!("a case was interrupted: {error}")))?;
         ran.insert(number, one?);
     }
     Ok(ran.into_values().collect())

@@ -17,8 +17,8 @@ use crate::text::shell_word;
 
 /// End the lease of a run that is gone.
 ///
-/// Other runs then need not wait until it expires. If that run is still working, it sends nothing more once it notices, which is when it
-/// writes its next record.
+/// Other runs then need not wait until it expires. If that run is still working, it stops sending when it writes its next
+/// record.
 #[derive(Debug, Args)]
 pub struct Unlock {
     /// Id of the lease; a command that waits for it prints the id
@@ -67,7 +67,7 @@ impl Unlock {
         };
         if running.run != self.lease {
             let asked = &self.lease;
-            let message = format!("the lease on `{target}` is another one than {asked}: {}", turn::at_work(running));
+            let message = format!("the lease on `{target}` is not {asked}: {}", turn::at_work(running));
             let again = format!("pushplan unlock --lease {} --target {}", shell_word(&running.run), shell_word(target));
             return Err(Failure::new(one_line(&message))
                 .kind(FailureKind::Refused)
@@ -81,7 +81,7 @@ impl Unlock {
             return Ok(());
         }
         if !io::stdin().is_terminal() {
-            return Err(Failure::new("ending this lease needs a confirmation, and there is no terminal to ask on")
+            return Err(Failure::new("ending this lease needs a confirmation, but standard input is not a terminal")
                 .kind(FailureKind::Refused)
                 .help("pass --yes"));
         }

@@ -203,7 +203,7 @@ pub enum MismatchKind {
 /// A condition, and how the device stands to it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Condition {
-    /// What is asked, such as `country is US`.
+    /// What is asked, such as `country = US`.
     pub condition: String,
     pub holds: bool,
     /// What the device has instead, or by what it has it.

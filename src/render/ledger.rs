@@ -101,7 +101,7 @@ impl LedgerView<'_> {
         row("read from", checkpoint.map_or("the first".to_owned(), |seq| format!("record {seq}, a checkpoint")));
         let doubt = match ledger.open.len() {
             0 => String::new(),
-            some => format!(", {some} in doubt"),
+            some => format!(", {some} unconfirmed"),
         };
         let mut resources: Vec<Address> = ledger.owned.keys().map(Address::resource).collect();
         resources.dedup();

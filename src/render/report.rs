@@ -233,7 +233,7 @@ fn numbers(told: &ShownRun, plan: &Plan) -> Words {
     parts.extend(others.filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")));
     let by_hand = plan.count(Action::ByHand);
     if by_hand > 0 {
-        parts.push(format!("{by_hand} left to do by hand"));
+        parts.push(format!("{} left", crate::text::count(by_hand, "manual step")));
     }
     let mut text = parts.join(", ");
     if let Some(first) = text.get_mut(..1) {
@@ -271,7 +271,7 @@ pub fn next(report: &Report, plan: &Plan, again: &Repetition) -> Vec<Next> {
     let left = || if plan.aim == Aim::Manifests { again.plan() } else { again.go_on() };
     match &report.ending {
         Ending::Done if plan.count(Action::ByHand) > 0 => {
-            found.push(command("What is left to do by hand", left()));
+            found.push(command("Manual steps", left()));
         }
         Ending::Done => {}
         Ending::Partly if report.denied => {

@@ -29,10 +29,10 @@ pub fn text(changes: &[&Change], style: Style) -> String {
         for reason in &change.reasons {
             if let Reason::InDoubt { since, .. } = reason {
                 let words = format!(
-                    "since {}: whether it was created is not known; `pushplan plan` says what to do",
+                    "since {}: whether it was created is unknown; `pushplan plan` shows what to do",
                     moment(*since)
                 );
-                rows(&mut out, &[Row::new("in doubt", Words::new(&words)).paint(Paint::Asks)], 4, style);
+                rows(&mut out, &[Row::new("unconfirmed", Words::new(&words)).paint(Paint::Asks)], 4, style);
             }
         }
         if !missing.is_empty() && !here.is_empty() {

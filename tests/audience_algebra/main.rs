@@ -5,5 +5,6 @@ mod hostile;
 #[cfg(feature = "program")]
 mod neighbors;
 mod pairs;
+mod read_back;
 mod told;
 mod world;

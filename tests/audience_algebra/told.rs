@@ -25,73 +25,83 @@ fn audience(written: &Value) -> Audience {
 }
 
 #[test]
-fn an_audience_is_a_sentence() {
+fn an_audience_is_conditions_on_one_line() {
     for (written, words) in [
         (json!("all"), "everyone"),
+        (json!({"not": "all"}), "nobody"),
         (json!("triggered"), "the device that set off the pipeline"),
-        (json!({"tag": "vip"}), "people with the tag vip"),
+        (json!({"tag": "vip"}), "tag vip"),
+        (json!({"and": [{"tag": "vip"}, {"not": {"tag": "opted-out"}}]}), "tag vip; not tag opted-out"),
         (
-            json!({"and": [{"tag": "vip"}, {"not": {"timezone": "America/New_York"}}]}),
-            "people with the tag vip, but not those in the time zone America/New_York",
+            json!({"and": [{"not": {"timezone": "America/New_York"}}, {"tag": "vip"}]}),
+            "tag vip; not time zone = America/New_York",
         ),
-        (json!({"country": ["US", "CA", "GB"]}), "people in CA, GB or US"),
-        (json!({"not": {"country": ["US", "CA"]}}), "everyone but those in CA or US"),
-        (json!({"tag": "buyer", "group": "lifecycle"}), "people with the tag buyer of lifecycle"),
-        (json!({"segment": "lapsed-buyers"}), "people in the segment lapsed-buyers"),
-        (json!({"opt_in": true}), "people opted in to notifications"),
-        (json!({"opt_in": false}), "people not opted in to notifications"),
-        (json!({"ios_version": "8.3.X"}), "people with iOS version 8.3.X"),
-        (json!({"timezone": "NO_TIME_ZONE"}), "people in an unknown time zone"),
-        (json!({"named_user": "u-1"}), "the named user u-1"),
-        (json!({"ios_channel": "9c36"}), "the iOS channel 9c36"),
-        (json!({"static_list": "ticket-holders"}), "people on the list ticket-holders"),
+        (json!({"country": ["US", "CA", "GB"]}), "country = CA, GB or US"),
+        (json!({"not": {"country": "US"}}), "everyone except country = US"),
+        (json!({"not": {"country": ["US", "CA"]}}), "everyone except (country = CA or US)"),
+        (json!({"tag": "buyer", "group": "lifecycle"}), "lifecycle = buyer"),
         (
-            json!({"location": {"id": "us-co", "date": {"recent": {"months": 3}}}}),
-            "people seen at us-co in the last 3 months",
+            json!({"and": [
+                {"tag": "buyer", "group": "lifecycle"}, {"country": ["US", "CA"]}, {"tag": "lapsed", "group": "lifecycle"},
+            ]}),
+            "lifecycle = buyer and lapsed; country = CA or US",
         ),
         (
-            json!({"attribute": "age", "operator": "greater_than", "value": 18}),
-            "people with the attribute age greater than 18",
+            json!({"or": [{"tag": "buyer", "group": "lifecycle"}, {"tag": "lapsed", "group": "lifecycle"}]}),
+            "lifecycle = buyer or lapsed",
         ),
-        (json!({"attribute": "age"}), "people with the attribute age"),
-        (json!({"attribute": "age", "value": 18}), "people with the attribute age equal to 18"),
-        (json!({"attribute": "age", "value": ""}), "people with the attribute age equal to \"\""),
-        (json!({"attribute": "age", "operator": "less"}), "people with the attribute age less than nothing"),
-        (json!({"attribute": "age", "operator": "is_empty"}), "people with the attribute age that is empty"),
-        (json!({"attribute": "age", "operator": "in_range"}), "people with the attribute age in range"),
+        (json!({"and": [{"country": "US"}, {"country": "CA"}]}), "country = US; country = CA"),
+        (json!({"segment": "lapsed-buyers"}), "segment lapsed-buyers"),
+        (json!({"segment": {"id": "3e9c"}}), "segment ID 3e9c"),
+        (json!({"opt_in": true}), "opted in to notifications"),
+        (json!({"opt_in": false}), "not opted in to notifications"),
+        (json!({"not": {"opt_in": false}}), "opted in to notifications"),
+        (json!({"not": {"location_enabled": true}}), "not enabled for location (or unknown)"),
+        (json!({"ios_version": "8.3.X"}), "iOS version = 8.3.X"),
+        (json!({"timezone": "NO_TIME_ZONE"}), "time zone = unknown"),
+        (json!({"named_user": "u-1"}), "named user u-1"),
+        (json!({"or": [{"named_user": "u-1"}, {"named_user": "u-2"}]}), "named user u-1 or u-2"),
+        (json!({"channel": "9c36"}), "channel 9c36"),
+        (json!({"ios_channel": "9c36"}), "iOS channel 9c36"),
+        (json!({"open_channel": "+49"}), "open channel +49"),
+        (json!({"static_list": "ticket-holders"}), "static list ticket-holders"),
+        (json!({"subscription_list": "news"}), "subscribed to news"),
+        (json!({"location": {"id": "us-co", "date": {"recent": {"months": 3}}}}), "seen at us-co in the last 3 months"),
+        (json!({"attribute": "age", "operator": "greater_than", "value": 18}), "attribute age > 18"),
+        (json!({"attribute": "age"}), "attribute age"),
+        (json!({"attribute": "age", "value": 18}), "attribute age = 18"),
+        (json!({"attribute": "age", "value": ""}), "attribute age = \"\""),
+        (json!({"attribute": "age", "operator": "less"}), "attribute age < nothing"),
+        (json!({"attribute": "age", "operator": "is_empty"}), "attribute age is empty"),
+        (json!({"attribute": "age", "operator": "in_range"}), "attribute age in range"),
         (
-            json!({"and": [{"tag": "a"}, {"or": [{"tag": "b"}, {"country": "US"}]}]}),
-            "people with the tag a and either with the tag b or in US",
+            json!({"attribute": "plan", "operator": "not_contains", "value": "pro"}),
+            "attribute plan does not contain pro",
         ),
+        (json!({"or": [{"tag": "a"}, {"tag": "b"}]}), "tag a or tag b"),
+        (json!({"and": [{"tag": "a"}, {"or": [{"tag": "b"}, {"country": "US"}]}]}), "tag a; (tag b or country = US)"),
         (
-            json!({"or": [{"tag": "a"}, {"and": [{"tag": "b"}, {"country": "US"}]}]}),
-            "people with the tag a or both with the tag b and in US",
+            json!({"or": [{"tag": "a"}, {"and": [{"tag": "b"}, {"country": ["US", "CA"]}]}]}),
+            "tag a or (tag b and (country = CA or US))",
         ),
-        (
-            json!({"and": [{"or": [{"tag": "a"}, {"tag": "b"}]}, {"tag": "c"}]}),
-            "people either (with the tag a or with the tag b) and with the tag c",
-        ),
+        (json!({"or": [{"tag": "a"}, {"country": ["US", "CA"]}]}), "tag a or (country = CA or US)"),
         (
             json!({"and": [{"or": [{"tag": "a"}, {"tag": "b"}]}, {"or": [{"tag": "c"}, {"tag": "d"}]}]}),
-            "people either (with the tag a or with the tag b) and either with the tag c or with the tag d",
+            "(tag a or tag b); (tag c or tag d)",
         ),
-        (
-            json!({"or": [{"and": [{"tag": "a"}, {"tag": "b"}]}, {"tag": "c"}]}),
-            "people both (with the tag a and with the tag b) or with the tag c",
-        ),
+        (json!({"and": [{"tag": "a"}, {"and": [{"tag": "b"}, {"tag": "c"}]}]}), "tag a; tag b; tag c"),
+        (json!({"or": [{"not": {"tag": "a"}}, {"tag": "b"}]}), "tag b or not tag a"),
         (
             json!({"and": [
                 {"not": {"and": [{"tag": "a"}, {"tag": "b"}]}}, {"not": {"tag": "c"}},
                 {"and": [{"or": [{"tag": "d"}, {"tag": "e"}]}]},
             ]}),
-            "people either with the tag d or with the tag e, but not those both (with the tag a and with the tag b) or with the tag c",
+            "(tag d or tag e); not (tag a and tag b); not tag c",
         ),
-        (
-            json!({"and": [{"not": {"tag": "a"}}, {"not": {"tag": "b"}}]}),
-            "everyone but those with the tag a or with the tag b",
-        ),
-        (json!({"tag": "evil\u{202e}\u{1b}[31m"}), "people with the tag \"evil\\u202E\\x1B[31m\""),
-        (json!({"tag": ">= 5.2, or so"}), "people with the tag \">= 5.2, or so\""),
+        (json!({"and": [{"not": {"tag": "a"}}, {"not": {"tag": "b"}}]}), "everyone except (tag a or tag b)"),
+        (json!({"tag": "evil\u{202e}\u{1b}[31m"}), "tag \"evil\\u202E\\x1B[31m\""),
+        (json!({"tag": ">= 5.2, or so"}), "tag \">= 5.2, or so\""),
+        (json!({"tag": "or", "group": "country"}), "\"country\" = \"or\""),
     ] {
         assert_eq!(audience::words(&selector(&written)), words, "{written}");
     }
@@ -101,8 +111,8 @@ fn an_audience_is_a_sentence() {
 fn of_very_many_conditions_some_are_told_and_the_rest_is_counted() {
     let tags: Vec<Value> = (0..1_000).map(|n| json!({"tag": format!("t{n}")})).collect();
     let words = audience::words(&selector(&json!({"and": tags})));
-    assert!(words.starts_with("people with the tag t0, with the tag t1,"), "{words}");
-    assert!(words.ends_with("and 992 more conditions"), "{words}");
+    assert!(words.starts_with("tag t0; tag t1; "), "{words}");
+    assert!(words.ends_with("; 992 more conditions"), "{words}");
 }
 
 #[test]
@@ -120,13 +130,13 @@ fn an_audience_is_a_tree() {
         lines,
         [
             "all of",
-            "  lifecycle is buyer",
+            "  lifecycle = buyer",
             "  any of",
-            "    country is US",
-            "    country is CA",
+            "    country = US",
+            "    country = CA",
             "  none of",
-            "    has the tag staff",
-            "    is not opted in to notifications",
+            "    tag staff",
+            "    not opted in to notifications",
         ]
     );
 }
@@ -154,12 +164,12 @@ fn the_canonical_form_is_flat_sorted_and_without_repetition() {
         lines,
         [
             "all of",
-            "  has the tag z",
-            "  is not opted in to notifications",
-            "  country is not CA or US",
+            "  tag z",
+            "  not opted in to notifications",
+            "  not (country = CA or US)",
             "  any of",
-            "    has the tag m",
-            "    language is de or en",
+            "    tag m",
+            "    language = de or en",
         ]
     );
 }
@@ -243,51 +253,51 @@ fn who_can_be_nobody_is_told_why() {
     for (written, words) in [
         (
             json!({"and": [{"country": "US"}, {"tag": "a"}, {"country": "CA"}]}),
-            "no device meets both `country is CA` and `country is US`: a device has one country",
+            "no device meets both `country = CA` and `country = US`: a device has one country",
         ),
         (
             json!({"and": [{"tag": "a"}, {"tag": "b"}, {"not": {"tag": "a"}}]}),
-            "no device meets both `has the tag a` and `does not have the tag a`",
+            "no device meets both `tag a` and `not tag a`",
         ),
         (
             json!({"and": [{"ios_version": "8.3.X"}, {"android_version": "5.1.X"}]}),
-            "no device meets both `iOS version is 8.3.X` and `Android version is 5.1.X`: only Android devices have an Android \
+            "no device meets both `iOS version = 8.3.X` and `Android version = 5.1.X`: only Android devices have an Android \
              version and only iOS devices have an iOS version",
         ),
         (
             json!({"and": [{"ios_version": "8.3.X"}, {"android_channel": "c"}]}),
-            "no device meets both `iOS version is 8.3.X` and `is on the Android channel c`: only Android devices have such a \
+            "no device meets both `iOS version = 8.3.X` and `Android channel c`: only Android devices have such a \
              channel and only iOS devices have an iOS version",
         ),
         (
             json!({"and": [{"named_user": "u"}, {"named_user": "v"}]}),
-            "no device meets both `is of the named user u` and `is of the named user v`: a device has one named user",
+            "no device meets both `named user u` and `named user v`: a device has one named user",
         ),
         (
             json!({"and": [{"location_enabled": true}, {"ios_sdk_version": "5.1.X"}]}),
-            "no device meets both `is enabled for location` and `iOS SDK version is 5.1.X`: devices say whether location is \
+            "no device meets both `enabled for location` and `iOS SDK version = 5.1.X`: devices say whether location is \
              enabled from SDK 6.0 on",
         ),
         (
             json!({"and": [{"opt_in": true}, {"opt_in": false}]}),
-            "no device meets both `is not opted in to notifications` and `is opted in to notifications`: a device is opted in to \
+            "no device meets both `not opted in to notifications` and `opted in to notifications`: a device is opted in to \
              notifications or not",
         ),
         (
             json!({"and": [{"tag": "x"}, {"ios_version": "8.3.1"}]}),
-            "no device meets `iOS version is 8.3.1`: versions have the form 8.3.X, not `8.3.1`",
+            "no device meets `iOS version = 8.3.1`: versions have the form 8.3.X, not `8.3.1`",
         ),
         (
             json!({"and": [
                 {"location": {"id": "here", "date": {"recent": {"months": 1}}}},
                 {"not": {"location": {"id": "here", "date": {"recent": {"months": 6}}}}},
             ]}),
-            "no device meets both `was seen at here in the last 1 month` and `was not seen at here in the last 6 months`: a longer \
+            "no device meets both `seen at here in the last 1 month` and `not seen at here in the last 6 months`: a longer \
              period holds the shorter ones",
         ),
         (
             json!({"and": [{"or": [{"tag": "a"}, {"tag": "b"}]}, {"not": {"tag": "a"}}, {"not": {"tag": "b"}}]}),
-            "no device meets all of `does not have the tag a`, `does not have the tag b` and `has the tag a or has the tag b`",
+            "no device meets all of `not tag a`, `not tag b` and `tag a or tag b`",
         ),
     ] {
         let Answer::Yes(conflict) = audience::nobody(&audience(&written)) else { panic!("{written}") };
@@ -311,7 +321,7 @@ fn device_types_and_segments_count() {
     };
     assert_eq!(
         conflict.to_string(),
-        "no device meets both `iOS version is 8.3.X` and `is on Android`: only iOS devices have an iOS version"
+        "no device meets both `iOS version = 8.3.X` and `device type = Android`: only iOS devices have an iOS version"
     );
     let unknown = Audience::of(&reference, |_| None);
     assert!(matches!(audience::compare(&unknown, &audience), Relation::Different { .. }));

@@ -47,7 +47,7 @@ fn what_a_later_merge_cancelled_is_not_sent_by_the_job_of_a_merge_that_was_appli
         assert_eq!(ran.code, 5, "{ran}");
         says(
             &ran.stderr,
-            &["scheduled_pushes/promo was created by an apply, and removed again", "brings nothing back. Open another"],
+            &["scheduled_pushes/promo was created by an apply, and removed again", "restores nothing. Open another"],
         );
         assert_eq!(service.writes(), Vec::<String>::new());
     }
@@ -122,8 +122,8 @@ fn a_reviewed_change_that_came_too_late_is_not_told_as_applied() {
         assert_eq!(ran.code, 5, "{ran}");
         says(&ran.stderr, &["scheduled_pushes/sale"]);
         if edit {
-            let says_so = format!("scheduled_pushes/sale has had its time: it was {was}");
-            says(&ran.stderr, &["is no longer to be done; since then:", &says_so, "what has gone out stays as it was"]);
+            let says_so = format!("the time of scheduled_pushes/sale has passed: it was {was}");
+            says(&ran.stderr, &["is no longer to be done; since then:", &says_so, "what was sent cannot be undone"]);
             says(&team.host.only(7), &["**Held, not applied to** `local`", &says_so]);
         }
         assert_eq!(service.writes(), Vec::<String>::new());
@@ -146,7 +146,7 @@ fn a_plan_that_nobody_could_see_before_the_merge_is_not_approved() {
         service.forget();
         let ran = team.apply(&commit, &[]);
         assert_eq!(ran.code, 5, "{ran}");
-        says(&ran.stderr, &["the files say something else of templates/winback"]);
+        says(&ran.stderr, &["templates/winback changed in the files"]);
         assert_eq!(service.writes(), Vec::<String>::new());
     }
 }

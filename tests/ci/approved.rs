@@ -325,7 +325,7 @@ fn who_gets_it_is_approved_with_it() {
     team.project.write(&format!("{wider}{push}"));
     let ran = team.merge_and_apply(7, &[]);
     assert_eq!(ran.code, 5, "{ran}");
-    says(&ran.stderr, &["scheduled_pushes/internal comes to something else now"]);
+    says(&ran.stderr, &["scheduled_pushes/internal is planned differently now"]);
     assert_eq!(service.writes(), Vec::<String>::new());
 }
 

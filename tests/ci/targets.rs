@@ -77,7 +77,7 @@ fn one_target_that_moved_holds_the_others_back() {
         let ran = team.run_with_both(&all, team.on_main(&commit));
         assert_eq!(ran.code, 5, "{ran}");
         let own = team.host.own(7);
-        says(&own[0], &["**Held, not applied to** `first`", "segments/a comes to something else now"]);
+        says(&own[0], &["**Held, not applied to** `first`", "segments/a is planned differently now"]);
         says(
             &own[1],
             &["**Held, not applied to** `second`", "it was not begun, because `first` was not applied as planned"],

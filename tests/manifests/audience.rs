@@ -138,7 +138,7 @@ fn an_audience_that_nobody_can_be_in_is_told_once_with_the_reason() {
   on-8-3: {criteria: {and: [{ios_version: 8.3.X}, {tag: vip}]}}
   at-home: {criteria: {country: [US, CA]}}
 ";
-    let reason = "no device meets both `iOS version is 8.3.X` and `Android version is 5.1.X`";
+    let reason = "no device meets both `iOS version = 8.3.X` and `Android version = 5.1.X`";
     for (audience, reason) in [
         ("{and: [{segment: on-8-3}, {or: [{android_version: 5.1.X}]}]}", reason),
         ("{and: [{segment: at-home}, {tag: a}, {not: {segment: at-home}}]}", "no device meets both `"),
@@ -146,7 +146,7 @@ fn an_audience_that_nobody_can_be_in_is_told_once_with_the_reason() {
         ("{and: [{or: [{tag: a}, {tag: b}]}, {not: {tag: a}}, {not: {tag: b}}]}", "no device meets all of"),
         (
             "{and: [{attribute: age, operator: greater_than, value: 10}, {attribute: age, operator: less_than, value: 5}]}",
-            "no device meets both `has the attribute age greater than 10` and `has the attribute age less than 5`",
+            "no device meets both `attribute age > 10` and `attribute age < 5`",
         ),
     ] {
         let ran = validate(&Folder::project(&format!("{segments}{}", push(audience, "all", LATER))));
@@ -179,7 +179,7 @@ fn an_audience_that_nobody_can_be_in_is_told_once_with_the_reason() {
     let every = format!("segments:\n  every: {{criteria: all}}\n{}", push("{not: {segment: every}}", "all", LATER));
     let ran = validate(&Folder::project(&every));
     assert!(ran.stdout.contains("no device meets `not everyone`"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("take it out, or say who is meant"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("remove it, or write an audience that a device can meet"), "{}", ran.stdout);
     for (audience, devices) in [
         ("{and: [{ios_version: 8.3.X}, {tag: a}]}", "[android]"),
         ("{and: [{ios_version: 8.3.1}, {tag: a}]}", "all"),

@@ -10,6 +10,7 @@ mod fix;
 mod fmt;
 mod formats;
 mod generated;
+mod hidden_by_none;
 mod meaning;
 mod messages;
 mod pull;

@@ -62,8 +62,8 @@ fn a_slip_is_told_where_it_is_with_what_to_write() {
         (notification("{alert: Use #SALE now}"), "YM101", "4:33", "\"Use #SALE now\""),
         (notification("{alert: Use #SALE now}\npipelines: {}"), "YM101", "4:33", "\"Use #SALE now\""),
         // Quotes are the answer only where a text was meant.
-        (alert("{id: 123}"), "YM205", "5:17", "write a text in the place of the map"),
-        (alert("[a, b]"), "YM205", "5:17", "write a text in the place of the list"),
+        (alert("{id: 123}"), "YM205", "5:17", "write a text instead of the map"),
+        (alert("[a, b]"), "YM205", "5:17", "write a text instead of the list"),
         (alert("[SALE]"), "YM205", "5:17", "needs quotes"),
         (alert("{Hello, friend}"), "YM205", "5:17", "needs quotes"),
         (alert("[SALE] today"), "YM101", "5:16", "write \"[SALE] today\""),

@@ -232,10 +232,7 @@ fn a_default_may_hold_placeholders_a_key_no_variable_and_own_keys_anything() {
 #[test]
 fn settings_of_a_target_that_mean_nothing_are_told_where_they_stand() {
     for (setting, says) in [
-        (
-            "base_url = \"http://messaging.example\"",
-            "is not https: credentials would go over the network for all to read",
-        ),
+        ("base_url = \"http://messaging.example\"", "is not https: credentials would be sent unencrypted"),
         (
             "base_url = \"https://messaging.example/api\"",
             "more than scheme, host and port: write https://messaging.example",

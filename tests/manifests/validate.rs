@@ -369,7 +369,7 @@ fn warnings_fail_only_when_asked_to() {
   |                                                                        ^^^ refused by the built-in service
   |
   = note: the contract allows further fields here without listing them, so your service may accept it
-  = help: if it is meant, set `lifecycle: {allow: [YM202]}` on the resource
+  = help: if this is intended, set `lifecycle: {allow: [YM202]}` on the resource
 
 1 warning in 1 file
 ";

@@ -91,7 +91,7 @@ fn the_text_tells_day_by_day_what_goes_out() {
             "Fri 27 Nov 2026",
             "09:00 !",
             "scheduled_pushes/black-friday  \"Black Friday: 20% off; everything, today\"",
-            "to people in the segment lapsed, on ios and android",
+            "to segment lapsed, on ios and android",
             "London 14:00 Fri",
             "Sydney 01:00 Sat (quiet)",
             "! quiet hours in Sydney",

@@ -94,12 +94,12 @@ async fn a_record_follows_the_one_before_it_or_is_not_written() {
         other => panic!("{other:?}"),
     };
     let why = not_written(create(&ada, 2, "b").await);
-    assert!(why.contains("record 2 of refs/pushplan/prod on origin: record 1 is not there"), "{why}");
+    assert!(why.contains("record 2 of refs/pushplan/prod on origin: record 1 must exist before it"), "{why}");
     fill(&ada, &["a"]).await;
     let other = Digest::of(b"another");
     let new = New { seq: 2, bytes: &bytes(2, "b"), previous: Some(&other), is_checkpoint: false };
     let why = not_written(ada.create(new).await);
-    assert!(why.contains("the record before it is another one"), "{why}");
+    assert!(why.contains("the record before it has changed"), "{why}");
     assert_eq!(git(&team.server(), &["rev-list", "--count", TIP]), "1");
 }
 
@@ -188,7 +188,7 @@ async fn gaps_and_what_is_no_record_are_told() {
     assert_eq!(bob.read(Start::Checkpoint).await, Err(Unread::Missing { seq: 3, there: 4 }));
     // The way out that is told works as it is typed.
     let go_on = bob.go_on(2);
-    assert!(go_on.contains("what was done since is then not known"), "{go_on}");
+    assert!(go_on.contains("pushplan then does not know what was done since"), "{go_on}");
     let typed: Vec<&str> = go_on.split('`').nth(1).expect("a command").split(' ').skip(1).collect();
     git(&clone, &typed);
     // Everybody is told, by what they have seen or by the mark, until a person accepts that the others are lost.
@@ -203,7 +203,7 @@ async fn gaps_and_what_is_no_record_are_told() {
     assert_eq!(fresh.read(Start::Checkpoint).await, Err(Unread::CutShort { last: 1, was: 4 }), "by the mark");
     team.damage(|tree| fs::write(tree.join("readme.txt"), "hello").expect("a file"));
     let why = why_unread(&team.member("b4").1).await;
-    assert!(why.contains("holds `readme.txt`, which is no record"), "{why}");
+    assert!(why.contains("holds `readme.txt`, which is not a record"), "{why}");
 }
 
 #[tokio::test]
@@ -214,7 +214,7 @@ async fn a_deleted_ledger_is_not_an_empty_one() {
     git(&team.server(), &["update-ref", "-d", TIP]);
     let fresh = GitStore::new(&clone, None, "prod");
     let why = why_unread(&fresh).await;
-    assert!(why.contains("refs/pushplan/prod is gone, though its history is there"), "{why}");
+    assert!(why.contains("refs/pushplan/prod is missing, although its history exists"), "{why}");
     git(&team.server(), &["update-ref", "-d", "refs/pushplan-history/prod/00000001"]);
     assert_eq!(fresh.read(Start::Newest).await, Err(Unread::CutShort { last: 0, was: 3 }));
     assert!(matches!(create(&ada, 4, "d").await, Err(AppendError::NotWritten(_))));
@@ -241,7 +241,7 @@ async fn a_ref_that_was_moved_back_is_put_back_or_accepted_as_the_help_says() {
     let back = || git(&team.server(), &["update-ref", TIP, &format!("{TIP}~2")]);
     back();
     let error = fresh().read(0).await.expect_err("records are gone");
-    assert!(error.message.contains("it ends with record 3, and record 5 was there before"), "{error}");
+    assert!(error.message.contains("it ends with record 3, but record 5 existed before"), "{error}");
     let help = error.help.expect("help");
     let commands: Vec<&str> = help.split('`').skip(1).step_by(2).collect();
     run(commands[0]);
@@ -252,7 +252,7 @@ async fn a_ref_that_was_moved_back_is_put_back_or_accepted_as_the_help_says() {
     let (elsewhere, stranger) = team.member("stranger");
     let stranger = Chain::new(Arc::new(stranger), &elsewhere, "prod");
     let told = stranger.read(0).await.expect_err("records are gone");
-    assert!(told.message.contains("it ends with record 3, and record 5 was there before"), "{told}");
+    assert!(told.message.contains("it ends with record 3, but record 5 existed before"), "{told}");
     assert_eq!(commands[1], "pushplan ledger restore --accept-gap --target prod");
     let restored = stranger.restored().await.expect("what is there");
     stranger.accept_gap(&restored, "bob", jiff::Timestamp::UNIX_EPOCH).await.expect("a gap");

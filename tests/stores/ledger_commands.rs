@@ -150,7 +150,7 @@ fn history_lists_who_applied_what_when() {
     let ran = story.run(&["history"]);
     assert_eq!(
         ran.stdout,
-        "3  2026-11-15 12:00:11Z  ada on build-7  not ended  1 in doubt\n\
+        "3  2026-11-15 12:00:11Z  ada on build-7  not ended  1 unconfirmed\n\
          2  2026-11-15 12:00:05Z  ada on build-7  in part    1 replaced, 1 updated, 1 failed\n\
          1  2026-11-15 12:00:01Z  ada on build-7  done       2 created\n\
          \n\
@@ -187,7 +187,7 @@ fn history_of_a_run_shows_what_was_before_and_after() {
             Digest::of(b"r2").short()
         )
     );
-    story.says(&["history", "3"], 0, "+ scheduled_pushes/sale  perhaps created: no answer within 30 seconds");
+    story.says(&["history", "3"], 0, "+ scheduled_pushes/sale  unconfirmed, created: no answer within 30 seconds");
     story.says(&["history", "3"], 0, "3 of local: not ended: it is under way, or was cut off");
     story.says(&["history", "4"], 64, "its numbers are 1 to 3");
     story.says(&["history", "0"], 64, "has no number 0");
@@ -216,7 +216,7 @@ fn an_empty_and_a_damaged_ledger_say_so() {
     let story = Story::told();
     story.folder.write(".pushplan/ledger/local/00000004.json", "{}");
     let ran = story.says(&["history"], 1, "record 4 is damaged");
-    assert!(ran.stderr.contains("the last good record is 3;"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the last intact record is 3;"), "{}", ran.stderr);
     story.says(&["forget", "segments/lapsed"], 1, "record 4 is damaged");
 }
 
@@ -239,7 +239,7 @@ fn what_is_forgotten_is_no_longer_ours() {
     let mut story = Story::told();
     story.end("r3", Ended::Partly);
     story.says(&["forget", "segments/lapsd"], 64, "did you mean segments/lapsed?");
-    story.says(&["forget", "pipelines/quite-another"], 64, "it has 3 things; `pushplan history` names them");
+    story.says(&["forget", "pipelines/quite-another"], 64, "it has 3 resources; `pushplan list` shows them");
     story.says(&["forget", "lapsd"], 64, "did you mean segments/lapsed?");
     story.says(&["forget"], 64, "ADDRESS");
     // All or nothing.

@@ -66,7 +66,7 @@ fn refused(root: &Path, says: &str, last_good: Seq) -> String {
     assert!(error.message.contains("the ledger of `local`"), "{}", error.message);
     assert!(error.message.contains(says), "expected {says:?}: {}", error.message);
     let position =
-        if last_good == 0 { "there is no good record".into() } else { format!("last good record is {last_good};") };
+        if last_good == 0 { "no record is intact".into() } else { format!("last intact record is {last_good};") };
     assert!(help.contains(&position), "expected {position:?}: {help}");
     help
 }
@@ -87,7 +87,7 @@ async fn what_was_appended_is_read_back_by_anybody() {
     assert_eq!(other.0.read(2).await.unwrap(), entries[2..]);
     assert_eq!(other.0.read(3).await.unwrap(), []);
     let error = other.0.read(4).await.expect_err("it was never there");
-    assert!(error.message.contains("ends with record 3, and record 4 was there"), "{error}");
+    assert!(error.message.contains("ends with record 3, but record 4 existed"), "{error}");
     let position = other.position().unwrap();
     assert_eq!((position.seq, position), (3, log.position().unwrap()));
     let elsewhere = FileLog::new(folder.path(), "production");
@@ -177,7 +177,7 @@ fn no_record_can_be_cut_short() {
     // Nothing is appended behind a record that was damaged meanwhile.
     fs::write(file(folder.path(), 3), "{}").unwrap();
     assert!(
-        matches!(log.write(&adopt(4, "d")), Err(AppendError::NotWritten(why)) if why.contains("no longer the one"))
+        matches!(log.write(&adopt(4, "d")), Err(AppendError::NotWritten(why)) if why.contains("has changed since"))
     );
     assert!(!file(folder.path(), 4).exists());
 }
@@ -198,7 +198,7 @@ fn a_later_format_is_left_to_later_versions() {
     forge(&file(folder.path(), 3), &format!("\"format\":1,{tool}"), "\"format\":4,\"tool\":\"9.2.0\"");
     let help = refused(
         folder.path(),
-        "record 3 was written by pushplan 9.2.0 in format 4, and this one reads formats up to 2",
+        "record 3 was written by pushplan 9.2.0 in format 4, but this version reads formats up to 2",
         2,
     );
     assert!(help.ends_with("use pushplan 9.2.0 or later"), "{help}");
@@ -214,13 +214,13 @@ fn records_of_another_ledger_are_refused() {
     let (other, _other) = ledger(4);
     fs::copy(file(other.path(), 3), file(folder.path(), 3)).unwrap();
     let help = refused(folder.path(), "record 3 belongs to another ledger", 2);
-    assert!(help.contains("put back the records of this ledger alone"), "{help}");
+    assert!(help.contains("restore only the records of this ledger"), "{help}");
     // All of another ledger's records, where this one's newest was noted.
     for seq in 1..=4 {
         fs::copy(file(other.path(), seq), file(folder.path(), seq)).unwrap();
     }
     let help = refused(folder.path(), "record 1 belongs to another ledger", 0);
-    assert!(help.contains("move every record from 1 on") && help.contains("to begin anew"), "{help}");
+    assert!(help.contains("move every record from 1 on") && help.contains("to start with an empty ledger"), "{help}");
     // The first of this one's are left, and what is said of them is so.
     let (folder, _log) = ledger(5);
     for seq in 3..=4 {
@@ -242,7 +242,7 @@ fn replaced_swapped_and_missing_records_are_noticed() {
     // A sound record of the same ledger and place, with other content.
     let good = fs::read(file(folder.path(), 2)).unwrap();
     forge(&file(folder.path(), 2), "id-s2", "id-x");
-    refused(folder.path(), "record 3 does not follow the one before it", 2);
+    refused(folder.path(), "record 3 does not match the record before it", 2);
     fs::write(file(folder.path(), 2), good).unwrap();
     let [three, four] = [3, 4].map(|seq| fs::read(file(folder.path(), seq)).unwrap());
     fs::write(file(folder.path(), 3), &four).unwrap();
@@ -250,13 +250,13 @@ fn replaced_swapped_and_missing_records_are_noticed() {
     refused(folder.path(), "record 3 is in the wrong place: its file holds record 4", 2);
     fs::write(file(folder.path(), 3), &three).unwrap();
     fs::remove_file(file(folder.path(), 4)).unwrap();
-    refused(folder.path(), "record 4 is missing, though record 5 is there", 3);
+    refused(folder.path(), "record 4 is missing, although record 5 exists", 3);
     fs::write(file(folder.path(), 4), &four).unwrap();
     assert_eq!(read(folder.path()).unwrap().len(), 5);
     // The newest ones leave no gap behind.
     fs::remove_file(file(folder.path(), 5)).unwrap();
     fs::remove_file(file(folder.path(), 4)).unwrap();
-    let help = refused(folder.path(), "it ends with record 3, and record 5 was there before", 3);
+    let help = refused(folder.path(), "it ends with record 3, but record 5 existed before", 3);
     assert!(help.contains("`pushplan ledger restore --accept-gap --target local`"), "{help}");
     // What that command does.
     let chain = Chain::in_files(folder.path(), "local");
@@ -282,7 +282,7 @@ fn seen(root: &Path, help: &str) -> PathBuf {
 fn a_folder_that_was_emptied_is_no_new_ledger() {
     let (folder, _log) = ledger(3);
     fs::remove_dir_all(folder_of(folder.path())).unwrap();
-    let help = refused(folder.path(), "it ends with record 0, and record 3 was there before", 0);
+    let help = refused(folder.path(), "it ends with record 0, but record 3 existed before", 0);
     // The way out that the help names.
     fs::remove_file(seen(folder.path(), &help)).unwrap();
     assert_eq!(read(folder.path()).unwrap(), []);
@@ -337,7 +337,7 @@ fn links_and_odd_files_are_refused() {
     for name in ["00000002 (conflicted copy).json", "3.json", "notes.txt"] {
         let odd = folder_of(folder.path()).join(name);
         fs::write(&odd, "").unwrap();
-        says(&format!(".pushplan/ledger/local/{name} is no record"));
+        says(&format!(".pushplan/ledger/local/{name} is not a record"));
         fs::remove_file(&odd).unwrap();
     }
     let odd = file(folder.path(), 3);
@@ -432,7 +432,7 @@ fn reading_begins_at_the_newest_checkpoint() {
     fs::write(file(folder.path(), 402), "x").unwrap();
     let error = FileLog::new(folder.path(), "local").load(0).expect_err("damaged");
     assert!(error.message.contains("record 402 is damaged"), "{error}");
-    assert!(error.help.unwrap().contains("last good record is 401;"));
+    assert!(error.help.unwrap().contains("last intact record is 401;"));
 }
 
 #[test]

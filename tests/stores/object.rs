@@ -1,4 +1,5 @@
-//! The ledger in stores of objects: on a server that speaks S3 (`tests/stores/object/start-moto`), on one that speaks Azure's blob
+//! The ledger in stores of objects: on a server that speaks S3 (`tests/stores/object/start-moto`), on one that speaks Azure's
+//! blob
 //! storage (`tests/stores/object/start-azurite`), and on a small one in memory that speaks what Google Cloud Storage does.
 
 use std::collections::BTreeMap;
@@ -341,7 +342,7 @@ fn a_store_that_ignores_conditions_is_refused_and_left_as_it_was() {
             assert!(matches!(error, AppendError::NotWritten(_)), "{error:?}");
             let why = said(&error);
             assert!(why.contains("://team/lax/local/") && why.contains("If-None-Match"), "{why}");
-            assert!(why.contains("Two machines could both believe that they wrote"), "{why}");
+            assert!(why.contains("Two machines could write the same record"), "{why}");
             assert_eq!(*objects.lock().unwrap(), BTreeMap::new());
         }
     });

@@ -113,10 +113,10 @@ async fn a_record_follows_the_one_that_was_read_and_no_other() {
     let samples = fill(&store, 2).await;
     let other = Digest::of(b"another ledger");
     let why = not_written(create(&store, 3, &Sample::new("3", Some(&other)), Some(&other)).await);
-    assert!(why.contains("record 2 is no longer the one that was read"), "{why}");
+    assert!(why.contains("record 2 has changed since it was read"), "{why}");
     let previous = Some(&samples[1].checksum);
     let why = not_written(create(&store, 4, &Sample::new("4", previous), previous).await);
-    assert!(why.contains("record 3 is no longer there"), "{why}");
+    assert!(why.contains("record 3 no longer exists"), "{why}");
     assert_eq!(read(&store, Start::Checkpoint).await, numbered(&samples));
 }
 
@@ -171,7 +171,7 @@ async fn a_server_that_was_restored_from_a_backup_is_noticed_by_who_has_seen_mor
     }
     server.run("delete from restored.ledger where seq = 3; update restored.ledger_newest set seq = 2").await;
     let error = chain().read(0).await.expect_err("it is gone");
-    assert!(error.message.contains("it ends with record 2, and record 3 was there before"), "{error}");
+    assert!(error.message.contains("it ends with record 2, but record 3 existed before"), "{error}");
     let help = error.help.expect("help");
     assert!(help.contains("pushplan ledger restore --accept-gap"), "{help}");
     // What that command does.
@@ -181,7 +181,7 @@ async fn a_server_that_was_restored_from_a_backup_is_noticed_by_who_has_seen_mor
     chain().append(&forget(4)).await.expect("a record");
     server.run("drop schema restored cascade").await;
     let error = chain().history().await.expect_err("all of it is gone");
-    assert!(error.message.contains("it ends with record 0, and record 4 was there before"), "{error}");
+    assert!(error.message.contains("it ends with record 0, but record 4 existed before"), "{error}");
 }
 
 #[tokio::test]

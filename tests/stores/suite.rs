@@ -229,7 +229,7 @@ pub async fn damage_is_found_and_told(place: &dyn Place) {
     flipped[second.len() / 2] ^= 1;
     book.place.tamper(&book.target, 2, Some(&flipped)).await;
     let told = book.refused().await;
-    assert!(told.contains("record 2 is damaged") && told.contains("the last good record is 1"), "{told}");
+    assert!(told.contains("record 2 is damaged") && told.contains("the last intact record is 1"), "{told}");
     assert!(told.contains(&place.open(&book.target).record(2)), "{told}");
     book.place.tamper(&book.target, 2, Some(&second[..second.len() - 9])).await;
     assert!(book.refused().await.contains("record 2 is damaged"));
@@ -249,7 +249,7 @@ pub async fn an_end_that_is_gone_is_missed(place: &dyn Place) {
     let chain = book.chain();
     assert_eq!(chain.read(0).await.expect("records").len(), 3);
     book.place.tamper(&book.target, 3, None).await;
-    let expected = "it ends with record 2, and record 3 was there before";
+    let expected = "it ends with record 2, but record 3 existed before";
     let gone = chain.read(0).await.expect_err("it is gone");
     assert!(gone.message.contains(expected) && gone.help.is_some_and(|help| help.contains("record is 2")));
     assert!(chain.history().await.expect_err("it is gone").message.contains(expected));

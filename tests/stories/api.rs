@@ -170,8 +170,8 @@ fn pages_elsewhere_and_in_a_circle_are_not_followed() {
     let project = Project::new("");
     for (next, why) in [
         (r#"{"a": [1], "next_page": "https://evil.example/api/x"}"#, "leads to another server"),
-        (r#"{"a": [1], "next_page": "/api/x"}"#, "go in a circle"),
-        (r#"{"a": [1], "next_page": 7}"#, "is not a text"),
+        (r#"{"a": [1], "next_page": "/api/x"}"#, "form a loop"),
+        (r#"{"a": [1], "next_page": 7}"#, "is not a string"),
     ] {
         let origin = stand_in(move |_| ("200 OK", "application/json", next));
         let ran = far(&project, &origin, &["api", "GET", "/api/x", "--paginate"]);

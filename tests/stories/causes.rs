@@ -95,7 +95,7 @@ fn a_message_that_keeps_the_old_version_of_a_segment_is_not_changed() {
     project.write(&LISTS.replace("[US, CA]", "[US, CA, MX]"));
     let told = project.good(&["plan", "--only", "segments/a"]).stdout;
     says(&told, &["No message changes.", "holds the old id"]);
-    says(&words(&project), &["scheduled_pushes/p reaches more people: the segment a now contains \"country is MX\"."]);
+    says(&words(&project), &["scheduled_pushes/p reaches more people: the segment a now contains \"country = MX\"."]);
     project.good(&["apply", "--yes", "--only", "segments/a"]);
     says(&words(&project), &["scheduled_pushes/p reaches more people", "segments/a was changed by an earlier apply"]);
 }

@@ -39,7 +39,7 @@ fn what_is_adopted_and_differs_shows_the_difference() {
     service.segment("vip", "old");
     project.good(&["adopt", "segments/vip"]);
     let ran = project.good(&["plan"]);
-    says(&ran.stdout, &["~ segments/vip", "- has the tag old", "+ has the tag vip"]);
+    says(&ran.stdout, &["~ segments/vip", "- tag old", "+ tag vip"]);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_name_that_is_taken_is_not_given_to_ours_either() {
     service.forget();
     let ran = project.refused(&[]);
     assert_eq!(changes(&ran), ["! segments/vip"]);
-    says(&ran.stdout, &["a segment that is not ours has this name", &theirs, "choose another name"]);
+    says(&ran.stdout, &["a segment that is not managed has this name", &theirs, "choose another name"]);
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["something of this name is there and not managed", "choose another name"]);

@@ -145,7 +145,7 @@ fn a_pipeline_is_changed_by_hand_and_its_successor_is_made_once_the_old_one_is_o
     // Applying goes on with the rest and says what is left.
     project.edit("tag: a", "tag: b");
     let ran = project.manual(&["apply", "--yes"]);
-    says(&ran.stdout, &["1 left to do by hand"]);
+    says(&ran.stdout, &["1 manual step left"]);
     project.good(&["apply", "--yes", "--allow-manual"]);
     let ran = project.run(&["reconcile", "--once", "--drift", "fix"]);
     assert_eq!(ran.code, 6, "{ran}");
@@ -153,7 +153,7 @@ fn a_pipeline_is_changed_by_hand_and_its_successor_is_made_once_the_old_one_is_o
     assert!(!service.writes().contains(&"POST /api/pipelines".to_owned()));
     let ran = project.run(&["apply", "--yes", "--done", "pipelines/remind"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["pipelines/remind is still there and turned on: nothing was changed"]);
+    says(&ran.stderr, &["pipelines/remind still exists and is enabled: nothing was changed"]);
     assert_eq!(pipelines(&service).len(), 1);
     turn_off(&service, &old);
     let ran = project.good(&["apply", "--yes", "--done", "pipelines/remind"]);
@@ -286,7 +286,7 @@ fn a_push_under_a_new_key_with_an_edited_text_waits_for_a_person() {
     says(
         &said,
         &[
-            "scheduled_pushes/sale is similar (same time and audience), and is still there: two would message people twice",
+            "scheduled_pushes/sale is similar (same time and audience), and still exists: both would message people",
             "lifecycle: {renamed_from: sale}",
             "pushplan apply --done scheduled_pushes/sale",
             "to send both, stop managing the old one: pushplan forget scheduled_pushes/sale",
@@ -314,7 +314,7 @@ fn what_a_pending_push_said_before_an_edit_waits_under_another_key() {
     let ran = project.manual(&["apply", "--yes"]);
     assert_eq!(changes(&ran), ["! scheduled_pushes/early-sale", "! scheduled_pushes/sale"]);
     let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let words = "scheduled_pushes/sale said the same before this change, and that is still there";
+    let words = "scheduled_pushes/sale had the same content before this change, and that version still exists";
     says(&said, &[words, "pushplan apply --done scheduled_pushes/sale"]);
     assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1, "nobody gets the same text twice");
     // Once the old one is gone, both are created.
@@ -347,7 +347,8 @@ fn a_similar_push_is_made_once_a_person_has_answered() {
     }
 }
 
-/// A push that cannot be changed holds the earlier version of a segment. A message that already points at the new version gets no row.
+/// A push that cannot be changed holds the earlier version of a segment. A message that already points at the new version gets
+/// no row.
 #[test]
 fn an_earlier_version_counts_for_those_alone_who_still_point_at_it() {
     let push = "\

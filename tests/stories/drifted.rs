@@ -56,8 +56,8 @@ fn what_somebody_changed_removed_and_added_is_told_without_a_manifest() {
             &[
                 "≠ Done on local since the last apply (",
                 "~ segments/lapsed  \"Lapsed\"",
-                "- has the tag lapsed",
-                "+ has the tag theirs",
+                "- tag lapsed",
+                "+ tag theirs",
                 "edited     ",
                 "to keep    pushplan pull segments/lapsed",
                 "to undo    pushplan apply --only segments/lapsed",
@@ -93,7 +93,7 @@ fn what_somebody_changed_removed_and_added_is_told_without_a_manifest() {
             "<!-- pushplan drift target=local -->",
             "## Drift of local — 2 changed, 1 removed, 1 added, 1 as applied",
             "<details><summary>~ segments/lapsed “Lapsed” — edited</summary>",
-            "+   has the tag theirs",
+            "+   tag theirs",
             "### Created in the dashboard",
         ],
     );

@@ -129,7 +129,7 @@ fn a_protection_outlives_its_line_and_is_lifted_by_a_word_that_the_plan_shows() 
     refused(&project, &service, &[], &["segments/a is protected and would be deleted or replaced"]);
     project.write(&manifest.replace("true", "false"));
     let ran = project.good(&["plan"]);
-    says(&ran.stdout, &["segments/a", "lifecycle.protect is lifted: from then on it can be deleted"]);
+    says(&ran.stdout, &["segments/a", "lifecycle.protect is removed: it can be deleted"]);
     assert_eq!(project.run(&["plan", "--detailed-exitcode"]).code, 2);
     project.good(&["apply", "--yes"]);
     says(&project.good(&["plan"]).stdout, &["No changes."]);

@@ -26,7 +26,7 @@ segments:
 
 const VIP: &str = "segments:\n  vip: {criteria: {tag: vip}}\n";
 
-const STILL: &str = "was due on Thu 18 Jan 2035 14:00 UTC and still goes out on Sat 20 Jan 2035 14:00 UTC";
+const STILL: &str = "was due on Thu 18 Jan 2035 14:00 UTC and is still sent on Sat 20 Jan 2035 14:00 UTC";
 
 /// Everything is applied, and the first time has come.
 fn half_out(project: &Project, api: &str) -> Service {
@@ -45,8 +45,8 @@ fn flat(ran: &Ran) -> String {
 #[test]
 fn what_is_half_out_is_told_as_that_and_an_edit_changes_nothing_of_it() {
     for (manifest, address, api, how) in [
-        (SALE, "scheduled_pushes/sale", "extended", "take it out of your files and apply"),
-        (SALE, "scheduled_pushes/sale", "documented", "in the service's dashboard (AP103) and take it out"),
+        (SALE, "scheduled_pushes/sale", "extended", "remove it from your files and apply"),
+        (SALE, "scheduled_pushes/sale", "documented", "in the service's dashboard (AP103) and from your files"),
         (TEXTS, "experiments/texts", "extended", "in the service's dashboard (AP104)"),
         (TEXTS, "experiments/texts", "documented", "in the service's dashboard (AP104)"),
     ] {
@@ -63,8 +63,8 @@ fn what_is_half_out_is_told_as_that_and_an_edit_changes_nothing_of_it() {
         for format in ["text", "markdown", "html", "json"] {
             let ran = project.good(&["plan", "--format", format]);
             let text = flat(&ran).replace("&#39;", "'");
-            says(&text, &[STILL, "as it was applied, whatever was edited since", "to call the rest off", how]);
-            assert!(!text.contains("under a new key it would be a new one"), "{ran}");
+            says(&text, &[STILL, "as it was applied, without the later edits", "to cancel the rest", how]);
+            assert!(!text.contains("under a new key it is a new one"), "{ran}");
         }
         assert_eq!(project.changes(&[]), [format!("! {address}")]);
         project.manual(&["apply", "--yes"]);
@@ -72,10 +72,7 @@ fn what_is_half_out_is_told_as_that_and_an_edit_changes_nothing_of_it() {
         // Once it is over, nothing is left to call off.
         service.post("/local/clock", &json!({ "by": "48h" }));
         let ran = project.good(&["plan"]);
-        says(
-            &flat(&ran),
-            &[&format!("· {address} was due on"), "it will not be sent again, whatever was edited since"],
-        );
+        says(&flat(&ran), &[&format!("· {address} was due on"), "it will not be sent again, in spite of later edits"]);
         project.good(&["apply", "--yes"]);
         assert_eq!(service.writes(), Vec::<String>::new());
     }
@@ -102,8 +99,8 @@ fn the_rest_of_a_push_is_called_off_where_the_service_can_delete_it() {
             says(
                 &flat(&ran),
                 &[
-                    "calls off what was due on Thu 18 Jan 2035 14:00 UTC is not taken back",
-                    "it no longer goes out on Sat 20 Jan 2035 14:00 UTC",
+                    "cancels what was due on Thu 18 Jan 2035 14:00 UTC cannot be undone",
+                    "it is no longer sent on Sat 20 Jan 2035 14:00 UTC",
                 ],
             );
         }
@@ -120,8 +117,8 @@ fn the_rest_of_a_push_is_called_off_where_the_service_can_delete_it() {
 fn what_cannot_be_called_off_is_named_until_it_is_over() {
     for (manifest, address, api, cannot) in [
         (SALE, "scheduled_pushes/sale", "documented", "this API can neither change nor remove a scheduled push"),
-        (TEXTS, "experiments/texts", "extended", "this API cannot remove an experiment that has begun"),
-        (TEXTS, "experiments/texts", "documented", "this API cannot remove an experiment that has begun"),
+        (TEXTS, "experiments/texts", "extended", "this API cannot remove an experiment that has started"),
+        (TEXTS, "experiments/texts", "documented", "this API cannot remove an experiment that has started"),
     ] {
         let project = if api == "extended" { Project::new(manifest) } else { Project::documented(manifest) };
         let service = half_out(&project, api);
@@ -146,7 +143,7 @@ fn by_each_devices_own_clock_it_is_over_when_it_is_for_the_last() {
     project.edit("10%", "20%");
     let ran = project.good(&["plan"]);
     assert_eq!(changes(&ran), ["! scheduled_pushes/sale"]);
-    says(&flat(&ran), &["was due on Fri 19 Jan 2035 00:00 UTC and still goes out until Sat 20 Jan 2035 02:00 UTC"]);
+    says(&flat(&ran), &["was due on Fri 19 Jan 2035 00:00 UTC and is still sent until Sat 20 Jan 2035 02:00 UTC"]);
 }
 
 #[test]
@@ -167,7 +164,7 @@ segments:",
         says(
             &said,
             &[
-                "scheduled_pushes/sale still goes out on Sat 20 Jan 2035 14:00 UTC",
+                "scheduled_pushes/sale is still sent on Sat 20 Jan 2035 14:00 UTC",
                 "near 60 minutes after scheduled_pushes/sale",
             ],
         );
@@ -177,7 +174,7 @@ segments:",
     project.edit("2035-01-20T14:00", "2035-01-25T14:00");
     says(
         &flat(&project.good(&["plan"])),
-        &["still goes out on Sat 20 Jan 2035 14:00 UTC", "near 60 minutes after scheduled_pushes/sale"],
+        &["is still sent on Sat 20 Jan 2035 14:00 UTC", "near 60 minutes after scheduled_pushes/sale"],
     );
 }
 
@@ -202,7 +199,7 @@ fn what_is_half_out_and_is_forgotten_goes_out_all_the_same() {
     let project = Project::new(SALE);
     let _service = half_out(&project, "extended");
     let ran = project.good(&["forget", "scheduled_pushes/sale"]);
-    says(&ran.stdout, &["Pending messages of scheduled_pushes/sale still go out."]);
+    says(&ran.stdout, &["Pending messages of scheduled_pushes/sale will still be sent."]);
     let project = Project::documented(SALE);
     let _service = half_out(&project, "documented");
     project.good(&["apply", "--yes"]);
@@ -216,7 +213,7 @@ fn a_creation_that_is_reverted_half_way_is_called_off() {
     let project = Project::new(SALE);
     let service = half_out(&project, "extended");
     let ran = project.good(&["revert", "1", "--yes"]);
-    says(&flat(&ran), &["it no longer goes out on Sat 20 Jan 2035 14:00 UTC"]);
+    says(&flat(&ran), &["it is no longer sent on Sat 20 Jan 2035 14:00 UTC"]);
     assert_eq!(service.names("/api/schedules", "schedules", "name"), Vec::<String>::new());
 }
 
@@ -229,7 +226,7 @@ fn a_new_key_for_what_is_half_out_is_asked_about_and_waits_for_the_old_one_to_go
         "[{scheduled_time: 2035-01-18T14:00}, {scheduled_time: 2035-01-20T14:00}]",
         "{scheduled_time: 2035-01-20T14:00}",
     );
-    says(&flat(&project.good(&["plan"])), &["is this a rename? scheduled_pushes/sale says the same", "calls off"]);
+    says(&flat(&project.good(&["plan"])), &["is this a rename? scheduled_pushes/sale has the same content", "cancels"]);
     project.good(&["apply", "--yes"]);
     let writes = service.writes();
     let place = |method: &str| writes.iter().position(|write| write.starts_with(&format!("{method} /api/schedules")));
@@ -243,5 +240,5 @@ fn a_comment_tells_what_was_edited_after_its_time() {
     service.post("/local/clock", &json!({ "by": "96h" }));
     project.edit("2035-01-20T14:00", "2035-02-20T14:00");
     let ran = project.good(&["plan", "--format", "markdown"]);
-    says(&ran.stdout, &["No changes.", "### Past", "it will not be sent again, whatever was edited since"]);
+    says(&ran.stdout, &["No changes.", "### Past", "it will not be sent again, in spite of later edits"]);
 }

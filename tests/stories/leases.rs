@@ -282,7 +282,7 @@ fn a_lease_is_ended_by_its_id_alone() {
     let id = lease(&project);
     let ran = project.run(&["unlock", "--lease", "another", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["the lease on `local` is another one than another: ", " is applying since ", &id]);
+    says(&ran.stderr, &["the lease on `local` is not another: ", " is applying since ", &id]);
     let ran = project.run(&["unlock", "--lease", &id]);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["ending this lease needs a confirmation", "pass --yes"]);

@@ -53,7 +53,7 @@ fn every_record_is_verified_and_damage_is_an_error() {
     fs::write(&file, "{}").expect("a record");
     let ran = project.run(&["ledger", "verify"]);
     assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stderr, &["record 2 is damaged", "the last good record is 1", "00000002.json from a copy"]);
+    says(&ran.stderr, &["record 2 is damaged", "the last intact record is 1", "00000002.json from a backup"]);
 }
 
 #[test]
@@ -78,8 +78,8 @@ fn damage_before_a_checkpoint_is_told_and_is_in_nobodys_way() {
     for arguments in [&["ledger", "verify"][..], &["history"]] {
         let ran = project.run(arguments);
         assert_eq!(ran.code, 1, "{ran}");
-        says(&ran.stderr, &["has lost some of its history: record 2 is damaged", "put it back from a copy"]);
-        says(&ran.stderr, &["record 5 is a checkpoint", "`pushplan plan` and `pushplan apply` go on"]);
+        says(&ran.stderr, &["has lost some of its history: record 2 is damaged", "restore it from a backup"]);
+        says(&ran.stderr, &["record 5 is a checkpoint", "`pushplan plan` and `pushplan apply` work"]);
         assert!(!ran.stderr.contains("move every record"), "{ran}");
     }
     project.edit("tag: a", "tag: c");
@@ -92,7 +92,7 @@ fn a_ledger_moves_and_its_old_place_takes_no_record() {
     // A disk that is not there looks like a folder that is not there: it is not made, and it is no empty ledger.
     let ran = project.run(&["ledger", "move", "--to", "file:shared"]);
     assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stderr, &["shared is not there", "make it, or mount what it is on"]);
+    says(&ran.stderr, &["shared does not exist", "create it, or mount its file system"]);
     says(&ran.stderr, &["the ledger of `local` stays where it is: "]);
     assert!(!ran.stderr.contains("of `local` cannot be read"), "{ran}");
     fs::create_dir(project.folder.path().join("shared")).expect("a folder");
@@ -132,7 +132,7 @@ fn a_new_place_in_the_settings_is_no_reason_to_make_everything_again() {
     for arguments in [&["plan"][..], &["apply", "--yes"], &["drift"]] {
         let ran = project.run(arguments);
         assert_eq!(ran.code, 1, "{arguments:?}: {ran}");
-        says(&ran.stderr, &["which has no record, and .pushplan/ledger/local/ has 4", "created a second time"]);
+        says(&ran.stderr, &["which has no record, but .pushplan/ledger/local/ has 4", "created a second time"]);
         says(&ran.stderr, &["pushplan ledger move --from file: --to file:shared --target local"]);
     }
     assert_eq!(service.writes().len(), 1, "{:?}", service.writes());
@@ -164,8 +164,11 @@ fn a_move_that_was_cut_short_leaves_no_ledger_to_go_on_with() {
         assert_eq!(ran.code, 1, "{ran}");
         let told = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         let expected =
-            format!("which has {records} of its records, and .pushplan/ledger/local/ has 4 and does not say");
-        says(&told, &[&expected, "a move was cut short", "created a second time", "is an old copy, move it elsewhere"]);
+            format!("which has {records} of its records, and .pushplan/ledger/local/ has 4 and does not record a move");
+        says(
+            &told,
+            &[&expected, "a move was interrupted", "created a second time", "is an old copy, move it elsewhere"],
+        );
         if records == 2 {
             follow(&project, &told);
         }
@@ -214,7 +217,7 @@ fn a_mistyped_place_after_a_move_is_no_reason_to_make_everything_again() {
     }
     project.good(&["ledger", "move", "--to", "file:team"]);
     set(&project, Some("file:teem"));
-    let named = ["it is in file:team by what was last seen", "write `ledger = \"file:team\"` into [targets.local]"];
+    let named = ["it was last seen in file:team", "write `ledger = \"file:team\"` into [targets.local]"];
     let help = refused(&project, &named);
     // Also where this machine remembers nothing but the record that was left.
     fs::remove_dir_all(project.folder.path().join(".pushplan/seen")).expect("what this machine has seen");
@@ -253,7 +256,7 @@ fn a_ledger_that_was_seen_elsewhere_is_not_begun_anew_by_mistake() {
     says(&ran.stderr, &[".pushplan/ledger/local/ has 4", "--from file: --to file:four --target local"]);
     assert_eq!(service.writes().len(), 1, "{:?}", service.writes());
     // Whoever means it begins anew.
-    says(&ran.stderr, &["to begin anew without all that it knows, move .pushplan/ledger/local/ elsewhere"]);
+    says(&ran.stderr, &["to start with an empty ledger, move .pushplan/ledger/local/ elsewhere"]);
     fs::remove_dir_all(project.folder.path().join(".pushplan/ledger/local")).expect("the ledger");
     says(&project.refused(&[]).stdout, &["segments/a"]);
 }
@@ -268,7 +271,7 @@ fn an_emptied_place_of_the_settings_is_begun_anew_on_purpose() {
     project.good(&["apply", "--yes"]);
     fs::remove_dir_all(project.folder.path().join("two/local")).expect("the ledger");
     let ran = project.run(&["plan"]);
-    says(&ran.stderr, &["it ends with record 0, and record 4 was there before", "remove .pushplan/seen/local/"]);
+    says(&ran.stderr, &["it ends with record 0, but record 4 existed before", "remove .pushplan/seen/local/"]);
     for note in fs::read_dir(project.folder.path().join(".pushplan/seen/local")).expect("notes") {
         let note = note.expect("a note").path();
         if note.extension().is_some_and(|end| end == "txt") {
@@ -279,7 +282,7 @@ fn an_emptied_place_of_the_settings_is_begun_anew_on_purpose() {
     // In another place, the note of this one is what speaks against it.
     set(&project, Some("file:three"));
     let ran = project.run(&["plan"]);
-    says(&ran.stderr, &["it is in file:two", "move .pushplan/seen/local/place elsewhere"]);
+    says(&ran.stderr, &["it was last seen in file:two", "move .pushplan/seen/local/place elsewhere"]);
     fs::remove_file(project.folder.path().join(".pushplan/seen/local/place")).expect("a note");
     project.refused(&[]);
 }
@@ -342,10 +345,7 @@ fn what_one_machine_could_not_write_is_brought_back_from_its_file_by_another() {
 fn a_place_that_is_written_wrongly_is_a_finding() {
     for (place, why) in [
         ("ftp://x/y", "`ftp://x/y` is none of"),
-        (
-            "postgres://ada:geheim@db.example/pushplan",
-            "`postgres://ada@db.example/pushplan` is written with a password",
-        ),
+        ("postgres://ada:geheim@db.example/pushplan", "`postgres://ada@db.example/pushplan` contains a password"),
     ] {
         let project = Project::with(ONE, &format!("ledger = \"{place}\"\n"));
         let ran = project.run(&["validate"]);
@@ -398,9 +398,9 @@ fn a_target_of_another_name_is_no_reason_to_make_everything_again() {
         says(
             &ran.stderr,
             &[
-                "the ledger of `stage` has no record, and .pushplan/ledger/stag/ is about the same application",
+                "the ledger of `stage` has no record, but .pushplan/ledger/stag/ is for the same application",
                 "everything would be created a second time",
-                "if `stage` is another name for `stag`, give it that one back, or move .pushplan/ledger/stag/ to",
+                "if `stage` was called `stag`, rename it back, or move .pushplan/ledger/stag/ to",
                 "move .pushplan/ledger/stag/ elsewhere",
             ],
         );
@@ -439,7 +439,7 @@ fn a_target_of_another_name_is_noticed_in_git_and_in_a_shared_folder() {
         story.ends(&["apply", "--yes"], 0);
         story.set("", two, place);
         let ran = story.ends(&["apply", "--yes"], 7);
-        says(&ran.stderr, &[&format!("the ledger of `{two}` has no record, and "), shown, "the same application"]);
+        says(&ran.stderr, &[&format!("the ledger of `{two}` has no record, but "), shown, "the same application"]);
         story.set("", one, place);
         says(&story.ends(&["plan"], 0).stdout, &["No changes."]);
         story.ends(&["destroy", "--confirm", one], 0);

@@ -108,12 +108,12 @@ templates:
     project.write("no: [yaml\n");
     for wanted in ["Lapsed buyers", "lapsed BUYERS", &id, "lapsed"] {
         let ran = project.good(&["lookup", "segment", wanted]);
-        says(&ran.stdout, &["\"Lapsed buyers\"", &id, "segments/lapsed", "people with the tag buyer", "country is US"]);
+        says(&ran.stdout, &["\"Lapsed buyers\"", &id, "segments/lapsed", "tag buyer", "country = US"]);
     }
     let found = looked_up(&project, &["segment", "Both"]);
     assert_eq!(found["things"][0]["spec"]["criteria"]["AND"][0]["segment"], "lapsed", "{found:#}");
     let ran = project.good(&["lookup", "segment", "Twice"]);
-    says(&ran.stdout, &[&theirs, "not ours"]);
+    says(&ran.stdout, &[&theirs, "not managed"]);
     assert_eq!(ran.stdout.matches("\"Twice\"").count(), 2, "{ran}");
     let ran = project.good(&["lookup", "template", "winback"]);
     says(

@@ -120,7 +120,7 @@ fn a_push_that_cannot_be_listed_is_held_until_somebody_says_what_became_of_it() 
     says(&ran.stdout, &["pushplan resolve scheduled_pushes/sale"]);
     says(
         &project.good(&["show", "scheduled_pushes/sale"]).stdout,
-        &["in doubt", "whether it was created is not known"],
+        &["unconfirmed", "whether it was created is unknown"],
     );
     service.forget();
     for _ in 0..2 {

@@ -316,7 +316,7 @@ fn a_folder_of_saved_plans_is_applied_as_a_whole() {
         &ran.stdout,
         &[
             "  cafe-de    not begun\n",
-            "  shop-us    failed: the plan is stale: something has been applied since",
+            "  shop-us    failed: the plan is stale: another apply ran since",
             "To continue; finished steps are not repeated:\npushplan apply --target cafe-de --target shop-de --target shop-us\n",
         ],
     );
@@ -420,9 +420,9 @@ fn production_gets_what_staging_has_with_its_own_values_and_nothing_that_is_newe
         &ran.stdout,
         &[
             "+ segments/a",
-            "has the tag a-live",
+            "tag a-live",
             "+ segments/b",
-            "has the tag b\n",
+            "tag b\n",
             "segments/b: not on staging yet as your files have it by now; what staging has is promoted",
             "segments/c: not on staging yet\n",
             "Next: pushplan promote --from staging --to production --yes",

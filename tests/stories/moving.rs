@@ -255,7 +255,7 @@ fn a_rename_that_was_made_by_hand_is_told_to_the_ledger() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     project.edit("  old:", "  new:");
-    says(&project.good(&["plan"]).stdout, &["or tell the ledger at once: pushplan mv segments/old segments/new"]);
+    says(&project.good(&["plan"]).stdout, &["or rename it in the ledger now: pushplan mv segments/old segments/new"]);
     service.forget();
     let ran = project.good(&["mv", "segments/old", "segments/new"]);
     says(&ran.stdout, &["Your files have segments/new already", "The ledger of local knows it as segments/new now."]);

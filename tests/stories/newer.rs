@@ -118,7 +118,7 @@ fn a_ledger_with_anything_unknown_in_it_is_refused_in_every_place_and_stays_as_i
             ("pruning", json!({"journeys/welcome": "1"}), kind),
             ("paused", json!(true), "unknown field `paused`"),
             ("", json!({"pause": {"run": "1"}}), "unknown variant `pause`"),
-            ("", json!({"forget": ["segments/a"], "because": "x"}), "which does not understand it"),
+            ("", json!({"forget": ["segments/a"], "because": "x"}), "which cannot read it"),
             ("", json!({"end": {"run": "1", "ended": "done", "waits": true}}), "unknown field `waits`"),
         ];
         // One project for all of a place would be refused by its first record.

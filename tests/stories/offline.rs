@@ -325,7 +325,7 @@ fn a_commit_that_is_not_here_is_told_with_what_to_do() {
     let outside = Folder::project(SEGMENTS);
     let ran = outside.run(&["diff", "main"]);
     assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stderr, &["in no git repository"]);
+    says(&ran.stderr, &["not in a git repository"]);
 }
 
 #[test]

@@ -129,9 +129,9 @@ fn a_push_that_reached_nobody_is_an_error_with_who_was_meant() {
         let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         says(
             &told,
-            &["nobody 0 direct responses", "the tag vip", "on ios and android", "1 reached nobody, 4 not sent yet"],
+            &["nobody 0 direct responses", "(tag vip)", "on ios and android", "1 reached nobody, 4 not sent yet"],
         );
-        says(&ran.stderr, &["scheduled_pushes/sale reached nobody", "vips", "the tag vip", "have opted in"]);
+        says(&ran.stderr, &["scheduled_pushes/sale reached nobody", "vips", "(tag vip)", "have opted in"]);
         assert_eq!(states(&project, 1)[0], "scheduled_pushes/sale nobody 0");
         assert_eq!(project.run(&["outcome", "scheduled_pushes/later"]).code, 0, "it is not about that one");
     }

@@ -180,7 +180,7 @@ scheduled_pushes:
     says(
         &ran.stdout,
         &[
-            "points at it; a later destroy does it",
+            "points at it; a later destroy deletes it",
             "remove it (",
             "2. pushplan forget scheduled_pushes/sale --even-if-pending\n",
         ],
@@ -216,7 +216,7 @@ fn a_segment_that_somebody_elses_segment_names_is_kept() {
             false => project.manual(&["apply", "--yes"]),
         };
         let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-        says(&said, &["is not deleted yet: unmanaged segment \"Theirs\"", "change that by hand"]);
+        says(&said, &["is not deleted yet: unmanaged segment \"Theirs\"", "change that in the dashboard"]);
         assert_eq!(service.get(&format!("/api/segments/{id}"))["criteria"]["tag"], "a");
         // Once it is gone, nothing holds the segment.
         service.delete(&format!("/api/segments/{made}"));

@@ -71,6 +71,6 @@ fn tags_that_somebody_else_gave_are_not_told_to_go() {
     service.post("/api/named_users/tags", &json!({"audience": {"named_user_id": "x"}, "add": {"g": ["z"]}}));
     project.write(&with("y: [a]"));
     let text = project.good(&["plan"]).stdout;
-    says(&text, &["- named_users/x  tags [a]\n", "since the last apply; what came from here goes, and"]);
+    says(&text, &["- named_users/x  tags [a]\n", "since the last apply; only what pushplan applied is removed"]);
     assert!(!text.contains("it will still be deleted"), "{text}");
 }

@@ -92,7 +92,7 @@ fn nobody_is_told_that_the_service_still_has_what_went_out() {
     for project in [Project::documented(SALE), Project::new(SALE)] {
         sale(&project);
         let ran = project.good(&["forget", "scheduled_pushes/sale"]);
-        says(&ran.stdout, &["Forgot scheduled_pushes/sale", "What has gone out is not taken back."]);
+        says(&ran.stdout, &["Forgot scheduled_pushes/sale", "What was sent cannot be undone."]);
         assert!(!ran.stdout.contains("still has"), "{ran}");
     }
 }
@@ -248,7 +248,7 @@ fn a_push_that_somebody_put_off_is_not_past_while_it_waits() {
     applied_as(&project, Address::new("scheduled_pushes", "sale"), &id, ours);
     let ran = project.good(&["plan"]);
     assert_eq!(changes(&ran), ["! scheduled_pushes/sale", "+ segments/a"]);
-    says(&ran.stdout, &["changed on the service since the last apply", "someone postponed it", "write its new time"]);
+    says(&ran.stdout, &["changed on the service since the last apply", "someone postponed it", "write that time"]);
     project.manual(&["apply", "--yes"]);
     assert_eq!(project.changes(&[]), ["! scheduled_pushes/sale"]);
     // Its new time in the files is agreement; without the push in them it is called off.
@@ -271,7 +271,7 @@ fn a_record_of_the_past_is_left_alone_and_stops_nothing() {
         says(
             &ran.stdout,
             &[
-                "· scheduled_pushes/sale was for Mon 22 Jan 2024 10:00 UTC and is not sent",
+                "· scheduled_pushes/sale was scheduled for Mon 22 Jan 2024 10:00 UTC and is not sent",
                 "Plan: 1 to create, 1 unchanged.",
             ],
         );
@@ -286,7 +286,7 @@ fn an_edit_of_what_went_out_says_how_to_send_again() {
     let project = Project::new(SALE);
     sale(&project);
     project.edit("alert: Sale", "alert: SALE");
-    says(&project.good(&["plan"]).stdout, &["under a new key it would be a new one"]);
+    says(&project.good(&["plan"]).stdout, &["under a new key it is a new one"]);
 }
 
 #[test]
@@ -297,10 +297,7 @@ fn a_pending_push_that_is_edited_into_the_past_keeps_its_time() {
     project.edit("2035-01-22", "2024-01-22");
     let ran = project.refused(&[]);
     let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    says(
-        &said,
-        &["has passed: what the service has keeps its own", "give it a later time, or remove it to call it off"],
-    );
+    says(&said, &["has passed: the service keeps its own time", "give it a later time, or remove it to cancel it"]);
     assert!(!said.contains("will not be made"), "{ran}");
     assert_eq!(project.run(&["apply", "--yes"]).code, 7);
     assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);

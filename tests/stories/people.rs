@@ -158,7 +158,7 @@ fn a_named_user_who_gets_a_tag_has_a_device_that_joins() {
     }
     project.edit("ann: [silver]", "ann: [silver, gold]");
     let found = devices(&project, &[], "scheduled_pushes/thanks");
-    assert_eq!(found["joins"]["words"], "an iOS device of the named user ann and without the tag gold of loyalty");
+    assert_eq!(found["joins"]["words"], "an iOS device of the named user ann and without loyalty = gold");
     assert_eq!(received(&found["joins"], "before"), []);
     assert_eq!(received(&found["joins"], "after").len(), 1, "{found:#}");
     // One that is new reaches all devices of a user.

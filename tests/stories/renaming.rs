@@ -84,10 +84,10 @@ fn what_looks_like_a_rename_is_asked_about() {
     says(
         &ran.stdout,
         &[
-            "is this a rename? segments/new says the same; see there what to write",
-            "is this a rename? segments/old says the same, is no longer in your files",
-            "if so, write this beneath `new:` at messages.yaml:2: lifecycle: {renamed_from: old}",
-            "or tell the ledger at once: pushplan mv segments/old segments/new",
+            "is this a rename? segments/new has the same content; see there how to declare it",
+            "is this a rename? segments/old has the same content, is no longer in your files",
+            "if so, add this below `new:` at messages.yaml:2: lifecycle: {renamed_from: old}",
+            "or rename it in the ledger now: pushplan mv segments/old segments/new",
         ],
     );
     for form in ["markdown", "html"] {
@@ -113,7 +113,7 @@ pipelines:
     service.forget();
     let ran = project.manual(&["apply", "--yes"]);
     assert_eq!(changes(&ran), ["! pipelines/new", "! pipelines/old"]);
-    says(&ran.stdout, &["says the same or has its name, and is still there", "lifecycle: {renamed_from: old}"]);
+    says(&ran.stdout, &["has the same content or name, and still exists", "lifecycle: {renamed_from: old}"]);
     assert_eq!(service.writes(), Vec::<String>::new());
     project.write(&format!("{}    lifecycle: {{renamed_from: old}}\n", manifest.replace("  old:", "  new:")));
     project.good(&["apply", "--yes"]);
@@ -139,7 +139,7 @@ scheduled_pushes:
     says(
         &ran.stdout,
         &[
-            "scheduled_pushes/old says the same or has its name, and may be there",
+            "scheduled_pushes/old has the same content or name, and may exist",
             "pushplan resolve scheduled_pushes/old --absent",
         ],
     );
@@ -172,10 +172,9 @@ pipelines:
             service.forget();
             let ran = project.manual(&[&["apply", "--yes"][..], &choice].concat());
             assert_eq!(changes(&ran), [format!("! {new}")]);
-            let still =
-                format!("{old} says the same or has its name, and is still there: two would message people twice");
+            let still = format!("{old} has the same content or name, and still exists: both would message people");
             let joined = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-            says(&joined, &[&still, "lifecycle: {renamed_from: old}", "do not leave the old one out"]);
+            says(&joined, &[&still, "lifecycle: {renamed_from: old}", "keep the old one in this apply"]);
             assert!(!joined.contains("--done"), "{ran}");
             assert_eq!(service.writes(), Vec::<String>::new());
         }
@@ -215,7 +214,7 @@ fn a_push_that_becomes_an_experiment_goes_first() {
     let plan = project.run(&["plan"]);
     says(
         &plan.stdout,
-        &["scheduled_pushes/sale is similar", "two would message people twice", "see to the old one first"],
+        &["scheduled_pushes/sale is similar", "both would message people", "remove the old one in the dashboard first"],
     );
     assert!(!plan.stdout.contains("rename"), "{plan}");
     assert_eq!(project.run(&["apply", "--yes"]).code, 6);
@@ -245,16 +244,16 @@ fn what_says_the_same_as_what_has_gone_out_is_asked_about() {
     service.post("/local/clock", &json!({"to": "2035-02-01T00:00:00Z"}));
     project.edit("  old:", "  new:");
     let asks = [
-        "is this a rename? scheduled_pushes/old says the same, has had its time and is no longer in your files",
-        "if so, write this beneath `new:` at messages.yaml:2: lifecycle: {renamed_from: old}",
+        "is this a rename? scheduled_pushes/old has the same content, its time has passed, and it is no longer in your files",
+        "if so, add this below `new:` at messages.yaml:2: lifecycle: {renamed_from: old}",
         "if not, people may get the same message twice",
-        "is this a rename? scheduled_pushes/new says the same; see there what to write",
+        "is this a rename? scheduled_pushes/new has the same content; see there how to declare it",
     ];
     let said = |ran: &Ran| ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let ran = project.refused(&[]);
     says(&ran.stdout, &["+ scheduled_pushes/new", ". scheduled_pushes/old"]);
     says(&said(&ran), &asks);
-    says(&said(&ran), &["see below whether it is a rename; else give it a later time"]);
+    says(&said(&ran), &["see below if it is a rename; otherwise give it a later time"]);
     // Left out, it does not take the old one with it: the next plan could not ask any more.
     project.good(&["apply", "--yes", "--except", "scheduled_pushes/new"]);
     // Also with the later time that it was advised to have.
@@ -281,7 +280,10 @@ experiments:
     let _service = project.serve();
     project.good(&["apply", "--yes", "--allow-sends"]);
     project.edit("  old:", "  new:");
-    says(&project.refused(&[]).stdout, &["is this a rename? experiments/old says the same, has had its time"]);
+    says(
+        &project.refused(&[]).stdout,
+        &["is this a rename? experiments/old has the same content, its time has passed"],
+    );
 }
 
 #[test]
@@ -296,7 +298,7 @@ fn what_is_the_same_on_the_service_under_another_key_is_told_as_that() {
     project.good(&["apply", "--yes"]);
     project.write(&desk("new"));
     let ran = project.good(&["plan"]);
-    says(&ran.stdout, &[". open_channels/old", "to open_channels/new, which is the same on the service"]);
+    says(&ran.stdout, &[". open_channels/old", "to open_channels/new, the same object on the service"]);
     assert!(!ran.stdout.contains("no longer has it"), "{ran}");
     project.good(&["apply", "--yes", "--only", "open_channels/new"]);
     // The new key has it by now, so that the old one is let go of by itself.

@@ -26,7 +26,7 @@ fn a_damaged_commit_is_not_remembered_once_the_server_is_repaired() {
     for arguments in [&["plan"][..], &["apply", "--yes"], &["ledger", "status"], &["history"], &["drift"]] {
         let ran = project.run(arguments);
         assert_eq!(ran.code, 1, "{arguments:?}: {ran}");
-        says(&ran.stderr, &["record 5 is damaged", "the last good record is 4"]);
+        says(&ran.stderr, &["record 5 is damaged", "the last intact record is 4"]);
     }
     for name in ["refs/pushplan/local", "refs/pushplan_mark/local"] {
         git(stage.server(), &["update-ref", name, &sound]);
@@ -39,6 +39,6 @@ fn a_damaged_commit_is_not_remembered_once_the_server_is_repaired() {
     git(stage.server(), &["update-ref", "refs/pushplan/local", &sound]);
     let ran = project.run(&["plan"]);
     assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stderr, &["it ends with record 4, and record 8 was there before"]);
+    says(&ran.stderr, &["it ends with record 4, but record 8 existed before"]);
     assert_eq!(service.segments(), ["a"]);
 }

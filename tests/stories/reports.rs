@@ -98,7 +98,7 @@ fn a_busy_service_is_given_the_time_that_it_asks_for() {
     let began = Instant::now();
     let ran = project.good(&["apply", "--yes"]);
     assert!(began.elapsed() >= Duration::from_secs(1), "{ran}");
-    says(&ran.stderr, &["The service has too much to do. Waiting 1 s."]);
+    says(&ran.stderr, &["The service limits the rate of requests. Waiting 1 s."]);
     assert_eq!(service.segments(), ["a", "b"]);
     assert_eq!(project.changes(&[]), Vec::<String>::new());
 }

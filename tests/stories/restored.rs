@@ -145,13 +145,13 @@ fn a_git_ref_that_was_set_back_is_noticed_in_a_fresh_clone() {
     git(server.path(), &["update-ref", "refs/pushplan-mark/far", "refs/pushplan_mark/far"]);
     git(server.path(), &["update-ref", "-d", "refs/pushplan_mark/far"]);
     let ran = story.ends(&clone(LATER), &["plan"], 1);
-    says(&ran.to_string(), &["was there before", "pushplan ledger restore --accept-gap --target far"]);
+    says(&ran.to_string(), &["existed before", "pushplan ledger restore --accept-gap --target far"]);
     git(server.path(), &["update-ref", "refs/pushplan_mark/far", "refs/pushplan-mark/far"]);
     let second = clone(LATER);
     story.service.forget();
     for arguments in [&["plan"][..], &["apply", "--yes"], &["reconcile", "--once", "--drift", "fix"]] {
         let ran = story.ends(&second, arguments, 1);
-        says(&ran.to_string(), &["was there before", "pushplan ledger restore --accept-gap --target far"]);
+        says(&ran.to_string(), &["existed before", "pushplan ledger restore --accept-gap --target far"]);
     }
     assert_eq!(story.service.writes(), Vec::<String>::new());
     let ran = story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
@@ -250,7 +250,7 @@ fn a_git_ref_whose_mark_was_deleted_is_not_believed() {
     story.service.forget();
     for arguments in [&["plan"][..], &["apply", "--yes"], &["reconcile", "--once", "--drift", "fix"]] {
         let ran = story.ends(&second, arguments, 1);
-        let mark = "refs/pushplan_mark/far, which shows whether there were later ones, was deleted";
+        let mark = "refs/pushplan_mark/far, which shows whether later records existed, was deleted";
         says(&ran.to_string(), &[mark, "pushplan ledger restore --accept-gap --target far"]);
     }
     assert_eq!(story.service.writes(), Vec::<String>::new());
@@ -286,7 +286,7 @@ fn an_empty_ledger_is_refused_where_the_git_remote_has_records_of_the_target() {
     for arguments in [&["plan"][..], &["apply", "--yes"], &["reconcile", "--once", "--drift", "fix"]] {
         let ran = story.ends(&second, arguments, 1);
         let words = [
-            ".pushplan/ledger/far/, which has no record, and refs/pushplan/far on origin has records of it",
+            ".pushplan/ledger/far/, which has no record, but refs/pushplan/far on origin has records of it",
             "write `ledger = \"git\"` into [targets.far] of pushplan.toml",
             "pushplan ledger move --from git --to file: --target far",
             "pushplan ledger restore --accept-gap --target far",

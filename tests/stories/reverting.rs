@@ -179,7 +179,7 @@ fn a_push_is_not_pointed_at_another_segment_that_has_the_key_by_now() {
     apply(&project);
     project.edit("  a: {display_name: A, criteria: {tag: a}}\n", "");
     apply(&project);
-    let left = "what was there before named segments/a, which was deleted or forgotten since";
+    let left = "the earlier version named segments/a, which was deleted or forgotten since";
     let ran = project.run(&["revert", "2", "--yes"]);
     assert_eq!(ran.code, 64, "{ran}");
     says(&ran.stderr, &[IDLE, left]);
@@ -285,7 +285,7 @@ fn another_one_by_the_same_key_is_left_alone() {
     for deed in ["2", "3"] {
         let ran = project.run(&["revert", deed, "--yes"]);
         assert_eq!(ran.code, 64, "{ran}");
-        says(&ran.stderr, &[IDLE, "scheduled_pushes/p is left alone: another one has that key by now"]);
+        says(&ran.stderr, &[IDLE, "scheduled_pushes/p is not changed: another resource now has that key"]);
     }
     assert_eq!(alerts(&service), ["New"]);
 }
@@ -303,7 +303,7 @@ fn what_was_deleted_is_made_again_unless_it_has_had_its_time() {
     project.good(&["apply", "--yes", "--allow-deletes", "1"]);
     service.post("/local/clock", &json!({"to": "2035-08-01T00:00:00Z"}));
     let ran = project.good(&["revert", "2", "--yes"]);
-    says(&ran.stderr, &["scheduled_pushes/p has had its time, and is left alone."]);
+    says(&ran.stderr, &["scheduled_pushes/p is not changed: its time has passed"]);
     assert_eq!(service.get(&format!("/api/segments/{}", service.segment_id("A")))["criteria"]["tag"], "a");
     assert_eq!(alerts(&service), Vec::<String>::new());
 }
@@ -393,7 +393,7 @@ fn what_was_deleted_and_is_somebody_elses_by_now_is_left_alone() {
     project.good(&["adopt", "tags/vip"]);
     service.forget();
     let ran = project.run(&["revert", "1", "--yes"]);
-    says(&ran.stderr, &["tags/vip is left alone: another one has that key by now"]);
+    says(&ran.stderr, &["tags/vip is not changed: another resource now has that key"]);
     assert!(service.writes().iter().all(|write| !write.contains("/api/tags")), "{:?} {ran}", service.writes());
 }
 

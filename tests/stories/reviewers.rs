@@ -350,7 +350,7 @@ fn a_condition_that_only_moves_in_a_segment_is_not_called_news() {
         (
             "{or: [{tag: unsubscribed}, {tag: complained}]}",
             "{tag: complained}",
-            "because segments/do-not-contact no longer contains \"has the tag unsubscribed\"",
+            "because segments/do-not-contact no longer contains \"tag unsubscribed\"",
         ),
         (
             "{or: [{tag: unsub",

@@ -37,11 +37,7 @@ fn a_saved_plan_is_for_its_owner_and_is_applied_once() {
     says(&ran.stdout, &["2 created."]);
     assert_eq!(service.segments(), ["a"]);
     service.forget();
-    stale(
-        &project,
-        &["apply", "p.plan"],
-        &["the plan is stale: something has been applied since", "pushplan plan --out FILE"],
-    );
+    stale(&project, &["apply", "p.plan"], &["the plan is stale: another apply ran since", "pushplan plan --out FILE"]);
     assert_eq!(service.writes(), Vec::<String>::new());
 }
 
@@ -51,7 +47,7 @@ fn a_plan_is_refused_when_the_manifests_were_edited() {
     let _service = project.serve();
     project.good(&["plan", "--out", "p.plan"]);
     project.edit("Hello", "Bye");
-    stale(&project, &["apply", "p.plan"], &["the manifests say something else"]);
+    stale(&project, &["apply", "p.plan"], &["the manifests changed"]);
     project.edit("Bye", "Hello");
     project.good(&["apply", "p.plan"]);
 }
@@ -86,7 +82,7 @@ fn a_plan_is_refused_when_other_people_are_in_a_segment_that_it_names() {
     let id = service.segment_id("staff");
     service.put(&format!("/api/segments/{id}"), &json!({"display_name": "staff", "criteria": {"tag": "everybody"}}));
     service.forget();
-    stale(&project, &["apply", "p.plan"], &["scheduled_pushes/internal comes to something else now"]);
+    stale(&project, &["apply", "p.plan"], &["scheduled_pushes/internal is planned differently now"]);
     assert_eq!(service.writes(), Vec::<String>::new());
     service.put(&format!("/api/segments/{id}"), &json!({"display_name": "staff", "criteria": {"tag": "staff"}}));
     project.good(&["apply", "p.plan"]);
@@ -99,7 +95,7 @@ fn a_plan_is_refused_when_something_of_its_name_appeared() {
     project.good(&["plan", "--out", "p.plan"]);
     service.segment("a", "theirs");
     service.forget();
-    stale(&project, &["apply", "p.plan"], &["segments/a comes to something else now"]);
+    stale(&project, &["apply", "p.plan"], &["segments/a is planned differently now"]);
     assert_eq!(service.writes(), Vec::<String>::new());
 }
 

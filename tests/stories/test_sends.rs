@@ -312,7 +312,7 @@ fn where_the_answer_is_lost_it_is_sent_once_and_that_is_said() {
 #[test]
 fn what_is_put_off_or_cut_off_is_not_sent_later() {
     for (fault, code, words) in
-        [("kind = \"rate-limit\"", 1, "too much to do"), ("kind = \"refuse\"", 6, "may have been sent")]
+        [("kind = \"rate-limit\"", 1, "limits the rate"), ("kind = \"refuse\"", 6, "may have been sent")]
     {
         let project = Project::new(MESSAGES);
         let rules = format!("[[fault]]\n{fault}\nmethod = \"POST\"\npath = \"/api/push\"\n");

@@ -7,7 +7,7 @@ use std::path::Path;
 use pushplan_testing::{crates, root, sources};
 
 /// Phrases and the reason against them: what to write instead.
-const PHRASES: [(&str, &str); 34] = [
+const PHRASES: [(&str, &str); 53] = [
     ("without a word", "silently"),
     ("whoever", "name who acts"),
     ("is told", "is shown, is reported"),
@@ -42,6 +42,25 @@ const PHRASES: [(&str, &str); 34] = [
     ("made a second time", "created a second time"),
     ("this look alone", "this preview only"),
     ("and not ours", "not managed"),
+    ("is not ours", "is not managed"),
+    ("as not yours", "as not managed"),
+    ("people with the tag", "a condition: `tag vip`"),
+    ("everyone but", "everyone except"),
+    ("nobody's in git", "not in your files"),
+    ("begin anew", "start with an empty ledger"),
+    ("put it back from", "restore it from a backup"),
+    ("is then not known", "name who does not know it"),
+    ("is to be in", "is configured to be in"),
+    ("broke off", "was lost, is incomplete"),
+    ("called off", "cancelled"),
+    ("call it off", "cancel it"),
+    ("calls off", "cancels"),
+    ("in doubt", "unconfirmed"),
+    ("say so again", "run the command again"),
+    ("too much to do", "limits the rate of requests"),
+    ("for all to read", "unencrypted"),
+    ("look whether", "check that"),
+    ("if it is meant", "if this is intended"),
 ];
 
 /// Sentences in which a phrase has its plain meaning.

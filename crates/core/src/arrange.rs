@@ -103,7 +103,7 @@ fn renews(one: &Compared) -> bool {
     }
 }
 
-/// Whoever names a segment that gets another id has to be changed as well, and so on. What is left out goes on pointing at
+/// Resources that name a segment with a new id have to be changed as well, and so on. What is left out goes on pointing at
 /// the old one, which stays for it.
 fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
     loop {
@@ -461,7 +461,7 @@ impl Arranging<'_> {
         }
     }
 
-    /// An address lets go of a thing once another has it.
+    /// An address is removed from the ledger once another address has its object.
     fn hand_over(&mut self, went: &BTreeMap<Address, Address>) {
         for (from, to) in went {
             if let (Some(forget), Some(made)) = (self.last.get(from), self.made.get(to)) {

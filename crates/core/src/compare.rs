@@ -55,9 +55,9 @@ pub struct Compared {
     pub restamp: bool,
     /// An intent that came to nothing is to be closed.
     pub close: bool,
-    /// What was said to be done by hand has been: the ledger lets go of the old one first.
+    /// A manual step was done: the old resource is removed from the ledger first.
     pub released: bool,
-    /// Nobody knows whether it was created in a gap of the ledger, also if it is left out.
+    /// It may have been created in a gap of the ledger, also if it is left out.
     pub since_gap: bool,
     pub stamp: Option<String>,
 }
@@ -330,7 +330,8 @@ impl<'k, 's> Comparison<'k, 's> {
         true
     }
 
-    /// Drops what an unconfirmed creation at another address made or may have made. The addresses whose creation is in doubt are
+    /// Drops what an unconfirmed creation at another address made or may have made. The addresses whose creation is in doubt
+    /// are
     /// added to `waits`.
     fn foreign<'f>(
         &self,
@@ -385,7 +386,7 @@ impl<'k, 's> Comparison<'k, 's> {
             }
             true => {
                 out.change.action = Action::Delete;
-                // What goes takes with it what somebody made of it since.
+                // What goes takes with it what someone made of it since.
                 out.change.moved = out.change.live.as_ref().filter(|live| **live != owned.spec).map(|_| Moved::Both);
             }
             false => {

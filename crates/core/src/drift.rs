@@ -1,6 +1,6 @@
-//! What somebody changed, removed or added on the service since the last apply: the ledger held against what is there.
+//! Changes on the service since the last apply: the ledger compared with the live state.
 //!
-//! Pure, and without a word of the manifests: they only say which fields are left to the dashboard.
+//! Pure. Manifests only say which fields are left to the dashboard.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,12 +25,12 @@ pub struct Situation<'s> {
     pub ahead: SignedDuration,
     /// What is declared, as far as it can be read: what is left to the dashboard, and where that stands.
     pub declared: &'s BTreeMap<Address, Unit>,
-    /// What somebody who is at work is about.
+    /// Addresses of an apply that is running.
     pub under_way: &'s BTreeSet<Address>,
     pub choice: &'s Choice,
 }
 
-/// What somebody did.
+/// A change that someone made on the service.
 #[derive(Clone, Debug, Default)]
 pub struct Drift {
     /// All that is ours, each as a change from what was applied to what is there: one that was edited is updated, one that
@@ -40,7 +40,7 @@ pub struct Drift {
     pub edited: BTreeMap<Address, Timestamp>,
     /// Those that the files say something else of as well.
     pub disputed: BTreeSet<Address>,
-    /// What somebody made since, the newest first.
+    /// Objects that someone created since, the newest first.
     pub added: Vec<Added>,
     /// How many things of others there are whose age is not known, by kind.
     pub undated: BTreeMap<&'static str, usize>,
@@ -95,7 +95,7 @@ impl Drift {
     }
 }
 
-/// What somebody did since the last apply.
+/// Changes on the service since the last apply.
 pub fn drift(situation: &Situation) -> Drift {
     let Situation { ledger, live, .. } = situation;
     let names = Names::new(ledger);

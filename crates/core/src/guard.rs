@@ -418,11 +418,12 @@ fn undecided(plan: &Plan, limits: &Limits) -> Vec<Refused> {
                 Reason::DeletedOrSent { since, id, due } => {
                     let message = format!(
                         "{address}: the answer to its deletion on {since:.0} was lost; whether it was deleted before its time, \
-                         {due:.0}, is not known"
+                         {due:.0}, is unknown"
                     );
                     let or = limits.leave_out(", ", &except);
                     let help = format!(
-                        "if it was deleted: pushplan resolve {address} --absent; if it was sent or is still there: pushplan resolve \
+                        "if it was deleted: pushplan resolve {address} --absent; if it was sent or still exists: pushplan \
+                         resolve \
                          {address} --created {id}{or}"
                     );
                     (Guard::InDoubt, message, help)

@@ -1,6 +1,6 @@
 //! Fetching what is there: a pure machine that says which requests to make, and makes of their answers what the service has.
 //!
-//! It only ever reads. Whoever drives it carries its requests: the client over HTTP, the simulation over a model.
+//! It only reads. Its driver carries the requests: the client over HTTP, the simulation over a model.
 
 mod absence;
 mod census;
@@ -250,7 +250,8 @@ impl<'l> Fetch<'l> {
                 }
                 // One answer does not outweigh the list: it may be what an earlier run created.
                 Meaning::Missing if self.looks_twice() && self.is_candidate(kind, &id) => {}
-                // The second list shows it as well, or it may have been created in a gap of the ledger: answers that contradict each
+                // The second list shows it as well, or it may have been created in a gap of the ledger: answers that
+                // contradict each
                 // other prove nothing.
                 Meaning::Missing
                     if self.has_gap() || self.stage == Stage::ReadingAgain && self.may_be_ours(kind, &id) =>
@@ -465,7 +466,8 @@ impl<'l> Fetch<'l> {
         ids.into_iter().collect()
     }
 
-    /// The things of which nothing is known but that they are listed, if all contents are asked for, or any of them may be ours.
+    /// The things of which nothing is known but that they are listed, if all contents are asked for, or any of them may be
+    /// ours.
     fn without_content(&self, kind: &'static Kind) -> Vec<String> {
         let is_asked = self.has_gap() || self.look.contents.contains(kind.key);
         let listed = self.live.listed.get(kind.key).filter(|_| is_asked);
@@ -476,7 +478,7 @@ impl<'l> Fetch<'l> {
 
 /// Says that a list shows something, and that its own answer is that there is none.
 pub(crate) fn contradicts_list(request: &Request) -> String {
-    format!("{request}: the list shows it, and its own answer is HTTP 404. Try again")
+    format!("{request}: the list contains it, but the service answers HTTP 404 for it. Try again")
 }
 
 /// A segment outside git as the wire names it.

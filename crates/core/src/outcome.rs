@@ -178,7 +178,7 @@ fn meant(address: &Address, spec: &Value, ledger: &Ledger) -> (String, String) {
         && let SegmentRef::Key(segment) = &reference.value
         && let Some(inside) = criteria(segment, ledger)
     {
-        who = format!("{who}, who are {inside}");
+        who = format!("{who} ({inside})");
     }
     let named: Vec<String> =
         meant.devices.iter().flat_map(|devices| devices.named()).map(ToString::to_string).collect();

@@ -78,21 +78,21 @@ impl fmt::Display for Flaw {
             Self::Newer { format, tool } => {
                 write!(
                     f,
-                    "was written by pushplan {tool} in format {format}, and this one reads formats up to {FORMAT}"
+                    "was written by pushplan {tool} in format {format}, but this version reads formats up to {FORMAT}"
                 )
             }
             Self::Unknown { tool, why } => {
                 write!(
                     f,
-                    "was written by a newer pushplan, {tool}; this is {}, which does not understand it: {why}",
+                    "was written by a newer pushplan, {tool}; this is {}, which cannot read it: {why}",
                     env!("CARGO_PKG_VERSION")
                 )
             }
             Self::Misplaced { holds } => write!(f, "is in the wrong place: its file holds record {holds}"),
             Self::Foreign { lineage, expected } => {
-                write!(f, "belongs to another ledger: its lineage is {lineage}, and here it is {expected}")
+                write!(f, "belongs to another ledger: its lineage is {lineage}, not {expected}")
             }
-            Self::Loose => f.write_str("does not follow the one before it: one of the two was replaced"),
+            Self::Loose => f.write_str("does not match the record before it: one of the two was replaced"),
         }
     }
 }

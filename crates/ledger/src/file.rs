@@ -58,9 +58,9 @@ impl Store for FileStore {
         let going_on = going_on(seq);
         format!(
             "move every record from {seq} on, and the file `{NEWEST}`, out of {folder} to {going_on}: \
-             what was done since is then not known. `pushplan plan` shows it as not yours where the service lists it, and as \
-             new where it does not: look at the plan, and `pushplan adopt ADDRESS --id ID` what is there already, so that \
-             nothing is sent twice"
+             pushplan then does not know what was done since. `pushplan plan` shows it as not managed if the service lists it, \
+             and as new if not. Check the plan, and run `pushplan adopt ADDRESS --id ID` for everything that exists already, \
+             so that nothing is sent twice"
         )
     }
 
@@ -165,7 +165,7 @@ impl Inner {
         let is_there = |seq| folder.tail(seq).map_err(failed);
         let mut last = 0;
         for seq in records {
-            // A listing that is read while somebody appends may lack what it lists later ones of.
+            // A listing that is read while someone appends may lack what it lists later ones of.
             while last + 1 < seq {
                 if is_there(last + 1)?.is_none() {
                     return Err(Unread::Missing { seq: last + 1, there: seq });
@@ -219,14 +219,14 @@ impl Inner {
         Ok(())
     }
 
-    /// Somebody may have put another ledger in the place of the one that was read.
+    /// Another ledger may have replaced the one that was read.
     fn follows(&self, seq: Seq, previous: Option<&Digest>) -> Result<(), String> {
         let Some(previous) = previous else { return Ok(()) };
         let before = seq - 1;
         match self.folder.tail(before)? {
             Some(tail) if codec::stated(&tail) == Some(previous.as_str()) => Ok(()),
-            Some(_) => Err(format!("record {before} is no longer the one that was read")),
-            None => Err(format!("record {before} is no longer there")),
+            Some(_) => Err(format!("record {before} has changed since it was read")),
+            None => Err(format!("record {before} no longer exists")),
         }
     }
 

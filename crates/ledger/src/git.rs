@@ -117,7 +117,7 @@ impl GitStore {
         }
     }
 
-    /// For somebody who only looks: what is fetched goes into this folder, and nothing is noted.
+    /// For readers only: what is fetched goes into this folder, and nothing is noted.
     pub fn apart(self, folder: &Path) -> Self {
         Self { apart: Some(folder.to_owned()), ..self }
     }
@@ -179,8 +179,8 @@ impl GitStore {
             *self.mark.lock().unwrap_or_else(PoisonError::into_inner) = there.mark;
             let Some(commit) = there.tip else {
                 if there.has_history {
-                    let why = format!("{} is gone, though its history is there", self.refs.tip);
-                    let help = format!("look for the newest one beneath {} and push it back", self.refs.histories());
+                    let why = format!("{} is missing, although its history exists", self.refs.tip);
+                    let help = format!("find the newest ref below {} and push it again", self.refs.histories());
                     return Err(Trouble::with(&why, &help));
                 }
                 return Ok(None);
@@ -196,12 +196,13 @@ impl GitStore {
             if let Some(tip) = home.records().tip(&commit).await? {
                 return Ok(Some(tip));
             }
-            // Somebody put a checkpoint in its place meanwhile.
+            // Someone put a checkpoint in its place meanwhile.
         }
         Err(Trouble::with("it changes faster than it can be read", "run the command again"))
     }
 
-    /// The newest records that were ever there, by the mark beside them, where that is ahead of these. A mark that cannot be read
+    /// The newest records that were ever there, by the mark beside them, where that is ahead of these. A mark that cannot be
+    /// read
     /// says nothing.
     async fn marked(&self, home: &Home, tip: Option<&Tip>) -> Option<Tip> {
         let mark = self.mark.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
@@ -344,13 +345,13 @@ impl Store for GitStore {
 
     fn go_on(&self, seq: Seq) -> String {
         let good = seq.saturating_sub(1);
-        let how = self.cut(seq).unwrap_or_else(|| {
-            format!("push the commit of record {good} to {} in the place of what is there", self.shown())
-        });
+        let how = self
+            .cut(seq)
+            .unwrap_or_else(|| format!("push the commit of record {good} to {}, replacing its commit", self.shown()));
         format!(
-            "{how} to continue from record {good}: what was done since is then not known. `pushplan plan` shows it as not yours \
-             where the service lists it, and as new where it does not: look at the plan, and `pushplan adopt ADDRESS --id ID` \
-             what is there already, so that nothing is sent twice"
+            "{how} to continue from record {good}: pushplan then does not know what was done since. `pushplan plan` shows it \
+             as not managed if the service lists it, and as new if not. Check the plan, and run `pushplan adopt ADDRESS --id \
+             ID` for everything that exists already, so that nothing is sent twice"
         )
     }
 
@@ -361,8 +362,8 @@ impl Store for GitStore {
         let there = there.map(|tip| tip.commit).unwrap_or_default();
         let commit = &seen.commit;
         Some(format!(
-            "what was there up to record {was} is in this clone: run `{typed} push --force-with-lease={name}:{there} {shown} \
-             {commit}:{name}` to put it back"
+            "this clone has the records up to {was}: run `{typed} push --force-with-lease={name}:{there} {shown} \
+             {commit}:{name}` to restore them"
         ))
     }
 
@@ -420,7 +421,7 @@ impl GitStore {
         let (typed, Refs { tip: name, .. }) = (git.typed(), &self.refs);
         // Where the other end has nothing from there on, only what was seen is to be forgotten.
         if self.gone().is_some_and(|gone| gone.there.map_or(0, |tip| tip.last()) < seq) {
-            return Some(format!("run `{typed} update-ref -d {seen}` in every clone that has seen more"));
+            return Some(format!("run `{typed} update-ref -d {seen}` in every clone that saw later records"));
         }
         let tip = self.known().tip?;
         let lease = format!("--force-with-lease={name}:{}", tip.commit);
@@ -429,8 +430,8 @@ impl GitStore {
             _ => home.records().before_now(&tip.commit, seq)?,
         };
         Some(format!(
-            "run `{typed} push {lease} {shown} {good}:{name}`, and `{typed} update-ref -d {seen}` in every clone that has seen \
-             more,"
+            "run `{typed} push {lease} {shown} {good}:{name}`, and `{typed} update-ref -d {seen}` in every clone that saw \
+             later records,"
         ))
     }
 }

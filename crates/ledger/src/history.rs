@@ -46,7 +46,7 @@ pub struct PastRun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     Ended(Ended),
-    /// It never said: somebody else went on.
+    /// It has no end: another run continued.
     CutOff,
     /// It has not said yet: it is under way, or was cut off.
     NotEnded,
@@ -279,7 +279,7 @@ impl Changed {
         matches!(self.result, Some(Done::Done { .. }))
     }
 
-    /// Whether nobody knows.
+    /// Whether it is unknown.
     pub fn is_open(&self) -> bool {
         matches!(self.result, None | Some(Done::Unknown { .. }))
     }

@@ -17,7 +17,7 @@ pub struct Home {
 }
 
 impl Home {
-    /// Whether this is certainly another project. A name is somebody's word; without one on both sides, the place decides.
+    /// Whether this is certainly another project. A name is only a claim; without one on both sides, the place decides.
     pub fn is_other(&self, than: &Self) -> bool {
         match (&self.name, &than.name) {
             (Some(one), Some(other)) => one != other,

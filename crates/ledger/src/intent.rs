@@ -20,7 +20,7 @@ pub enum Verb {
     Delete,
     /// The ledger takes up what the service has.
     Adopt,
-    /// The ledger lets go of what the service no longer has, or of what will not be looked at again.
+    /// Removes from the ledger what the service no longer has, or what will not be looked at again.
     Forget,
     /// The ledger knows it by another address.
     Move,
@@ -95,7 +95,7 @@ pub struct Adopted {
     /// The time zone that its times were written in, if there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
-    /// It is somebody else's and taken up to be deleted: ours it never is, also where the deletion fails.
+    /// It is not managed and only recorded to be deleted: it never becomes managed, even if the deletion fails.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pruned: bool,
 }
@@ -130,7 +130,7 @@ impl fmt::Display for Outcome {
             Done::Done { id: Some(id), .. } => write!(f, "{verb}: {address}, id {id}"),
             Done::Done { id: None, .. } => write!(f, "{verb}: {address}"),
             Done::Not { why } => write!(f, "not {verb}: {address}: {why}"),
-            Done::Unknown { why } => write!(f, "perhaps {verb}: {address}: {why}"),
+            Done::Unknown { why } => write!(f, "unconfirmed, {verb}: {address}: {why}"),
         }
     }
 }

@@ -27,7 +27,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Two minutes for somebody of whom no more is known.
+    /// Two minutes for a run of which no more is known.
     pub fn of(holder: impl Into<String>) -> Self {
         Self { holder: holder.into(), host: None, job: None, clock: None, seconds: 120 }
     }
@@ -67,8 +67,10 @@ impl Running {
         self.expires = self.expires.max(self.lease.as_ref().map(end));
     }
 
-    /// Until when the run appears to be going on, for an observer with this clock. Clocks that may differ get some time more. Wall
-    /// clocks can be wrong by any amount, so this is for showing a run and for deciding whether waiting is worthwhile, never for
+    /// Until when the run appears to be going on, for an observer with this clock. Clocks that may differ get some time more.
+    /// Wall
+    /// clocks can be wrong by any amount, so this is for showing a run and for deciding whether waiting is worthwhile, never
+    /// for
     /// taking over: see [`Self::is_over`].
     pub(crate) fn holds_until(&self, clock: Option<&str>) -> Option<Timestamp> {
         let own = self.lease.as_ref().and_then(|lease| lease.clock.as_deref());
@@ -82,7 +84,8 @@ impl Running {
         self.holds_until(clock).is_some_and(|until| now <= until)
     }
 
-    /// Whether another run may begin. The holder sends nothing once its newest record is as old as its lease, so an observer who
+    /// Whether another run may begin. The holder sends nothing once its newest record is as old as its lease, so an observer
+    /// who
     /// has seen no new record for that long by its own clock knows that nothing more is sent, whatever wall clocks say.
     pub fn is_over(&self, evidence: &Evidence) -> bool {
         let Some(lease) = &self.lease else { return true };

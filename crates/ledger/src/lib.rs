@@ -1,6 +1,6 @@
 //! The ledger: what we remember having applied, as a log that only grows.
 //!
-//! Every backend is one idea: *create record N+1 if nobody has*. Whoever loses sends nothing more. Locking, recovery after a
+//! Every backend is one idea: *create record N+1 if nobody has*. The loser sends nothing more. Locking, recovery after a
 //! crash, history and who-did-what all follow from it.
 
 mod chain;
@@ -92,7 +92,7 @@ impl fmt::Display for Unreadable {
 /// Why a record was not appended.
 #[derive(Debug)]
 pub enum AppendError {
-    /// Somebody else has appended: this run is over.
+    /// Another process has appended: this run is over.
     Conflict,
     /// It was definitely not written.
     NotWritten(String),

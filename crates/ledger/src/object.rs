@@ -55,7 +55,8 @@ impl fmt::Debug for ObjectStore {
 }
 
 impl ObjectStore {
-    /// The records of a target in a place such as `s3://bucket/prefix`. Nothing is connected to yet. Credentials and endpoints come
+    /// The records of a target in a place such as `s3://bucket/prefix`. Nothing is connected to yet. Credentials and endpoints
+    /// come
     /// from the environment, by the conventions of who runs the store.
     pub fn new(place: &str, target: &str) -> Result<Self, String> {
         Self::open(place, target, StoreVariables::of_the_process(), LIMIT)
@@ -100,9 +101,9 @@ impl Store for ObjectStore {
         let going_on = going_on(seq);
         format!(
             "move every record from {seq} on, and the object `{NEWEST}`, out of {folder} to {going_on}: \
-             what was done since is then not known. `pushplan plan` shows it as not yours where the service lists it, and as \
-             new where it does not: look at the plan, and `pushplan adopt ADDRESS --id ID` what is there already, so that \
-             nothing is sent twice"
+             pushplan then does not know what was done since. `pushplan plan` shows it as not managed if the service lists it, \
+             and as new if not. Check the plan, and run `pushplan adopt ADDRESS --id ID` for everything that exists already, \
+             so that nothing is sent twice"
         )
     }
 
@@ -210,20 +211,21 @@ impl Inner {
         match (failure.left, unseen) {
             (Left::Nothing, _) | (Left::Taken, None) => Err(AppendError::NotWritten(tried)),
             (Left::Taken, Some(unread)) => {
-                Err(AppendError::Unknown(format!("{shown} is there, and whose it is cannot be read: {unread}")))
+                Err(AppendError::Unknown(format!("{shown} exists, but its writer is unknown: {unread}")))
             }
             (Left::Unclear, None) => Err(AppendError::Unknown(format!(
-                "the answer for {shown} was lost: {failure}. It is not there yet, and may still come; {}",
+                "the answer for {shown} was lost: {failure}. It does not exist yet, but may still be written; {}",
                 self.place.check()
             ))),
             (Left::Unclear, Some(unread)) => Err(AppendError::Unknown(format!(
-                "the answer for {shown} was lost: {failure}. Whether it is there cannot be read: {unread}; {}",
+                "the answer for {shown} was lost: {failure}. Whether it exists is unknown: {unread}; {}",
                 self.place.check()
             ))),
         }
     }
 
-    /// Sees the store refuse a create, once, before anything depends on it. What is created is the note, which says nothing new:
+    /// Sees the store refuse a create, once, before anything depends on it. What is created is the note, which says nothing
+    /// new:
     /// it is the one that is there, or that of a ledger without records. So nothing is left that does not belong there.
     async fn prove(&self) -> Result<(), String> {
         let mut is_proven = self.is_proven.lock().await;
@@ -257,8 +259,8 @@ impl Inner {
         }
         Err(format!(
             "{} is in a store that ignores the condition `If-None-Match: *` (on Google Cloud Storage, \
-             `x-goog-if-generation-match: 0`): it replaced an object that was there. Two machines could both believe that they \
-             wrote the same record, and both would send; use a store that honours it",
+             `x-goog-if-generation-match: 0`): it replaced an existing object. Two machines could write the same record, and \
+             both would send; use a store that honours the condition",
             self.place.shown(&self.folder)
         ))
     }

@@ -46,7 +46,7 @@ pub fn open(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn St
         let forms = choices();
         return Err(match shown(place) {
             hidden if hidden == HIDDEN => {
-                format!("it is none of {forms}, and is not repeated here: it may hold a password")
+                format!("it is none of {forms}; it is not shown because it may contain a password")
             }
             shown => format!("`{shown}` is none of {forms}"),
         });
@@ -102,7 +102,8 @@ pub fn objection(place: &str) -> Option<String> {
 /// That a place is written with a password.
 pub fn open_secret(place: &str) -> Option<String> {
     let shown = shown(place);
-    (shown != place).then(|| format!("`{shown}` is written with a password, which everybody could read here"))
+    (shown != place)
+        .then(|| format!("`{shown}` contains a password that everyone with access to the project could read"))
 }
 
 /// Why a place cannot be opened by a program that was built without its feature.
@@ -163,7 +164,7 @@ const KNOWN: [&str; 3] = ["host", "sslmode", "sslrootcert"];
 /// What stands for a place that may hold a password somewhere.
 const HIDDEN: &str = "***";
 
-/// A place without the password that somebody may have written into it. Of what is not understood, nothing is shown that could
+/// A place without the password that it may contain. Of what is not understood, nothing is shown that could
 /// be one.
 pub fn shown(place: &str) -> String {
     if place.starts_with("file:") {

@@ -26,14 +26,15 @@ use sql::Sql;
 use trouble::{Trouble, TroubleKind};
 
 const NO_TABLE: [SqlState; 2] = [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME];
-/// What making something says where somebody else makes it at the same moment.
+/// The answer if another process creates it at the same moment.
 const MADE_ALREADY: [SqlState; 4] =
     [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_SCHEMA, SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT];
-/// What a server says of a row that somebody else has created, as its settings have it.
+/// The answer for a row that another process has created, depending on the server's settings.
 const TAKEN: [SqlState; 3] =
     [SqlState::UNIQUE_VIOLATION, SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
 
-/// The ledger of one target in the table `ledger` of a schema, with its newest record noted in `ledger_newest`. Both are made when the first
+/// The ledger of one target in the table `ledger` of a schema, with its newest record noted in `ledger_newest`. Both are made
+/// when the first
 /// record is written.
 #[derive(Debug)]
 pub struct PostgresStore {
@@ -163,14 +164,16 @@ impl PostgresStore {
     /// Finds out what became of a record after the answer was lost.
     async fn settle(&self, lost: &Arc<Connection>, new: New<'_>, first: Trouble) -> Result<(), AppendError> {
         let unknown =
-            |second: &Trouble| AppendError::Unknown(format!("{}; and looking again did not help: {second}", first.why));
+            |second: &Trouble| AppendError::Unknown(format!("{}; a second attempt failed too: {second}", first.why));
         let connection = self.connector.another(lost).await.map_err(|second| unknown(&second))?;
         let found = self.look(&connection, new.seq).await.map_err(|second| unknown(&second))?;
         if found.record.is_some() {
             return self.judge(new, &found);
         }
         if first.kind == TroubleKind::Silent {
-            return Err(AppendError::Unknown(format!("{first}. The record is not there, and may still come")));
+            return Err(AppendError::Unknown(format!(
+                "{first}. The record does not exist yet, but may still be written"
+            )));
         }
         // It is not there, and may still be on its way. So it is created here: whichever of the two comes first is the
         // record, and the other one finds its place taken by the same bytes.
@@ -219,7 +222,7 @@ impl PostgresStore {
         }
     }
 
-    /// Makes the schema and the tables. That somebody else makes them meanwhile is as good.
+    /// Creates the schema and the tables. If another process creates them meanwhile, that is fine.
     async fn make(&self, connection: &Arc<Connection>) -> Result<(), Trouble> {
         let schema = &self.connector.place.schema;
         let sql = "select from pg_namespace where nspname = $1";
@@ -275,13 +278,13 @@ impl PostgresStore {
             Some(record) if record == new.bytes => Ok(()),
             Some(_) => Err(AppendError::Conflict),
             None => Err(AppendError::NotWritten(match &found.before {
-                None => format!("{place}: record {before} is no longer there"),
+                None => format!("{place}: record {before} no longer exists"),
                 Some(checksum)
                     if Some(checksum.as_str()) == new.previous.map(pushplan_model::digest::Digest::as_str) =>
                 {
                     format!("{place}: another process began to write record {} and did not finish", new.seq)
                 }
-                Some(_) => format!("{place}: record {before} is no longer the one that was read"),
+                Some(_) => format!("{place}: record {before} has changed since it was read"),
             })),
         }
     }
@@ -338,9 +341,9 @@ impl Store for PostgresStore {
     fn go_on(&self, seq: Seq) -> String {
         let (going_on, sql) = (going_on(seq), self.sql.cut(&self.target, seq));
         format!(
-            "run `{sql}` to {going_on}: what was done since is then not known. `pushplan plan` shows it as \
-             not yours where the service lists it, and as new where it does not: look at the plan, and `pushplan adopt \
-             ADDRESS --id ID` what is there already, so that nothing is sent twice"
+            "run `{sql}` to {going_on}: pushplan then does not know what was done since. `pushplan plan` shows it as not \
+             managed if the service lists it, and as new if not. Check the plan, and run `pushplan adopt ADDRESS --id ID` for \
+             everything that exists already, so that nothing is sent twice"
         )
     }
 

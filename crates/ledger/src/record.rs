@@ -29,7 +29,7 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Record {
-    /// A run begins. Nobody else's run goes on after it.
+    /// A run begins. No other run continues after it.
     Begin(Begin),
     /// A run is still at work, and had nothing else to write for a while.
     Alive { run: String },
@@ -45,9 +45,9 @@ pub enum Record {
     Outcomes(Vec<Outcome>),
     /// Things that existed already are ours from now on, untouched.
     Adopt(Vec<Adopted>),
-    /// These are let go; the service keeps them.
+    /// These are removed from the ledger; the service keeps them.
     Forget(Vec<Address>),
-    /// A resource has another key from now on, and so have its parts. Whoever names it does so by that key.
+    /// A resource has another key from now on, and so have its parts. References use that key.
     Move { from: Address, to: Address },
     /// A person says what became of something.
     Resolve { address: Address, found: Resolution },
@@ -59,7 +59,7 @@ pub enum Record {
     },
     /// A run ends.
     End { run: String, ended: Ended },
-    /// The ledger goes on in another place. Nothing is appended here any more.
+    /// The ledger continues in another place. Nothing more is appended here.
     Moved { to: String },
     /// The ledger was restored from a backup: what was done after the record before this one is not known. `since` is the time
     /// of that record, and `upto` the newest record that was seen before.

@@ -234,7 +234,7 @@ impl Ledger {
 
     fn adopt(&mut self, adopted: Adopted, at: Timestamp) {
         let Adopted { address, id, spec, refs, stamp, protect, past, push_ids, zone, pruned } = adopted;
-        // What is taken up to be deleted is somebody else's for as long as it is there.
+        // What is taken up to be deleted is someone else's for as long as it is there.
         if pruned {
             self.pruning.insert(address, id);
             return;
@@ -255,7 +255,7 @@ impl Ledger {
         self.owned.insert(address, Owned { id, spec, refs, stamp, protect, past, applied, push_ids, zone });
     }
 
-    /// A resource has another key, with all its parts. Whoever names it does so by the new key; ids stay as they are.
+    /// A resource has another key, with all its parts. References use the new key; ids stay as they are.
     pub fn rename(&mut self, from: &Address, to: &Address) {
         let renamed = |address: Address| address.renamed(from, to).unwrap_or(address);
         self.owned = std::mem::take(&mut self.owned).into_iter().map(|(at, owned)| (renamed(at), owned)).collect();

@@ -32,8 +32,9 @@ pub struct Ledger {
     pub forgotten: Vec<Retired>,
     /// Until when something that was lost on the way may still take effect.
     pub unsettled: Option<Timestamp>,
-    /// What the run that began last has taken up to delete it, by its address with its id. It is nobody's in git and never ours:
-    /// where it is not deleted, it is let go.
+    /// What the run that began last has taken up to delete it, by its address with its id. It is nobody's in git and never
+    /// ours:
+    /// where it is not deleted, it is removed from the ledger.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pruning: BTreeMap<Address, String>,
     /// The run that began last and has not ended.
@@ -95,7 +96,7 @@ pub struct Retired {
     pub refs: BTreeMap<String, String>,
 }
 
-/// Something that was about to be done, and nobody knows whether it was.
+/// An unconfirmed request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unconfirmed {

@@ -67,8 +67,10 @@ pub trait Store: fmt::Debug + Send + Sync {
         Box::pin(async { Ok(Vec::new()) })
     }
 
-    /// Creates a record if nobody has created one in its place. When this returns, it is durable. The same record may be created
-    /// again: that it is there already is then no conflict. Where the answer was lost, it looks before it says anything, and says
+    /// Creates a record if nobody has created one in its place. When this returns, it is durable. The same record may be
+    /// created
+    /// again: that it is there already is then no conflict. Where the answer was lost, it looks before it says anything, and
+    /// says
     /// [`AppendError::Unknown`] only where looking did not help.
     fn create<'a>(&'a self, new: New<'a>) -> Pending<'a, Result<(), AppendError>>;
 }
@@ -134,15 +136,15 @@ pub enum Unread {
 /// Up to where the records before one hold.
 pub fn last_good(seq: Seq) -> String {
     match seq - 1 {
-        0 => "there is no good record".to_owned(),
-        good => format!("the last good record is {good}"),
+        0 => "no record is intact".to_owned(),
+        good => format!("the last intact record is {good}"),
     }
 }
 
-/// What goes on once every record from one on is out of the way.
+/// How to continue once every record from one on is out of the way.
 pub fn going_on(seq: Seq) -> String {
     match seq.saturating_sub(1) {
-        0 => "begin anew".to_owned(),
+        0 => "start with an empty ledger".to_owned(),
         good => format!("continue from record {good}"),
     }
 }

@@ -1,6 +1,7 @@
 //! What was there before a deed, under the names that everything has now.
 //!
-//! A thing is followed from the end of the deed until now: by its address, through every move, for as long as it is ours. One that
+//! A thing is followed from the end of the deed until now: by its address, through every move, for as long as it is ours. One
+//! that
 //! was deleted or let go since is gone, also where another has its key by now.
 
 mod trail;
@@ -29,7 +30,7 @@ pub struct Undone {
     pub renamed: BTreeMap<Address, String>,
     /// What the deed took over, and is still ours. It stays that.
     pub adopted: Vec<Address>,
-    /// What the deed let go of and the service may have still, with its id. It stays so.
+    /// What the run removed from the ledger and the service may still have, with its id. It stays so.
     pub forgotten: BTreeMap<Address, String>,
     /// What the deed changed and is left alone.
     pub left: BTreeMap<Address, Left>,
@@ -40,15 +41,15 @@ pub struct Undone {
 /// Why something is left alone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Left {
-    /// It was deleted or let go since.
+    /// It was deleted or removed from the ledger since.
     Gone,
     /// Another has its key by now.
     Another,
     /// It has had its time.
     Past,
-    /// It named a segment that was deleted or let go since.
+    /// It named a segment that was deleted or removed from the ledger since.
     Names(Address),
-    /// It was somebody else's, and deleted as such.
+    /// It was not managed, and deleted as such.
     NotOurs,
 }
 
@@ -89,7 +90,7 @@ impl Undone {
     }
 }
 
-/// Whether it took effect, or nobody knows.
+/// Whether it took effect or may have.
 fn may_have_been(changed: &Changed) -> bool {
     !matches!(changed.result, Some(Done::Not { .. }))
 }
@@ -147,7 +148,7 @@ impl Undoing<'_> {
         }
     }
 
-    /// It was let go: nobody knows whether the service has it still.
+    /// It was removed from the ledger: whether the service still has it is unknown.
     fn stay_forgotten(&mut self, address: &Address, line: &Lifeline, was: Owned) {
         if !line.gone {
             self.out.as_before += 1;
@@ -190,7 +191,8 @@ impl Undoing<'_> {
         }
     }
 
-    /// Takes in what is to be as it was, with segments by the keys that they have now. What named one that is gone stays as it is.
+    /// Takes in what is to be as it was, with segments by the keys that they have now. What named one that is gone stays as it
+    /// is.
     fn restore(&mut self) {
         loop {
             let lost =

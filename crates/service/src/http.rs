@@ -238,7 +238,7 @@ async fn pass_over(mut body: Incoming, patience: Duration, refusal: Refusal) -> 
 async fn whole(mut body: Incoming) -> Result<Vec<u8>, Refusal> {
     let (mut bytes, mut length) = (Vec::new(), 0);
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| Refusal::invalid("the request body broke off"))?;
+        let frame = frame.map_err(|_| Refusal::invalid("the request body is incomplete"))?;
         let Some(data) = frame.data_ref() else { continue };
         length += data.len();
         match length {

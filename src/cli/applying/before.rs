@@ -71,9 +71,9 @@ impl How {
             let still = change
                 .is_some_and(|change| change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. })));
             if still {
-                return Err(Failure::new(format!("{address} is still there and turned on: nothing was changed"))
+                return Err(Failure::new(format!("{address} still exists and is enabled: nothing was changed"))
                     .kind(FailureKind::Refused)
-                    .help("turn it off in the dashboard, then say so again"));
+                    .help("turn it off in the dashboard, then run the command again"));
             }
             // What waits for a decision is refused with the way out, like in every other plan.
             let stuck = change.is_some_and(guard::is_stuck);
@@ -105,7 +105,7 @@ impl How {
         let answer = match given {
             Some(given) => (*given).to_owned(),
             None if !io::stdin().is_terminal() => {
-                return Err(Failure::new("this plan needs a confirmation, and there is no terminal to ask on")
+                return Err(Failure::new("this plan needs a confirmation, but standard input is not a terminal")
                     .kind(FailureKind::Refused)
                     .help(way_out.clone()));
             }

@@ -39,7 +39,7 @@ pub struct Outputs {
     #[arg(long, value_name = "CODE")]
     failed: Option<u8>,
 
-    /// What that wrote to standard error, for its first error
+    /// Standard error of that run, for its first error
     #[arg(long, value_name = "FILE", requires = "failed")]
     log: Option<PathBuf>,
 

@@ -139,7 +139,7 @@ impl Looked {
             ledger.open.keys().for_each(|address| *kinds.entry(&*address.kind).or_default() += 1);
             let kinds: Vec<String> = kinds.iter().map(|(kind, number)| format!("{number} of {kind}")).collect();
             checks.push(Check::warning(
-                "in doubt",
+                "unconfirmed",
                 format!("{}: whether they were made is not known", kinds.join(", ")),
                 "the next plan looks, and names what `pushplan resolve` has to settle",
             ));

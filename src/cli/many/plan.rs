@@ -199,7 +199,7 @@ fn write_each(
         return Err(Failure::usage(format!("no file can have the name of the target `{name}`"))
             .help("save its plan by itself: pushplan plan --target NAME --out FILE"));
     }
-    fs::create_dir_all(folder).map_err(|error| Failure::new(format!("{shown} cannot be made: {error}")))?;
+    fs::create_dir_all(folder).map_err(|error| Failure::new(format!("{shown} cannot be created: {error}")))?;
     for (one, (target, ahead)) in all.iter().zip(aheads) {
         let path = folder.join(format!("{target}{end}"));
         match &one.result {

@@ -85,7 +85,7 @@ impl Webhook {
             Ok(answer) => Err(format!("it answered {}", answer.status().as_u16())),
             Err(error) if error.is_timeout() => Err(format!("no answer within {} s", WITHIN.as_secs())),
             Err(error) if error.is_connect() => Err("it cannot be reached".to_owned()),
-            Err(_) => Err("the connection broke off".to_owned()),
+            Err(_) => Err("the connection was lost".to_owned()),
         }
     }
 }

@@ -78,7 +78,7 @@ fn counts(deed: &Deed) -> Vec<(&'static str, usize)> {
     let failed = |changed: &&Changed| matches!(changed.result, Some(Done::Not { .. }));
     let rest = [
         ("failed", deed.changes.iter().filter(failed).count()),
-        ("in doubt", deed.changes.iter().filter(|changed| changed.is_open()).count()),
+        ("unconfirmed", deed.changes.iter().filter(|changed| changed.is_open()).count()),
     ];
     words.extend(rest.into_iter().filter(|(_, number)| *number > 0));
     words
@@ -141,8 +141,8 @@ fn change(out: &mut String, changed: &Changed, style: Style) {
     let (result, paint) = match &changed.result {
         Some(Done::Done { .. }) => (to(changed, word), Paint::Plain),
         Some(Done::Not { why }) => (format!("not {word}: {why}"), Paint::Danger),
-        Some(Done::Unknown { why }) => (format!("perhaps {word}: {why}"), Paint::Asks),
-        None => (format!("perhaps {word}: the result is unknown"), Paint::Asks),
+        Some(Done::Unknown { why }) => (format!("unconfirmed, {word}: {why}"), Paint::Asks),
+        None => (format!("unconfirmed, {word}: the result is unknown"), Paint::Asks),
     };
     layout::paragraph(out, &left.and("  ").paint(&result, paint), 0, style);
     let difference = Difference::between(changed.before.as_deref(), changed.after.as_deref());

@@ -139,7 +139,7 @@ fn rows(thing: &LookedUpThing) -> Vec<Row> {
         Row::new("id", Words::default().together(&thing.id, Paint::Strong)),
         match &thing.address {
             Some(address) => Row::new("in git", Words::new(address)),
-            None => Row::new("in git", Words::default().paint("not ours", Paint::Faint)),
+            None => Row::new("in git", Words::default().paint("not managed", Paint::Faint)),
         },
     ];
     let times = [("created", &thing.created), ("changed", &thing.changed), ("last used", &thing.last_used)];

@@ -17,10 +17,10 @@ fn a_segment_is_told_in_words_and_as_a_tree() {
     for words in [
         "segment    \"Lapsed\"",
         "id         id-1",
-        "in git     not ours",
-        "who        people",
+        "in git     not managed",
+        "who        lifecycle = buyer; segment s-2",
         "all of\n",
-        "lifecycle is buyer",
+        "lifecycle = buyer",
         "s-2",
     ] {
         assert!(told.contains(words), "{words:?} in {told}");

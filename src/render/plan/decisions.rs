@@ -23,7 +23,7 @@ pub fn called(block: &Block, word: &'static str) -> &'static str {
 pub fn why(view: &PlanView, block: &Block) -> Vec<Words> {
     let labels: &[&str] = match block.risk {
         Risk::Sends => &["SENDS"],
-        Risk::Stuck => &["taken", "in doubt", "too late", "waits", "gone"],
+        Risk::Stuck => &["taken", "unconfirmed", "too late", "waits", "gone"],
         Risk::NoWayBack => &["undo"],
         Risk::Deletes => &["devices", "protected", "pruned", "last used", renamed::RENAME],
         _ => &["by hand", "pruned", "waits", "gone", "too late", "old one"],

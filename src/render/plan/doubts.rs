@@ -11,28 +11,28 @@ use crate::timing::words::moment;
 
 /// The answer to a creation was lost.
 pub(super) fn created(view: &PlanView, address: &Address, since: Timestamp, candidates: &[String]) -> Row {
-    let words = format!("on {} its creation was sent and no answer came back: it may exist", moment(since));
-    let mut row = asks("in doubt", &words);
+    let words = format!("its creation was sent on {}, but the answer was lost: it may exist", moment(since));
+    let mut row = asks("unconfirmed", &words);
     if !candidates.is_empty() {
         row = row.line(Words::new(&format!("it may be {}", any_of(candidates))));
     }
     let id = if let [id] = candidates { id } else { "ID" };
-    let answers = [("if it is there: ", format!("--created {id}")), ("if it is not: ", "--absent".to_owned())];
+    let answers = [("if it exists: ", format!("--created {id}")), ("if it does not exist: ", "--absent".to_owned())];
     answered(view, address, row, &answers)
 }
 
 /// The answer to a deletion was lost, and its time has come since.
 pub(super) fn deleted(view: &PlanView, address: &Address, since: Timestamp, id: &str, due: Timestamp) -> Row {
     let is_over = due <= view.plan.made;
-    let or = if is_over { "it was sent" } else { "it is still there and is sent" };
+    let or = if is_over { "it was sent" } else { "it still exists and is sent" };
     let words = format!(
-        "on {} its deletion was sent and no answer came back: it was deleted, or {or} on {}",
+        "its deletion was sent on {}, but the answer was lost: it was deleted, or {or} on {}",
         moment(since),
         moment(due)
     );
-    let kept = if is_over { "if it was sent: " } else { "if it is there: " };
+    let kept = if is_over { "if it was sent: " } else { "if it exists: " };
     let answers = [("if it was deleted: ", "--absent".to_owned()), (kept, format!("--created {id}"))];
-    answered(view, address, asks("in doubt", &words), &answers)
+    answered(view, address, asks("unconfirmed", &words), &answers)
 }
 
 /// The ledger was restored from a backup.
@@ -43,11 +43,11 @@ pub(super) fn since_gap(view: &PlanView, address: &Address, since: Option<Timest
         "the ledger was restored from a backup: this may have been created {from} {until} {}",
         moment(accepted)
     );
-    let mut answers = vec![("if it is on the service: ", "--created ID".to_owned())];
+    let mut answers = vec![("if it exists: ", "--created ID".to_owned())];
     if kinds::api(address).has_runs() {
         answers.push(("if it was sent: ", "--created ID --sent".to_owned()));
     }
-    answers.push(("if it is not: ", "--absent".to_owned()));
+    answers.push(("if it does not exist: ", "--absent".to_owned()));
     answered(view, address, asks("unknown", &words), &answers)
 }
 

@@ -221,7 +221,7 @@ pub struct Reason {
 /// A message that a change sets off.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ShownSend {
-    /// The address of what sends it; for something that is not ours, what it is, in words.
+    /// The address of what sends it; for something that is not managed, what it is, in words.
     pub by: String,
     /// The tag that sets it off.
     pub tag: Option<String>,

@@ -53,7 +53,7 @@ pub struct MessageRow {
 /// Who gets what is for everyone.
 const EVERYONE: &str = "to everyone with one of its kinds of device";
 /// That a person has to do it.
-pub const BY_HAND: &str = "by hand: it stays as it is until a person has done what stands below";
+pub const BY_HAND: &str = "by hand: unchanged until a person has done the steps below";
 
 /// What happens to some people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

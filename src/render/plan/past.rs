@@ -26,16 +26,16 @@ pub fn fate(change: &Change) -> String {
 
 /// What became of something that has had its time.
 pub(super) fn went(change: &Change, at: Option<Timestamp>, edited: bool) -> String {
-    let went = at.map_or("has had its time".to_owned(), |at| format!("was due on {}", moment(at)));
+    let went = at.map_or("its time has passed".to_owned(), |at| format!("was due on {}", moment(at)));
     let gone = if change.moved == Some(Moved::Removed) { "the service no longer has the rest of it, and " } else { "" };
-    let edits = if edited { ", whatever was edited since; under a new key it would be a new one" } else { "" };
+    let edits = if edited { ", in spite of later edits; under a new key it is a new one" } else { "" };
     format!("{went}; {gone}it will not be sent again{edits}")
 }
 
 /// That something has begun and is not over.
 fn still(at: Option<Timestamp>, rest: &[Coming]) -> String {
     let went = at.map_or("has begun".to_owned(), |at| format!("was due on {}", moment(at)));
-    format!("{went} and still goes out {}", coming(rest))
+    format!("{went} and is still sent {}", coming(rest))
 }
 
 /// When something that has begun still goes out: `on Fri 20 Nov 2026 14:00 UTC`.
@@ -55,40 +55,38 @@ pub fn coming(rest: &[Coming]) -> String {
 /// What becomes of something that has begun and is not over, and how the rest of it is called off.
 pub(super) fn half_out(view: &PlanView, change: &Change, at: Option<Timestamp>, edited: bool, rest: &[Coming]) -> Row {
     if change.action == Action::Delete {
-        let sent = at.map_or("has gone out".to_owned(), |at| format!("was due on {}", moment(at)));
+        let sent = at.map_or("has been sent".to_owned(), |at| format!("was due on {}", moment(at)));
         let begun = |time: &Coming| {
-            time.from.is_none().then(|| format!("to those whose clocks come to it until {}", moment(time.to)))
+            time.from.is_none().then(|| format!("to recipients whose local time reaches it until {}", moment(time.to)))
         };
         let (now, later): (Vec<_>, Vec<_>) = rest.iter().copied().partition(|time| time.from.is_none());
         let later = (!later.is_empty()).then(|| coming(&later));
         let called_off: Vec<String> = now.iter().filter_map(begun).chain(later).collect();
-        let words = format!("what {sent} is not taken back; it no longer goes out {}", all_of(&called_off));
-        return Row::new("calls off", Words::new(&words));
+        let words = format!("what {sent} cannot be undone; it is no longer sent {}", all_of(&called_off));
+        return Row::new("cancels", Words::new(&words));
     }
     let row = Row::new("half out", Words::new(&still(at, rest)));
     if !edited {
         return row;
     }
     let applied = if change.moved == Some(Moved::Git) { "as it was applied" } else { "as the service has it" };
-    let words = format!("{}, {applied}, whatever was edited since", still(at, rest));
+    let words = format!("{}, {applied}, without the later edits", still(at, rest));
     let deletes = kinds::api(&change.address).lifecycle(view.plan.level).delete.is_possible(true);
     let id = change.id.as_deref().map(|id| format!(" ({})", view.id(id))).unwrap_or_default();
     let call_off = match deletes {
-        true => "to call the rest off, take it out of your files and apply".to_owned(),
+        true => "to cancel the rest, remove it from your files and apply".to_owned(),
         false => {
             let limit = limit(view, change);
-            format!(
-                "to call the rest off, remove it{id} in the service's dashboard{limit} and take it out of your files"
-            )
+            format!("to cancel the rest, remove it{id} in the service's dashboard{limit} and from your files")
         }
     };
     Row::new("half out", Words::default().paint(&words, Paint::Danger))
         .paint(Paint::Asks)
         .line(Words::new(&call_off))
-        .line(Words::new("what is to go out instead gets a new key, after that: both would message people twice"))
+        .line(Words::new("then declare the replacement under a new key: both would message people"))
 }
 
 /// What is said of something that never was ours and is declared as what has been.
 pub(super) fn record(at: Timestamp) -> String {
-    format!("was for {} and is not sent; your files have it as a record", moment(at))
+    format!("was scheduled for {} and is not sent; your files keep it as a record", moment(at))
 }

@@ -14,7 +14,7 @@ pub(crate) const RENAME: &str = "rename?";
 /// That what goes may be what comes under another key.
 pub(super) fn may_be_renamed(view: &PlanView, change: &Change) -> Option<Row> {
     let to = view.successor(&change.address).filter(|_| matches!(change.action, Action::Delete | Action::Forget))?;
-    let words = format!("is this a rename? {} says the same; see there what to write", to.address);
+    let words = format!("is this a rename? {} has the same content; see there how to declare it", to.address);
     Some(Row::new(RENAME, Words::new(&words)).paint(Paint::Asks))
 }
 
@@ -29,12 +29,12 @@ pub(super) fn looks_renamed(
 ) -> Row {
     let common: Vec<String> = similar.iter().map(|likeness| likeness.word().to_owned()).collect();
     let says = match similar.is_empty() {
-        true => "says the same".to_owned(),
+        true => "has the same content".to_owned(),
         false => format!("is similar (same {})", all_of(&common)),
     };
     let say = format!("lifecycle: {{renamed_from: {}}}", yaml_text(&from.key));
     let at = change.place.as_ref().map(|place| format!(" at {}:{}", place.file, place.line)).unwrap_or_default();
-    let write = format!("write this beneath `{}:`{at}: ", change.address.key);
+    let write = format!("add this below `{}:`{at}: ", change.address.key);
     // A resource of another kind cannot be the same one under another key.
     let is_rename = from.kind == change.address.kind;
     if change.action != Action::ByHand && !is_rename {
@@ -42,27 +42,28 @@ pub(super) fn looks_renamed(
     }
     if change.action != Action::ByHand {
         let words = match past {
-            true => format!("is this a rename? {from} {says}, has had its time and is no longer in your files"),
+            true => format!("is this a rename? {from} {says}, its time has passed, and it is no longer in your files"),
             false => format!("is this a rename? {from} {says}, is no longer in your files and would be deleted"),
         };
         let moves = view.again.other(&format!("mv {from} {}", change.address));
         let row = Row::new(RENAME, Words::new(&words))
             .paint(Paint::Asks)
             .line(Words::new(&format!("if so, {write}")).copy(&say))
-            .line(Words::new("or tell the ledger at once: ").copy(&moves));
+            .line(Words::new("or rename it in the ledger now: ").copy(&moves));
         let again = Words::new("if not, people may get the same message twice");
         return if past { row.line(again) } else { row };
     }
     if view.plan.changes.iter().any(|other| other.address == *from && other.desired.is_some()) {
-        let words =
-            format!("{from} said the same before this change, and that is still there: two would message people twice");
+        let words = format!(
+            "{from} had the same content before this change, and that version still exists: both would message people"
+        );
         let done = view.again.other(&format!("apply --done {from}"));
         let line = Words::new("delete the old version first, then: ").copy(&done);
         return Row::new("waits", Words::new(&words)).paint(Paint::Asks).line(line);
     }
-    let is_there = if in_doubt { "may be there" } else { "is still there" };
-    let says = if similar.is_empty() { "says the same or has its name" } else { &says };
-    let words = format!("{from} {says}, and {is_there}: two would message people twice");
+    let is_there = if in_doubt { "may exist" } else { "still exists" };
+    let says = if similar.is_empty() { "has the same content or name" } else { &says };
+    let words = format!("{from} {says}, and {is_there}: both would message people");
     let mut row = Row::new("waits", Words::new(&words)).paint(Paint::Asks);
     if is_rename {
         row = row.line(Words::new(&format!("is this a rename? If so, {write}")).copy(&say));
@@ -73,10 +74,9 @@ pub(super) fn looks_renamed(
             .copy(&view.again.other(&format!("resolve {from} --created ID")))
             .and(" or ")
             .copy(&view.again.other(&format!("resolve {from} --absent"))),
-        false if is_by_hand(view, from) => {
-            first("see to the old one first: ").copy(&view.again.other(&format!("apply --done {from}")))
-        }
-        false => first("do not leave the old one out: it is deleted first"),
+        false if is_by_hand(view, from) => first("remove the old one in the dashboard first, then: ")
+            .copy(&view.again.other(&format!("apply --done {from}"))),
+        false => first("keep the old one in this apply: it is deleted first"),
     };
     let row = row.line(first);
     if similar.is_empty() || in_doubt {

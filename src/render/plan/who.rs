@@ -51,7 +51,8 @@ fn one(change: &Change, who: &Who, is_segment: bool) -> Vec<Row> {
     }
     let mut row = Row::new(WHO, Words::default());
     row.lines = told;
-    row.lines.extend(who.meaning.iter().map(|words| Words::default().paint(&format!("= {words}"), Paint::Faint)));
+    row.lines
+        .extend(who.meaning.iter().map(|words| Words::default().paint(&format!("that is: {words}"), Paint::Faint)));
     row.lines.extend(
         who.last_applied.iter().map(|words| {
             Words::default().paint(&format!("last applied: {words}; the service was edited"), Paint::Asks)
@@ -205,14 +206,14 @@ pub fn touched(view: &PlanView, user: &Change, holders: &BTreeSet<&Address>) -> 
     let goes = match rest.is_empty() {
         _ if when.is_empty() && rest.is_empty() => String::new(),
         true if has_begun => format!("began {when}"),
-        true => format!("goes out {when}"),
-        false => format!("still goes out {}", past::coming(&rest)),
+        true => format!("is sent {when}"),
+        false => format!("is still sent {}", past::coming(&rest)),
     };
     match user.shown() {
         _ if holds && !goes.is_empty() => format!("holds the old id; {goes}"),
         _ if holds => "holds the old id".to_owned(),
         Action::Replace if !when.is_empty() => format!("starts {when}; can be replaced until then"),
-        Action::Past if user.rest().is_empty() => "has had its time".to_owned(),
+        Action::Past if user.rest().is_empty() => "its time has passed".to_owned(),
         _ if !goes.is_empty() => goes,
         Action::Keep => match view.review.users(&user.address.key).len() {
             number if *user.address.kind == *Segment::KEY && number > 0 => {

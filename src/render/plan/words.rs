@@ -74,7 +74,7 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
         Reason::Collision { ids } if change.ledger.is_some() => taken_from_ours(view, change, ids),
         Reason::Collision { ids } if ids.len() == 1 => {
             let there = match address.part() {
-                Some(_) => "the service has this already, and it is not ours".to_owned(),
+                Some(_) => "the service has this already, and it is not managed".to_owned(),
                 None => format!("{} of this name exists already and is not managed: {}", a(noun), ids[0]),
             };
             asks("taken", there)
@@ -90,7 +90,10 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
         Reason::UnknownSinceGap { since, accepted } => doubts::since_gap(view, address, *since, *accepted),
         Reason::Recovered { id } => plain(
             "recovered",
-            format!("an earlier run made it and lost the answer; it was found ({}) and is not made again", view.id(id)),
+            format!(
+                "an earlier apply created it and lost the answer; it was found ({}) and is not created again",
+                view.id(id)
+            ),
         ),
         Reason::Went { at, edited, rest } if rest.is_empty() => plain("past", past::went(change, *at, *edited)),
         Reason::Went { at, edited, rest } => past::half_out(view, change, *at, *edited, rest),
@@ -98,8 +101,8 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
             let words =
                 format!("someone postponed it, and its time in your files, {}, has passed or is too near", moment(*at));
             asks("too late", words)
-                .line(Words::new("to send it then, write its new time into your files"))
-                .line(Words::new("to call it off, remove it from your files"))
+                .line(Words::new("to send it at the new time, write that time into your files"))
+                .line(Words::new("to cancel it, remove it from your files"))
         }
         Reason::TooLate { at } if change.action == Action::Past => plain("past", past::record(*at)),
         Reason::TooLate { at } => {
@@ -109,13 +112,12 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
                 false => format!("is nearer than {}", minutes(view.plan.min_lead_seconds)),
             };
             if change.ledger.is_some() {
-                let words =
-                    format!("its time in your files, {}, {late}: what the service has keeps its own", moment(*at));
-                return asks("too late", words).line(Words::new("give it a later time, or remove it to call it off"));
+                let words = format!("its time in your files, {}, {late}: the service keeps its own time", moment(*at));
+                return asks("too late", words).line(Words::new("give it a later time, or remove it to cancel it"));
             }
-            asks("too late", format!("its time, {}, {late}: it will not be made", moment(*at))).line(Words::new(
+            asks("too late", format!("its time, {}, {late}: it will not be created", moment(*at))).line(Words::new(
                 match change.reasons.iter().any(|other| matches!(other, Reason::LooksRenamed { .. })) {
-                    true => "see below whether it is a rename; else give it a later time, or remove it from your files",
+                    true => "see below if it is a rename; otherwise give it a later time, or remove it from your files",
                     false => "give it a later time, or remove it from your files",
                 },
             ))
@@ -126,13 +128,13 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
             match runs.and_then(|runs| runs.first.filter(|_| runs.has_begun(view.plan.made))) {
                 Some(at) => {
                     let words = words.and(&format!(") was due {} and may have been sent: ", moment(at)));
-                    Row::new("old one", words.and("what is left of it is deleted")).paint(Paint::Danger)
+                    Row::new("old one", words.and("the rest of it is deleted")).paint(Paint::Danger)
                 }
-                None => Row::new("old one", words.and(") is deleted: nothing points at it any more")),
+                None => Row::new("old one", words.and(") is deleted: nothing points at it now")),
             }
         }
         Reason::Retired { id, .. } => {
-            Row::new("old one", Words::new("an earlier version (").request(view.id(id)).and(") is still there"))
+            Row::new("old one", Words::new("an earlier version (").request(view.id(id)).and(") still exists"))
         }
         Reason::StillUsed { id, by } => {
             let is_theirs = by.iter().any(|who| matches!(who, RemoteThing::Other { .. }));
@@ -146,8 +148,8 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
             // No apply changes what is somebody else's.
             let is_pruned = change.reasons.iter().any(|reason| matches!(reason, Reason::Pruned { .. }));
             let then = match is_theirs || is_pruned {
-                true => format!("change that by hand, and a later {does} deletes it"),
-                false => format!("a later {does} does it"),
+                true => format!("change that in the dashboard; a later {does} then deletes it"),
+                false => format!("a later {does} deletes it"),
             };
             let held = format!(" is not deleted yet: {} still {point} at it; {then}", all_of(&by));
             Row::new("held", Words::default().request(view.id(id)).and(&held))
@@ -155,18 +157,18 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
         Reason::Blocked { by } => {
             let by: Vec<String> = by.iter().map(ToString::to_string).collect();
             let are = if by.len() == 1 { "is" } else { "are" };
-            asks("waits", format!("for {}, which {are} not made by this plan", all_of(&by)))
+            asks("waits", format!("for {}, which {are} not created by this plan", all_of(&by)))
         }
         Reason::NeverTwice => {
             asks("gone", "the service no longer has it; pushplan will not create it again".to_owned())
-                .line(Words::new("to have it made again: ").copy(&view.again.other(&format!("forget {address}"))))
+                .line(Words::new("to create it again: ").copy(&view.again.other(&format!("forget {address}"))))
         }
         Reason::Renamed { from } => {
             let stays = if change.action == Action::Keep { "; the service keeps it as it is" } else { "" };
             plain("moved", format!("from {from}{stays}"))
         }
         Reason::HandedOver { to } => {
-            plain("moved", format!("to {to}, which is the same on the service; it is removed from the ledger here"))
+            plain("moved", format!("to {to}, the same object on the service; this address is removed from the ledger"))
         }
         Reason::NothingRenamed { from } => {
             plain("renamed", format!("no managed resource has the key {from}: this is a new one"))
@@ -176,7 +178,7 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
         }
         Reason::Pruned { made } => pruned(view, change, *made),
         Reason::Unprotected => {
-            asks("unprotected", "lifecycle.protect is lifted: from then on it can be deleted and replaced".to_owned())
+            asks("unprotected", "lifecycle.protect is removed: it can be deleted and replaced afterwards".to_owned())
         }
     }
 }
@@ -184,8 +186,8 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
 /// Nobody declares it, and the target has such things deleted.
 fn pruned(view: &PlanView, change: &Change, made: Option<Timestamp>) -> Row {
     let (address, noun) = (&change.address, noun(change));
-    let made = made.map(|at| format!(", made {}", moment(at))).unwrap_or_default();
-    let why = format!("nobody's in git{made}; prune.{} of {} deletes it", address.kind, view.plan.target);
+    let made = made.map(|at| format!(", created {}", moment(at))).unwrap_or_default();
+    let why = format!("not in your files{made}; prune.{} of {} deletes it", address.kind, view.plan.target);
     if kinds::api(address).lifecycle(view.plan.level).delete != Delete::Never {
         let row = Row::new("pruned", Words::new(&why));
         return match unseen(view, change) {
@@ -194,7 +196,7 @@ fn pruned(view: &PlanView, change: &Change, made: Option<Timestamp>) -> Row {
         };
     }
     let id = change.id.as_deref().map(|id| format!(" ({id})")).unwrap_or_default();
-    Row::new("pruned", Words::new(&format!("nobody's in git{made}")))
+    Row::new("pruned", Words::new(&format!("not in your files{made}")))
         .line(Words::new(&format!("this API cannot remove {}{}", a(noun), limit(view, change))))
         .line(Words::new(&format!("turn it off or remove it{id} in the service's dashboard")))
         .line(Words::new("to keep it: ").copy(&view.again.other(&format!("pull {address}"))))
@@ -208,19 +210,19 @@ fn unseen(view: &PlanView, change: &Change) -> Option<String> {
     }
     let untold = |kind: &&kinds::Kind| !kind.api.audiences().is_empty() && kind.api.list(view.plan.level).is_empty();
     let untold: Vec<String> = kinds::KINDS.iter().filter(untold).map(kinds::Kind::plural).collect();
-    let lists = format!("this API lists no {}: look whether one names it", untold.join(" and no "));
+    let lists = format!("this API cannot list {}: check that none of them names it", untold.join(" or "));
     (!untold.is_empty()).then_some(lists)
 }
 
 /// Something that is not ours has the name that ours is to get.
 fn taken_from_ours(view: &PlanView, change: &Change, ids: &[String]) -> Row {
     let (address, noun) = (&change.address, noun(change));
-    let has = if ids.len() == 1 { format!("{} that is not ours has", a(noun)) } else { "others have".to_owned() };
+    let has = if ids.len() == 1 { format!("{} that is not managed has", a(noun)) } else { "others have".to_owned() };
     let row = Row::new("taken", Words::new(&format!("{has} this name: {}", all_of(ids)))).paint(Paint::Asks);
     if change.moved == Some(Moved::Removed) {
         let id = if ids.len() == 1 { "" } else { " --id ID" };
         return row
-            .line(Words::new("ours is gone; to take that one over as it is:"))
+            .line(Words::new("the managed one no longer exists; to take over the other one as it is:"))
             .line(Words::default().copy(&view.again.other(&format!("forget {address}"))))
             .line(Words::default().copy(&view.again.other(&format!("adopt {address}{id}"))));
     }
@@ -232,15 +234,15 @@ fn replacing(view: &PlanView, change: &Change) -> String {
     let place = |verb| view.steps_of(change).iter().find(|step| step.verb == verb).map(|step| step.number);
     let users = match view.users_of(&change.address).len() {
         0 => String::new(),
-        1 => ", 1 user is re-pointed".to_owned(),
-        number => format!(", {number} users are re-pointed"),
+        1 => ", 1 reference is updated".to_owned(),
+        number => format!(", {number} references are updated"),
     };
     let order = match (place(Verb::Create), place(Verb::Delete)) {
         (Some(new), Some(old)) if old < new => {
             format!("the old one is deleted first, then the new one is created{users}")
         }
         (_, Some(_)) => format!("the new one is created first{users}, the old one is deleted last"),
-        (_, None) => format!("the new one is created{users}, the old one stays for now"),
+        (_, None) => format!("the new one is created{users}, the old one is kept for now"),
     };
     format!("{} cannot be changed like this in place{}: {order}", a(noun(change)), limit(view, change))
 }
@@ -249,7 +251,7 @@ fn replacing(view: &PlanView, change: &Change) -> String {
 fn still_due(view: &PlanView, change: &Change) -> Option<String> {
     let runs = before(change).and_then(|spec| kinds::api(&change.address).runs(spec))?;
     let at = runs.first.filter(|at| *at > view.plan.made)?;
-    Some(format!("unless you act, the old one goes out as it is on {}, {}", moment(at), distance(view.plan.made, at)))
+    Some(format!("unless you act, the old one is sent unchanged on {}, {}", moment(at), distance(view.plan.made, at)))
 }
 
 /// The page that tells more: ` (AP101)`.
@@ -265,9 +267,9 @@ fn by_hand(view: &PlanView, change: &Change, old: Option<&str>) -> Row {
         (Update::Never, Delete::Never) => format!("this API can neither change nor remove {}", a(noun)),
         (_, Delete::Never) => format!("this API cannot remove {}", a(noun)),
         (_, Delete::BeforeStart) if !change.rest().is_empty() => {
-            format!("this API cannot remove {} that has begun", a(noun))
+            format!("this API cannot remove {} that has started", a(noun))
         }
-        _ => format!("this API cannot change {} any more", a(noun)),
+        _ => format!("this API can no longer change {}", a(noun)),
     };
     let with_id = |words: Words| match old {
         Some(id) => words.and(" (").request(id).and(")"),
@@ -292,7 +294,7 @@ fn by_hand(view: &PlanView, change: &Change, old: Option<&str>) -> Row {
     }
     row.line(with_id(first.and("turn off or remove the old one")).and(" in the service's dashboard"))
         .line(done)
-        .line(Words::new("until then no new one is created: two would message people twice"))
+        .line(Words::new("until then, no new one is created: both would message people"))
 }
 
 /// What cannot be taken back once it is made.
@@ -324,7 +326,7 @@ fn drift(change: &Change) -> Option<Row> {
         (Moved::Service, Action::ByHand) => "changed on the service since the last apply",
         (Moved::Service, _) => "changed on the service since the last apply; this puts it back",
         (Moved::Both, Action::Delete) if change.address.part().is_some() => {
-            "edited on the service since the last apply; what came from here goes, and nothing else"
+            "edited on the service since the last apply; only what pushplan applied is removed"
         }
         (Moved::Both, Action::Delete) => "edited on the service since the last apply; it will still be deleted",
         (Moved::Both, _) => "changed in your files and on the service since the last apply",
@@ -344,8 +346,10 @@ fn drift(change: &Change) -> Option<Row> {
 
 /// A field that somebody changed, with what each side says.
 fn all_sides(change: &Change, field: &Overwritten) -> String {
-    let said =
-        |side: Option<&Value>| side.map_or("nothing".to_owned(), |value| content::as_said(change, &field.path, value));
+    let said = |side: Option<&Value>| {
+        let words = side.map_or("nothing".to_owned(), |value| content::as_said(change, &field.path, value));
+        if words.contains("; ") { format!("({words})") } else { words }
+    };
     let Overwritten { path, last_applied, service, git } = field;
     let (last, theirs) = (said(*last_applied), said(*service));
     match change.desired {
@@ -386,7 +390,10 @@ fn of_action(view: &PlanView, change: &Change) -> Option<Row> {
     let id = change.id.as_deref().map(|id| format!(" ({})", view.id(id))).unwrap_or_default();
     match change.action {
         Action::Adopt if change.reasons.is_empty() => {
-            let words = format!("the service has it{id} as your files say; the ledger takes it up, nothing is sent");
+            let words = format!(
+                "the service has it{id} as your files declare it; it is added to the ledger, and nothing is \
+                 sent"
+            );
             Some(Row::new("adopt", Words::new(&words)))
         }
         // That it goes on elsewhere says so already.
@@ -395,9 +402,9 @@ fn of_action(view: &PlanView, change: &Change) -> Option<Row> {
             let words = match &view.plan.aim {
                 Aim::Nothing => "nothing is left to delete; removed from the ledger",
                 _ if change.moved.is_none() && has_run(view, change) => {
-                    "it has had its time and your files do not name it; the ledger lets go"
+                    "its time has passed and your files do not declare it; it is removed from the ledger"
                 }
-                _ => "the service no longer has it and your files do not name it; the ledger lets go",
+                _ => "the service no longer has it and your files do not declare it; it is removed from the ledger",
             };
             Some(Row::new("forget", Words::new(words)))
         }

@@ -10,8 +10,8 @@ fn a_device_that_is_not_in_a_segment_is_told_by_which_condition() {
         "device: {device_type: ios, country: DE, tags: {lifecycle: [buyer, lapsed]}}\nexpect: {in: lapsed-buyers}",
         &[
             "  one.test.yaml:4, when it is 2026-01-01T09:00 UTC\n    expected in the segment lapsed-buyers\n    got      not in it\n",
-            "      yes   has the tag buyer in the group lifecycle\n",
-            "      no      country is US: it is DE  <- decides, messages.yaml:9\n",
+            "      yes   lifecycle = buyer\n",
+            "      no      country = US: it is DE  <- decides, messages.yaml:9\n",
         ],
     );
 }
@@ -23,14 +23,14 @@ fn a_device_that_is_in_one_is_told_through_nested_segments() {
         &[
             "expected not in the segment lapsed-or-staff\n    got      in it\n",
             "      yes any of these: 1 of 2 hold\n",
-            "      yes   is in the segment lapsed-buyers (segments/lapsed-buyers)\n",
-            "has the tag buyer in the group lifecycle  <- decides, messages.yaml:7\n",
-            "      no    belongs to the named user boss: it belongs to none\n",
+            "      yes   segment lapsed-buyers (segments/lapsed-buyers)\n",
+            "lifecycle = buyer  <- decides, messages.yaml:7\n",
+            "      no    named user boss: it has no named user\n",
         ],
     );
     fails(
         "device: {device_type: ios, tags: {lifecycle: new}}\nexpect: {in: not-new}",
-        &["      yes   has the tag new in the group lifecycle  <- decides, messages.yaml:12\n"],
+        &["      yes   lifecycle = new  <- decides, messages.yaml:12\n"],
     );
 }
 
@@ -40,7 +40,7 @@ fn a_message_that_does_not_come_says_why() {
     for (device, said) in [
         (
             "{device_type: ios, country: US, tags: {lifecycle: buyer}}",
-            "has the tag lapsed in the group lifecycle: it has buyer  <- decides, messages.yaml:8",
+            "lifecycle = lapsed: it has buyer  <- decides, messages.yaml:8",
         ),
         (
             "{device_type: web, country: US, tags: {lifecycle: [buyer, lapsed]}}",
@@ -97,7 +97,7 @@ fn a_message_that_nobody_expected_says_why_it_came() {
         &format!("{AT_SALE}device: BUYER\nsteps: [{{after: 1d}}]\nexpect: {{receives: []}}"),
         &[
             "expected nothing more\n    got      scheduled_pushes/sale at 2035-01-22T15:00: \"Sale\"",
-            "country is US  <- decides, messages.yaml:9",
+            "country = US  <- decides, messages.yaml:9",
         ],
     );
     fails(
@@ -138,20 +138,20 @@ fn every_change_of_the_manifest_is_noticed_with_its_line() {
         assert_eq!(ran.code, 0, "{ran}");
     }
     for (lines, from, to, said) in [
-        (member, "country: [US, CA]", "country: [DE, CA]", "country is DE: it is US  <- decides, messages.yaml:9"),
+        (member, "country: [US, CA]", "country: [DE, CA]", "country = DE: it is US  <- decides, messages.yaml:9"),
         (
             member,
             "{tag: lapsed, group: lifecycle}",
             "{tag: new, group: lifecycle}",
-            "has the tag new in the group lifecycle: it has buyer and lapsed  <- decides, messages.yaml:8",
+            "lifecycle = new: it has buyer and lapsed  <- decides, messages.yaml:8",
         ),
         (member, "      and:", "      and:\n        - {not: {opt_in: true}}", "<- decides, messages.yaml:7"),
-        (sale, "country: [US, CA]", "country: CA", "country is CA: it is US  <- decides, messages.yaml:9"),
+        (sale, "country: [US, CA]", "country: CA", "country = CA: it is US  <- decides, messages.yaml:9"),
         (
             sale,
             "audience: {segment: lapsed-buyers}\n      device_types: [ios, android]",
             "audience: {named_user: boss}\n      device_types: [ios, android]",
-            "belongs to the named user boss: it belongs to none  <- decides, messages.yaml:40",
+            "named user boss: it has no named user  <- decides, messages.yaml:40",
         ),
         (
             sale,

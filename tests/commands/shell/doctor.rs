@@ -133,7 +133,7 @@ fn damage_before_a_checkpoint_is_told_though_nobody_reads_it() {
     let before = contents(folder.path());
     let ran = pushplan(&folder, &["doctor"], &[]);
     assert_eq!(ran.code, 0, "plans go on: {ran}");
-    says(&ran.stdout, &["history", "has lost some of its history: record 2 is damaged", "put it back from a copy"]);
+    says(&ran.stdout, &["history", "has lost some of its history: record 2 is damaged", "restore it from a backup"]);
     assert!(!ran.stdout.contains("All is well"), "{ran}");
     assert_eq!(contents(folder.path()), before, "nothing is written");
     let document = json(&pushplan(&folder, &["doctor", "--format", "json"], &[]));

@@ -149,7 +149,7 @@ fn one_404_does_not_outweigh_the_second_list() {
     story.answer("/api/segments/ours", 404, Value::Null);
     story.answer("/api/segments", 200, json!({ "segments": [item("ours")] }));
     let why = story.answered("/api/segments/ours", 404, Value::Null).expect_err("the answers contradict each other");
-    assert_eq!(why, "GET /api/segments/ours: the list shows it, and its own answer is HTTP 404. Try again");
+    assert_eq!(why, "GET /api/segments/ours: the list contains it, but the service answers HTTP 404 for it. Try again");
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn after_a_gap_every_content_is_read() {
     let mut story = Story::new(look(&ledger));
     story.answer("/api/segments", 200, list);
     let why = story.answered("/api/segments/other", 404, Value::Null).expect_err("the list shows it");
-    assert!(why.contains("the list shows it"), "{why}");
+    assert!(why.contains("the list contains it"), "{why}");
 }
 
 #[test]
@@ -278,7 +278,10 @@ fn a_push_is_absent_only_if_no_unknown_push_was_sent() {
     let mut known = open("scheduled_pushes/q", Verb::Create, Some("id-q"), &other.into());
     known.owned.values_mut().for_each(|owned| owned.push_ids = vec!["q1".to_owned()]);
     ledger.owned = known.owned;
-    let push = |id: &str, kind: &str, group: &str| json!({ "push_uuid": id, "push_type": kind, "push_time": "2026-11-15 12:01:00", "sends": 1, "group_id": group });
+    let push = |id: &str, kind: &str, group: &str| {
+        json!({ "push_uuid": id, "push_type": kind, "push_time": "2026-11-15 \
+         12:01:00", "sends": 1, "group_id": group })
+    };
     let report = "/api/reports/responses/list?start=2026-11-15%2011%3A30&end=2026-11-15%2012%3A30";
     let is_absent = |first: (u16, Value), second: (u16, Value)| {
         let mut story = Story::new(look(&ledger));

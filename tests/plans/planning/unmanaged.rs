@@ -402,9 +402,9 @@ fn a_saved_plan_deletes_what_it_showed_and_nothing_else() {
     let saved = planned(&world, OURS);
     assert!(saved.moved(&planned(&world, OURS)).is_empty());
     segment(&mut world, "s2", "Two", &json!({ "tag": "x" }));
-    assert_eq!(saved.moved(&planned(&world, OURS)), ["segments/two comes to something else now"]);
+    assert_eq!(saved.moved(&planned(&world, OURS)), ["segments/two is planned differently now"]);
     world.live.listed.get_mut("segments").unwrap().retain(|id, _| id == "#a");
-    assert_eq!(saved.moved(&planned(&world, OURS)), ["segments/one is not there to be deleted any more"]);
+    assert_eq!(saved.moved(&planned(&world, OURS)), ["segments/one no longer exists, so it cannot be deleted"]);
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn a_reader_sees_the_message_the_people_and_the_clocks() {
         "Hi there, we miss you. Come back this week and take 20% off everything until Sunday.",
         "Remind me later",
         "broader",
-        "country is GB",
+        "country = GB",
         "Los Angeles06:00 Fri quiet",
         "Shaded: quiet hours, 21:00 to 08:00",
         "If it stops after this: experiments/bf-text-test is gone until the next apply",

@@ -156,7 +156,7 @@ fn a_segment_that_moves_many_messages_into_the_night_is_one_row() {
     says(
         &shown,
         &[
-            "25 messages reach more people: the segment shoppers now contains \"country is AU\".",
+            "25 messages reach more people: the segment shoppers now contains \"country = AU\".",
             "25 messages go out in quiet hours (Sydney 01:00",
             "MORE 25 scheduled pushes (",
         ],

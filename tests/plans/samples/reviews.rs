@@ -108,7 +108,7 @@ fn a_wider_segment() {
     edited(
         "widen",
         &[("{country: [US, CA]}", "{country: [US, CA, MX]}")],
-        &[" reaches more people", "the segment lapsed-buyers now contains \"country is MX\""],
+        &[" reaches more people", "the segment lapsed-buyers now contains \"country = MX\""],
     );
 }
 
@@ -133,7 +133,7 @@ fn a_segment_that_narrows_a_message_that_names_it() {
     edited(
         "narrow",
         &[("{and: [{tag: newsletter}, ", "{and: [{tag: newsletter}, {tag: verified}, ")],
-        &[" reaches fewer people", "the segment readers now contains \"has the tag verified\""],
+        &[" reaches fewer people", "the segment readers now contains \"tag verified\""],
     );
 }
 
@@ -259,7 +259,7 @@ fn quiet_hours_through_a_segment() {
     edited(
         "quiet-hours",
         &[("{country: [US, CA]}", "{country: [US, CA, AU]}")],
-        &["lapsed-buyers now contains \"country is AU\"", "in quiet hours", "Sydney"],
+        &["lapsed-buyers now contains \"country = AU\"", "in quiet hours", "Sydney"],
     );
 }
 

@@ -222,7 +222,7 @@ fn a_password_is_given_to_no_server_that_only_the_project_file_names() {
         assert_ne!(ran.code, 0, "{ran}");
         let heard = heard.join().expect("it listened");
         assert_eq!(is_told(&heard), is_given, "with PGHOST={named}: {}", String::from_utf8_lossy(&heard));
-        let words = "PGPASSWORD was kept back: a password without a server is for the one that PGHOST names";
+        let words = "PGPASSWORD was not used: a password without a server is for the one that PGHOST names";
         assert_eq!(ran.stderr.contains(words), !is_given, "{ran}");
     }
 }

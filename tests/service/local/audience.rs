@@ -40,32 +40,32 @@ async fn why_a_device_is_in_or_out_is_told_in_words() {
     };
     let tag = |tag: &str, group: &str| json!({"tag": tag, "group": group});
     for (audience, says) in [
-        (json!("all"), "is any device: yes"),
-        (tag("US", "ua_locale_country"), "country is US: no, it is DE"),
-        (tag("DE", "ua_locale_country"), "country is DE: yes"),
-        (tag("en", "ua_locale_language"), "language is en: no, it is not known"),
-        (tag("true", "ua_opt_in"), "is opted in to notifications: no, it is not"),
-        (tag("false", "ua_opt_in"), "is not opted in to notifications: yes"),
-        (tag("5.1.X", "ua_android_version"), "Android version is 5.1.X: no, its type is ios"),
-        (tag("8.3.1", "ua_ios_version"), "iOS version is 8.3.1: no, it is 8.3.X"),
-        (tag("UTC", "timezone"), "time zone is UTC: no, it is Europe/Paris, the nearest to Europe/Berlin"),
-        (json!({"tag": "vip"}), "has the tag vip: yes"),
-        (json!({"tag": "gold"}), "has the tag gold: no, it has it in the group loyalty"),
-        (json!({"tag": "new"}), "has the tag new: no, it has vip"),
-        (tag("silver", "loyalty"), "has the tag silver in the group loyalty: no, it has early and gold"),
-        (tag("x", "none"), "has the tag x in the group none: no, it has none there"),
-        (json!({"ios_channel": "b"}), "is the ios channel b: no, it is a"),
-        (json!({"android_channel": "a"}), "is the android channel a: no, its type is ios"),
-        (json!({"named_user": "ada"}), "belongs to the named user ada: yes"),
-        (json!({"named_user": "bob"}), "belongs to the named user bob: no, it belongs to ada"),
-        (json!({"static_list": "l2"}), "is on the list l2: no, it is on l1"),
-        (json!({"subscription_list": "s"}), "is subscribed to s: no, it is on none"),
-        (json!({"segment": "none"}), "is in the segment none: no, there is no such segment"),
+        (json!("all"), "everyone: yes"),
+        (tag("US", "ua_locale_country"), "country = US: no, it is DE"),
+        (tag("DE", "ua_locale_country"), "country = DE: yes"),
+        (tag("en", "ua_locale_language"), "language = en: no, it is not known"),
+        (tag("true", "ua_opt_in"), "opted in to notifications: no, it is not"),
+        (tag("false", "ua_opt_in"), "not opted in to notifications: yes"),
+        (tag("5.1.X", "ua_android_version"), "Android version = 5.1.X: no, its type is ios"),
+        (tag("8.3.1", "ua_ios_version"), "iOS version = 8.3.1: no, it is 8.3.X"),
+        (tag("UTC", "timezone"), "time zone = UTC: no, it is Europe/Paris, the nearest to Europe/Berlin"),
+        (json!({"tag": "vip"}), "tag vip: yes"),
+        (json!({"tag": "gold"}), "tag gold: no, it has it in the group loyalty"),
+        (json!({"tag": "new"}), "tag new: no, it has vip"),
+        (tag("silver", "loyalty"), "loyalty = silver: no, it has early and gold"),
+        (tag("x", "none"), "none = x: no, it has none there"),
+        (json!({"ios_channel": "b"}), "iOS channel b: no, it is a"),
+        (json!({"android_channel": "a"}), "Android channel a: no, its type is ios"),
+        (json!({"named_user": "ada"}), "named user ada: yes"),
+        (json!({"named_user": "bob"}), "named user bob: no, its named user is ada"),
+        (json!({"static_list": "l2"}), "static list l2: no, it is on l1"),
+        (json!({"subscription_list": "s"}), "subscribed to s: no, it is on none"),
+        (json!({"segment": "none"}), "segment none: no, there is no such segment"),
         (
             json!({"location": {"id": "berlin", "date": {"recent": {"months": 1}}}}),
-            "was at berlin within the last month: no, it was last seen there at 2026-01-02T00:00:00Z",
+            "seen at berlin in the last 1 month: no, it was last seen there at 2026-01-02T00:00:00Z",
         ),
-        (json!({"attribute": "points", "operator": "equals", "value": 7}), "attribute points equals 7: no, it is 5"),
+        (json!({"attribute": "points", "operator": "equals", "value": 7}), "attribute points = 7: no, it is 5"),
     ] {
         assert_eq!(words(audience).await, says);
     }
@@ -88,7 +88,7 @@ async fn compound_audiences_and_segments_are_explained_part_by_part() {
     let both = &answer["why"]["conditions"][1];
     assert_eq!(both["words"], "all of these: yes, 2 of 2 hold");
     let first = &both["conditions"][0];
-    assert_eq!(first["words"], format!("is in the segment Vips ({id}): yes"));
+    assert_eq!(first["words"], format!("segment Vips ({id}): yes"));
     let not = &first["conditions"][0]["conditions"][1];
     assert_eq!((&not["words"], &not["conditions"][0]["holds"]), (&json!("none of this: yes"), &json!(false)));
     assert!(both["conditions"][1].get("conditions").is_none(), "a segment is explained once");

@@ -46,7 +46,7 @@ async fn what_stays_open_is_said_to_be_unknown() {
     let (_proxy, store) = through(&team, &daemon, &[Cut::Silence; 3], 3).await;
     let Err(AppendError::Unknown(why)) = create(&store, 2, "b").await else { panic!("it is not known") };
     assert!(why.contains("record 2 of refs/pushplan/prod on git://127.0.0.1"), "{why}");
-    assert!(why.contains("had not come to an end after 3 s"), "{why}");
+    assert!(why.contains("had not finished after 3 s"), "{why}");
     create(&store, 2, "b").await.expect("the same record, later");
 }
 
@@ -96,10 +96,10 @@ async fn places_that_cannot_be_reached_say_what_to_check() {
         (&*clone, Some(&*closed), ["ada:***@127.0.0.1", "check the address and the network"]),
         (&clone, Some("upstream"), ["no remote called `upstream`", "git remote add upstream"]),
         (&clone, Some("/nowhere/x.git"), ["there is no such repository", "git init --bare"]),
-        (&clone, Some("--upload-pack=touch /tmp/x"), ["is no git remote", "name of a remote"]),
-        (&clone, Some("ext::sh -c true"), ["is no git remote", "https://"]),
+        (&clone, Some("--upload-pack=touch /tmp/x"), ["is not a git remote", "name of a remote"]),
+        (&clone, Some("ext::sh -c true"), ["is not a git remote", "https://"]),
         (&clone, Some("./.git"), ["is in the project itself", "elsewhere"]),
-        (plain.path(), None, ["in no git repository", "run pushplan in a clone"]),
+        (plain.path(), None, ["not in a git repository", "run pushplan in a clone"]),
     ] {
         let store = GitStore::new(folder, remote, "prod");
         let Err(AppendError::NotWritten(unwritten)) = create(&store, 1, "a").await else { panic!("{remote:?}") };
@@ -122,7 +122,7 @@ async fn a_server_that_says_nothing_is_not_waited_for() {
     for address in [url(port), format!("http://127.0.0.1:{port}/server.git")] {
         let store = GitStore::new(&clone, Some(&address), "prod").within(Duration::from_secs(1));
         let told = why_unread(&store).await;
-        assert!(told.contains(&address) && told.contains("had not come to an end after 1 s"), "{told}");
+        assert!(told.contains(&address) && told.contains("had not finished after 1 s"), "{told}");
         assert!(matches!(create(&store, 1, "a").await, Err(AppendError::NotWritten(_))), "nothing was sent");
     }
 }

@@ -46,7 +46,7 @@ fn a_record_that_may_still_come_is_unknown() {
         let error = create(&s3(between.port, "lost"), 1, &bytes(1, "a")).await.expect_err("lost");
         assert!(matches!(error, AppendError::Unknown(_)), "{error:?}");
         let why = said(&error);
-        assert!(why.contains("s3://team/lost/local/00000001.json") && why.contains("may still come"), "{why}");
+        assert!(why.contains("s3://team/lost/local/00000001.json") && why.contains("may still be written"), "{why}");
         // One that comes while it is looked for was written.
         let between = losing(port, 1, |port, asked| {
             let asked = asked.clone();

@@ -64,7 +64,7 @@ async fn where_looking_does_not_help_nothing_is_claimed() {
     let (store, sound, _proxy) = spoiled(server, "lost_for_good", Fault::AnswerLostForGood, 1).await;
     let result = create(&store, 2, &mine, Some(&first.checksum)).await;
     let Err(AppendError::Unknown(why)) = result else { panic!("{result:?}") };
-    assert!(why.contains(&store.shown()) && why.contains("looking again did not help"), "{why}");
+    assert!(why.contains(&store.shown()) && why.contains("a second attempt failed too"), "{why}");
     assert!(!why.contains("hunter2"), "{why}");
     assert_eq!(read(&sound, Start::At(2)).await.len(), 1, "it was written");
 
@@ -94,7 +94,7 @@ async fn what_waits_for_a_lock_too_long_is_stopped_and_never_written() {
     admin.batch_execute("begin; lock table locked.ledger in access exclusive mode").await.expect("locked");
     let (mine, first) = second();
     let why = not_written(create(&store, 2, &mine, Some(&first.checksum)).await);
-    assert!(why.contains("did not answer within 5s and was told to stop"), "{why}");
+    assert!(why.contains("did not answer within 5s, so the statement was cancelled"), "{why}");
     let unread = store.read(Start::Newest).await.expect_err("locked");
     assert!(matches!(&unread, Unread::Failed { why, .. } if why.contains("within 5s")), "{unread:?}");
     admin.batch_execute("commit").await.expect("unlocked");

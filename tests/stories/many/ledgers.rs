@@ -12,7 +12,7 @@ use super::{MANIFEST, MATRIX, REPORTS, World, checked};
 const PLACES: [(&str, &str); 3] = [
     ("postgres://keeper@127.0.0.1:1/x/y", "the ledger of `shop-de` cannot be read"),
     ("git:nowhere.git", "the ledger of `shop-de` cannot be read"),
-    ("file:taken/ledger", "taken/ledger is"),
+    ("file:taken/ledger", "taken/ledger does"),
 ];
 
 fn settle(world: &World, place: &str) {

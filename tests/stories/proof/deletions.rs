@@ -51,7 +51,7 @@ fn one_404_for_a_segment_that_is_listed_lets_nothing_be_deleted_that_it_names() 
     site.service.post("/api/segments", &json!({ "display_name": "theirs", "criteria": { "segment": id } }));
     theirs.set(site.service.segment_id("theirs")).expect("it is set once");
     site.project.write(KEPT);
-    says(&site.apply(1).stderr, &["the list shows it, and its own answer is HTTP 404"]);
+    says(&site.apply(1).stderr, &["the list contains it, but the service answers HTTP 404 for it"]);
     says(&site.apply(6).stdout, &["unmanaged segment \"theirs\"", "still points at it"]);
     assert_eq!(site.service.segment_id("old"), id);
 }
@@ -67,7 +67,7 @@ fn what_is_still_there_after_404s_stays_managed_and_is_deleted_later() {
     site.apply(0);
     site.project.write(KEPT);
     let ran = site.apply(6);
-    says(&ran.stdout, &["scheduled_pushes/sale", "but it is still there"]);
+    says(&ran.stdout, &["scheduled_pushes/sale", "but it still exists"]);
     assert_eq!(held(&site, "/api/schedules", "schedules"), 1);
     is_wrong.store(false, Ordering::SeqCst);
     site.apply(0);

@@ -63,7 +63,7 @@ pub fn judge(
                 // Gone can mean that it was sent, or that an earlier run deleted it and lost the answer. What stands in for it
                 // must not be sent a second time.
                 Some(_) => {
-                    Verdict::Doubt("it is no longer there, and its time has come: it may have been sent".to_owned())
+                    Verdict::Doubt("it no longer exists and its time has come: it may have been sent".to_owned())
                 }
                 None => Verdict::Gone,
             }
@@ -78,7 +78,7 @@ pub fn judge(
 pub(crate) fn judge_look(step: &Step, api: &dyn Api, answer: &Answer, now: Timestamp) -> Verdict {
     let none = Shared::default();
     let spec = step.spec.as_ref().unwrap_or(&none);
-    let still_there = "the service answered its deletion with HTTP 404, but it is still there";
+    let still_there = "the service answered HTTP 404 to its deletion, but it still exists";
     match answer.meaning() {
         Meaning::Missing => Verdict::Done { id: step.id.clone(), push_ids: Vec::new() },
         Meaning::Done => {

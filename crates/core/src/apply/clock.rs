@@ -23,7 +23,7 @@ fn boot() -> Duration {
     Duration::try_from(clock_gettime(CLOCK)).unwrap_or_default()
 }
 
-/// The time since this was first asked. The clock behind it goes on while the machine sleeps.
+/// The time since this was first asked. Its clock continues while the machine sleeps.
 #[cfg(not(unix))]
 fn boot() -> Duration {
     use std::sync::OnceLock;

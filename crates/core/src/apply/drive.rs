@@ -89,7 +89,7 @@ pub async fn drive(
 }
 
 /// Appends beside those who send: a record may be long, and nobody waits until it is put into words. What the log needs of the
-/// runtime it has as long as somebody waits for the run; who lets go of that does not stop what is being written.
+/// runtime it has as long as someone waits for the run; who lets go of that does not stop what is being written.
 fn append(log: impl Log + 'static, entry: Arc<Entry>) -> JoinHandle<Event> {
     let here = Handle::current();
     spawn_blocking(move || match here.block_on(log.append(&entry)) {
@@ -98,7 +98,7 @@ fn append(log: impl Log + 'static, entry: Arc<Entry>) -> JoinHandle<Event> {
     })
 }
 
-/// What a record comes to whose writing ended without a word: nobody knows. A bug goes on to whoever waits.
+/// The result of a record whose writer ended silently: unknown. A panic is passed on to the caller.
 fn broke_off(error: JoinError) -> Event {
     match error.try_into_panic() {
         Ok(panic) => resume_unwind(panic),
@@ -140,7 +140,7 @@ impl UnderWay {
             }
             // It broke off somewhere: nobody can say where.
             Some(Err(error)) => match self.steps.remove(&error.id()) {
-                Some(step) => Event::Lost(step, Loss::Unknown("the request broke off".to_owned())),
+                Some(step) => Event::Lost(step, Loss::Unknown("the request was interrupted".to_owned())),
                 None => Event::Time,
             },
             None => Event::Time,

@@ -278,12 +278,14 @@ impl Run {
         let address = &step.address;
         if protections.unowned && !requests::is_owned(step, &self.journal.ledger) {
             let id = step.id.as_deref().unwrap_or("no id");
-            return Some(Fate::Failed { why: format!("{address} ({id}) is not in the ledger, so it is not touched") });
+            return Some(Fate::Failed {
+                why: format!("{address} ({id}) is not managed by pushplan, so it is not changed"),
+            });
         }
         let open = self.journal.ledger.open.get(address);
         let in_doubt = open.is_some_and(|open| !may_repeat(open.intent.verb, self.lifecycle(step)));
         if self.doubtful.contains(address) || in_doubt && matches!(step.verb, Verb::Update | Verb::Delete) {
-            let why = format!("what became of an earlier request for {address} is not known");
+            let why = format!("the result of an earlier request for {address} is unknown");
             return Some(Fate::Skipped { why });
         }
         if self.is_too_late(step, now) {
@@ -312,7 +314,7 @@ impl Run {
 
     pub(super) fn too_late(&self) -> String {
         let least = self.plan.min_lead_seconds;
-        format!("its time has passed or is less than {least} seconds away, so it is not created")
+        format!("not created: its time has passed or is less than {least} seconds away")
     }
 
     fn lead(&self) -> SignedDuration {
@@ -420,7 +422,7 @@ impl Run {
                 self.intend_again(number, now);
                 continue;
             }
-            // Nothing leaves past the lease: the next record renews it, or tells that somebody else has begun.
+            // Nothing leaves past the lease: the next record renews it, or tells that someone else has begun.
             let Some(until) = self.may_leave_until(flight.not_after).filter(|until| !until.has_passed(now)) else {
                 break;
             };

@@ -68,7 +68,8 @@ pub enum Effect {
     Append(Arc<Entry>),
     /// Send this request, unless it is too late.
     Send(Sending),
-    /// Send this `GET` for a step, and hand back its answer as that of the step. It changes nothing, so it may leave at any time.
+    /// Send this `GET` for a step, and hand back its answer as that of the step. It changes nothing, so it may leave at any
+    /// time.
     Ask(usize, Arc<Request>),
     /// Say [`Event::Time`] then. A later one takes the place of an earlier.
     Wait(Timestamp),
@@ -84,7 +85,7 @@ pub struct Sending {
     pub not_after: Deadline,
 }
 
-/// What the machine is told.
+/// An event for the machine.
 #[derive(Debug)]
 pub enum Event {
     Appended(Seq),
@@ -101,7 +102,7 @@ pub enum Event {
 pub enum OnError {
     /// Nothing more is begun.
     Stop,
-    /// What does not depend on it goes on.
+    /// Steps that do not depend on it continue.
     Continue,
 }
 
@@ -112,7 +113,7 @@ pub struct ApplySettings {
     pub run: String,
     /// Who applies, in words for people.
     pub actor: String,
-    /// What others are told of this run, and for how long they believe it. Nothing is sent past it.
+    /// The lease that others see, and its length. Nothing is sent after it ends.
     pub lease: Lease,
     /// How many requests are on their way at once.
     pub concurrency: usize,
@@ -126,7 +127,7 @@ pub struct ApplySettings {
     /// How far the service's clock is ahead of ours, where it has one of its own. Whether a push is too late goes by that.
     pub ahead: SignedDuration,
     pub protections: Protections,
-    /// The digest of the plan, where somebody has worked it out already.
+    /// The digest of the plan, if it was computed already.
     pub digest: Option<Digest>,
 }
 

@@ -15,7 +15,7 @@ use super::requests;
 use super::steps::{Confirm, Flight, StepState};
 use super::{Now, OnError};
 
-/// How often a step is intended anew because it could not leave in time.
+/// How often a step gets a new intent because it could not be sent in time.
 const INTENTS: u32 = 8;
 /// How often the service may say that it is too busy for one step.
 const BUSY: u32 = 12;
@@ -103,7 +103,7 @@ impl Run {
                 }
                 self.paused = self.paused.max(Some(until));
                 if busy >= BUSY || self.stop.is_some() {
-                    self.fail(number, "the service has too much to do (HTTP 429)".to_owned());
+                    self.fail(number, "the service limits the rate of requests (HTTP 429)".to_owned());
                 } else {
                     self.steps.set(number, StepState::Resting(flight, until));
                 }
@@ -111,7 +111,7 @@ impl Run {
         }
     }
 
-    /// A deletion found nothing. Something that is still there would go on messaging people, so another answer has to agree.
+    /// A deletion found nothing. An object that still exists would continue to message people, so another answer has to agree.
     fn gone(&mut self, number: usize, flight: Flight) {
         let step = &self.plan.steps[number];
         if flight.confirms.is_some() || !self.settings.protections.confirm_deletion {
@@ -152,7 +152,7 @@ impl Run {
         if late {
             self.fail(number, self.too_late());
         } else if self.steps.tries[number].intents >= INTENTS {
-            self.fail(number, "it could not be sent in time, again and again".to_owned());
+            self.fail(number, "every attempt to send it missed its deadline".to_owned());
         } else {
             self.ahead.late();
             self.steps.set(number, StepState::Intending);
@@ -226,11 +226,11 @@ impl Run {
         for number in self.steps.unsent() {
             let tries = self.steps.tries[number];
             if tries.lost > 0 || self.steps.is_confirming(number) {
-                self.doubt(number, "the run was stopped before it could be tried again".to_owned());
+                self.doubt(number, "the apply was stopped before a retry".to_owned());
                 continue;
             }
             if tries.intents > 0 {
-                self.record(number, Done::Not { why: "the run was stopped before it was sent".to_owned() });
+                self.record(number, Done::Not { why: "the apply was stopped before it was sent".to_owned() });
             }
             self.steps.finish(&self.plan.steps, number, Fate::NotStarted);
         }

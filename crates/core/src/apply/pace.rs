@@ -1,6 +1,7 @@
 //! How many steps are intended before their turn comes.
 //!
-//! An intent has to be durable before its request leaves. If a record takes long to write, many intents go into it, so that those
+//! An intent has to be durable before its request leaves. If a record takes long to write, many intents go into it, so that
+//! those
 //! who send always have something to send; if it takes no time, few do, so that little is in doubt after a crash.
 
 use std::time::Duration;
@@ -24,7 +25,7 @@ pub struct Pace {
     is_full: bool,
     /// When intents last became durable.
     since: Option<Duration>,
-    /// Since when somebody has nothing to send.
+    /// Since when a worker has nothing to send.
     dry: Option<Duration>,
     /// Something was not sent in time since intents last became durable.
     late: bool,
@@ -50,7 +51,7 @@ impl Pace {
         self.steps = steps.clamp(LEAST, FIRST);
     }
 
-    /// Whether somebody has nothing to send, now.
+    /// Whether a worker has nothing to send now.
     pub(crate) fn senders(&mut self, are_dry: bool, now: Duration) {
         if are_dry && self.since.is_some() {
             self.dry.get_or_insert(now);

@@ -32,9 +32,9 @@ pub enum Ending {
     Partly,
     /// A person stopped it.
     Interrupted,
-    /// Somebody else has begun to apply.
+    /// Another apply has begun.
     Conflict,
-    /// Somebody has ended the lease of this run.
+    /// Someone ended the lease of this run.
     Unlocked { by: String },
     /// The ledger could not be written.
     Ledger { why: String },

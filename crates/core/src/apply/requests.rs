@@ -24,9 +24,9 @@ pub struct Made {
 pub fn request(step: &Step, made: &BTreeMap<String, String>, level: Level) -> Result<Made, String> {
     let api = kinds::api(&step.address);
     let id = step.id.as_deref().unwrap_or_default();
-    let spec = step.spec.as_ref().ok_or("the plan does not say what it is")?;
+    let spec = step.spec.as_ref().ok_or("the plan has no content for it")?;
     if step.verb == Verb::Delete {
-        let request = api.delete(id, spec, level).ok_or("the service has no way to delete it")?;
+        let request = api.delete(id, spec, level).ok_or("the service cannot delete it")?;
         return Ok(Made { request, refs: step.refs.clone() });
     }
     if step.verb == Verb::Create && !remote::may_name(api.audiences(), spec) {
@@ -38,7 +38,7 @@ pub fn request(step: &Step, made: &BTreeMap<String, String>, level: Level) -> Re
         Verb::Create => api.create(&wire),
         _ => {
             let before = step.before.as_ref().unwrap_or(spec);
-            api.update(id, before, &wire, level).ok_or("the service has no way to change it in place")?
+            api.update(id, before, &wire, level).ok_or("the service cannot change it in place")?
         }
     };
     Ok(Made { request, refs })

@@ -45,7 +45,7 @@ pub struct Flight {
     pub request: Arc<Request>,
     /// Its intent says so.
     pub not_after: Deadline,
-    /// Until when it might leave when it was last let go: as long as its intent and the lease held.
+    /// Until when it might be sent when it was last released: as long as its intent and the lease were valid.
     pub until: Deadline,
     /// A deletion that was answered with 404: what is asked next, to see whether that is so.
     pub confirms: Option<Confirm>,
@@ -275,7 +275,7 @@ impl Steps {
                 StepState::Waiting(1) if done => self.set(follower, StepState::Ready),
                 StepState::Waiting(left) if done => self.states[follower] = StepState::Waiting(left - 1),
                 StepState::Waiting(_) => {
-                    let why = format!("it waits for {}, which was not done", all[step].address);
+                    let why = format!("blocked by {}, which was not done", all[step].address);
                     self.finish(all, follower, Fate::Skipped { why });
                 }
                 _ => {}

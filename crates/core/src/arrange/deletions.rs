@@ -18,7 +18,7 @@ use crate::plan::{Action, Change, Reason, RemoteThing, Step};
 #[derive(Clone)]
 struct User {
     who: RemoteThing,
-    /// `None`: nobody knows whether it was made, or it is not ours to change.
+    /// `None`: its creation is unconfirmed, or it is not managed.
     id: Option<String>,
     /// Something new stands in for it.
     is_old: bool,
@@ -88,7 +88,7 @@ impl Arranging<'_> {
                 }
                 _ => None,
             };
-            // What the service showed may be older than what was last applied, or newer: somebody may have put it off.
+            // What the service showed may be older than what was last applied, or newer: someone may have put it off.
             let has_ended = |spec: &Value| self.situation.has_ended(api, owned, spec);
             if has_ended(&owned.spec) && live.is_none_or(has_ended) {
                 continue;

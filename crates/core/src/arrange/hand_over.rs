@@ -1,4 +1,4 @@
-//! A thing that is declared under another address from now on: the old address lets go of it, and nothing is deleted.
+//! An object that is now declared under another address: the old address is removed from the ledger, and nothing is deleted.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ impl DeclaredIds {
         self.0.get(&(address.kind.to_string(), identity)).filter(|other| *other != address)
     }
 
-    /// Lets go of what is declared elsewhere, instead of deleting it. Says where each went.
+    /// Removes addresses from the ledger that are declared elsewhere, instead of deleting them. Returns where each went.
     pub(crate) fn hand_over(&self, compared: &mut [Compared]) -> BTreeMap<Address, Address> {
         let mut went = BTreeMap::new();
         for one in compared.iter_mut() {

@@ -14,7 +14,7 @@ use crate::compare::{Compared, Situation};
 use crate::live::LiveState;
 use crate::plan::{Action, CausedSend, Change, RemoteThing, Step};
 
-/// Something that messages whoever gets or loses a tag.
+/// Something that messages people who get or lose a tag.
 pub(super) struct Sender {
     by: RemoteThing,
     /// As the service has it.
@@ -49,7 +49,8 @@ fn given(drafts: &[Draft]) -> HashMap<String, Vec<usize>> {
 }
 
 impl Arranging<'_> {
-    /// Marks every change that sets off a message. What a pipeline hears of that this plan makes, changes or turns off waits until
+    /// Marks every change that sets off a message. What a pipeline hears of that this plan makes, changes or turns off waits
+    /// until
     /// it is so, and until whoever gets the message has the devices that the plan gives them: then is sent what is told, and
     /// nothing where that fails. Nothing of these waits for a tag, so that they never wait for each other.
     pub(super) fn sends(&mut self, changes: &mut [Change], senders: &[Sender]) {

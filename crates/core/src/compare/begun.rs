@@ -1,4 +1,4 @@
-//! What has begun to message people: it is neither made again nor changed, and what of it is still to come is told.
+//! Pushes that have begun: they are neither created again nor changed, and their remaining times are reported.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::live::LiveState;
 use crate::plan::{Action, Moved, Reason};
 
 impl Comparison<'_, '_> {
-    /// Whether it has had its time, or the first of its times: by what the service has, where it tells, since somebody may
+    /// Whether it has had its time, or the first of its times: by what the service has, where it tells, since someone may
     /// have put it off.
     pub(super) fn has_begun(&self, owned: &Owned, seen: &LiveState) -> bool {
         let begun = |runs: Runs| runs.has_begun(self.situation.now);

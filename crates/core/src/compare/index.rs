@@ -1,4 +1,4 @@
-//! What every comparison may ask for, worked out once and only if somebody asks.
+//! Facts that comparisons share, computed once and on demand.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
@@ -31,7 +31,7 @@ type Others<'s> = HashMap<&'static str, HashMap<&'s str, Vec<&'s Found>>>;
 /// What is not ours, by kind and by what it says, whatever its name.
 type ByContent<'s> = HashMap<&'static str, BTreeMap<Digest, Vec<&'s Found>>>;
 
-/// What was about to be made, and nobody knows whether it was, by kind and name.
+/// Unconfirmed creations, by kind and name.
 type Sought<'s> = HashMap<&'s str, HashMap<String, Vec<&'s Intent>>>;
 
 impl<'s> CompareIndex<'s> {
@@ -89,7 +89,7 @@ impl<'s> CompareIndex<'s> {
         alike.get(&*address.kind).and_then(|all| all.get(&says())).map_or(&[], Vec::as_slice)
     }
 
-    /// Things of a kind and a name that were about to be made, and nobody knows whether they were.
+    /// Unconfirmed creations of a kind and a name.
     pub fn sought(&self, kind: &str, name: &str) -> &[&'s Intent] {
         let sought = self.sought.get_or_init(|| {
             let mut sought = Sought::new();

@@ -86,7 +86,7 @@ impl Comparison<'_, '_> {
         let name = self.api.name(intended);
         let new = self.known.others(self.address, &name).iter().copied();
         let new: Vec<&Found> = new.filter(|found| !intent.seen.contains(&found.id)).collect();
-        // Somebody may have given it another name since.
+        // Someone may have given it another name since.
         let renamed: Vec<&Found> = match self.api.has_runs() && new.is_empty() {
             true => self.known.alike_intent(intent),
             false => Vec::new(),
@@ -114,7 +114,7 @@ impl Comparison<'_, '_> {
                 out.change.reasons.push(Reason::Recovered { id: one.id.clone() });
                 true
             }
-            // One that says something else may be ours as well: somebody may have edited it since.
+            // One that says something else may be ours as well: someone may have edited it since.
             _ => {
                 out.change.action = Action::ByHand;
                 out.change.reasons.push(doubt(new.iter().chain(&renamed).map(|found| found.id.clone()).collect()));
@@ -152,8 +152,10 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// When something declared is or was due that an earlier run was about to delete before, if nothing shows whether it did, and
-    /// nothing will: its time has come, or it cannot be read and is not to be deleted any more. If it were taken for sent or for
+    /// When something declared is or was due that an earlier run was about to delete before, if nothing shows whether it did,
+    /// and
+    /// nothing will: its time has come, or it cannot be read and is not to be deleted any more. If it were taken for sent or
+    /// for
     /// kept, a later time, declared by now or by newer files than these, would silently never come.
     fn may_be_unsent(&self, intent: &Intent, owned: Option<&Owned>, seen: &LiveState) -> Option<Timestamp> {
         let is_ours = |old: &&Owned| intent.verb == Verb::Delete && intent.id.as_ref() == Some(&old.id) && !old.past;
@@ -168,7 +170,7 @@ impl Comparison<'_, '_> {
         is_unknown.then(|| self.api.runs(&old.spec)?.first)?
     }
 
-    /// Takes what has the same name for ours, whoever made it. Nobody does that but the simulation, to see that it is noticed.
+    /// Treats an object of the same name as managed. Only the simulation does this, to see that it is noticed.
     pub(super) fn take_by_name(&self, owned: &mut Option<Owned>, seen: &mut Cow<LiveState>) {
         let (None, Some(unit)) = (&owned, self.situation.units.get(self.address)) else { return };
         let Some(other) = self.known.others(self.address, &self.api.name(&unit.spec)).first().copied() else { return };

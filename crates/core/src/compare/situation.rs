@@ -27,7 +27,7 @@ pub struct Situation<'s> {
     pub deletes: bool,
     /// Resources that have another key by now, with the address that they had; the ledger here has them under the new one.
     pub moves: &'s BTreeMap<Address, Address>,
-    /// What somebody who is at work is about: it is left to them.
+    /// Addresses of an apply that is running: they are left to it.
     pub under_way: &'s BTreeSet<Address>,
     /// What a person says has been done by hand.
     pub done: &'s BTreeSet<Address>,

@@ -138,7 +138,7 @@ pub fn address(text: &str) -> Result<Address, Failure> {
             Some(near) if !key.is_empty() && near != kind => {
                 Failure::usage(why).help(format!("did you mean {near}/{key}?"))
             }
-            _ => Failure::usage(why).help("an address is such as segments/lapsed-buyers"),
+            _ => Failure::usage(why).help("write KIND/KEY, such as segments/lapsed-buyers"),
         }
     })
 }

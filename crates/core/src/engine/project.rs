@@ -129,6 +129,7 @@ impl TargetFindings {
         let desired = Desired {
             resources: BTreeMap::new(),
             broken: BTreeSet::new(),
+            readable: Vec::new(),
             allowed: self.allowed.clone(),
             warned: self.warned.clone(),
             complete: self.complete,

@@ -30,7 +30,7 @@ pub fn read(path: &Path) -> Result<Plan, Failure> {
             NoPlan::Newer { tool, why } => {
                 let own = env!("CARGO_PKG_VERSION");
                 let message = format!(
-                    "the plan {shown} was written by a newer pushplan, {tool}; this is {own}, which does not understand it: {why}"
+                    "the plan {shown} was written by a newer pushplan, {tool}; this is {own}, which cannot read it: {why}"
                 );
                 return Failure::new(message).kind(FailureKind::Stale).help(format!("use pushplan {tool} or later"));
             }

@@ -339,7 +339,7 @@ impl<'n> Forge<'n> {
             sending = sending.header(CONTENT_TYPE, "application/json").body(body.clone());
         }
         let unheard = |error: reqwest::Error| {
-            let why = if error.is_timeout() { "it did not answer in time" } else { "the connection broke off" };
+            let why = if error.is_timeout() { "it did not answer in time" } else { "the connection was lost" };
             let why = if error.is_connect() { "it cannot be reached" } else { why };
             Trouble::Unknown(format!("no answer from {}: {why}", base.origin))
         };

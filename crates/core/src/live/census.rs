@@ -34,7 +34,7 @@ impl Fetch<'_> {
         asks: &mut Vec<Ask>,
     ) -> Result<(), String> {
         let listed = list.listed;
-        let items = body[listed].as_array().ok_or_else(|| format!("{request}: the answer holds no `{listed}`"))?;
+        let items = body[listed].as_array().ok_or_else(|| format!("{request}: the answer has no `{listed}`"))?;
         for kind in &kinds {
             let all = self.live.counted.entry(kind.key).or_default();
             for counted in items.iter().flat_map(|item| kind.api.counted(item)) {

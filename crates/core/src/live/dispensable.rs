@@ -50,7 +50,7 @@ impl Fetch<'_> {
         }
     }
 
-    /// Goes on with what is known so far.
+    /// Continues with what is known so far.
     pub(super) fn do_without(&mut self, beside: Dispensable, why: String, now: Timestamp) -> Vec<Ask> {
         match beside {
             Dispensable::Kind(kind) => {

@@ -26,11 +26,11 @@ impl Pages {
             Value::Null => return Ok(None),
             Value::String(next) if next.is_empty() => return Ok(None),
             Value::String(next) => path(origin, current, next)?,
-            _ => return Err("`next_page` is not a text".to_owned()),
+            _ => return Err("`next_page` is not a string".to_owned()),
         };
         self.seen.insert(current.to_owned());
         if !self.seen.insert(next.clone()) {
-            return Err(format!("the pages of the list go in a circle: {next} comes a second time"));
+            return Err(format!("the pages of the list form a loop: {next} was read before"));
         }
         let mut lists = body.as_object().into_iter().flatten().filter_map(|(_, value)| value.as_array());
         self.empty = if lists.all(Vec::is_empty) { self.empty + 1 } else { 0 };

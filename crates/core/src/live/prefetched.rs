@@ -23,7 +23,7 @@ pub struct PrefetchedLists {
 pub fn items<'b>(kind: &Kind, request: &Request, body: &'b Value) -> Result<&'b [Value], String> {
     let key = kind.api.listed();
     let items = body[key].as_array().map(Vec::as_slice);
-    items.ok_or_else(|| format!("{request}: the answer holds no `{key}`"))
+    items.ok_or_else(|| format!("{request}: the answer has no `{key}`"))
 }
 
 /// Takes in a page of a kind's list, item by item. `at` is when the page was written, by the service's clock if it says so.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{Live, LiveState, by_id};
 
 impl Live {
-    /// What a ledger says, for whoever cannot ask. That something else is there, or that a list is whole, nobody knows.
+    /// What a ledger says, for plans without the service. Whether other objects exist, or a list is complete, is unknown.
     pub fn remembered(ledger: &Ledger, level: Level) -> Self {
         let mut live = Self::default();
         for (address, owned) in &ledger.owned {

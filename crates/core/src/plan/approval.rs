@@ -1,8 +1,11 @@
-//! What a reviewer approves: all that a plan does, and nothing of when it was made, of what it leaves alone, or of where the ledger
+//! What a reviewer approves: all that a plan does, and nothing of when it was made, of what it leaves alone, or of where the
+//! ledger
 //! stands.
 //!
-//! Two plans with the same digest do the same to the same things, which are as they were, for the same people. So a plan that is
-//! made anew after a merge is the one that was reviewed if its digest is the same, whatever else was merged and applied meanwhile.
+//! Two plans with the same digest do the same to the same things, which are as they were, for the same people. So a plan that
+//! is
+//! made anew after a merge is the one that was reviewed if its digest is the same, whatever else was merged and applied
+//! meanwhile.
 
 use std::collections::BTreeMap;
 
@@ -99,14 +102,14 @@ impl Difference {
     pub fn words(&self, address: &Address) -> String {
         match self {
             Self::Service => format!("{address} was changed on the service"),
-            Self::Files => format!("the files say something else of {address}"),
-            Self::Other(before, now) if before == now => format!("{address} comes to something else now"),
+            Self::Files => format!("{address} changed in the files"),
+            Self::Other(before, now) if before == now => format!("{address} is planned differently now"),
             Self::Other(before, now) => {
-                format!("{address} comes to something else now: {} instead of {}", words(now), words(before))
+                format!("{address} is planned differently now: {} instead of {}", words(now), words(before))
             }
             Self::New(now) => format!("{address} is new: {}", words(now)),
             Self::Gone(before) => format!("{address} is gone: it was {}", words(before)),
-            Self::Late(before) => format!("{address} has had its time: it was {}", words(before)),
+            Self::Late(before) => format!("the time of {address} has passed: it was {}", words(before)),
             Self::Removed => format!("{address} was created by an apply, and removed again"),
             Self::Back => format!("{address} was changed by an apply, and changed back"),
         }
@@ -223,7 +226,8 @@ impl Plan {
     }
 }
 
-/// Why a change comes to what it does, as far as somebody decides on it. What only tells of the moment is left out: what of it is
+/// Why a change comes to what it does, as far as somebody decides on it. What only tells of the moment is left out: what of it
+/// is
 /// still to come, and what it may have been called before, which is gone once that is deleted.
 fn decided_on(change: &Change) -> Vec<Reason> {
     let of_all_times = |reason: &Reason| match reason {
@@ -337,7 +341,7 @@ mod tests {
         let desired = json!({"tag": "y"});
         assert_eq!(
             other(&|plan| plan.changes[0].desired = Some(desired.clone().into())),
-            ["the files say something else of segments/a"]
+            ["segments/a changed in the files"]
         );
         assert_eq!(
             other(&|plan| plan.changes[0].live = Some(desired.clone().into())),
@@ -346,9 +350,9 @@ mod tests {
         assert_eq!(other(&|plan| plan.changes[0].id = None), ["segments/a was changed on the service"]);
         assert_eq!(
             other(&|plan| plan.changes[0].action = Action::Replace),
-            ["segments/a comes to something else now: to replace instead of to update"]
+            ["segments/a is planned differently now: to replace instead of to update"]
         );
-        assert_eq!(other(&|plan| plan.changes[0].broadcast = true), ["segments/a comes to something else now"]);
+        assert_eq!(other(&|plan| plan.changes[0].broadcast = true), ["segments/a is planned differently now"]);
         assert_eq!(other(&|plan| plan.changes.push(change("b", Action::Delete, ""))), ["segments/b is new: to delete"]);
         assert_eq!(other(&|plan| plan.changes.clear()), ["segments/a is gone: it was to update"]);
     }

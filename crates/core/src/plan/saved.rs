@@ -84,15 +84,15 @@ impl Plan {
         unless(self.target == fresh.target, &format!("it is for the target {}", self.target));
         unless(self.origin == fresh.origin, &format!("it is for the service at {}", self.origin));
         unless(self.app == fresh.app, &format!("it is for the application {}", self.app));
-        unless(self.level == fresh.level, "the target's api level is another one");
+        unless(self.level == fresh.level, "the target's API level changed");
         // A ledger has its lineage from its first record on.
         let same_ledger = self.ledger.seq == 0 || self.ledger.lineage == fresh.ledger.lineage;
-        unless(same_ledger, "the ledger is another one");
+        unless(same_ledger, "the ledger was replaced");
         let since = fresh.ledger.seq.saturating_sub(self.ledger.seq);
         if same_ledger && fresh.ledger.seq != self.ledger.seq {
-            unless(false, &format!("something has been applied since: the ledger is {since} records further"));
+            unless(false, &format!("another apply ran since: the ledger has {since} more records"));
         }
-        unless(self.manifests == fresh.manifests, "the manifests say something else");
+        unless(self.manifests == fresh.manifests, "the manifests changed");
         if moved.is_empty() && self.digest() != fresh.digest() {
             moved.extend(self.changed(fresh));
         }
@@ -105,10 +105,10 @@ impl Plan {
                 difference.words(address)
             }
             Difference::Gone(was) if was.contains(&Action::Delete) => {
-                format!("{address} is not there to be deleted any more")
+                format!("{address} no longer exists, so it cannot be deleted")
             }
             Difference::Other(..) | Difference::New(_) | Difference::Gone(_) | Difference::Late(_) => {
-                format!("{address} comes to something else now")
+                format!("{address} is planned differently now")
             }
         };
         let moved = approval::moved(&self.approval().changes, &fresh.approval().changes);
@@ -164,7 +164,7 @@ mod tests {
         let first = Plan { ledger: Position { lineage: String::new(), seq: 0 }, ..plan() };
         assert_eq!(first.moved(&plan()), ["something has been applied since: the ledger is 7 records further"]);
         let edited = Plan { manifests: Digest::of(b"b"), ..plan() };
-        assert_eq!(saved.moved(&edited), ["the manifests say something else"]);
+        assert_eq!(saved.moved(&edited), ["the manifests changed"]);
         assert!(matches!(Plan::load("{}"), Err(NoPlan::NotAPlan(_))));
         let newer = plan().save().replace("\"pushplan_plan\": 1", "\"pushplan_plan\": 2");
         assert_eq!(Plan::load(&newer), Err(NoPlan::OtherForm(2)));

@@ -52,7 +52,7 @@ impl Channel {
     /// The channel of an answer.
     pub fn read(body: &Value) -> Result<Self, String> {
         let record = body.get("channel").unwrap_or(body);
-        Self::of(record).ok_or_else(|| "the answer holds no channel".to_owned())
+        Self::of(record).ok_or_else(|| "the answer has no channel".to_owned())
     }
 
     fn of(record: &Value) -> Option<Self> {
@@ -82,7 +82,7 @@ impl NamedUser {
     /// The named user of an answer.
     pub fn read(body: &Value) -> Result<Self, String> {
         let record = body.get("named_user").unwrap_or(body);
-        let id = text(&record["named_user_id"]).ok_or("the answer holds no named user")?;
+        let id = text(&record["named_user_id"]).ok_or("the answer has no named user")?;
         Ok(Self {
             named_user_id: id,
             tags: groups(&record["tags"]),

@@ -94,7 +94,7 @@ fn on_earth(latitude: f64, longitude: f64) -> Result<(), String> {
 
 /// The places of an answer. Those without an id are of no use to anybody.
 pub fn places(body: &Value) -> Result<Vec<GeoPlace>, String> {
-    let features = body["features"].as_array().ok_or("the answer holds no list of places")?;
+    let features = body["features"].as_array().ok_or("the answer has no list of places")?;
     Ok(features.iter().filter_map(place).collect())
 }
 

@@ -161,7 +161,7 @@ pub fn periods(report: Statistic, pages: &[Value]) -> Result<Periods, String> {
     let mut columns = BTreeSet::new();
     for page in pages {
         let items = page[report.word()].as_array();
-        let items = items.ok_or_else(|| format!("the answer holds no list of `{}`", report.word()))?;
+        let items = items.ok_or_else(|| format!("the answer has no list of `{}`", report.word()))?;
         for item in items {
             let period = period(report, item)?;
             for (column, value) in &period.values {
@@ -242,7 +242,7 @@ pub struct Devices {
 }
 
 pub fn devices(body: &Value) -> Result<Devices, String> {
-    let counts = body["counts"].as_object().ok_or("the answer holds no counts of devices")?;
+    let counts = body["counts"].as_object().ok_or("the answer has no counts of devices")?;
     let number = |value: &Value| count(value).unwrap_or_default();
     let mut platforms: Vec<Platform> = counts
         .iter()
@@ -284,7 +284,7 @@ pub struct Push {
 pub fn pushes(pages: &[Value]) -> Result<Vec<Push>, String> {
     let mut found = Vec::new();
     for page in pages {
-        let items = page["pushes"].as_array().ok_or("the answer holds no list of pushes")?;
+        let items = page["pushes"].as_array().ok_or("the answer has no list of pushes")?;
         for item in items {
             found.push(push(item).ok_or("a push of the answer has no id")?);
         }

@@ -29,7 +29,7 @@ impl Origin {
         }
         let origin = Self { url };
         if origin.url.scheme() == "http" && !origin.is_loopback() {
-            return Err(format!("{shown} is not https: credentials would go over the network for all to read"));
+            return Err(format!("{shown} is not https: credentials would be sent unencrypted"));
         }
         Ok(origin)
     }
@@ -58,7 +58,8 @@ impl Origin {
     }
 }
 
-/// A text that is to be an origin, as it may be repeated. Whatever is more than scheme, host and port may be a secret, and so may be
+/// A text that is to be an origin, as it may be repeated. Whatever is more than scheme, host and port may be a secret, and so
+/// may be
 /// a text that looks like none of them: somebody may have given one for the other.
 pub fn shown(text: &str) -> String {
     if is_plain(text) { format!("`{text}`") } else { "what is given".to_owned() }

@@ -291,7 +291,7 @@ impl Transport {
                 Ok(Some(_)) => {
                     return Err(Loss::Unknown(format!("the answer is larger than {} MiB", limit / MIB)));
                 }
-                Err(error) => return Err(Loss::Unknown(format!("the answer broke off: {}", self.why(&error)))),
+                Err(error) => return Err(Loss::Unknown(format!("the answer is incomplete: {}", self.why(&error)))),
             }
         }
         let body = if bytes.is_empty() { Some(Value::Null) } else { serde_json::from_slice(&bytes).ok() };

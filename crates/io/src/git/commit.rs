@@ -18,7 +18,8 @@ pub enum TreeEntry {
     Link,
 }
 
-/// The files of a commit by their names, beneath one folder and with forward slashes. What is in them is read when it is asked for.
+/// The files of a commit by their names, beneath one folder and with forward slashes. What is in them is read when it is asked
+/// for.
 pub struct Commit {
     git: Git,
     entries: BTreeMap<String, TreeEntry>,
@@ -77,7 +78,7 @@ impl Commit {
             Err(error) => {
                 // What it says next would be the answer to something else.
                 *pipe = None;
-                Err(ReadError::Other(format!("git broke off while it was read: {}", describe(&error))))
+                Err(ReadError::Other(format!("git stopped while its output was read: {}", describe(&error))))
             }
         }
     }

@@ -41,7 +41,7 @@ impl Repository {
         match Git::find_now(root) {
             Ok(Some(git)) => Ok(Self { git }),
             Ok(None) => {
-                Err(Failure::new("the project is in no git repository, so that there are no commits to compare with")
+                Err(Failure::new("the project is not in a git repository, so there are no commits to compare with")
                     .help("run pushplan in a clone"))
             }
             Err(unusable) => Err(failure(&unusable)),
@@ -83,7 +83,8 @@ impl Repository {
         Ok(Commit::new(self.git.clone(), &said.out))
     }
 
-    /// The branch that the remote `origin` takes for the main one, where this clone knows it; if not, the one that is checked out,
+    /// The branch that the remote `origin` takes for the main one, where this clone knows it; if not, the one that is checked
+    /// out,
     /// unless the remote has one that is called so.
     pub fn main_branch(&self) -> Option<String> {
         let said = self.git.ask(&["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]);

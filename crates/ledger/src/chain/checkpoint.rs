@@ -35,8 +35,8 @@ impl Behind {
 }
 
 impl Chain {
-    /// Appends a checkpoint where one is due, so that reading stays fast; says whether it did. For somebody who has read the
-    /// ledger and followed it up to its last record, between runs. Somebody else's record in its place is no failure: the next
+    /// Appends a checkpoint where one is due, so that reading stays fast; says whether it did. For someone who has read the
+    /// ledger and followed it up to its last record, between runs. Someone else's record in its place is no failure: the next
     /// one to come by does it.
     pub async fn checkpoint(&self, ledger: &Ledger, actor: &str, at: Timestamp) -> bool {
         let is_due = self.0.behind(ledger.seq).is_some_and(Behind::is_much);

@@ -1,4 +1,4 @@
-//! How to say what is wrong with a ledger, and how to go on.
+//! Errors of damaged ledgers, and how to continue.
 
 use pushplan_model::text::shell_word;
 
@@ -23,11 +23,11 @@ impl Inner {
         }
     }
 
-    /// The newest record is another ledger's, and nobody knows how many of those before it are.
+    /// The newest record belongs to another ledger; how many of those before it do is unknown.
     pub(super) fn foreign(&self, seq: Seq, lineage: String, expected: String) -> Unreadable {
         let help = format!(
-            "which records of this ledger are left is not known; put back those of lineage {expected} from a copy and no \
-             others; or, where there is no copy, {}",
+            "how many records of this ledger are left is unknown; restore the records of lineage {expected} from a backup, and \
+             no others; or, if there is no backup, {}",
             self.go_on(1)
         );
         self.refuse(&format!("record {seq} {}", Flaw::Foreign { lineage, expected }), help)
@@ -45,10 +45,10 @@ impl Inner {
         let help = match flaw {
             Flaw::Newer { tool, .. } | Flaw::Unknown { tool, .. } => format!("{good}; use pushplan {tool} or later"),
             Flaw::Foreign { .. } | Flaw::Misplaced { .. } => {
-                format!("{good}; put back the records of this ledger alone, or {}", self.go_on(seq))
+                format!("{good}; restore only the records of this ledger, or {}", self.go_on(seq))
             }
             Flaw::Damaged(_) | Flaw::Loose => {
-                format!("{good}; put back {record} from a copy, or {}", self.go_on(seq))
+                format!("{good}; restore {record} from a backup, or {}", self.go_on(seq))
             }
         };
         self.refuse(&format!("record {seq} {flaw}"), help)
@@ -59,43 +59,44 @@ impl Inner {
         let what = damaged.message.split_once("cannot be used: ").map_or(&*damaged.message, |(_, what)| what);
         let message = format!("the ledger of `{}` has lost some of its history: {what}", self.target);
         let help = format!(
-            "put it back from a copy. Nothing else has to be done: record {seq} is a checkpoint and has all that came \
-             before it, and everything from there on is sound, so that `pushplan plan` and `pushplan apply` go on"
+            "restore it from a backup. Nothing else is needed: record {seq} is a checkpoint that contains everything before \
+             it, and all later records are intact. `pushplan plan` and `pushplan apply` work"
         );
         Unreadable { message, help: Some(help) }
     }
 
     pub(super) fn missing(&self, seq: Seq, there: Seq) -> Unreadable {
         let record = self.store.record(seq);
-        let help = format!("{}; put back {record} from a copy, or {}", last_good(seq), self.go_on(seq));
-        let though = if there == seq { String::new() } else { format!(", though record {there} is there") };
+        let help = format!("{}; restore {record} from a backup, or {}", last_good(seq), self.go_on(seq));
+        let though = if there == seq { String::new() } else { format!(", although record {there} exists") };
         self.refuse(&format!("record {seq} is missing{though}"), help)
     }
 
     pub(super) fn cut_short(&self, last: Seq, was: Seq) -> Unreadable {
         let record = self.store.record(was);
         let put_back = self.store.put_back(was);
-        let put_back = put_back.unwrap_or_else(|| format!("put back {record} and any before it from a copy"));
+        let put_back =
+            put_back.unwrap_or_else(|| format!("restore {record} and any missing record before it from a backup"));
         // Without any record there is nothing to go on from.
         let anew = if last == 0 { format!("; or {}", self.go_on(1)) } else { String::new() };
         let help = format!("{}; {put_back}; if they are lost, {}{anew}", last_good(last + 1), self.accept_gap());
-        self.refuse(&format!("it ends with record {last}, and record {was} was there before"), help)
+        self.refuse(&format!("it ends with record {last}, but record {was} existed before"), help)
     }
 
     /// The mark is gone that shows whether later records are lost.
     fn unmarked(&self, last: Seq, mark: &str) -> Unreadable {
         let why =
-            format!("it ends with record {last}, and {mark}, which shows whether there were later ones, was deleted");
-        let help = format!("put it back from a copy; if there is none, {}", self.accept_gap());
+            format!("it ends with record {last}, and {mark}, which shows whether later records existed, was deleted");
+        let help = format!("restore it from a backup; if there is none, {}", self.accept_gap());
         self.refuse(&why, help)
     }
 
-    /// How to go on without records that are lost.
+    /// How to continue without lost records.
     pub(super) fn accept_gap(&self) -> String {
         let target = shell_word(&self.target);
         format!(
-            "run `pushplan ledger restore --accept-gap --target {target}`: plans then ask a person before they create anything \
-             that may have been created since"
+            "run `pushplan ledger restore --accept-gap --target {target}`: plans then ask for confirmation before they create \
+             anything that may have been created since"
         )
     }
 
@@ -108,14 +109,15 @@ impl Inner {
     pub(super) fn left_behind(&self, here: Option<Seq>, records: Seq, home: &str, setting: &str) -> Unreadable {
         let (target, place) = (&self.target, self.store.shown());
         let (found, from) = match here {
-            None => (format!("no record, and {home} has {records}"), "an empty ledger"),
+            None => (format!("no record, but {home} has {records}"), "an empty ledger"),
             Some(here) => {
-                let moves = "and does not say that it moved: a move was cut short";
+                let moves = "and does not record a move: a move was interrupted";
                 (format!("{here} of its records, and {home} has {records} {moves}"), "half a ledger")
             }
         };
         let message = format!(
-            "the ledger of `{target}` is to be in {place}, which has {found}: from {from}, everything would be created a second time"
+            "the ledger of `{target}` is configured to be in {place}, which has {found}: with {from}, everything would be \
+             created a second time"
         );
         let bring = self.bring(place::HOME, setting);
         let other = match here {
@@ -129,8 +131,8 @@ impl Inner {
     pub(super) fn is_elsewhere(&self, found: &Elsewhere, setting: &str) -> Unreadable {
         let (target, place, was) = (&self.target, self.store.shown(), place::shown(&found.place));
         let message = format!(
-            "the ledger of `{target}` is to be in {place}, which has no record, and it is in {was} by what was last seen of it: \
-             from an empty ledger, everything would be created a second time"
+            "the ledger of `{target}` is configured to be in {place}, which has no record, but it was last seen in {was}: with \
+             an empty ledger, everything would be created a second time"
         );
         let write = format!("write `ledger = \"{was}\"` into [targets.{target}] of pushplan.toml");
         let bring = self.bring(&was, setting);
@@ -142,12 +144,11 @@ impl Inner {
     pub(super) fn is_on_origin(&self, origin: &str, setting: &str) -> Unreadable {
         let (target, place) = (&self.target, self.store.shown());
         let message = format!(
-            "the ledger of `{target}` is to be in {place}, which has no record, and {origin} has records of it: from an empty \
-             ledger, everything would be created a second time"
+            "the ledger of `{target}` is configured to be in {place}, which has no record, but {origin} has records of it: \
+             with an empty ledger, everything would be created a second time"
         );
         let help = format!(
-            "write `ledger = \"git\"` into [targets.{target}] of pushplan.toml; or {}; or, to begin anew without all that it \
-             knows, {}",
+            "write `ledger = \"git\"` into [targets.{target}] of pushplan.toml; or {}; or, to start with an empty ledger, {}",
             self.bring("git", setting),
             self.accept_gap()
         );
@@ -188,7 +189,7 @@ impl Inner {
     /// How a ledger gets from one place to the one that the settings name.
     fn bring(&self, from: &str, setting: &str) -> String {
         let (from, to, target) = (shell_word(from), shell_word(&place::shown(setting)), shell_word(&self.target));
-        format!("bring it there: pushplan ledger move --from {from} --to {to} --target {target}")
+        format!("move it: pushplan ledger move --from {from} --to {to} --target {target}")
     }
 
     fn refuse(&self, what: &str, help: String) -> Unreadable {
@@ -196,7 +197,7 @@ impl Inner {
     }
 }
 
-/// How somebody begins with an empty ledger on purpose.
+/// How to begin with an empty ledger on purpose.
 fn begin_anew(told_by: &[String]) -> String {
-    format!("or, to begin anew without all that it knows, move {} elsewhere", told_by.join(" and "))
+    format!("or, to start with an empty ledger, move {} elsewhere", told_by.join(" and "))
 }

@@ -1,5 +1,5 @@
 //! What was seen of a ledger from this machine. A place that has lost its newest records cannot always say so itself, such as a
-//! server that was restored from a backup: whoever has seen more notices.
+//! server that was restored from a backup: a machine that has seen more notices.
 
 use pushplan_model::digest::Digest;
 
@@ -116,7 +116,7 @@ impl Inner {
     pub(super) fn go_on(&self, seq: Seq) -> String {
         let go_on = format!("{}; then {}", self.store.go_on(seq), self.accept_gap());
         match self.seen.as_ref().filter(|seen| seen.newest().is_some_and(|(newest, _)| newest >= seq)) {
-            Some(seen) => format!("remove {} wherever more was seen, and {go_on}", seen.shown()),
+            Some(seen) => format!("remove {} on every machine that saw later records, and {go_on}", seen.shown()),
             None => go_on,
         }
     }

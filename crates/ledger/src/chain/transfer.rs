@@ -10,7 +10,7 @@ use crate::state::Ledger;
 use crate::store::{New, Start, Stored, Unread};
 use crate::{AppendError, Log, Position, Unreadable};
 
-/// How often somebody else may write while a ledger is copied.
+/// How often other processes may write while a ledger is copied.
 const TRIES: usize = 5;
 
 /// What a ledger is, read from the newest checkpoint on.
@@ -27,7 +27,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Where the ledger goes on, where it has moved.
+    /// Where the ledger continues after it moved.
     pub fn moved_to(&self) -> Option<&str> {
         match self.last.as_ref().map(|entry| &entry.record) {
             Some(Record::Moved { to }) => Some(to),
@@ -44,7 +44,7 @@ pub enum NotMoved {
     Empty,
     /// It is in that place already.
     Already(String),
-    /// Somebody is at work.
+    /// An apply is running.
     Busy(String),
     /// The other place cannot be read: why, and what to do about it.
     Closed {
@@ -104,7 +104,10 @@ impl Chain {
             }
             let (seq, seal) = (last.seal.seq + 1, last.seal.clone());
             if let Some(run) = Ledger::replay(records.iter().map(|sealed| sealed.entry.clone())).run {
-                return Err(NotMoved::Busy(format!("the run of {} since {:.0} has not ended", run.actor, run.since)));
+                return Err(NotMoved::Busy(format!(
+                    "the run that {} started at {:.0} has not ended",
+                    run.actor, run.since
+                )));
             }
             if left.is_none() {
                 to.0.copy(&all, &records).await?;
@@ -119,12 +122,12 @@ impl Chain {
                     }
                     return Ok(all.len());
                 }
-                // Somebody was quicker, and what they wrote belongs there too.
+                // Someone was quicker, and what they wrote belongs there too.
                 Err(AppendError::Conflict) => {}
                 Err(AppendError::NotWritten(why) | AppendError::Unknown(why)) => return Err(NotMoved::Failed(why)),
             }
         }
-        Err(NotMoved::Busy("others write to it all the time".to_owned()))
+        Err(NotMoved::Busy("other processes keep writing to it".to_owned()))
     }
 
     /// Lets the ledger continue in this place, which it had left: a checkpoint behind the record of that move has all of it.
@@ -133,7 +136,7 @@ impl Chain {
         ledger.seq = newest.seq;
         self.0.remember(Last { seal: Some(newest), behind: None });
         self.append(&checkpoint::of(ledger, actor, at)).await.map_err(|error| match error {
-            AppendError::Conflict => NotMoved::Halfway("someone else writes there".to_owned()),
+            AppendError::Conflict => NotMoved::Halfway("another process writes there".to_owned()),
             AppendError::NotWritten(why) | AppendError::Unknown(why) => NotMoved::Halfway(why),
         })
     }
@@ -189,7 +192,7 @@ impl Inner {
             }
         }
         if self.stored(Start::At(1)).await? != all {
-            return Err(NotMoved::Failed(format!("{} does not give back what was written", self.store.shown())));
+            return Err(NotMoved::Failed(format!("{} does not return what was written", self.store.shown())));
         }
         Ok(())
     }

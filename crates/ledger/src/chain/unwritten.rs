@@ -61,13 +61,13 @@ impl fmt::Display for Kept {
 pub struct Taken {
     /// They are in the ledger now.
     pub taken: Vec<Outcome>,
-    /// Somebody else has dealt with these meanwhile: they say nothing any more.
+    /// Another run has dealt with these meanwhile: they no longer matter.
     pub outdated: Vec<Outcome>,
     /// Of these there may be two.
     pub twice: Vec<Twice>,
 }
 
-/// Something that was made, and perhaps once more by somebody who did not know of it.
+/// Something that was created, possibly again by a run that did not know of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Twice {
     pub made: Outcome,
@@ -145,7 +145,7 @@ impl Chain {
         let mut all = Vec::new();
         for name in folder.names().map_err(unreadable)? {
             let file = folder.shown(&name);
-            // Somebody else may have taken it in just now.
+            // Someone else may have taken it in just now.
             let Some(bytes) = folder.read_file(&name).map_err(unreadable)? else { continue };
             let sealed = codec::decode(&bytes).map_err(|flaw| unreadable(format!("{file} {flaw}")))?;
             all.push(Kept { entry: sealed.entry, lineage: sealed.seal.lineage, file, name });
@@ -171,7 +171,8 @@ impl Chain {
         Ok(all)
     }
 
-    /// Appends what was kept, as far as nobody else has dealt with the same things since. For whoever is about to write. The run
+    /// Appends what was kept, as far as nobody else has dealt with the same things since. For whoever is about to write. The
+    /// run
     /// that kept it is over then.
     pub async fn take_in(&self) -> Result<Taken, Unreadable> {
         let mut all = Taken::default();
@@ -201,7 +202,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Ends a run in the ledger that has ended here. Where somebody else is quicker, it is over all the same.
+    /// Ends a run in the ledger that has ended here. If another process is quicker, it is over all the same.
     async fn end(&self, run: &str, kept: &Kept) -> Result<(), Unreadable> {
         let ledger = Ledger::replay(self.read(0).await?);
         if ledger.run.is_some_and(|running| running.run == run) {
@@ -220,10 +221,10 @@ impl Chain {
         Err(Unreadable { message, help: Some("run the command again".into()) })
     }
 
-    /// Tries once; `false` where somebody else was quicker.
+    /// Tries once; `false` if another process was quicker.
     async fn take_in_one(&self, kept: &Kept, all: &mut Taken) -> Result<bool, Unreadable> {
         let cannot = |why: String| {
-            let help = format!("the file with them stays: {}", kept.file);
+            let help = format!("they are kept in {}", kept.file);
             Unreadable { message: format!("{kept}\nThey still cannot be written: {why}"), help: Some(help) }
         };
         let position = self.position().await?;
@@ -255,7 +256,7 @@ impl Chain {
         if is_the_last && let Some(Running { run, .. }) = Ledger::replay(self.read(0).await?).run {
             let _ = self.append(&entry(seq, Record::End { run, ended: Ended::Interrupted })).await;
         }
-        // Where somebody else was quicker half-way, some of it is there from the time before.
+        // Where someone else was quicker half-way, some of it is there from the time before.
         let outdated: Vec<Outcome> = outdated.into_iter().filter(|outcome| !all.taken.contains(outcome)).collect();
         all.outdated.extend(outdated);
         all.twice.extend(twice);

@@ -1,5 +1,5 @@
 //! Where a ledger is by the settings, and where it was. An empty place is the beginning of a ledger only where there is none
-//! elsewhere: whoever begins anew by mistake makes everything a second time.
+//! elsewhere: an empty ledger by mistake would create everything a second time.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,11 +44,11 @@ pub struct Whereabouts {
     asks_origin: AtomicBool,
 }
 
-/// What speaks against beginning anew in an empty place.
+/// Evidence against starting in an empty place.
 pub struct Elsewhere {
     /// Where the ledger is, as settings say it.
     pub place: String,
-    /// What a person moves away who begins anew on purpose.
+    /// What a person moves away to start with an empty ledger on purpose.
     pub told_by: Vec<String>,
 }
 
@@ -213,8 +213,10 @@ impl Inner {
         }
     }
 
-    /// A fresh clone has seen no ledger. If the files name a new place, the records may still be where `ledger = "git"` has them. If
-    /// the remote does not answer, that stops nobody: many projects with another ledger have no access to it where pushplan runs.
+    /// A fresh clone has seen no ledger. If the files name a new place, the records may still be where `ledger = "git"` has
+    /// them. If
+    /// the remote does not answer, that stops nobody: many projects with another ledger have no access to it where pushplan
+    /// runs.
     async fn nothing_on_origin(&self, whereabouts: &Whereabouts) -> Result<(), Unreadable> {
         if !whereabouts.asks_origin.load(Ordering::Relaxed) {
             return Ok(());

@@ -1,7 +1,7 @@
 //! The folder that a ledger is in, and what the disk promises about it.
 //!
 //! A record is written under another name, brought to the disk, and only then linked to its own. Linking fails where the name
-//! is taken, so that one of two writers wins; and whoever sees the name sees all of the record, also after a power cut.
+//! is taken, so that one of two writers wins; and a reader that sees the name sees the whole record, also after a power cut.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -77,7 +77,7 @@ impl Folder {
         self.parts.last().map(String::as_str).unwrap_or_default()
     }
 
-    /// Whether it lies in what pushplan keeps beside a project's manifests.
+    /// Whether it is in the folder that pushplan keeps next to a project's manifests.
     fn is_own(&self) -> bool {
         self.parts[0] == OWN && self.parts.len() > 1
     }
@@ -101,7 +101,7 @@ impl Folder {
     pub fn exists(&self) -> Result<bool, String> {
         // A disk that is not mounted would look like a ledger that has no record.
         if !self.is_own() && !self.root.is_dir() {
-            return Err(format!("{} is not there; make it, or mount what it is on", self.root.display()));
+            return Err(format!("{} does not exist; create it, or mount its file system", self.root.display()));
         }
         let mut path = self.root.clone();
         for part in &self.parts {
@@ -126,7 +126,7 @@ impl Folder {
         let mut folder = self.root.clone();
         for part in [None].into_iter().chain(self.parts.iter().map(Some)) {
             folder.extend(part);
-            let failed = |error| format!("{} cannot be brought to the disk: {}", folder.display(), describe(&error));
+            let failed = |error| format!("{} cannot be synced to disk: {}", folder.display(), describe(&error));
             self.sync(&folder).map_err(failed)?;
         }
         Ok(())
@@ -141,7 +141,7 @@ impl Folder {
             if let Err(error) = files::private_folder().create(&path)
                 && error.kind() != ErrorKind::AlreadyExists
             {
-                return Err(format!("{} cannot be made: {}", self.shown(""), describe(&error)));
+                return Err(format!("{} cannot be created: {}", self.shown(""), describe(&error)));
             }
         }
         if self.is_own() {
@@ -166,7 +166,7 @@ impl Folder {
             let refused = match name {
                 _ if kind.is_symlink() => "is a symbolic link, which is not followed",
                 Name::Record(_) | Name::Unfinished(_) if !kind.is_file() => "is not a regular file",
-                Name::Other => "is no record: it does not belong there",
+                Name::Other => "is not a record and does not belong there",
                 Name::Record(seq) => {
                     found.push(seq);
                     return Ok(());
@@ -260,14 +260,14 @@ impl Folder {
                 Ok(None) if error.kind() != ErrorKind::AlreadyExists => {
                     return Err(not_linked(&self.name(seq), &error));
                 }
-                Ok(None) => return Err(AppendError::Unknown(format!("{} is there and is not", self.name(seq)))),
+                Ok(None) => return Err(AppendError::Unknown(format!("whether {} exists is unclear", self.name(seq)))),
                 Err(_) if error.kind() == ErrorKind::AlreadyExists => return Err(AppendError::Conflict),
                 Err(why) => return Err(AppendError::Unknown(why)),
             }
         }
         // Whether a name that could not be brought to the disk is still there after a power cut, nobody knows.
         self.sync(&self.path).map_err(|error| {
-            AppendError::Unknown(format!("{} may not be on the disk: {}", self.name(seq), describe(&error)))
+            AppendError::Unknown(format!("{} may not be synced to disk: {}", self.name(seq), describe(&error)))
         })
     }
 

@@ -14,7 +14,7 @@ use super::objects::{Alone, Tip};
 use super::told::Trouble;
 use super::{ATTEMPTS, GitStore};
 
-/// How long to wait for somebody else's push, times the attempts made.
+/// How long to wait for another push, times the attempts made.
 const PAUSE: Duration = Duration::from_millis(150);
 
 /// A record on its way.
@@ -46,7 +46,7 @@ impl GitStore {
             Some(tip) => {
                 let is_other = |stated: &String| new.previous.is_some_and(|previous| previous.as_str() != stated);
                 if tip.last() + 1 == new.seq && known.checksum.as_ref().is_some_and(is_other) {
-                    return Err(not_written(Trouble::new("the record before it is another one")));
+                    return Err(not_written(Trouble::new("the record before it has changed")));
                 }
                 Some(tip)
             }
@@ -56,7 +56,8 @@ impl GitStore {
         Attempt { store: self, home, new, blob, before, lost: None }.run(tip).await
     }
 
-    /// Moves the ref, and the mark beside it. A checkpoint that begins anew leaves a ref to what was before it, first or at once.
+    /// Moves the ref, and the mark beside it. A checkpoint that begins anew leaves a ref to what was before it, first or at
+    /// once.
     async fn push(&self, home: &Home, from: Option<&Tip>, to: &Tip, is_rooted: bool) -> Pushed {
         let (mark, old) = (self.refs.mark(), from.filter(|_| is_rooted));
         let history = old.map(|old| self.refs.history(old.last()));
@@ -132,7 +133,7 @@ impl Attempt<'_> {
                 }
                 Pushed::Busy(why) => (Trouble::new(&why), PAUSE),
                 Pushed::Stale => (Trouble::new("another process writes there"), Duration::ZERO),
-                Pushed::NotAtOnce => (Trouble::new("the server does not move the ref"), Duration::ZERO),
+                Pushed::NotAtOnce => (Trouble::new("the server does not update the ref"), Duration::ZERO),
                 Pushed::Refused(why) => {
                     is_final |= !is_rooted;
                     is_rooted = false;
@@ -171,11 +172,11 @@ impl Attempt<'_> {
         }
         let before = tip.and_then(|tip| tip.records.get(&(seq - 1)));
         if last + 1 < seq {
-            let why = format!("record {} is not there, and it is to follow that: the last one is {last}", seq - 1);
+            let why = format!("record {} must exist before it, but the last one is {last}", seq - 1);
             return Some(Err(self.over(Trouble::new(&why))));
         }
         if before != self.before.as_ref() {
-            return Some(Err(self.over(Trouble::new(&format!("record {} is another one by now", seq - 1)))));
+            return Some(Err(self.over(Trouble::new(&format!("record {} has changed", seq - 1)))));
         }
         None
     }

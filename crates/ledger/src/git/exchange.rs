@@ -49,7 +49,7 @@ pub enum Pushed {
     Stale,
     /// The other end refused, and changed nothing.
     Refused(String),
-    /// Somebody else is at the ref: nothing was changed, and a second attempt may do.
+    /// Another process is writing the ref: nothing was changed, and a retry may succeed.
     Busy(String),
     /// It did not come to an exchange.
     Unsent(Trouble),

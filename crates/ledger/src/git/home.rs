@@ -38,7 +38,7 @@ impl Home {
         RecordTree(&self.git)
     }
 
-    /// Finds it. Nothing is made yet. For somebody who only looks, all that is made is in the folder `apart`.
+    /// Finds it. Nothing is created yet. For readers only, everything that is created is in the folder `apart`.
     pub async fn find(
         root: &Path,
         remote: Remote,
@@ -63,7 +63,7 @@ impl Home {
         let shown = remote.shown();
         let address = match &remote {
             Remote::Named(name) if own.is_some() => {
-                let why = format!("the project is in no git repository, so that it has no remote `{name}`");
+                let why = format!("the project is not in a git repository, so it has no remote `{name}`");
                 let help = "run pushplan in a clone, or give the address of a repository instead of a name";
                 return Err(Trouble::with(&why, help));
             }
@@ -148,7 +148,7 @@ fn refuse_inside(top: &Path, folder: &Path) -> Result<(), Trouble> {
     let why = format!("{} is in the project itself", folder.display());
     Err(Trouble::with(
         &why,
-        "keep the ledger's repository elsewhere: what comes with a project could bring programs that a push runs",
+        "keep the ledger's repository elsewhere: a repository in the project could contain programs that a push runs",
     ))
 }
 
@@ -162,7 +162,7 @@ fn make_private(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
     match builder.create(folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            return Err(format!("{shown} cannot be made: {}", describe(&error)));
+            return Err(format!("{shown} cannot be created: {}", describe(&error)));
         }
         _ => {}
     }

@@ -1,6 +1,7 @@
 //! Records as git keeps them: a blob each, in folders of a hundred, in the tree of a commit.
 //!
-//! A commit's tree has every record since the newest checkpoint, so that the newest commit is all there is to read. Folders keep
+//! A commit's tree has every record since the newest checkpoint, so that the newest commit is all there is to read. Folders
+//! keep
 //! what an append writes small, also where there are thousands of records.
 
 use std::collections::BTreeMap;
@@ -16,7 +17,8 @@ const FOLDER: Seq = 100;
 /// In the message of a checkpoint's commit: the commit that it took the place of.
 const BEFORE: &str = "Pushplan-Before: ";
 
-/// In the message of a commit: the mark was there when it was written. Nobody takes a mark away, so that it is there from then on.
+/// In the message of a commit: the mark was there when it was written. Nobody takes a mark away, so that it is there from then
+/// on.
 const MARKED: &str = "Pushplan-Mark: there";
 
 /// A commit and its records.
@@ -61,7 +63,7 @@ fn file_name(seq: Seq) -> String {
     format!("{seq:08}.json")
 }
 
-/// Where a record lies in the tree.
+/// Where a record is in the tree.
 pub fn path(seq: Seq) -> String {
     format!("{}/{}", folder_name(seq / FOLDER), file_name(seq))
 }
@@ -86,7 +88,7 @@ impl RecordTree<'_> {
         let mut rest = &ran.out[..];
         let mut found = Vec::new();
         for _ in names {
-            let object = next_object(&mut rest).ok_or_else(|| Trouble::new("git broke off while it was read"))?;
+            let object = next_object(&mut rest).ok_or_else(|| Trouble::new("git stopped while its output was read"))?;
             found.push(object);
         }
         Ok(found)
@@ -102,7 +104,7 @@ impl RecordTree<'_> {
     pub async fn tip(&self, name: &str) -> Result<Option<Tip>, Trouble> {
         let found = self.objects(&[format!("{name}^{{commit}}"), format!("{name}^{{tree}}")]).await?;
         let [Some(commit), Some(tree)] = &found[..] else { return Ok(None) };
-        let odd = |name: &str| Trouble::new(&format!("{} holds `{name}`, which is no record", commit.id));
+        let odd = |name: &str| Trouble::new(&format!("{} holds `{name}`, which is not a record", commit.id));
         let mut folders = BTreeMap::new();
         for (name, id) in entries(tree) {
             let folder = name.parse().ok().filter(|folder| folder_name(*folder) == name);

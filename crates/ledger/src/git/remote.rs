@@ -21,7 +21,7 @@ impl Remote {
     /// Reads the setting. What git would take for an option, or for a program to run, is refused.
     pub fn read(root: &Path, setting: &str) -> Result<Self, String> {
         let shown = masked(setting);
-        let refuse = |why: &str| Err(format!("`{shown}` is no git remote: {why}"));
+        let refuse = |why: &str| Err(format!("`{shown}` is not a git remote: {why}"));
         if setting.is_empty() || setting.starts_with('-') || setting.contains(|c: char| c.is_control()) {
             return refuse("it must be the name of a remote, the address of a repository, or a folder");
         }
@@ -46,7 +46,7 @@ impl Remote {
         }
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '+');
         if setting.starts_with('.') || !setting.chars().all(is_plain) {
-            return refuse("a remote's name has letters, digits and -_./+ alone");
+            return refuse("a remote's name has only letters, digits and -_./+");
         }
         Ok(Self::Named(setting.to_owned()))
     }
@@ -102,7 +102,8 @@ impl Refs {
     }
 
     /// The newest commit that the records ever had. It moves together with them, so that records that are set back are
-    /// noticed by everyone, also in a fresh clone. A server moves refs one by one, in the order of their names, and may be killed in
+    /// noticed by everyone, also in a fresh clone. A server moves refs one by one, in the order of their names, and may be
+    /// killed in
     /// between: this one comes after the records, because a mark without its record looks like a record that is lost.
     pub fn mark(&self) -> String {
         format!("refs/pushplan_mark/{}", self.target)

@@ -18,7 +18,7 @@ const UNSENT: &[(&[&str], &str, &str)] = &[
     (&["No such remote"], "the repository has no such remote", "add it with `git remote add`, or name another one"),
     (
         &["Host key verification failed"],
-        "the server's key is not known here",
+        "the server's key is unknown on this machine",
         "connect once with ssh, or add its key to known_hosts",
     ),
     (
@@ -44,10 +44,10 @@ const UNSENT: &[(&[&str], &str, &str)] = &[
     (
         &["does not exist", "does not appear to be a git repository"],
         "there is no such repository",
-        "check the address, or make the repository: `git init --bare`",
+        "check the address, or create the repository: `git init --bare`",
     ),
     (&["not found"], "there is no such repository", "check the address, and that the token that git uses may see it"),
-    (&["Could not resolve host", "unable to look up"], "the server's name is not known", NETWORK),
+    (&["Could not resolve host", "unable to look up"], "the server's name cannot be resolved", NETWORK),
     (
         &["unable to connect", "Connection refused", "Failed to connect", "Couldn't connect"],
         "the server cannot be reached",
@@ -55,7 +55,7 @@ const UNSENT: &[(&[&str], &str, &str)] = &[
     ),
     (
         &["Could not read from remote repository"],
-        "the server did not let us in",
+        "the server refused access",
         "check the address and the access rights",
     ),
     (&["upon initial contact"], "the server hung up at once", "try again, and look at the server"),
@@ -117,8 +117,8 @@ impl From<Silent> for Trouble {
         match silent {
             Silent::NotStarted(why) => Self::with(&why, "install git 2.30 or later, or keep the ledger elsewhere"),
             Silent::TooSlow(limit) => Self::with(
-                &format!("git was ended, since it had not come to an end after {} s", limit.as_secs()),
-                "check the network and the server, and that git asks for nothing there",
+                &format!("git was stopped because it had not finished after {} s", limit.as_secs()),
+                "check the network and the server, and that git does not prompt for input",
             ),
             Silent::Broken(why) => Self::new(&format!("what git says cannot be read: {why}")),
         }

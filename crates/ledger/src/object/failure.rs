@@ -11,7 +11,7 @@ use super::place::StoreVariables;
 /// What a request that failed leaves behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// Nothing was done, as something is there already, or as somebody else was at it.
+    /// Nothing was done, because the object exists already or another process was writing it.
     Taken,
     /// Nothing was done.
     Nothing,
@@ -26,7 +26,7 @@ pub struct Failure {
     pub left: Left,
     /// The object, or what it would be in, is not there.
     pub is_absent: bool,
-    /// The store is too busy, or somebody else was at the same object: a moment later it may do it.
+    /// The store is too busy, or another process was writing the same object: a retry may succeed.
     pub is_passing: bool,
 }
 
@@ -99,7 +99,8 @@ fn judge(error: &Error, limit: Duration) -> (String, Left) {
     (why, left)
 }
 
-/// The status of an answer, and what it says. The crate tells both in its text alone. What else is in the body is left out: where
+/// The status of an answer, and what it says. The crate tells both in its text alone. What else is in the body is left out:
+/// where
 /// a signature does not match, it repeats every header, and so the session's token.
 fn answer(text: &str) -> Option<(u16, String)> {
     let (_, rest) = text.rsplit_once("status code: ")?;

@@ -106,7 +106,7 @@ impl ObjectPlace {
             ));
         }
         let path = Path::parse(prefix)
-            .map_err(|error| format!("`{scheme}://{bucket}/{prefix}` is no place for objects: {error}"))?;
+            .map_err(|error| format!("`{scheme}://{bucket}/{prefix}` is not a valid place for objects: {error}"))?;
         let prefix = if path.as_ref().is_empty() { String::new() } else { format!("{path}/") };
         Ok(Self { provider, bucket: bucket.to_owned(), prefix })
     }
@@ -138,7 +138,8 @@ impl ObjectPlace {
     }
 }
 
-/// The crate's builders have the same methods and no trait in common. Sets one up by the environment, and makes both ways of it.
+/// The crate's builders have the same methods and no trait in common. Sets one up by the environment, and makes both ways of
+/// it.
 macro_rules! both_ways {
     ($place:expr, $settings:expr, $limit:expr, $builder:expr, $bucket:ident, $key:ident, $endpoint:expr) => {{
         let mut builder = $builder;
@@ -230,7 +231,7 @@ impl ObjectPlace {
             Ok(Wire::Open)
         } else {
             Err(format!(
-                "its endpoint http://{host} is not https: what is written would go over the network for all to read; use https, or \
+                "its endpoint http://{host} is not https: records would be sent unencrypted; use https, or \
                  set {allow}=true"
             ))
         }

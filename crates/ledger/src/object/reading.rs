@@ -64,7 +64,7 @@ impl Inner {
     async fn last(&self, from: Seq, note: Option<&Note>) -> Result<Seq, Unread> {
         let mut last = from - 1;
         for seq in self.list(from).await? {
-            // A listing may lack what it lists later ones of, where somebody appends meanwhile.
+            // A listing may lack what it lists later ones of, where someone appends meanwhile.
             while last + 1 < seq {
                 if self.stored(last + 1).await?.is_none() {
                     return Err(Unread::Missing { seq: last + 1, there: seq });

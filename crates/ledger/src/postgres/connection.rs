@@ -24,10 +24,10 @@ use super::trouble::{Trouble, TroubleKind};
 /// How long is waited for a server that was told to stop.
 const STOPPING: Duration = Duration::from_secs(5);
 const STOPPED: [SqlState; 1] = [SqlState::QUERY_CANCELED];
-/// After so long without a word the other end is asked whether it is still there.
+/// After so long without data, the other end is probed.
 const QUIET: Duration = Duration::from_secs(30);
 
-/// A way to one database, with a connection that is made when it is first needed and made anew when it has ended.
+/// A connection to one database, opened when it is first needed and again when it has ended.
 pub struct Connector {
     pub place: PostgresPlace,
     pub patience: Patience,
@@ -141,7 +141,8 @@ impl Connection {
             && self.runtime == Handle::current().id()
     }
 
-    /// Waits for what a statement gives. Where that takes too long, the server is asked to stop, so that what was not done is not
+    /// Waits for what a statement gives. Where that takes too long, the server is asked to stop, so that what was not done is
+    /// not
     /// done later either.
     pub async fn answer<T>(
         &self,

@@ -1,6 +1,7 @@
 //! The password of a database: by the rules of libpq, which teams have set up already, except that it is for one server.
 //!
-//! A password that does not say whose it is goes to the server that `PGHOST` and `PGPORT` name, and to no other. None goes over a
+//! A password that does not say whose it is goes to the server that `PGHOST` and `PGPORT` name, and to no other. None goes
+//! over a
 //! connection that only the place makes weak. So a change to the project file steals nothing.
 
 use std::fs::File;
@@ -41,7 +42,7 @@ pub fn login(place: &PostgresPlace, variable: impl Fn(&str) -> Option<String>) -
         (Some(own), ..) => Some(own.clone()),
         (None, Some(password), None) => Some(Secret::new(password)),
         (None, Some(_), Some(why)) => {
-            passed_over = Some(format!("PGPASSWORD was kept back: {why}"));
+            passed_over = Some(format!("PGPASSWORD was not used: {why}"));
             None
         }
         (None, None, _) => None,
@@ -57,7 +58,7 @@ pub fn login(place: &PostgresPlace, variable: impl Fn(&str) -> Option<String>) -
         Some((Err(why), _)) => Login { user, password: None, passed_over: Some(why) },
         Some((Ok(Some(text)), file)) => match (entry(&text, place, &user), is_other) {
             (Some(PasswordLine { names_server: false, .. }), Some(why)) => {
-                let why = format!("a line of {} for every server was kept back: {why}", file.display());
+                let why = format!("a line of {} for every server was not used: {why}", file.display());
                 Login { user, password: None, passed_over: Some(why) }
             }
             (Some(PasswordLine { password, .. }), _) => match &place.weaker {
@@ -105,7 +106,7 @@ fn read(path: &Path) -> Result<Option<String>, String> {
     }
     let file = File::open(path).map_err(|error| format!("{shown} cannot be read ({error})"))?;
     only_its_owner(&file)
-        .map_err(|mode| format!("{shown} is open to others (mode {mode:o}) and was passed over: chmod 600 {shown}"))?;
+        .map_err(|mode| format!("{shown} is open to others (mode {mode:o}) and was ignored: run chmod 600 {shown}"))?;
     let bytes = read_to_limit(file, FILE_LIMIT).map_err(|why| format!("{shown} cannot be read: {why}"))?;
     String::from_utf8(bytes).map(Some).map_err(|_| format!("{shown} is not UTF-8"))
 }

@@ -9,7 +9,7 @@ use pushplan_model::text::all_of;
 
 /// The schema where none is named.
 const SCHEMA: &str = "pushplan";
-/// PostgreSQL cuts longer names off without a word, so that two schemas would be one.
+/// PostgreSQL silently truncates longer names, so that two schemas would be one.
 const NAME_LIMIT: usize = 63;
 /// The port where none is named.
 pub const PORT: u16 = 5432;
@@ -69,7 +69,8 @@ impl PostgresPlace {
         Self::parse_with(text, |_| None)
     }
 
-    /// Reads a place. It may ask for more of TLS than `PGSSLMODE` and `PGSSLROOTCERT`, and never for less. What is wrong is said
+    /// Reads a place. It may ask for more of TLS than `PGSSLMODE` and `PGSSLROOTCERT`, and never for less. What is wrong is
+    /// said
     /// without repeating what may be a password.
     pub(crate) fn parse_with(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let rest = text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"));
@@ -188,7 +189,8 @@ impl ConnectionSettings {
         Ok(Self { mode, roots: roots.or(self.roots), ..self })
     }
 
-    /// What is less than a server on another machine is asked for usually, where `PGSSLMODE` does not say how much that is. Whoever
+    /// What is less than a server on another machine is asked for usually, where `PGSSLMODE` does not say how much that is.
+    /// Whoever
     /// can change the place could otherwise listen, or answer for the server with an authority of their own.
     fn weaker(&self, host: &Host, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
         let is_here = !matches!(host, Host::Name(name) if !is_loopback(name));
@@ -213,8 +215,8 @@ impl ConnectionSettings {
         })
     }
 
-    /// As libpq has it, except that a server on another machine is checked unless somebody says otherwise, and that nothing
-    /// is sent there for all to read unless somebody says so outright.
+    /// As libpq has it, except that a server on another machine is checked unless someone says otherwise, and that nothing
+    /// is sent there for all to read unless someone says so outright.
     fn security(&self, host: &Host) -> Result<Security, String> {
         let is_here = match host {
             Host::Socket(_) => return Ok(Security::Plain),

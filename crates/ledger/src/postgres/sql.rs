@@ -89,7 +89,7 @@ impl Sql {
         )
     }
 
-    /// What somebody with more rights runs, so that a role can keep a ledger here.
+    /// What an administrator runs, so that a role can keep a ledger here.
     pub(crate) fn set_up(&self, role: &str) -> String {
         format!("{}; {}; {}", self.make_schema(), self.make_tables(), self.grant(role))
     }

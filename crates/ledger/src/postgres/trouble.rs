@@ -56,9 +56,9 @@ impl Trouble {
                     }
                 }
             }
-            Obstacle::NoDatabase => "check the name of the database, or have it made: `createdb NAME`".to_owned(),
+            Obstacle::NoDatabase => "check the name of the database, or create it: `createdb NAME`".to_owned(),
             Obstacle::Full => "have the server allow more connections, or put a pooling proxy before it".to_owned(),
-            Obstacle::NoTls => "turn TLS on at the server; sslmode=disable sends everything for all to read".to_owned(),
+            Obstacle::NoTls => "turn TLS on at the server; sslmode=disable sends everything unencrypted".to_owned(),
             Obstacle::Certificate => {
                 "check that this is the right server, and name the certificate of the authority that vouches for it with \
                  sslrootcert=FILE"
@@ -84,7 +84,7 @@ impl Trouble {
     pub(crate) fn of_statement(place: &str, error: &Error) -> Self {
         let said = innermost(error);
         let Some(answer) = error.as_db_error() else {
-            let why = format!("the connection to {place} broke off: {said}");
+            let why = format!("the connection to {place} was lost: {said}");
             return Self { kind: TroubleKind::Lost, why, help: CHECK_SERVER.to_owned() };
         };
         // A session that ends with an answer may have done first what it was asked.
@@ -107,7 +107,7 @@ impl Trouble {
 
     /// The server stopped what it did when it was asked to, so it is not done.
     pub fn stopped(place: &str, limit: Duration) -> Self {
-        let why = format!("{place} did not answer within {limit:?} and was told to stop");
+        let why = format!("{place} did not answer within {limit:?}, so the statement was cancelled");
         Self { kind: TroubleKind::Refused(SqlState::QUERY_CANCELED), why, help: CHECK_LOCKS.to_owned() }
     }
 
@@ -117,7 +117,8 @@ impl Trouble {
     }
 
     pub fn standby(place: &str) -> Self {
-        let why = format!("{place} is a standby or reads only: what it has may be old, and it takes nothing");
+        let why =
+            format!("{place} is a standby or read-only: its records may be out of date, and it accepts no writes");
         Self { kind: TroubleKind::Standby, why, help: "name the primary server".to_owned() }
     }
 

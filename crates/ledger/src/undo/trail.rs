@@ -27,7 +27,7 @@ pub struct Lifeline {
     pub at: Address,
     /// Whether it was there at the end of the deed.
     pub stayed: bool,
-    /// Whether it was deleted or let go.
+    /// Whether it was deleted or removed from the ledger.
     pub gone: bool,
     /// What became of its making was not known, and a person took over something in its place.
     pub by_hand: bool,

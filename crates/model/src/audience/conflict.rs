@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use super::condition::Condition;
 use super::facts::{About, Fact, tells_location};
 use super::phrases;
 use super::question::{Question, Solution};
@@ -19,7 +20,7 @@ const DEPTH: usize = 3;
 /// Conditions that no device meets together. Without any one of them, some device could.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// In words, such as `country is US`.
+    /// In words, such as `country = US`.
     pub conditions: Vec<String>,
     /// The laws that stand against it, such as `a device has one country`. None where one condition is the opposite of another.
     pub laws: Vec<String>,
@@ -42,12 +43,12 @@ impl Conflict {
                 _ => break vec![at],
             }
         };
-        let conditions = ids.iter().map(|id| words(terms, *id, DEPTH)).collect();
+        let conditions = ids.iter().map(|id| condition(terms, *id, DEPTH).text()).collect();
         Self { conditions, laws: laws(terms, &ids), alternatives }
     }
 }
 
-/// In words: `country is US` and `country is CA` exclude each other: a device has one country.
+/// In words: no device meets both `country = CA` and `country = US`: a device has one country.
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quoted = self.conditions.iter().map(|condition| format!("`{condition}`"));
@@ -87,19 +88,16 @@ fn fewest(terms: &Terms, members: &[Id], budget: &mut Budget) -> Vec<Id> {
     left
 }
 
-/// A term in words, as deep as a sentence bears.
-fn words(terms: &Terms, id: Id, depth: usize) -> String {
+/// The condition of a term, cut off at a depth.
+fn condition(terms: &Terms, id: Id, depth: usize) -> Condition {
     match terms.get(id) {
-        Term::Everyone => "everyone".to_owned(),
-        Term::Nobody => "not everyone".to_owned(),
-        Term::Is { fact, not } => phrases::condition(fact, *not),
-        Term::Joined(..) if depth == 0 => "…".to_owned(),
+        Term::Everyone => Condition::word("everyone"),
+        Term::Nobody => Condition::word("not everyone"),
+        Term::Is { fact, not } => Condition::fact(fact, *not),
+        Term::Joined(..) if depth == 0 => Condition::word("…"),
         Term::Joined(join, members) => {
-            let inner = members.iter().map(|member| match terms.get(*member) {
-                Term::Joined(..) => format!("({})", words(terms, *member, depth - 1)),
-                _ => words(terms, *member, depth),
-            });
-            phrases::some_of(inner, if *join == Join::Any { "or" } else { "and" }, "more conditions")
+            let members = members.iter().map(|member| condition(terms, *member, depth - 1));
+            Condition::of_all(members, *join == Join::All)
         }
     }
 }

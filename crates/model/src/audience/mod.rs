@@ -13,6 +13,7 @@
 
 mod among;
 mod attributes;
+mod condition;
 mod conflict;
 mod example;
 mod expand;

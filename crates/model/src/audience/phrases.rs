@@ -1,26 +1,25 @@
 //! One fact in plain words.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::among::Among;
 use super::facts::{About, Fact};
 use super::value::{DeviceClass, Value};
 use crate::nouns::device::DeviceType;
-use crate::nouns::vocabulary::{Group, Values};
+use crate::nouns::vocabulary::{GROUPS, Group, Values};
 use crate::text;
 
 /// How long a name may be in a sentence.
 const NAME: usize = 40;
 
+/// The words of conditions.
+const WORDS: [&str; 9] = ["and", "or", "not", "unknown", "everyone", "nobody", "tag", "segment", "attribute"];
+
 /// How many values are named before the rest is counted.
-const NAMED: usize = 8;
+pub(super) const NAMED: usize = 8;
 
-/// Said of people: `in US or CA`, `with the tag vip`; or `not in US`, `without the tag vip`.
-pub fn said(fact: &Fact, not: bool) -> String {
-    said_of(&fact.about, &fact.values, not)
-}
-
-/// Returns the phrase for one thing about people and its values: `in US or CA`, or `not in US` if `not` is set.
+/// Returns the phrase for one trait of a device: `in CA or US`, or `not in CA or US` if `not` is set.
 pub fn said_of(about: &About, values: &Among, not: bool) -> String {
     let plain = match about {
         About::Tag { .. } => {
@@ -30,7 +29,7 @@ pub fn said_of(about: &About, values: &Among, not: bool) -> String {
         About::Triggered => "that set off the pipeline".to_owned(),
         About::Segment { .. } => format!("in {}", segment(about)),
         About::Property(_) => match about.group() {
-            Some(group) if group.values == Values::Flag => return flag(group, values, not),
+            Some(group) if group.values == Values::Flag => return flag(about, group, values, not),
             Some(group) => property(group, values),
             None => String::new(),
         },
@@ -46,30 +45,75 @@ pub fn said_of(about: &About, values: &Among, not: bool) -> String {
     if not { format!("not {plain}") } else { plain }
 }
 
-/// Said of one device, as a condition that holds or not: `country is US or CA`, `has the tag vip`.
+/// A condition on devices: `country = CA or US`, `tag vip`, `not opted in to notifications`.
 pub fn condition(fact: &Fact, not: bool) -> String {
     let Fact { about, values } = fact;
-    let is = if not { "is not" } else { "is" };
-    match about {
-        About::Tag { group: Some(group), tag } => [&short(group), " ", is, " ", &short(tag)].concat(),
-        About::Tag { .. } => format!("{} {}", if not { "does not have" } else { "has" }, tag(about)),
+    if let Some(group) = about.group().filter(|group| group.values == Values::Flag) {
+        return flag(about, group, values, not);
+    }
+    let (text, is_list) = plain_condition(about, values);
+    negated(text, is_list, not)
+}
+
+/// A condition without its negation, and whether it lists several alternatives.
+pub fn plain_condition(about: &About, values: &Among) -> (String, bool) {
+    let text = match about {
+        About::Tag { group: Some(group), tag } => tags(group, &[tag], "or"),
+        About::Tag { group: None, tag } => ["tag ", &short(tag)].concat(),
+        About::Triggered => "set off the pipeline".to_owned(),
+        About::Segment { name, outside: false } => format!("segment {}", short(name)),
+        About::Segment { name, .. } => format!("segment ID {}", short(name)),
         About::Property(_) => match about.group() {
-            Some(group) if group.values == Values::Flag => format!("is {}", flag(group, values, not)),
-            Some(group) => [group.noun, " ", is, " ", &names(values)].concat(),
+            Some(group) if group.values == Values::Flag => return (flag(about, group, values, false), false),
+            Some(group) => {
+                let value = |value: &Value| match value.text() {
+                    text if text.is_some() && text == group.sentinel() => "unknown".to_owned(),
+                    text => name(text.unwrap_or_default()).into_owned(),
+                };
+                [group.noun, " = ", &listed(values, value)].concat()
+            }
             None => String::new(),
         },
-        About::Triggered => format!("{} the pipeline", if not { "did not set off" } else { "set off" }),
-        About::Place { .. } => format!("{} seen {}", if not { "was not" } else { "was" }, place(about)),
-        About::Attribute(written) => format!("{} {}", if not { "does not have" } else { "has" }, attribute(written)),
-        _ => ["is ", &said(fact, not)].concat(),
+        About::Kind => format!("device type = {}", listed(values, |value| kind(value).replace("the web", "web"))),
+        About::Channel => channels(values),
+        About::Address => format!("open channel {}", names(values)),
+        About::NamedUser => format!("named user {}", names(values)),
+        About::List(name) => format!("static list {}", short(name)),
+        About::Subscription(name) => format!("subscribed to {}", short(name)),
+        About::Place { .. } => format!("seen {}", place(about)),
+        About::Attribute(written) => attribute_condition(written),
+    };
+    (text, values.len() > 1 && !is_one_channel(about, values))
+}
+
+/// Tags of one group: `lifecycle = buyer and lapsed`.
+pub fn tags(group: &str, tags: &[&str], word: &str) -> String {
+    [&name(group), " = ", &some_of(tags.iter().map(|tag| name(tag).into_owned()), word, "more")].concat()
+}
+
+/// A condition or its negation. A list under `not` has parentheses: its end would be unclear.
+pub fn negated(text: String, is_list: bool, not: bool) -> String {
+    match (not, is_list) {
+        (false, _) => text,
+        (true, false) => format!("not {text}"),
+        (true, true) => format!("not ({text})"),
     }
+}
+
+/// Whether the values are one channel on every platform.
+fn is_one_channel(about: &About, values: &Among) -> bool {
+    let ids = values.iter().filter_map(|value| match value {
+        Value::Channel(id, _) => Some(id),
+        _ => None,
+    });
+    *about == About::Channel && values.len() == DeviceClass::ALL.len() && ids.collect::<BTreeSet<_>>().len() == 1
 }
 
 /// What a device has one of: `country`, `id`.
 pub fn noun(about: &About) -> Option<&'static str> {
     match about {
         About::Property(_) => about.group().map(|group| group.noun),
-        About::Kind => Some("kind"),
+        About::Kind => Some("device type"),
         About::Channel => Some("channel"),
         About::Address => Some("address"),
         About::NamedUser => Some("named user"),
@@ -92,7 +136,7 @@ pub fn kind(value: &Value) -> String {
 
 fn tag(about: &About) -> String {
     match about {
-        About::Tag { group: Some(group), tag } => ["the tag ", &short(tag), " of ", &short(group)].concat(),
+        About::Tag { group: Some(group), tag } => tags(group, &[tag], "or"),
         About::Tag { group: None, tag } => ["the tag ", &short(tag)].concat(),
         _ => String::new(),
     }
@@ -123,18 +167,19 @@ fn property(group: &Group, values: &Among) -> String {
     }
 }
 
-fn flag(group: &Group, values: &Among, not: bool) -> String {
+fn flag(about: &About, group: &Group, values: &Among, not: bool) -> String {
+    let is_always_known = about.count().is_some();
     let has = |word: &str| values.iter().any(|value| value.text() == Some(word));
     match (has("true"), has("false"), not) {
         (true, false, false) => group.noun.to_owned(),
         (false, true, false) => format!("not {}", group.noun),
-        (true, false, true) => format!("not {} or unknown", group.noun),
-        (false, true, true) => format!("{} or unknown", group.noun),
+        (true, false, true) if is_always_known => format!("not {}", group.noun),
+        (false, true, true) if is_always_known => group.noun.to_owned(),
+        (true, false, true) => format!("not {} (or unknown)", group.noun),
+        (false, true, true) => format!("{} (or unknown)", group.noun),
         (true, true, false) => format!("with known `{}`", group.shorthand),
         (true, true, true) => format!("with unknown `{}`", group.shorthand),
-        (false, false, not) => {
-            format!("{}`{}` for {}", if not { "not " } else { "" }, names(values), group.shorthand)
-        }
+        (false, false, not) => negated(format!("{} = {}", group.shorthand, names(values)), values.len() > 1, not),
     }
 }
 
@@ -176,35 +221,59 @@ fn place(about: &About) -> String {
     }
 }
 
-/// A condition on an attribute, from its canonical JSON.
+/// Returns a condition on an attribute from its canonical JSON, as said of a device: `the attribute age greater than 18`.
 fn attribute(written: &str) -> String {
-    let value: serde_json::Value = serde_json::from_str(written).unwrap_or_default();
-    let part = |key: &str| match &value[key] {
-        serde_json::Value::Null => String::new(),
-        serde_json::Value::String(text) if text.is_empty() => "\"\"".to_owned(),
-        serde_json::Value::String(text) => short(text).into_owned(),
-        other => short(&other.to_string()).into_owned(),
-    };
-    let (name, operator, compared) = (part("attribute"), part("operator"), part("value"));
+    let Comparison { name, operator, value } = Comparison::of(written);
     let words = match operator.as_str() {
-        "" if compared.is_empty() => return format!("the attribute {name}"),
+        "" if value.is_empty() => return format!("the attribute {name}"),
         "" | "equals" => "equal to",
         "not_equals" => "not equal to",
         "less" | "less_than" => "less than",
         "greater" | "greater_than" => "greater than",
         "contains" => "that contains",
         "not_contains" => "that does not contain",
-        // What others mean, and whether they compare with something, nobody says.
-        other => {
-            let words = match other {
-                "is_empty" => "that is empty".to_owned(),
-                "is_not_empty" => "that is not empty".to_owned(),
-                other => other.replace('_', " "),
-            };
-            return format!("the attribute {name} {words} {compared}").trim_end().to_owned();
-        }
+        // The contract does not define other operators, nor whether they have a value.
+        "is_empty" => return format!("the attribute {name} that is empty {value}").trim_end().to_owned(),
+        "is_not_empty" => return format!("the attribute {name} that is not empty {value}").trim_end().to_owned(),
+        other => return format!("the attribute {name} {} {value}", other.replace('_', " ")).trim_end().to_owned(),
     };
-    format!("the attribute {name} {words} {}", if compared.is_empty() { "nothing" } else { &compared })
+    format!("the attribute {name} {words} {}", if value.is_empty() { "nothing" } else { &value })
+}
+
+/// Returns a condition on an attribute from its canonical JSON: `attribute age > 18`.
+fn attribute_condition(written: &str) -> String {
+    let Comparison { name, operator, value } = Comparison::of(written);
+    let words = match operator.as_str() {
+        "" if value.is_empty() => return format!("attribute {name}"),
+        "" | "equals" => "=",
+        "not_equals" => "!=",
+        "less" | "less_than" => "<",
+        "greater" | "greater_than" => ">",
+        "contains" => "contains",
+        "not_contains" => "does not contain",
+        other => return format!("attribute {name} {} {value}", other.replace('_', " ")).trim_end().to_owned(),
+    };
+    format!("attribute {name} {words} {}", if value.is_empty() { "nothing" } else { &value })
+}
+
+/// The parts of a condition on an attribute.
+struct Comparison {
+    name: String,
+    operator: String,
+    value: String,
+}
+
+impl Comparison {
+    fn of(written: &str) -> Self {
+        let json: serde_json::Value = serde_json::from_str(written).unwrap_or_default();
+        let part = |key: &str| match &json[key] {
+            serde_json::Value::Null => String::new(),
+            serde_json::Value::String(text) if text.is_empty() => "\"\"".to_owned(),
+            serde_json::Value::String(text) => short(text).into_owned(),
+            other => short(&other.to_string()).into_owned(),
+        };
+        Self { name: part("attribute"), operator: part("operator"), value: part("value") }
+    }
 }
 
 fn names(values: &Among) -> String {
@@ -235,6 +304,12 @@ fn short(name: &str) -> Cow<'_, str> {
         return Cow::Borrowed(name);
     }
     Cow::Owned(text::short(name, NAME))
+}
+
+/// A name beside `=`, where a word of a condition could be taken for one: it is quoted.
+fn name(name: &str) -> Cow<'_, str> {
+    let is_taken = WORDS.contains(&name) || GROUPS.iter().any(|group| group.noun == name || group.shorthand == name);
+    if is_taken || name.ends_with([',', ':']) { Cow::Owned(text::quoted_short(name, NAME)) } else { short(name) }
 }
 
 #[cfg(test)]

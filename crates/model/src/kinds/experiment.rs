@@ -142,7 +142,7 @@ impl Remote for Experiment {
 
     fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
         let record = body.get("experiment").unwrap_or(body);
-        let found = Self::found(record).ok_or("the answer holds no experiment")?;
+        let found = Self::found(record).ok_or("the answer has no experiment")?;
         Ok(Some(Found { id: id.to_owned(), ..found }))
     }
 

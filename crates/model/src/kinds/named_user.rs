@@ -106,7 +106,7 @@ impl Remote for NamedUser {
 
     fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
         let user = body.get("named_user").unwrap_or(body);
-        let channels = user["channels"].as_array().ok_or("the answer holds no channels of the named user")?;
+        let channels = user["channels"].as_array().ok_or("the answer has no channels of the named user")?;
         let Some(channel) = channels.iter().find(|channel| channel["channel_id"] == known["channel_id"]) else {
             return Ok(None);
         };

@@ -103,7 +103,7 @@ impl Remote for OpenChannel {
     fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
         let channel = body.get("channel").unwrap_or(body);
         if !channel["channel_id"].is_string() {
-            return Err("the answer holds no channel".to_owned());
+            return Err("the answer has no channel".to_owned());
         }
         if channel["installed"] == false {
             return Ok(None);

@@ -154,7 +154,7 @@ impl Remote for Pipeline {
 
     fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
         let record = body.get("pipeline").unwrap_or(body);
-        let found = Self::found(record).ok_or("the answer holds no pipeline")?;
+        let found = Self::found(record).ok_or("the answer has no pipeline")?;
         Ok(Some(Found { id: id.to_owned(), ..found }))
     }
 

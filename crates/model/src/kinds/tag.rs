@@ -126,7 +126,7 @@ impl Remote for LegacyTag {
 
     fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
         let channel = body.get("channel").unwrap_or(body);
-        let tags = channel["tags"].as_array().ok_or("the answer holds no tags of the channel")?;
+        let tags = channel["tags"].as_array().ok_or("the answer has no tags of the channel")?;
         let found = Found { id: id.to_owned(), name: text(&known["tag"]), stamp: None, spec: Some(known.into()), ..Found::default() };
         Ok(tags.contains(&known["tag"]).then_some(found))
     }

@@ -98,7 +98,7 @@ impl Remote for Template {
 
     fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
         let record = body.get("template").unwrap_or(body);
-        let found = Self::found(record).ok_or("the answer holds no template")?;
+        let found = Self::found(record).ok_or("the answer has no template")?;
         Ok(Some(Found { id: id.to_owned(), ..found }))
     }
 

@@ -157,7 +157,7 @@ impl Reader {
                     .label("expected text");
             self.report(match is_prose(node) {
                 true => finding.help("a text that begins with [ or { needs quotes"),
-                false => finding.help(format!("write a text in the place of the {}", &node.what()[2..])),
+                false => finding.help(format!("write a text instead of the {}", &node.what()[2..])),
             });
             return None;
         };
@@ -342,7 +342,7 @@ fn undescribed(entry: &MapEntry, is_accepted: bool) -> Finding {
         true => (
             format!("`{key}` is not described by the contract; it is passed on as it is"),
             "not checked",
-            "the built-in service accepts this field; what it means to yours is not checked",
+            "the built-in service accepts this field; what your service does with it is not checked",
         ),
         false => (
             format!("`{key}` is not described by the contract, and the built-in service refuses it"),
@@ -353,7 +353,7 @@ fn undescribed(entry: &MapEntry, is_accepted: bool) -> Finding {
     Finding::new(&codes::YM202, entry.key.span, message)
         .label(label)
         .note(note)
-        .help("if it is meant, set `lifecycle: {allow: [YM202]}` on the resource")
+        .help("if this is intended, set `lifecycle: {allow: [YM202]}` on the resource")
 }
 
 fn unknown_key(entry: &MapEntry, known: &[&str]) -> Finding {

@@ -77,7 +77,7 @@ pub struct Got {
 /// A condition, and how the device stands to it.
 #[derive(Clone, Debug)]
 pub struct Why {
-    /// What is asked: `country is US`.
+    /// What is asked: `country = US`.
     pub condition: String,
     pub holds: bool,
     /// What the device has instead, or by what it has it.

@@ -21,7 +21,7 @@ mod tags;
 
 use jiff::Timestamp;
 use pushplan_model::address::Address;
-use pushplan_model::codes::Code;
+use pushplan_model::codes::{self, Code};
 use pushplan_model::cores;
 use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::kinds::Parts;
@@ -133,7 +133,36 @@ pub fn check(subject: &Subject) -> Vec<Finding> {
     let each = || cores::each_of(resources, |(address, declared)| each(subject, address, declared));
     let all = || CHECKS.iter().flat_map(|check| all(subject, check)).collect();
     let (each, all): (_, Vec<Finding>) = cores::both(count, each, all);
-    each.into_iter().flatten().chain(all).collect()
+    let readable = subject.desired.readable.iter().flat_map(|(address, declared, uncertain)| {
+        let mut found = self::each(subject, address, declared);
+        found.retain(|finding| is_certain(finding.code, uncertain));
+        found
+    });
+    each.into_iter().flatten().chain(all).chain(readable).collect()
+}
+
+/// Codes that are about one value. A malformed field elsewhere in the resource does not cause them.
+const OF_ONE_VALUE: &[&Code] = &[
+    &codes::SC101,
+    &codes::SC105,
+    &codes::SC107,
+    &codes::SC109,
+    &codes::PL102,
+    &codes::TG102,
+    &codes::TG103,
+    &codes::MS106,
+    &codes::MS107,
+    &codes::MS108,
+    &codes::MS109,
+    &codes::MS110,
+    &codes::MS112,
+    &codes::MS115,
+];
+
+/// Whether a finding in the readable part of a resource is one of the whole resource, too.
+fn is_certain(code: &'static Code, uncertain: &[&str]) -> bool {
+    let is_of_one = OF_ONE_VALUE.contains(&code) || code.name.starts_with("AU");
+    is_of_one && !uncertain.iter().any(|family| code.name.starts_with(family))
 }
 
 /// What is found in one resource.

@@ -31,7 +31,7 @@ fn without_channels(subject: &Subject, findings: &mut Findings) {
             let mut finding = Finding::new(&codes::TG108, id.span, message)
                 .label("no device gets this")
                 .related(*channels, "no channels")
-                .note("the service accepts this and says nothing")
+                .note("the service accepts this silently")
                 .help("add its channels; if the app associates them, remove it from `named_users`");
             finding.address = Some(address.clone());
             findings.push(finding);

@@ -51,7 +51,7 @@ fn past(subject: &Subject, one: &Dissected, findings: &mut Findings) {
             Finding::new(&codes::SC101, schedule.value.span(), message)
                 .label("in the past")
                 .note("a push whose time has passed is never created, and never sent a second time")
-                .help("choose a later time; what was sent and stays as a record may say `lifecycle: {allow: [SC101]}`"),
+                .help("choose a later time; to keep a sent push as a record, write `lifecycle: {allow: [SC101]}`"),
         );
     }
 }
@@ -148,7 +148,7 @@ fn quiet(subject: &Subject, one: &Dissected, findings: &mut Findings) {
             findings.push(
                 finding
                     .related(hours.span, "the quiet hours of the target")
-                    .note("if it is meant, say so on the resource: `lifecycle: {allow: [SC104]}`"),
+                    .note("if this is intended, set `lifecycle: {allow: [SC104]}` on the resource"),
             );
         }
     }
@@ -186,7 +186,7 @@ fn clocks(subject: &Subject, one: &Dissected, findings: &mut Findings) {
                     .label(label)
                     .related(*first, "people are there")
                     .note(format!("the clocks are put {moved} that night; the contract does not say when it goes out"))
-                    .help("choose a time outside that hour; if it is meant, say so: `lifecycle: {allow: [SC109]}`"),
+                    .help("choose a time outside that hour; if this is intended, set `lifecycle: {allow: [SC109]}`"),
             );
         }
     }

@@ -106,7 +106,7 @@ fn outside(tag: &At<String>, group: &str, words: &Words, suggestions: &mut usize
     )
     .label("not one of its tags")
     .related(words.place, "the group and its `tags`")
-    .note("the service takes any tag and says nothing: a tag that nobody carries reaches nobody");
+    .note("the service silently accepts any tag; a tag that no device has reaches nobody");
     let add = format!("add it to `tags` of tag_groups/{group}");
     if *suggestions == 0 {
         return finding.help(add);

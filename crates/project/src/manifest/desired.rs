@@ -1,6 +1,7 @@
 //! What the manifests say for one target.
 
 mod early;
+mod readable;
 mod resolving;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -28,6 +29,7 @@ use super::{Lifecycle, Manifests, Provenance, several};
 use resolving::Resolving;
 
 pub(super) use early::EarlyResource;
+pub(super) use readable::Readable;
 pub(super) use resolving::{PROBLEM_LIMIT, Typed};
 
 /// How many resources are read side by side before their problems are counted.
@@ -49,6 +51,9 @@ pub struct Desired {
     pub resources: BTreeMap<Address, Declared>,
     /// Declared, but not readable: they exist for whoever refers to them.
     pub broken: BTreeSet<Address>,
+    /// The readable parts of those with malformed fields, for checks. The last are families of codes that a dropped field may
+    /// cause.
+    pub readable: Vec<(Address, Declared, Vec<&'static str>)>,
     /// Codes that a resource's `lifecycle.allow` names, also of one that could not be read.
     pub allowed: BTreeMap<Address, Vec<At<String>>>,
     /// Codes that its `lifecycle.warn` names: their errors are warnings.
@@ -184,7 +189,16 @@ impl Manifests {
         if with.growth.is_exceeded() {
             // That is all that will be said, so that the rest need not be read.
             let (taken, provenance) = (Vec::new(), Vec::new());
-            return Typed { address, key: key.clone(), spec: None, lifecycle: None, taken, provenance, findings };
+            return Typed {
+                address,
+                key: key.clone(),
+                spec: None,
+                lifecycle: None,
+                readable: None,
+                taken,
+                provenance,
+                findings,
+            };
         }
         let (mut taken, mut whole) = (Vec::new(), true);
         let defaults = defaults.get(kind.key).filter(|(_, weight)| with.growth.allows(*weight)).map(|(node, _)| *node);
@@ -203,10 +217,16 @@ impl Manifests {
         let provenance = tracing.map(|tracing| tracing.ended(&body_variables)).unwrap_or_default();
         let node = changed.as_ref().unwrap_or(node);
 
+        let before = findings.len();
         let (spec, lifecycle, findings) = decoded(kind, key, node, findings);
+        let is_unread = spec.is_none() || lifecycle.is_none();
+        let readable = (is_unread && whole && self.complete)
+            .then(|| Readable::of(kind, key, node, findings.since(before)))
+            .flatten();
         let (spec, findings) = self.said_of_unread(node, spec, findings);
         // Nobody checks a message whose body is not there.
-        Typed { address, key: key.clone(), spec: spec.filter(|_| whole), lifecycle, taken, provenance, findings }
+        let spec = spec.filter(|_| whole);
+        Typed { address, key: key.clone(), spec, lifecycle, readable, taken, provenance, findings }
     }
 }
 
@@ -300,6 +320,7 @@ fn only_in_overlay(declaration: &Declaration, meant: &Meant, typed: &mut Typed) 
         typed.findings = Findings::about(&typed.address);
         typed.findings.push(finding);
         typed.spec = None;
+        typed.readable = None;
         return;
     }
     let whole =

@@ -1,6 +1,7 @@
 //! Manifests for somebody who resolves them once.
 //!
-//! A tree is far larger than what it says. Where a project has no defaults and no overlays, each resource is typed as soon as its
+//! A tree is far larger than what it says. Where a project has no defaults and no overlays, each resource is typed as soon as
+//! its
 //! file, or its part of a large one, was read, and its tree is let go. One with variables, or with a body in a file, waits for
 //! the target.
 
@@ -17,7 +18,7 @@ use pushplan_model::node::MapEntry;
 use pushplan_model::source::{FileId, Source, Sources, Span};
 
 use super::collect::{Declaration, LAYERS, listed, twice};
-use super::desired::{EarlyResource, PROBLEM_LIMIT, Typed, decoded};
+use super::desired::{EarlyResource, PROBLEM_LIMIT, Readable, Typed, decoded};
 use super::parse::{Parsed, Piece, VALUE_LIMIT, whole};
 use super::{Desired, Input, Manifests, Project, Texts, from_trees, read_whole, split};
 
@@ -184,10 +185,21 @@ fn early(it: Declaration, is_plain: bool, problems: &AtomicUsize) -> EarlyResour
     let Declaration { kind, key, node } = it;
     let address = Address::new(kind.key, key.value.clone());
     let (spec, lifecycle, findings) = decoded(kind, &key, &node, Findings::about(&address));
+    let is_unread = spec.is_none() || lifecycle.is_none();
+    let readable = is_unread.then(|| Readable::of(kind, &key, &node, findings.since(0))).flatten();
     problems.fetch_add(findings.len(), Ordering::Relaxed);
     EarlyResource::Typed(
         kind,
-        Box::new(Typed { address, key, spec, lifecycle, taken: Vec::new(), provenance: Vec::new(), findings }),
+        Box::new(Typed {
+            address,
+            key,
+            spec,
+            lifecycle,
+            readable,
+            taken: Vec::new(),
+            provenance: Vec::new(),
+            findings,
+        }),
     )
 }
 

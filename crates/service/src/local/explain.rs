@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use pushplan_model::audience;
 use pushplan_model::nouns::audience::{Attribute, ChannelKey, Location, SegmentRef, Selector, Tag};
 use pushplan_model::nouns::vocabulary::{self, Group, NO_TIME_ZONE, UNKNOWN, Values};
 use pushplan_model::text;
@@ -16,12 +17,12 @@ const LISTED: usize = 10;
 /// A condition, and how a device stands to it.
 #[derive(Debug, Serialize)]
 pub struct Reason {
-    /// What is asked of the device: `country is US`.
+    /// What is asked of the device: `country = US`.
     pub condition: String,
     pub holds: bool,
     /// What the device has instead, or by what it has it: `it is DE`.
     pub because: Option<String>,
-    /// All of it: `country is US: no, it is DE`.
+    /// All of it: `country = US: no, it is DE`.
     pub words: String,
     /// What the condition is made of.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -71,32 +72,31 @@ impl<'a> Explainer<'a> {
 
     fn reason(&mut self, selector: &Selector, device: &Device, number: u32) -> Reason {
         let holds = self.members.matches(selector, number);
-        let (condition, instead) = match selector {
-            Selector::All => ("is any device".to_owned(), None),
-            Selector::Triggered => {
-                let instead = "only a pipeline's outcome has such a device".to_owned();
-                ("is the device that set off a pipeline".to_owned(), Some(instead))
-            }
+        let instead = match selector {
+            Selector::All => None,
+            Selector::Triggered => Some("only a pipeline's outcome has such a device".to_owned()),
             Selector::Tag(Tag { tag, group }) => match group.as_ref().and_then(|group| vocabulary::group(group)) {
-                Some(group) => property(group, tag, device),
-                None => return self.tag(tag, group.as_ref().map_or(NO_GROUP, |group| group), device, holds),
+                Some(group) => Some(property(group, tag, device)),
+                None => {
+                    let group = group.as_ref().map_or(NO_GROUP, |group| group);
+                    return self.tag(audience::words(selector), tag, group, device, holds);
+                }
             },
-            Selector::Channel(key, id) => channel(*key, id, self.id, device),
-            Selector::NamedUser(user) => {
+            Selector::Channel(key, id) => Some(channel(*key, id, self.id, device)),
+            Selector::NamedUser(_) => {
                 let own = device.named_user.as_ref();
-                let instead = own.map_or("it belongs to none".to_owned(), |own| format!("it belongs to {own}"));
-                (format!("belongs to the named user {user}"), Some(instead))
+                Some(own.map_or("it has no named user".to_owned(), |own| format!("its named user is {own}")))
             }
             Selector::Segment(reference) => return self.segment(reference, device, number, holds),
-            Selector::StaticList(list) => (format!("is on the list {list}"), Some(on(&device.lists))),
-            Selector::SubscriptionList(list) => (format!("is subscribed to {list}"), Some(on(&device.subscriptions))),
-            Selector::Location(location) => place(location, device),
-            Selector::Attribute(attribute) => self::attribute(attribute, device),
+            Selector::StaticList(_) => Some(on(&device.lists)),
+            Selector::SubscriptionList(_) => Some(on(&device.subscriptions)),
+            Selector::Location(location) => Some(place(location, device)),
+            Selector::Attribute(attribute) => Some(self::attribute(attribute, device)),
             Selector::And(_) | Selector::Or(_) | Selector::Not(_) => {
                 return self.compound(selector, device, number, holds);
             }
         };
-        Reason::new(condition, holds, instead.filter(|_| !holds))
+        Reason::new(audience::words(selector), holds, instead.filter(|_| !holds))
     }
 
     fn compound(&mut self, selector: &Selector, device: &Device, number: u32, holds: bool) -> Reason {
@@ -120,19 +120,17 @@ impl<'a> Explainer<'a> {
         let (SegmentRef::Key(id) | SegmentRef::Id(id)) = reference;
         let app = self.app;
         let (Some(segment), Some(criteria)) = (app.segments.table.get(id), app.segments.criteria.get(id)) else {
-            return Reason::new(format!("is in the segment {id}"), holds, Some("there is no such segment".to_owned()));
+            return Reason::new(format!("segment {id}"), holds, Some("there is no such segment".to_owned()));
         };
-        let condition = format!("is in the segment {} ({id})", segment.display_name);
+        let condition = format!("segment {} ({id})", segment.display_name);
         if !self.explained.insert(id.clone()) {
-            return Reason::new(condition, holds, Some("as is explained elsewhere here".to_owned()));
+            return Reason::new(condition, holds, Some("explained above".to_owned()));
         }
         let inner = self.reason(criteria, device, number);
         Reason::new(condition, holds, None).of(vec![inner])
     }
 
-    fn tag(&self, tag: &str, group: &str, device: &Device, holds: bool) -> Reason {
-        let within = |group: &str| if group.is_empty() { String::new() } else { format!(" in the group {group}") };
-        let condition = format!("has the tag {tag}{}", within(group));
+    fn tag(&self, condition: String, tag: &str, group: &str, device: &Device, holds: bool) -> Reason {
         let user = device.named_user.as_ref();
         let of_user = user.and_then(|user| Some((user, &self.app.named_users.get(user)?.tags)));
         if holds {
@@ -158,20 +156,18 @@ impl<'a> Explainer<'a> {
     }
 }
 
-/// A condition on what a device tells of itself, and what this one tells.
-fn property(group: &Group, tag: &str, device: &Device) -> (String, Option<String>) {
+/// What a device reports instead of a property.
+fn property(group: &Group, tag: &str, device: &Device) -> String {
     let own = property_tags(device).find(|(id, _)| *id == group.id).map(|(_, tag)| tag);
-    let noun = group.noun;
     if let (Values::Flag, "true" | "false") = (group.values, tag) {
-        let not = if tag == "false" { "not " } else { "" };
         let instead = match own.as_deref() {
             Some("true") => "it is",
             Some(_) => "it is not",
-            None => "it does not tell: that takes an SDK from 6.0 on",
+            None => "it does not report this: that takes SDK 6.0 or later",
         };
-        return (format!("is {not}{noun}"), Some(instead.to_owned()));
+        return instead.to_owned();
     }
-    let instead = match own.as_deref() {
+    match own.as_deref() {
         None => format!("its type is {}", device.device_type),
         Some(UNKNOWN | NO_TIME_ZONE) => "it is not known".to_owned(),
         Some(own) => match &device.properties.timezone {
@@ -180,42 +176,25 @@ fn property(group: &Group, tag: &str, device: &Device) -> (String, Option<String
             }
             _ => format!("it is {own}"),
         },
-    };
-    (format!("{noun} is {tag}"), Some(instead))
+    }
 }
 
-fn channel(key: ChannelKey, wanted: &str, id: &str, device: &Device) -> (String, Option<String>) {
+fn channel(key: ChannelKey, wanted: &str, id: &str, device: &Device) -> String {
     if key == ChannelKey::Open {
         let own = device.address.as_ref();
-        let instead = own.map_or("it has none".to_owned(), |own| format!("it is {own}"));
-        return (format!("address is {wanted}"), Some(instead));
+        return own.map_or("it has no address".to_owned(), |own| format!("its address is {own}"));
     }
-    let kind = key.device().map_or(String::new(), |kind| format!("{kind} "));
-    let instead = if wanted == id { format!("its type is {}", device.device_type) } else { format!("it is {id}") };
-    (format!("is the {kind}channel {wanted}"), Some(instead))
+    if wanted == id { format!("its type is {}", device.device_type) } else { format!("it is {id}") }
 }
 
-fn place(Location { id, date }: &Location, device: &Device) -> (String, Option<String>) {
-    let period = date.as_ref().map(|period| period.recent.months.0);
-    let recently = period.map_or(String::new(), |months| match months {
-        1 => " within the last month".to_owned(),
-        months => format!(" within the last {months} months"),
-    });
+fn place(Location { id, .. }: &Location, device: &Device) -> String {
     let seen = device.seen_at.get(id.as_str());
-    let instead = seen.map_or("it was never seen there".to_owned(), |at| format!("it was last seen there at {at}"));
-    (format!("was at {id}{recently}"), Some(instead))
+    seen.map_or("it was never seen there".to_owned(), |at| format!("it was last seen there at {at}"))
 }
 
-fn attribute(Attribute { attribute, operator, value }: &Attribute, device: &Device) -> (String, Option<String>) {
-    let operator = operator.as_ref().map_or("equals", |operator| operator.as_str()).replace('_', " ");
-    let value = match value {
-        Some(value) => format!(" {value}"),
-        None if operator == "equals" => " nothing".to_owned(),
-        None => String::new(),
-    };
+fn attribute(Attribute { attribute, .. }: &Attribute, device: &Device) -> String {
     let own = device.attributes.get(&attribute.value);
-    let instead = own.map_or("it has no such attribute".to_owned(), |own| format!("it is {own}"));
-    (format!("attribute {attribute} {operator}{value}"), Some(instead))
+    own.map_or("it has no such attribute".to_owned(), |own| format!("it is {own}"))
 }
 
 fn on(lists: &BTreeSet<String>) -> String {

@@ -20,7 +20,7 @@ pub fn who(change: &Change, all: &[Who]) -> Markup {
                 h4 { "Who is meant" }
                 (effect(who))
                 (tree(&who.tree, is_edited(who)))
-                @if let Some(meaning) = &who.meaning { p.meaning dir="auto" { "= " (one_line(meaning)) } }
+                @if let Some(meaning) = &who.meaning { p.meaning dir="auto" { "that is: " (one_line(meaning)) } }
                 @if let Some(last) = &who.last_applied {
                     p.meaning { span.asks { "last applied: " bdi { (one_line(last)) } "; the service was edited" } }
                 }

@@ -106,7 +106,7 @@ pub enum DriftKind {
     Removed,
 }
 
-/// Something that is not ours.
+/// Something that is not managed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Added {
     /// Such as segments.

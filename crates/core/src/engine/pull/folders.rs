@@ -25,7 +25,7 @@ pub fn create(root: &Path) -> Result<Vec<PathBuf>, Failure> {
             }
             if !path.exists() {
                 std::fs::create_dir(&path).map_err(|error| {
-                    Failure::new(format!("{} cannot be made: {}", path.display(), files::describe(&error)))
+                    Failure::new(format!("{} cannot be created: {}", path.display(), files::describe(&error)))
                 })?;
                 made.push(path.clone());
             }

@@ -126,13 +126,13 @@ impl Workspace {
 
 /// Why something stays as it is, behind its address.
 fn because(why: &Left, is_one: bool) -> String {
-    let (is, was, has, it) = if is_one { ("is", "was", "has", "it") } else { ("are", "were", "have", "them") };
+    let (is, was, it) = if is_one { ("is", "was", "it") } else { ("are", "were", "them") };
     match why {
         Left::Gone => format!("{was} deleted or forgotten since, and {is} not created again"),
-        Left::Another => format!("{is} left alone: another one has that key by now"),
-        Left::Past => format!("{has} had {} time, and {is} left alone", if is_one { "its" } else { "their" }),
+        Left::Another => format!("{is} not changed: another resource now has that key"),
+        Left::Past => format!("{is} not changed: {} time has passed", if is_one { "its" } else { "their" }),
         Left::Names(segment) => {
-            format!("{is} left alone: what was there before named {segment}, which was deleted or forgotten since")
+            format!("{is} not changed: the earlier version named {segment}, which was deleted or forgotten since")
         }
         Left::NotOurs => format!("{was} not managed when that run deleted {it}, and {is} not created again"),
     }

@@ -28,7 +28,8 @@ pub struct Remembered {
 
 impl Workspace {
     /// The ledger of the application that was opened, once all that was lost on its way has taken effect or never will: looking
-    /// before that would prove nothing. A run that goes on meanwhile writes down what became of what it sent; it is waited for so
+    /// before that would prove nothing. A run that goes on meanwhile writes down what became of what it sent; it is waited for
+    /// so
     /// long, and then the ledger is as it is.
     pub async fn settled(&self, opened: &Opened, patience: Duration, session: &Session) -> Result<Remembered, Failure> {
         self.settled_from(&mut PrefetchedState::default(), opened, patience, session).await
@@ -108,13 +109,13 @@ impl Workspace {
         let Some((Sibling { name, shown, becomes, .. }, _)) = beside.iter().find(is_same) else { return Ok(()) };
         let target = &self.target;
         let message = format!(
-            "the ledger of `{target}` has no record, and {shown} is about the same application: from an empty ledger, \
-             everything would be created a second time"
+            "the ledger of `{target}` has no record, but {shown} is for the same application: with an empty ledger, everything \
+             would be created a second time"
         );
         let becomes = becomes.as_ref().map(|becomes| format!(", or {becomes}")).unwrap_or_default();
         let help = format!(
-            "if `{target}` is another name for `{name}`, give it that one back{becomes}; or, to begin anew without all that it \
-             knows, move {shown} elsewhere"
+            "if `{target}` was called `{name}`, rename it back{becomes}; or, to start with an empty ledger, move {shown} \
+             elsewhere"
         );
         Err(Failure::new(one_line(&message)).kind(FailureKind::Refused).help(one_line(&help)))
     }
@@ -150,7 +151,8 @@ impl Workspace {
         ledger.about(&opened.app, &self.home)
     }
 
-    /// Appends one record, if nobody else has appended since the ledger was read. A run that has not ended is over then. A ledger
+    /// Appends one record, if nobody else has appended since the ledger was read. A run that has not ended is over then. A
+    /// ledger
     /// that begins with it names its application first.
     pub async fn append(&self, opened: &Opened, ledger: &Ledger, record: Record) -> Result<(), Failure> {
         let first = turn::end_of(ledger).into_iter().chain(self.about(opened, ledger));

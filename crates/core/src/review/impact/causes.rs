@@ -30,7 +30,7 @@ pub struct MessageCause {
     /// What writes the value that changes, if the message's own declaration does not: `var.discount`, `overlays.eu`.
     pub origin: Option<String>,
     pub place: Option<DeclaredAt>,
-    /// What it changes: `no longer contains "has the tag unsubscribed"`. Empty for the message's own resource.
+    /// What it changes: `no longer contains "tag unsubscribed"`. Empty for the message's own resource.
     pub words: String,
     /// Whether it is a segment that the message excludes, and that has lost people.
     pub is_exclusion: bool,
@@ -234,7 +234,7 @@ impl<'p> Review<'p> {
         let who = self.who(segment);
         let marked = |mark: Mark, joins: bool| -> Vec<&str> {
             let own = who.iter().flat_map(|who| &who.tree).filter(|line| line.mark == mark);
-            own.map(|line| line.line.text.as_str()).filter(|text| text.ends_with("of") == joins).collect()
+            own.map(|line| line.line.text.as_str()).filter(|text| is_join(text) == joins).collect()
         };
         let lines = |mark: Mark| marked(mark, false);
         let (mut gone, mut come) = (lines(Mark::Goes), lines(Mark::Comes));
@@ -301,4 +301,9 @@ fn gives(given: &Field, own: &Field) -> bool {
 /// All texts of a message.
 fn texts(spec: Option<&Value>) -> String {
     spec.map(|spec| spec["push"].to_string()).unwrap_or_default()
+}
+
+/// Whether a line of a tree is about the lines beneath it.
+fn is_join(text: &str) -> bool {
+    ["all of", "any of", "none of", "not all of"].contains(&text)
 }

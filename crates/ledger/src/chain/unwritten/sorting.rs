@@ -1,5 +1,5 @@
 //! Results that were kept, held against what others have written since. Nobody writes that something is not there who has its
-//! id: what was made is made, whatever somebody said of it who could not know.
+//! id: what was made is made, whatever someone said of it who could not know.
 
 use std::collections::BTreeSet;
 
@@ -16,11 +16,11 @@ use crate::{Ledger, Unreadable};
 pub struct Sorted {
     /// Nobody has dealt with these since.
     pub fresh: Vec<Outcome>,
-    /// These were made, and somebody said since that they are not there: they are ours all the same.
+    /// These were created, and someone resolved them as absent since: they are managed all the same.
     pub made: Vec<(Outcome, Adopted)>,
     /// Of these there may be two. Those that the ledger knows by another id are not taken in.
     pub twice: Vec<Twice>,
-    /// Somebody else has dealt with these.
+    /// Another run has dealt with these.
     pub outdated: Vec<Outcome>,
 }
 
@@ -121,7 +121,8 @@ fn created(outcome: &Outcome) -> Option<&str> {
     }
 }
 
-/// Whether a record says of something that it has this id, under whichever address. Parts are told apart by more than their ids.
+/// Whether a record says of something that it has this id, under whichever address. Parts are told apart by more than their
+/// ids.
 fn gives(record: &Record, address: &Address, id: &str) -> bool {
     let is_it = |other: &Address, its: &str| {
         its == id && other.kind == address.kind && (other == address || other.part().or(address.part()).is_none())

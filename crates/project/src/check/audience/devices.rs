@@ -102,6 +102,6 @@ fn report(unmet: &Unmet, through: Option<Span>, devices: &At<DeviceTypes>) -> Fi
     };
     finding
         .related(devices.span, format!("`{needs}` is not among these"))
-        .note("the service accepts this and says nothing; the condition matches nobody")
+        .note("the service accepts this silently; the condition matches nobody")
         .help(format!("add `{needs}` to device_types, or take the condition out"))
 }

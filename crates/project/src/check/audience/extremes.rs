@@ -179,12 +179,12 @@ fn is_allowed(desired: &Desired, segment: &str) -> bool {
 
 fn excluded(selector: &At<Selector>, conflict: &Conflict) -> Finding {
     let help = match conflict.conditions.len() {
-        1 => "take it out, or say who is meant",
+        1 => "remove it, or write an audience that a device can meet",
         _ => "take out one of the conditions, or join them with `or`",
     };
     Finding::new(&codes::AU119, selector.span, conflict.to_string())
         .label("nobody gets it")
-        .note("the service accepts this and says nothing")
+        .note("the service accepts this silently")
         .help(help)
 }
 

@@ -14,7 +14,7 @@ use super::super::{Dissected, Subject};
 use super::{locales, zones};
 
 /// Why it matters, for all of them.
-pub(super) const SILENT: &str = "the service accepts this and says nothing; no device has the tag";
+pub(super) const SILENT: &str = "the service accepts this silently; no device has the tag";
 
 pub fn tags(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for audience in &one.parts.audiences {
@@ -132,7 +132,7 @@ fn range(tag: &At<String>) -> Finding {
 fn version_form(tag: &At<String>, table: &[Version]) -> Finding {
     let message =
         format!("version tags have the form 8.3.X; {} reaches no device", text::quoted(&text::short(tag, 40)));
-    let finding = Finding::new(&codes::AU101, tag.span, message).note("the service accepts this and says nothing");
+    let finding = Finding::new(&codes::AU101, tag.span, message).note("the service accepts this silently");
     if let Some(meant) = family(tag) {
         // Two numbers mean all patches of that version, and so do a small x and an asterisk.
         let all_patches = tag.split('.').nth(2).is_none_or(|patch| matches!(patch, "x" | "*"));

@@ -35,7 +35,8 @@ fn names(subject: &Subject, findings: &mut Findings) {
         // What is missing may stand in what could not be read.
         return;
     }
-    let resources: Vec<(&Address, &Declared)> = desired.resources.iter().collect();
+    let readable = desired.readable.iter().map(|(address, declared, _)| (address, declared));
+    let resources: Vec<(&Address, &Declared)> = desired.resources.iter().chain(readable).collect();
     let unknown = cores::each_of(resources, |(address, declared)| (address, unknown(desired, declared)));
     let unknown = unknown.into_iter().flat_map(|(address, all)| all.into_iter().map(move |unknown| (address, unknown)));
     let mut suggestions = Suggestions { desired, left: COMPARISON_LIMIT, keys: HashMap::new(), found: HashMap::new() };

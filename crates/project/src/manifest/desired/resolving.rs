@@ -14,6 +14,7 @@ use super::super::growth::weight;
 use super::super::layers::Stack;
 use super::super::variables::Filling;
 use super::super::{Lifecycle, Manifests, Provenance};
+use super::readable::Readable;
 use super::{Declared, Desired, fill_templates};
 
 /// How many problems are reported for a target; nobody reads more of them.
@@ -26,6 +27,8 @@ pub struct Typed {
     pub key: At<String>,
     pub spec: Option<Box<dyn Spec>>,
     pub lifecycle: Option<Lifecycle>,
+    /// What can be read of it, if it cannot be read as a whole.
+    pub readable: Option<Readable>,
     /// Keys that a layer takes away.
     pub taken: Vec<At<String>>,
     pub provenance: Vec<Provenance>,
@@ -53,6 +56,7 @@ impl<'m> Resolving<'m> {
             desired: Desired {
                 resources: BTreeMap::new(),
                 broken: BTreeSet::new(),
+                readable: Vec::new(),
                 allowed: BTreeMap::new(),
                 warned: BTreeMap::new(),
                 complete: manifests.complete,
@@ -91,6 +95,10 @@ impl<'m> Resolving<'m> {
                         .push((one.address, Declared { key: one.key, spec, lifecycle, provenance: one.provenance }));
                 }
                 _ => {
+                    if let Some(Readable { spec, lifecycle, uncertain }) = one.readable {
+                        let declared = Declared { key: one.key, spec, lifecycle, provenance: one.provenance };
+                        desired.readable.push((one.address.clone(), declared, uncertain));
+                    }
                     desired.broken.insert(one.address);
                 }
             }
@@ -118,6 +126,7 @@ impl<'m> Resolving<'m> {
             findings = Findings::default();
             findings.push(outgrown());
             desired.complete = false;
+            desired.readable.clear();
             desired.broken.extend(std::mem::take(&mut desired.resources).into_keys());
         }
         let mut findings = findings.into_vec();
