@@ -92,6 +92,10 @@ impl Forget {
             spec.is_some_and(|spec| has_gone_out(address, spec, now) && is_to_come(address, spec, now))
         };
         let half_out: Vec<String> = found.iter().filter(has_rest).map(ToString::to_string).collect();
+        // No list shows which segments it names, and the ledger no longer knows.
+        let named = found.iter().filter(pending).filter_map(|address| open.ledger.owned.get(address));
+        let named: BTreeSet<String> =
+            named.flat_map(|owned| owned.refs.keys()).map(|key| format!("segments/{key}")).collect();
         open.append(context, Record::Forget(found.clone()))?;
         for address in &found {
             context.out.print(&format!("Forgot {address}"));
@@ -101,6 +105,12 @@ impl Forget {
             let them = if there == 1 { "it" } else { "them" };
             context.out.print(&format!(
                 "{target} still has {them}. A later plan creates again what the manifests declare, unless you adopt {them}."
+            ));
+        }
+        if !named.is_empty() {
+            let named = text::all_of(&Vec::from_iter(named));
+            context.out.print(&format!(
+                "Do not edit or remove {named} before it is sent: pushplan no longer knows that it needs {named}."
             ));
         }
         if over > 0 {

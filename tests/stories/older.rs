@@ -167,7 +167,7 @@ pipelines:
     project.write(&format!("{FIRST}{SALE}{pipeline}"));
     commit(&project, "remind");
     project.good(&["apply", "--yes"]);
-    project.write(&format!("{FIRST}{SALE}"));
+    project.write(&format!("{FIRST}{SALE}").replace("The first one", "Corrected"));
     commit(&project, "do not remind");
     // The commit is applied but for the deletion, which a person does in the dashboard.
     project.good(&["apply", "--yes", "--except", "pipelines/remind"]);

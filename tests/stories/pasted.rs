@@ -145,7 +145,7 @@ fn every_command_that_is_named_has_the_project_and_the_target() {
     assert_eq!(ran.code, 64, "{ran}");
     above.run(&["apply", "--yes"]);
     let ran = above.run(&["forget", "segments/nothing-of-this-name"]);
-    says(&ran.stderr, &["`pushplan history --project 'q em3' --target e-f` names them"]);
+    says(&ran.stderr, &["`pushplan list --project 'q em3' --target e-f` shows them"]);
     above.outer.folder.write(&format!("{FOLDER}/messages.yaml"), "segments:\n  a: {criteria: {}}\n");
     let ran = above.run(&["plan"]);
     says(&ran.stderr, &["`pushplan validate 'q em3' --target e-f` shows them"]);

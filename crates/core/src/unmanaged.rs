@@ -118,13 +118,6 @@ pub fn users(
             add(ids.collect(), &RemoteThing::from(address.clone()));
         }
     }
-    for old in &ledger.forgotten {
-        let api = kinds::api(&old.address);
-        if !is_over(api, &old.spec) {
-            let ids = old.refs.values().map(String::as_str).chain(named_ids(api.audiences(), &old.spec));
-            add(ids.collect(), &RemoteThing::from(old.address.clone()));
-        }
-    }
     for (address, unit) in declared {
         add(named_ids(kinds::api(address).audiences(), &unit.spec), &RemoteThing::from(address.clone()));
     }

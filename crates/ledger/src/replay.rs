@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use pushplan_model::address::Address;
 use pushplan_model::kinds::{self, Resource, Segment, remote};
 use pushplan_model::node::Shared;
@@ -87,14 +87,12 @@ impl Ledger {
                 all.into_iter().for_each(|adopted| self.adopt(adopted, at));
             }
             Record::Forget(addresses) => {
-                let mut gone: Vec<(Address, Owned)> = Vec::new();
                 for address in &addresses {
-                    gone.extend(self.owned.remove(address).map(|owned| (address.clone(), owned)));
+                    self.owned.remove(address);
                     self.open.remove(address);
                 }
                 // Who lets go by hand means older versions too. A run lets go of one thing, and deletes them as ever.
                 if self.run.is_none() {
-                    self.keep_refs(gone, at);
                     self.retired.retain(|old| !addresses.contains(&old.address));
                 }
             }
@@ -209,17 +207,6 @@ impl Ledger {
 
     /// One thing has one owner: another address that had what is adopted would delete what this one keeps. Parts are told apart
     /// by more than their ids.
-    /// Remembers which segments are named by messages that were let go and are still to be sent.
-    fn keep_refs(&mut self, gone: Vec<(Address, Owned)>, at: Timestamp) {
-        let is_over = |address: &Address, spec: &Shared| {
-            let runs = kinds::api(address).runs(spec);
-            runs.is_none_or(|runs| runs.is_over(at, SignedDuration::ZERO))
-        };
-        self.forgotten.retain(|old| !is_over(&old.address, &old.spec));
-        let gone = gone.into_iter().filter(|(address, owned)| !owned.past && !is_over(address, &owned.spec));
-        self.forgotten.extend(gone.map(|(address, Owned { id, spec, refs, .. })| Retired { address, id, spec, refs }));
-    }
-
     fn disown(&mut self, adopted: &[Adopted]) {
         let whole = adopted.iter().filter(|one| one.address.part().is_none() && !one.pruned);
         let whole: BTreeMap<(&str, &str), &Address> =
@@ -242,7 +229,6 @@ impl Ledger {
         let push_ids = self.told(&address, &id, &push_ids);
         self.open.remove(&address);
         self.retired.retain(|old| old.address != address || old.id != id);
-        self.forgotten.retain(|old| old.address.kind != address.kind || old.id != id);
         let before = self.owned.remove(&address);
         // Without a stamp, a thing is taken to be as it was made: not so if it was updated since.
         let is_updated = |owned: &Owned| owned.id == id && (owned.stamp.as_deref() == Some("") || owned.spec != spec);

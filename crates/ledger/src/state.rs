@@ -26,10 +26,6 @@ pub struct Ledger {
     pub retired: Vec<Retired>,
     /// Intents whose outcome is not known.
     pub open: BTreeMap<Address, Unconfirmed>,
-    /// Messages that a person let go while they were still to be sent. Where no list shows them, only this says which segments they
-    /// name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub forgotten: Vec<Retired>,
     /// Until when something that was lost on the way may still take effect.
     pub unsettled: Option<Timestamp>,
     /// What the run that began last has taken up to delete it, by its address with its id. It is nobody's in git and never

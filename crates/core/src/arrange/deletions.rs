@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pushplan_ledger::Verb;
 use pushplan_model::address::Address;
 use pushplan_model::kinds::remote::{named_ids, segments};
-use pushplan_model::kinds::{self, Read, Resource, Segment};
+use pushplan_model::kinds::{self, Resource, Segment};
 use serde_json::Value;
 
 use super::order::Draft;
@@ -99,14 +99,6 @@ impl Arranging<'_> {
             let said = std::iter::once(&owned.spec).chain(&one.change.desired);
             ids.extend(said.flat_map(|spec| named_ids(api.audiences(), spec)));
             add(ids, &User { who, id: Some(owned.id.clone()), is_old: false });
-        }
-        let Situation { ledger, level, .. } = self.situation;
-        for old in &ledger.forgotten {
-            let api = kinds::api(&old.address);
-            if api.lifecycle(*level).read == Read::LedgerOnly && !self.situation.is_over(api, &old.spec) {
-                let ids = old.refs.values().map(String::as_str).chain(named_ids(api.audiences(), &old.spec));
-                add(ids.collect(), &User { who: old.address.clone().into(), id: None, is_old: false });
-            }
         }
         for old in &self.old {
             let user = User { who: old.address.clone().into(), id: Some(old.id.clone()), is_old: true };

@@ -123,7 +123,9 @@ impl<'l> Fetch<'l> {
         for address in self.missing.clone() {
             // Whether an earlier run deleted it is not known: its own answer alone does not say so.
             let is_unknown = self.looks_twice() && ledger.open.contains_key(&address);
-            match self.get(&address, level).filter(|_| !is_unknown && !contradicted.contains(&address)) {
+            // Nor is it known whether another one took its place in a gap of the ledger: a list shows that one, if it is whole.
+            let needs_list = is_unknown || self.has_gap() || contradicted.contains(&address);
+            match self.get(&address, level).filter(|_| !needs_list) {
                 Some(request) if now >= visible(&address) => {
                     self.missing.remove(&address);
                     self.ask(For::Absence(address), request, asks);

@@ -161,7 +161,7 @@ impl Inner {
         let was = was.map(place::shown);
         let seen = was.as_ref().map_or_else(String::new, |was| format!(", which was in {was}"));
         let message = format!(
-            "the ledger of `{target}` is to be in {place}, which has another ledger than the one that was seen before{seen}: from \
+            "the ledger of `{target}` is configured to be in {place}, which has another ledger than the one that was seen before{seen}: from \
              another ledger, everything would be created a second time"
         );
         let write = was.map(|was| format!("write `ledger = \"{was}\"` into [targets.{target}] of pushplan.toml; or, "));
@@ -176,7 +176,7 @@ impl Inner {
     pub(super) fn is_another_on_origin(&self, origin: &str) -> Unreadable {
         let (target, place) = (&self.target, self.store.shown());
         let message = format!(
-            "the ledger of `{target}` is to be in {place}, and {origin} has another ledger of it: from another ledger, everything would \
+            "the ledger of `{target}` is configured to be in {place}, and {origin} has another ledger of it: from another ledger, everything would \
              be created a second time"
         );
         let help = format!(

@@ -97,7 +97,8 @@ impl Whereabouts {
             _ if self.is_noted.swap(true, Ordering::Relaxed) => return,
             _ => &self.place,
         };
-        if self.lineage().is_none() {
+        // Records that were read are of the known ledger. One that was just written may begin another.
+        if self.lineage().as_ref() != Some(&newest.seal.lineage) {
             self.accept(&newest.seal);
         }
         if self.only_looks || self.noted().as_ref() == Some(place) {
