@@ -353,7 +353,7 @@ fn no_other_file_of_a_work_tree_has_settings() {
     fs::set_permissions(&filter, fs::Permissions::from_mode(0o755)).expect("a mode");
     let filter = format!("[filter \"x\"]\nclean = {INSIDE}/filter.sh\nprocess = {INSIDE}/filter.sh\nrequired = true\n");
     fs::write(&own, format!("{before}{filter}")).expect("settings");
-    clone.write("README", "What comes with the project, edited.\n");
+    clone.write("README", "What comes with the PROJECT.\n");
     let _ = Command::new("git").current_dir(&clone.project).arg("status").output().expect("git");
     assert!(clone.left().is_some(), "git runs the filter");
     clone.tries("a filter with a relative name", "filter");
