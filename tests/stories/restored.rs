@@ -375,6 +375,25 @@ fn what_the_ledger_knows_and_was_sent_in_a_gap_is_never_created_again() {
     assert_eq!(story.service.writes(), Vec::<String>::new());
 }
 
+/// What is not in the ledger may have been created in the gap, and a push from the gap may need it.
+#[test]
+fn nothing_is_pruned_while_a_gap_is_open() {
+    let story = Story::new("file:");
+    let first = story.machine(FIRST);
+    story.ends(&first, &["apply", "--yes"], 0);
+    let second = story.copied(&first, FIRST);
+    let settings = second.folder.read("pushplan.toml");
+    second.folder.write("pushplan.toml", format!("{settings}prune = {{segments = true}}\n"));
+    first.write(LATER);
+    story.ends(&first, &["apply", "--yes"], 0);
+    story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
+    story.service.forget();
+    story.ends(&second, &["apply", "--yes"], 0);
+    assert_eq!(story.service.writes(), Vec::<String>::new());
+    story.ends(&second, &["ledger", "restore", "--close-gap"], 0);
+    says(&story.ends(&second, &["plan"], 0).stdout, &["- segments/b"]);
+}
+
 /// The ledger does not know what was created in the gap, and no list says which segments it names.
 #[test]
 fn no_segment_is_deleted_that_one_from_the_gap_names() {

@@ -22,9 +22,11 @@ pub fn contents(kinds: &BTreeSet<&'static str>, level: Level) -> BTreeSet<&'stat
 
 /// Adds the deletion of everything of these kinds that nobody declares, but for what is ignored. What has begun to message
 /// people stays, and so does what has a name that is declared, or may be what an earlier run made: while it is not known whether
-/// something of a kind was created, nothing of that kind is deleted here. A person may have edited it beyond recognition.
+/// something of a kind was created, nothing of that kind is deleted here. A person may have edited it beyond recognition. Nor is
+/// anything deleted while a gap of the ledger is open: it may have been created in the gap, or be named by what was.
 pub fn prune(compared: &mut Vec<Compared>, situation: &Situation, kinds: &BTreeSet<&'static str>, ignore: &[String]) {
-    if !situation.deletes || kinds.is_empty() {
+    let is_gap_open = situation.heed_gap && situation.ledger.gap.as_ref().is_some_and(|gap| !gap.is_closed);
+    if !situation.deletes || kinds.is_empty() || is_gap_open {
         return;
     }
     let names = Names::new(situation.ledger);
