@@ -123,10 +123,10 @@ async fn everything_is_fetched_from_page_to_page_and_nothing_is_changed() {
 }
 
 #[tokio::test]
-async fn a_listing_that_goes_in_a_circle_or_leads_away_is_no_listing() {
+async fn a_listing_that_forms_a_loop_or_leads_away_is_no_listing() {
     let world = with_segments("[[fault]]\nkind = \"loop\"\nmethod = \"GET\"", 5).await;
     let failure = fetched(&world.reading).await.unwrap_err();
-    assert!(failure.message.contains("in a circle"), "{}", failure.message);
+    assert!(failure.message.contains("form a loop"), "{}", failure.message);
 
     let foreign = Server::new(vec![answer("200 OK", "", "{}")]).await;
     let next = format!("{{\"segments\": [], \"next_page\": \"http://{}/api/segments\"}}", foreign.address);

@@ -169,23 +169,23 @@ impl Inner {
 
     /// A ledger that was moved left its records where it was, with a last one that names the new place.
     async fn same_on_origin(&self, whereabouts: &Whereabouts, here: &Seal) -> Result<(), Unreadable> {
-        if !whereabouts.asks_origin.swap(false, Ordering::Relaxed) {
+        if !whereabouts.asks_origin.load(Ordering::Relaxed) {
             return Ok(());
         }
         #[cfg(feature = "git")]
         {
             let origin = GitStore::new(&whereabouts.root, None, &whereabouts.target).within(ASKED_WITHIN);
-            if origin.shown() == self.store.shown() || !origin.has_records().await {
-                return Ok(());
-            }
-            let newest = origin.read_as_is(Start::Newest).await.ok().and_then(|mut stored| stored.pop());
-            let lineage = newest.and_then(|newest| codec::lineage(&newest.bytes));
-            if lineage.is_none_or(|lineage| lineage != here.lineage) {
-                return Err(self.is_another_on_origin(&origin.shown()));
+            if origin.shown() != self.store.shown() && origin.has_records().await {
+                let newest = origin.read_as_is(Start::Newest).await.ok().and_then(|mut stored| stored.pop());
+                let lineage = newest.and_then(|newest| codec::lineage(&newest.bytes));
+                if lineage.is_none_or(|lineage| lineage != here.lineage) {
+                    return Err(self.is_another_on_origin(&origin.shown()));
+                }
             }
         }
         #[cfg(not(feature = "git"))]
         let _ = here;
+        whereabouts.asks_origin.store(false, Ordering::Relaxed);
         Ok(())
     }
 
