@@ -100,7 +100,7 @@ fn who_was_meant_is_told_with_the_segment_and_the_devices() {
     push["audience"] = json!({ "segment": "vips" });
     let all = occasions(&ledger);
     assert_eq!(all.len(), 1, "a segment sends nothing");
-    assert!(all[0].who.contains("vips") && all[0].who.contains("the tag vip"), "{}", all[0].who);
+    assert!(all[0].who.contains("vips") && all[0].who.contains("tag vip"), "{}", all[0].who);
     assert_eq!(all[0].devices, "ios");
 }
 

@@ -160,9 +160,9 @@ mod tests {
         let later = Plan { made: "2031-01-01T00:00:00Z".parse().unwrap(), ..plan() };
         assert_eq!(saved.moved(&later), ["it expired at 2030-01-04T00:00:00Z"]);
         let applied = Plan { ledger: Position { seq: 9, ..saved.ledger.clone() }, ..plan() };
-        assert_eq!(saved.moved(&applied), ["something has been applied since: the ledger is 2 records further"]);
+        assert_eq!(saved.moved(&applied), ["another apply ran since: the ledger has 2 more records"]);
         let first = Plan { ledger: Position { lineage: String::new(), seq: 0 }, ..plan() };
-        assert_eq!(first.moved(&plan()), ["something has been applied since: the ledger is 7 records further"]);
+        assert_eq!(first.moved(&plan()), ["another apply ran since: the ledger has 7 more records"]);
         let edited = Plan { manifests: Digest::of(b"b"), ..plan() };
         assert_eq!(saved.moved(&edited), ["the manifests changed"]);
         assert!(matches!(Plan::load("{}"), Err(NoPlan::NotAPlan(_))));

@@ -345,8 +345,10 @@ mod tests {
     #[test]
     fn collisions_of_a_plan_are_found_also_with_what_stays() {
         let all = json!("all");
-        let of =
-            |key: &'static str, action, time: &str| change(("scheduled_pushes", key), action, None, push(time, &all));
+        let of = |key: &'static str, action, time: &str| {
+            let live = (action == Action::Keep).then(|| push(time, &all));
+            change(("scheduled_pushes", key), action, live, push(time, &all))
+        };
         let plan = plan(vec![
             of("kept", Action::Keep, "2026-11-27T1200"),
             of("new", Action::Create, "2026-11-27T1300"),

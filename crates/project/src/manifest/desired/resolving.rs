@@ -126,8 +126,11 @@ impl<'m> Resolving<'m> {
             findings = Findings::default();
             findings.push(outgrown());
             desired.complete = false;
-            desired.readable.clear();
             desired.broken.extend(std::mem::take(&mut desired.resources).into_keys());
+        }
+        // What is missing may be in the files that could not be read.
+        if !desired.complete {
+            desired.readable.clear();
         }
         let mut findings = findings.into_vec();
         findings.iter_mut().for_each(|finding| at_the_null(finding, &taken));
