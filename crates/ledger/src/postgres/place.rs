@@ -189,9 +189,8 @@ impl ConnectionSettings {
         Ok(Self { mode, roots: roots.or(self.roots), ..self })
     }
 
-    /// What is less than a server on another machine is asked for usually, where `PGSSLMODE` does not say how much that is.
-    /// Whoever
-    /// can change the place could otherwise listen, or answer for the server with an authority of their own.
+    /// Returns the setting that asks for less TLS than usual for a server on another machine, if `PGSSLMODE` is not set. Someone who can
+    /// change the place could otherwise listen, or answer for the server with an authority of their own.
     fn weaker(&self, host: &Host, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
         let is_here = !matches!(host, Host::Name(name) if !is_loopback(name));
         if is_here || variable("PGSSLMODE").is_some() {
