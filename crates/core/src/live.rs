@@ -92,6 +92,8 @@ pub struct Live {
     /// The creations in an unknown state that are proven to have come to nothing: two complete lists, a settle time apart, do
     /// not show them, and they were not sent either.
     pub disproved: BTreeSet<Address>,
+    /// The deletions without an answer of things that are in no list and were not sent: the service's reports of pushes show it.
+    pub unsent: BTreeSet<Address>,
     /// The kinds that nothing here is of and whose lists could not be had, or not all of them, and why.
     pub unlisted: BTreeMap<&'static str, String>,
     /// What is ours or is declared, by its address.
@@ -404,6 +406,7 @@ impl<'l> Fetch<'l> {
                 self.ask_for_sends(2, now, asks);
                 if self.open.is_empty() {
                     self.end_search();
+                    self.end_reports();
                     self.stage = Stage::Done;
                 }
             }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pushplan_testing::wire::{Asked, Between, forward, say};
 use pushplan_testing::{Project, Ran, Service};
+use serde_json::json;
 
 // One of each kind that messages people.
 const PUSH: &str = "\
@@ -99,6 +100,23 @@ impl Site {
     pub fn matches(&self) {
         let ran = self.run(&["plan", "--detailed-exitcode"]);
         assert_eq!(ran.code, 0, "{ran}");
+    }
+
+    /// A person deletes the only scheduled push, or moves it to two minutes after the start of 2035-01-20T09:00Z, and it is sent.
+    pub fn take_schedule(&self, is_deleted: bool) {
+        let mut push = self.service.get("/api/schedules")["schedules"][0].clone();
+        let url = push["url"].as_str().expect("a URL").to_owned();
+        let path = &url[url.find("/api/").expect("a path")..];
+        if is_deleted {
+            self.service.delete(path);
+            return;
+        }
+        push["schedule"] = json!({"scheduled_time": "2035-01-20T09:02:00"});
+        for key in ["url", "push_ids"] {
+            push.as_object_mut().expect("an object").remove(key);
+        }
+        self.service.put(path, &push);
+        self.service.post("/local/clock", &json!({"by": "5m"}));
     }
 
     /// The requests that came to the proxy since the last time.

@@ -134,15 +134,7 @@ fn a_lost_push_that_was_sent_early_is_not_created_again() {
         });
         site.service.put("/local/devices/phone", &json!({"device_type": "ios", "opt_in": true, "tags": ["vip"]}));
         site.apply(6);
-        let list = site.service.get("/api/schedules");
-        let mut push = list["schedules"][0].clone();
-        let url = push["url"].as_str().expect("a URL").to_owned();
-        push["schedule"] = json!({"scheduled_time": "2035-01-20T09:02:00"});
-        for key in ["url", "push_ids"] {
-            push.as_object_mut().expect("an object").remove(key);
-        }
-        site.service.put(&url[url.find("/api/").expect("a path")..], &push);
-        site.service.post("/local/clock", &json!({"by": "5m"}));
+        site.take_schedule(false);
         let sent = || site.service.get("/local/sent")["sent"].as_array().map_or(0, Vec::len);
         assert_eq!((held(&site, SCHEDULES), sent()), (0, 1));
         let ran = site.apply(7);
@@ -179,5 +171,42 @@ fn what_may_have_been_deleted_is_gone_only_if_two_lists_and_its_own_answer_say_s
         site.apply(0);
         assert_eq!(held(&site, EXPERIMENTS), 1, "{number}: the old one is still there");
         site.matches();
+    });
+}
+
+/// The deletion of a push never arrives, and meanwhile a person sends the push, or deletes it. No list shows which.
+#[test]
+fn a_push_that_was_sent_before_its_deletion_is_not_sent_again_under_another_key() {
+    side_by_side(0..4, |case| {
+        let (is_deleted, is_wrong) = (case == 3, case);
+        let (deletions, reports) = (Nth::default(), Nth::default());
+        let clock = ["--clock", "2035-01-20T09:00Z"];
+        let site = Site::with(PUSH, "extended", &clock, move |asked, _| match asked.method.as_str() {
+            "DELETE" if deletions.is_below(4) => Some(None),
+            "GET" if path(asked) == "/api/reports/responses/list" && reports.is(is_wrong) => match is_wrong {
+                2 => None,
+                _ => instead("200 OK", "{\"pushes\": []}"),
+            },
+            _ => None,
+        });
+        site.service.put("/local/devices/phone", &json!({"device_type": "ios", "opt_in": true, "tags": ["vip"]}));
+        site.apply(0);
+        site.project.edit("  sale:", "  announcement:");
+        site.apply(6);
+        assert_eq!(held(&site, SCHEDULES), 1, "the new one waits for the deletion");
+        let sent = || site.service.get("/local/sent")["sent"].as_array().map_or(0, Vec::len);
+        site.take_schedule(is_deleted);
+        assert_eq!((held(&site, SCHEDULES), sent()), (0, usize::from(!is_deleted)));
+        if is_deleted {
+            site.apply(0);
+            assert_eq!(held(&site, SCHEDULES), 1);
+            return site.matches();
+        }
+        let ran = site.apply(7);
+        says(
+            &ran.stderr,
+            &["scheduled_pushes/sale: the answer to its deletion on", "resolve scheduled_pushes/sale --absent"],
+        );
+        assert_eq!((held(&site, SCHEDULES), sent()), (0, 1), "{ran}");
     });
 }

@@ -152,22 +152,29 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// When something declared is or was due that an earlier run was about to delete before, if nothing shows whether it did,
-    /// and
-    /// nothing will: its time has come, or it cannot be read and is not to be deleted any more. If it were taken for sent or
-    /// for
-    /// kept, a later time, declared by now or by newer files than these, would silently never come.
+    /// When something is or was due that an earlier run was about to delete, if nothing shows whether it did, and nothing will: its
+    /// time has come, it cannot be read and is not to be deleted any more, or a person may have sent it before. If it were taken for
+    /// sent or for kept, a later time, declared by now or by newer files than these, would silently never come. If it were taken for
+    /// deleted, what is declared in its place would be sent as well.
     fn may_be_unsent(&self, intent: &Intent, owned: Option<&Owned>, seen: &LiveState) -> Option<Timestamp> {
         let is_ours = |old: &&Owned| intent.verb == Verb::Delete && intent.id.as_ref() == Some(&old.id) && !old.past;
         let old = owned.filter(is_ours)?;
-        let unit = self.situation.units.get(self.address)?;
+        let unit = self.situation.units.get(self.address);
+        let has_begun = self.has_begun(old, seen);
         let is_unknown = match seen {
             LiveState::There(_) => false,
-            LiveState::Absent => self.has_begun(old, seen),
-            LiveState::Untold => self.has_begun(old, seen) || unit.spec == old.spec,
+            LiveState::Absent if has_begun => unit.is_some(),
+            LiveState::Absent => self.may_be_sent_early(),
+            LiveState::Untold => unit.is_some_and(|unit| has_begun || unit.spec == old.spec),
         };
         // The clock of that run may have been fast, so that its time says nothing.
         is_unknown.then(|| self.api.runs(&old.spec)?.first)?
+    }
+
+    /// Whether a person may have sent it before an earlier run deleted it: no list shows either, and the reports of pushes prove
+    /// nothing.
+    fn may_be_sent_early(&self) -> bool {
+        self.api.leaves_list_when_sent() && !self.situation.live.unsent.contains(self.address)
     }
 
     /// Treats an object of the same name as managed. Only the simulation does this, to see that it is noticed.

@@ -117,7 +117,7 @@ fn lookalikes(compared: &[Compared], situation: &Situation) -> Vec<(usize, Addre
             continue;
         }
         let is_said = |is: fn(&Reason) -> bool| one.change.reasons.iter().any(is);
-        let in_doubt = is_said(|reason| matches!(reason, Reason::InDoubt { .. }));
+        let in_doubt = is_said(|reason| matches!(reason, Reason::InDoubt { .. } | Reason::DeletedOrSent { .. }));
         let stays = in_doubt || is_said(|reason| matches!(reason, Reason::InDashboard { .. }));
         if address.part().is_some() {
             continue;

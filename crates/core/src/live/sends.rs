@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use pushplan_ledger::{CLOCKS_APART, Intent};
+use pushplan_ledger::{CLOCKS_APART, Intent, Owned, Verb};
+use pushplan_model::address::Address;
 use pushplan_model::exchange::{Meaning, Request, part};
 use pushplan_model::kinds;
 use serde_json::Value;
 
-use super::{Ask, Fetch, For};
+use super::{Ask, Fetch, For, LiveState, Look};
 use crate::outcome::PushReport;
 
 /// What the report of pushes says.
@@ -28,8 +29,9 @@ pub(super) struct Sends {
 impl Fetch<'_> {
     /// Asks for the report if it was asked for less often, and something depends on it.
     pub(super) fn ask_for_sends(&mut self, times: u8, now: Timestamp, asks: &mut Vec<Ask>) {
-        let since = self.creations().filter(|intent| self.sought.contains(&intent.address) && self.vanishes(intent));
-        let since = since.filter_map(|intent| Some(self.look.ledger.open.get(&intent.address)?.at)).min();
+        let sought = self.creations().filter(|intent| self.sought.contains(&intent.address) && vanishes(&intent.address));
+        let sought = sought.map(|intent| &intent.address).chain(self.vanished());
+        let since = sought.filter_map(|address| Some(self.look.ledger.open.get(address)?.at)).min();
         let Some(since) = since.filter(|_| self.sends.asked < times && self.look.proof.reported_sends) else { return };
         self.sends.asked = times;
         let time = |at: Timestamp| part(&TimeZone::UTC.to_datetime(at).strftime("%Y-%m-%d %H:%M").to_string());
@@ -57,16 +59,43 @@ impl Fetch<'_> {
 
     /// Whether a creation that no list shows may have been sent.
     pub(super) fn may_be_sent(&self, intent: &Intent) -> bool {
-        if !self.vanishes(intent) || !self.look.proof.reported_sends {
-            return false;
-        }
-        let owned = self.look.ledger.owned.values().flat_map(|owned| owned.push_ids.iter().chain([&owned.id]));
-        let listed = self.live.listed().flat_map(|(_, found)| found.push_ids.iter().chain([&found.id]));
-        let known: BTreeSet<&str> = owned.chain(listed).chain(&intent.seen).map(String::as_str).collect();
-        self.sends.is_incomplete || self.sends.pushes.iter().any(|push| push.is_unknown(&known))
+        vanishes(&intent.address) && self.reports_unknown(None, &intent.seen)
     }
 
-    fn vanishes(&self, intent: &Intent) -> bool {
-        kinds::api(&intent.address).leaves_list_when_sent()
+    /// The addresses of deletions without an answer after which the thing is in no list. A person may have sent it before the deletion
+    /// took effect.
+    fn vanished(&self) -> impl Iterator<Item = &Address> {
+        let Look { ledger, recovers, .. } = &self.look;
+        let deletions = ledger.open.values().map(|open| &open.intent).filter(|intent| intent.verb == Verb::Delete);
+        deletions.map(|intent| &intent.address).filter(|address| {
+            let is_there = matches!(self.live.units.get(address), Some(LiveState::There(_)));
+            *recovers && vanishes(address) && ledger.owned.contains_key(address) && !is_there
+        })
     }
+
+    /// All reports are read: says which deletions without an answer were of something that was not sent.
+    pub(super) fn end_reports(&mut self) {
+        let is_unsent = |address: &&Address| {
+            let owned = self.look.ledger.owned.get(address);
+            owned.is_some_and(|owned| !self.reports_unknown(Some(owned), &BTreeSet::new()))
+        };
+        self.live.unsent = self.vanished().filter(is_unsent).cloned().collect();
+    }
+
+    /// Whether the service may have sent a push that neither another managed thing nor something that is listed or was seen accounts
+    /// for.
+    fn reports_unknown(&self, own: Option<&Owned>, seen: &BTreeSet<String>) -> bool {
+        if !self.look.proof.reported_sends {
+            return false;
+        }
+        let others = self.look.ledger.owned.values().filter(|owned| own.is_none_or(|own| own.id != owned.id));
+        let owned = others.flat_map(|owned| owned.push_ids.iter().chain([&owned.id]));
+        let listed = self.live.listed().flat_map(|(_, found)| found.push_ids.iter().chain([&found.id]));
+        let known: BTreeSet<&str> = owned.chain(listed).chain(seen).map(String::as_str).collect();
+        self.sends.is_incomplete || self.sends.pushes.iter().any(|push| push.is_unknown(&known))
+    }
+}
+
+fn vanishes(address: &Address) -> bool {
+    kinds::api(address).leaves_list_when_sent()
 }
