@@ -130,24 +130,16 @@ impl Arranging<'_> {
         ids.chain(named_ids(audiences, desired)).collect()
     }
 
-    /// The segments that something may point at which may have been created in a gap of the ledger. Where no list shows what it
-    /// says, it may point at any that was there then.
+    /// The segments that something may point at which may have been created in a gap of the ledger: any that was there then. A list
+    /// that lacks it may be wrong, and what was created may say something else than what is declared by now.
     fn named_in_gap<'c>(&'c self, one: &'c Compared) -> BTreeSet<&'c str> {
         let Situation { ledger, live, .. } = self.situation;
-        let audiences = kinds::api(&one.change.address).audiences();
-        if !audiences.is_empty() && !live.whole.contains(&*one.change.address.kind) {
-            let listed = live.listed.get(Segment::KEY).into_iter().flatten().map(|(id, _)| id.as_str());
-            return ledger
-                .ids()
-                .into_iter()
-                .filter(|(kind, _)| *kind == Segment::KEY)
-                .map(|(_, id)| id)
-                .chain(listed)
-                .collect();
+        if kinds::api(&one.change.address).audiences().is_empty() {
+            return BTreeSet::new();
         }
-        let Some(desired) = &one.change.desired else { return BTreeSet::new() };
-        let named = segments(audiences, desired).into_iter().map(segment);
-        named.filter_map(|address| Some(ledger.owned.get(&address)?.id.as_str())).collect()
+        let managed = ledger.ids().into_iter().filter(|(kind, _)| *kind == Segment::KEY).map(|(_, id)| id);
+        let listed = live.listed.get(Segment::KEY).into_iter().flatten().map(|(id, _)| id.as_str());
+        managed.chain(listed).collect()
     }
 
     /// The step after which something of ours no longer points at an id. What is deleted to be made anew is not re-pointed
