@@ -231,9 +231,12 @@ fn numbers(told: &ShownRun, plan: &Plan) -> Words {
         .filter(|(fate, ..)| *fate != "done")
         .map(|(fate, ..)| (told.count(fate), fate.replace('_', " ").replace("unknown", "not known")));
     parts.extend(others.filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")));
-    let by_hand = plan.count(Action::ByHand);
+    let (by_hand, all) = (plan.manual(), plan.count(Action::ByHand));
     if by_hand > 0 {
         parts.push(format!("{} left", crate::text::count(by_hand, "manual step")));
+    }
+    if all > by_hand {
+        parts.push(format!("{} held", all - by_hand));
     }
     let mut text = parts.join(", ");
     if let Some(first) = text.get_mut(..1) {
@@ -430,7 +433,7 @@ impl ReportDocument {
                 unknown: told.count("unknown"),
                 skipped: told.count("skipped"),
                 not_started: told.count("not_started"),
-                by_hand: plan.count(Action::ByHand),
+                by_hand: plan.manual(),
             },
             steps: told.steps.iter().map(|step| StepLine::new(step)).collect(),
             next: next(report, plan, again),

@@ -55,5 +55,6 @@ mod test_sends;
 mod times;
 mod told;
 mod triggered;
+mod unaltered;
 mod unmanaged;
 mod unread;

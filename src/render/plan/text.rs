@@ -374,6 +374,7 @@ pub(super) fn next(line: Words, view: &PlanView, ahead: &NextSteps) -> Words {
         (true, 0, _) => line.copy(&ahead.apply()),
         (true, ..) => line.and("decide what waits, above, then ").copy(&ahead.apply()),
         (false, 1.., _) => line.and("decide what waits, above"),
+        (false, 0, []) if plan.manual() == 0 => line.and("nothing, until what is held above is no longer used"),
         (false, 0, []) => line.and("the manual steps above"),
         (false, 0, changes) => {
             let done: String = changes.iter().take(NAMED).map(|change| format!(" --done {}", change.address)).collect();
@@ -395,9 +396,16 @@ pub(in crate::render) fn changing(view: &PlanView) -> Vec<String> {
         Action::ByHand => Some("by hand".to_owned()),
         action => Some(format!("to {}", action.word())),
     };
-    let number = |action: Action| Some((view.count(action), told(action)?));
-    let numbers = Action::ALL.into_iter().filter_map(number).filter(|(number, _)| *number > 0);
-    numbers.map(|(number, words)| format!("{number} {words}")).collect()
+    // What is refused as too late waits for a decision, and a deletion that waits for other changes for a later apply.
+    let changes = || view.plan.changes.iter();
+    let late = |action: Action| changes().filter(|change| change.shown() == action && change.is_too_late()).count();
+    let held = changes().filter(|change| change.shown() == Action::ByHand && !change.is_manual()).count();
+    let number = |action: Action| {
+        let others = if action == Action::ByHand { held } else { late(action) };
+        Some((view.count(action) - others, told(action)?))
+    };
+    let numbers = Action::ALL.into_iter().filter_map(number).chain([(held, "held".to_owned())]);
+    numbers.filter(|(number, _)| *number > 0).map(|(number, words)| format!("{number} {words}")).collect()
 }
 
 /// How much is not touched.

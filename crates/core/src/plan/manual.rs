@@ -2,10 +2,25 @@ use super::{Action, Change, Plan, Reason, RemoteThing};
 
 impl Change {
     /// Whether a person has to do something. A deletion that waits for other managed resources is done by a later apply.
-    pub(crate) fn is_manual(&self) -> bool {
+    pub fn is_manual(&self) -> bool {
         let is_ours = |thing: &RemoteThing| matches!(thing, RemoteThing::Ours(_));
         let waits = |reason: &Reason| matches!(reason, Reason::StillUsed { by, .. } if by.iter().all(is_ours));
         self.action == Action::ByHand && !self.reasons.iter().any(waits)
+    }
+
+    /// Whether it is a deletion that waits for what still uses it.
+    pub fn is_held(&self) -> bool {
+        self.desired.is_none() && self.reasons.iter().any(|reason| matches!(reason, Reason::StillUsed { .. }))
+    }
+
+    /// Whether the time in the files has passed or is too near. Apply refuses such a change, and what exists keeps its time.
+    pub fn is_too_late(&self) -> bool {
+        self.action != Action::Past && self.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }))
+    }
+
+    /// Whether the service no longer has it, and it is not created again.
+    pub fn is_gone(&self) -> bool {
+        self.reasons.iter().any(|reason| matches!(reason, Reason::NeverTwice))
     }
 }
 

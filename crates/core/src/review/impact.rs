@@ -150,7 +150,8 @@ impl Review<'_> {
             return Vec::new();
         }
         // What stays as it is can still reach others.
-        if change.action == Action::Keep && !self.names_moved(change) {
+        let is_late = change.is_too_late();
+        if (change.action == Action::Keep || is_late) && !self.names_moved(change) {
             return Vec::new();
         }
         let key = At::new(change.address.key.clone(), Span::NONE);
@@ -161,13 +162,14 @@ impl Review<'_> {
         };
         let (was, is) = (before(change), after(change));
         let is_pending = messages(was) && !has_run(was);
-        // What is moved into the past is refused, and is sent at its old time.
-        let stays = messages(is) && (is_pending || !has_run(is));
+        // What is moved into the past is refused, and is sent at its old time. What is gone does not come back.
+        let stays = messages(is) && (is_pending || !has_run(is) && !is_late) && !change.is_gone();
         let read = |side: Side, is_sent: bool| {
             let messages = self.of_resource(change, side, |spec: &dyn Spec| Messages::of(spec, &key));
             messages.filter(|_| is_sent).unwrap_or_default()
         };
-        let (old, new) = (read(Side::Before, is_pending), read(Side::After, stays));
+        let later = if is_late { Side::Before } else { Side::After };
+        let (old, new) = (read(Side::Before, is_pending), read(later, stays));
         let pairs = old.pairs(change, &new);
         let triggered = self.triggered(change);
         let several = old.texts.len().max(new.texts.len()) > 1;
@@ -267,7 +269,7 @@ impl Review<'_> {
             any_hour,
             new_hosts,
             causes,
-            is_by_hand: change.action == Action::ByHand,
+            is_by_hand: change.action == Action::ByHand && !change.is_gone(),
             recipients: Vec::new(),
             after_seconds: None,
             share,
@@ -292,7 +294,11 @@ impl Review<'_> {
             (old.is_some() || new.is_some())
                 && !(old.is_none_or(|old| is_over(&old)) && new.is_none_or(|new| is_over(&new)))
         };
-        own.filter(is_left).map(|(old, new)| (old.cloned(), new.cloned())).collect()
+        let own = own.filter(is_left).map(|(old, new)| (old.cloned(), new.cloned()));
+        match change.is_too_late() {
+            true => own.filter(|(old, _)| old.is_some()).map(|(old, _)| (old.clone(), old)).collect(),
+            false => own.collect(),
+        }
     }
 }
 

@@ -327,6 +327,7 @@ pub fn end(change: &Change) -> Option<&Shared> {
         Action::Delete => None,
         // What is left out of a plan stays as it is, whatever the files say.
         Action::Keep => start(change).or(change.desired.as_ref()),
+        _ if change.is_held() => start(change),
         _ => change.desired.as_ref(),
     }
 }

@@ -7,12 +7,14 @@ use pushplan_model::text::{count, quoted};
 
 use super::causes::MessageCause;
 use super::sides::as_text;
-use crate::plan::{Change, DeclaredAt, Moved, WrittenValue};
+use crate::plan::{Annotation, Change, DeclaredAt, Moved, WrittenValue};
 use crate::review::fields::{Difference, Field};
 use crate::review::{Review, after, before};
 
 /// Fields whose parts are written in other ways than the service has them.
 const WHOLE: [&str; 3] = ["audience", "criteria", "schedule"];
+/// The field beside a time that gives its zone.
+const ZONE: &str = "time_zone";
 
 /// What a change is made of that its own declaration does not write.
 #[derive(Debug, Default)]
@@ -34,7 +36,8 @@ struct Found {
 impl Review<'_> {
     /// What writes the changed fields of a resource, where its declaration does not.
     pub(super) fn elsewhere(&self, change: &Change) -> ElsewhereCauses {
-        let written = self.plan.told.of.get(&change.address).map(|aside| aside.written.as_slice()).unwrap_or_default();
+        let Some(aside) = self.plan.told.of.get(&change.address) else { return ElsewhereCauses::default() };
+        let written: Vec<&WrittenValue> = aside.written.iter().filter(|value| !is_same_zone(value, aside)).collect();
         let (Some(old), Some(new)) = (before(change), after(change)) else { return ElsewhereCauses::default() };
         // No line of a file is the cause of what a person changed on the service.
         if written.is_empty() || change.moved.is_some_and(|moved| moved != Moved::Git) {
@@ -47,7 +50,7 @@ impl Review<'_> {
         let mut found: BTreeMap<&str, Found> = BTreeMap::new();
         let mut are_all = true;
         for field in differs {
-            match writer(&field, written) {
+            match writer(&field, &written) {
                 Some((value, was)) => {
                     let one = found.entry(&value.origin).or_default();
                     one.paths.insert(field_of(&value.path));
@@ -77,15 +80,20 @@ impl Found {
 
 /// What writes a field that changes, and what a variable was filled in with before. A variable is named before the layer that it
 /// is used in.
-fn writer<'w>(field: &Field, written: &'w [WrittenValue]) -> Option<(&'w WrittenValue, Option<String>)> {
+fn writer<'w>(field: &Field, written: &[&'w WrittenValue]) -> Option<(&'w WrittenValue, Option<String>)> {
     let path = field_of(&field.path);
     let texts = as_text(field.old).zip(as_text(field.new));
-    let own = || written.iter().filter(|value| is_part(&field_of(&value.path), &path));
+    let own = || written.iter().copied().filter(|value| is_part(&field_of(&value.path), &path));
     let by_variable = own().find_map(|value| {
         let (old, new) = texts.as_ref()?;
         Some((value, Some(filled_before(value.filled.as_deref()?, old, new)?.to_owned())))
     });
     by_variable.or_else(|| own().find(|value| value.filled.is_none()).map(|value| (value, None)))
+}
+
+/// Whether a value is the zone of a time, and the ledger does not show that the zone is another one: then the time itself changed.
+fn is_same_zone(value: &WrittenValue, aside: &Annotation) -> bool {
+    value.path.ends_with(ZONE) && (aside.old_zone.is_none() || aside.old_zone == aside.zone)
 }
 
 /// A path up to what is written in other ways, without places in lists.
