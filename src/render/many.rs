@@ -73,11 +73,11 @@ impl<'p> Several<'p> {
         (changed, planned - changed, self.all.len() - planned)
     }
 
-    /// That the files do not contain what was applied last, and what the plans were compared with, where that was not the service: a sentence, after the targets that it is about where it is
-    /// not about all.
+    /// That the files or the ledger do not contain what was applied last, and what the plans were compared with if that was not the
+    /// service. A sentence that does not hold for all targets starts with those that it holds for.
     fn compared_with(&self) -> Vec<String> {
         let mut said: Vec<(String, Vec<&str>)> = Vec::new();
-        let of_plan = |plan: &Plan| [plan.told.older(), plan.basis.words(plan.ledger.seq, false)];
+        let of_plan = |plan: &Plan| [plan.told.notice(), plan.basis.words(plan.ledger.seq, false)];
         let all = self.planned().flat_map(|(target, view, _)| of_plan(view.plan).map(|words| (target, words)));
         for (target, words) in all.filter_map(|(target, words)| Some((target, words?))) {
             match said.iter_mut().find(|(known, _)| *known == words) {

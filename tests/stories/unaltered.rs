@@ -33,7 +33,12 @@ fn a_time_that_has_passed_is_no_new_time_of_a_push() {
     let ran = project.refused(&[]);
     says(
         &ran.stdout,
-        &["No message changes.", "has passed", "Plan: 1 unchanged. 1 waits for your decision.", "Apply refuses this plan"],
+        &[
+            "No message changes.",
+            "has passed",
+            "Plan: 1 unchanged. 1 waits for your decision.",
+            "Apply refuses this plan",
+        ],
     );
     assert!(!ran.stdout.contains("another time"), "{ran}");
     // One that does not exist is not created either.
@@ -60,7 +65,11 @@ fn a_push_that_is_gone_and_not_created_again_is_cancelled() {
     let ran = project.run(&["plan"]);
     says(
         &ran.stdout,
-        &["CANCELLED", "because scheduled_pushes/sale was deleted on the service since the last apply", "will not create it again"],
+        &[
+            "CANCELLED",
+            "because scheduled_pushes/sale was deleted on the service since the last apply",
+            "will not create it again",
+        ],
     );
     assert!(!ran.stdout.contains("more people"), "{ran}");
 }

@@ -201,6 +201,7 @@ pub fn plan(aligned: &Aligned, live: &Live, rules: &Rules, now: Timestamp) -> Re
     told.home = Some(rules.home.clone()).filter(Home::is_known);
     told.other_home = ledger.home.clone().filter(|home| home.is_other(&rules.home));
     descend(&mut told, rules);
+    told.open_gap = ledger.gap.clone().filter(|gap| !gap.is_closed);
     if let Some(safeguards) = rules.safeguards.filter(|_| applies_files(rules)) {
         let left_out = left_out.iter().map(Address::resource).collect();
         told.loosened = guard::loosened(safeguards, ledger, units, &left_out, rules.composites, rules.settings_at);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::intent::Seq;
 
 /// What is known of the newest gap.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gap {
     /// The time of the last record before it; `None` where there is none.
@@ -34,6 +34,18 @@ impl Gap {
     /// Whether something that is not in the ledger may have been created in it.
     pub fn covers(&self, address: &Address) -> bool {
         !self.is_closed && !self.resolved.contains(address)
+    }
+
+    /// What a reader of a plan should know first while it is open.
+    pub fn words(&self) -> Option<String> {
+        let since = self.since.map_or_else(|| "before".to_owned(), |since| format!("between {since:.0} and"));
+        let accepted = self.at;
+        (!self.is_closed).then(|| {
+            format!(
+                "The ledger was restored from a backup: what was applied {since} {accepted:.0} is unknown. A resource that the service \
+                 does not list may differ from this plan until everything was checked and `pushplan ledger restore --close-gap` was run."
+            )
+        })
     }
 
     /// Whether the gap explains the loss of every record up to this one.

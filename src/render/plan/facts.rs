@@ -211,10 +211,29 @@ impl Older {
         let descent = plan.told.descent.as_ref()?;
         Some(Self {
             relation: descent.ancestry.word(),
-            words: plan.told.older()?,
+            words: descent.words()?,
             applied: descent.applied.commit.clone(),
             here: descent.here.as_ref().map(|here| here.commit.clone()),
         })
+    }
+}
+
+/// What the ledger does not know, because it was restored from a backup.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OpenGap {
+    /// The time of the last record before it. Null if there is none.
+    pub since: Option<String>,
+    /// When someone accepted it.
+    pub accepted: String,
+    /// In a sentence.
+    pub words: String,
+}
+
+impl OpenGap {
+    pub fn new(plan: &plan::Plan) -> Option<Self> {
+        let gap = plan.told.open_gap.as_ref()?;
+        let since = gap.since.map(|since| since.to_string());
+        Some(Self { since, accepted: gap.at.to_string(), words: gap.words()? })
     }
 }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::facts::{
-    Audience, Collision, ComparedWith, NotInGit, NothingDeclared, Older, ShownMessage, Time, Unlisted, User,
+    Audience, Collision, ComparedWith, NotInGit, NothingDeclared, Older, OpenGap, ShownMessage, Time, Unlisted, User,
 };
 use super::{NextSteps, PlanView, requests, words};
 use crate::kinds;
@@ -40,6 +40,9 @@ pub struct PlanDocument<'p> {
     /// Set if the files do not contain what was applied last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub older: Option<Older>,
+    /// Set if the ledger was restored from a backup, until someone has checked what it does not know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_gap: Option<OpenGap>,
     /// Left out where it was compared with the service. Else it is for reading, and is never applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared_with: Option<ComparedWith>,
@@ -250,6 +253,7 @@ impl<'p> PlanDocument<'p> {
             short_digest: digest.short(),
             digest: digest.to_string(),
             older: Older::new(plan),
+            open_gap: OpenGap::new(plan),
             compared_with: ComparedWith::new(plan),
             tool: plan.tool.clone(),
             target: plan.target.clone(),

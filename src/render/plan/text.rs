@@ -53,7 +53,7 @@ pub fn before_apply(plan: &Plan, again: &Repetition, style: Style, tell: &mut dy
 }
 
 fn whole(view: &PlanView, ahead: Option<&NextSteps>, style: Style, tell: &mut dyn FnMut(&str)) {
-    if let Some(words) = view.plan.told.older() {
+    if let Some(words) = view.plan.told.notice() {
         let mut out = String::new();
         layout::paragraph(&mut out, &Words::default().paint(&words, Paint::Danger), 0, style);
         tell(&(out + "\n"));
@@ -292,7 +292,7 @@ pub(super) fn nothing(view: &PlanView) -> String {
             format!("Nothing to delete: pushplan manages nothing on {target}.")
         }
         (Aim::Nothing, _) => format!("Nothing to delete: pushplan manages nothing in this part of {target}."),
-        (Aim::Manifests, 0) if !plan.basis.is_service() => {
+        (Aim::Manifests, 0) if !plan.basis.is_service() || plan.told.open_gap.is_some() => {
             format!("No changes for {target} ({}).", count(view.matching(), "resource"))
         }
         (Aim::Manifests, 0) => {

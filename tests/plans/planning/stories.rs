@@ -246,6 +246,18 @@ fn a_past_push_that_nobody_declares_is_let_go_of_once_it_is_past_by_every_clock(
     assert_eq!(world.told(&without), ". scheduled_pushes/sale\n0 forget scheduled_pushes/sale\n");
 }
 
+/// A list is read a moment before a plan is made: someone may have put the push off in between.
+#[test]
+fn a_past_push_that_nobody_declares_stays_managed_while_a_list_shows_it() {
+    let mut world = World::in_sync(SHOP, Level::Extended);
+    let start = SHOP.find("scheduled_pushes:").unwrap();
+    let without = format!("{}{}", &SHOP[..start], &SHOP[SHOP.find("experiments:").unwrap()..]);
+    world.now = "2031-01-01T11:00:00Z".parse().unwrap();
+    assert_eq!(world.told(&without), "");
+    world.remove("scheduled_pushes/sale");
+    assert_eq!(world.told(&without), ". scheduled_pushes/sale\n0 forget scheduled_pushes/sale\n");
+}
+
 #[test]
 fn a_new_push_whose_time_is_too_near_is_not_made() {
     let mut world = World::in_sync("", Level::Documented);

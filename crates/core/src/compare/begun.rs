@@ -36,9 +36,11 @@ impl Comparison<'_, '_> {
             return self.half_out(unit, owned, seen, (at, rest), out);
         }
         let Some(unit) = unit else {
-            // Nobody declares it any more, and there is nothing left to delete.
+            // Nobody declares it any more, and there is nothing left to delete. What a list still shows may have been put off since the
+            // list was read: it leaves the list once it was sent.
+            let is_listed = matches!(seen, LiveState::There(_)) && self.api.leaves_list_when_sent();
             let over = is_said || runs.is_none_or(|runs| runs.is_done(self.situation.now, self.situation.min_lead));
-            if self.situation.deletes && (over || is_removed) {
+            if self.situation.deletes && !is_listed && (over || is_removed) {
                 out.change.action = Action::Forget;
                 out.change.moved = is_removed.then_some(Moved::Removed);
             }

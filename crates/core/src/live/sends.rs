@@ -29,7 +29,8 @@ pub(super) struct Sends {
 impl Fetch<'_> {
     /// Asks for the report if it was asked for less often, and something depends on it.
     pub(super) fn ask_for_sends(&mut self, times: u8, now: Timestamp, asks: &mut Vec<Ask>) {
-        let sought = self.creations().filter(|intent| self.sought.contains(&intent.address) && vanishes(&intent.address));
+        let sought =
+            self.creations().filter(|intent| self.sought.contains(&intent.address) && vanishes(&intent.address));
         let sought = sought.map(|intent| &intent.address).chain(self.vanished());
         let since = sought.filter_map(|address| Some(self.look.ledger.open.get(address)?.at)).min();
         let Some(since) = since.filter(|_| self.sends.asked < times && self.look.proof.reported_sends) else { return };

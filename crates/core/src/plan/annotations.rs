@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use pushplan_ledger::{Checkout, Descent, Home, Safeguards};
+use pushplan_ledger::{Checkout, Descent, Gap, Home, Safeguards};
 use pushplan_model::address::Address;
 use pushplan_model::nouns::quiet::Quiet;
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,9 @@ pub struct Annotations {
     /// How its files relate to what was applied last, where they do not contain that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub descent: Option<Descent>,
+    /// What the ledger does not know, because it was restored from a backup, as long as nobody has checked it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_gap: Option<Gap>,
     /// The safety settings that it was planned with, for the ledger to remember.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safeguards: Option<Safeguards>,
@@ -76,9 +79,11 @@ pub struct Annotations {
 }
 
 impl Annotations {
-    /// What readers have to know first: that the files do not contain what was applied last.
-    pub fn older(&self) -> Option<String> {
-        self.descent.as_ref().and_then(Descent::words)
+    /// What readers have to know first: that the files do not contain what was applied last, or that the ledger does not.
+    pub fn notice(&self) -> Option<String> {
+        let said = [self.descent.as_ref().and_then(Descent::words), self.open_gap.as_ref().and_then(Gap::words)];
+        let said: Vec<String> = said.into_iter().flatten().collect();
+        (!said.is_empty()).then(|| said.join(" "))
     }
 
     /// How much of what another target has is not promoted.

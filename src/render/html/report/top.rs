@@ -19,7 +19,7 @@ impl PageReport<'_> {
                 }
                 h1 { (self.headline()) }
                 @if self.decides() || loosened::is_any(&self.view) { (self.verdict()) }
-                @if let Some(words) = plan.told.older() { p.compared { (one_line(&words)) } }
+                @if let Some(words) = plan.told.notice() { p.compared { (one_line(&words)) } }
                 @if let Some(words) = plan.compared_with() { p.compared { (one_line(&words)) } }
             }
         }

@@ -75,7 +75,7 @@ fn page_of(view: &PlanView, ahead: &NextSteps, most: usize) -> MarkdownPage {
         let (compared, past) =
             (rest::compared_with(view.plan), rest::past(view, most.saturating_sub(said.len()).min(PAST)));
         let past = if past.text.is_empty() { past.text } else { format!("\n{}", past.text) };
-        let older = rest::older(view.plan);
+        let older = rest::notice(view.plan);
         let guards = messages::guards(view);
         let guards = match guards.is_empty() {
             true => guards,

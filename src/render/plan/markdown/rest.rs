@@ -49,14 +49,14 @@ pub fn heading(view: &PlanView, ahead: &NextSteps) -> String {
     let changing = if changing.is_empty() { "nothing to apply".to_owned() } else { changing.join(", ") };
     let ignored: String =
         [ignored(view), undeclared(view)].into_iter().flatten().map(|words| format!(" {words}")).collect();
-    let compared = format!("{}{}", older(view.plan), compared_with(view.plan));
+    let compared = format!("{}{}", notice(view.plan), compared_with(view.plan));
     let verdict = messages::verdict(view, Some(ahead));
     format!("## Plan for {target} — {changing}\n{verdict}\n\n{compared}{staying}.{pressing}{ignored}\n\n")
 }
 
-/// That its files do not contain what was applied last.
-pub fn older(plan: &Plan) -> String {
-    let words = plan.told.older().map(|words| markdown::text(&short(&words, 2 * LINE)));
+/// That its files or the ledger do not contain what was applied last.
+pub fn notice(plan: &Plan) -> String {
+    let words = plan.told.notice().map(|words| markdown::text(&short(&words, 2 * LINE)));
     words.map(|words| format!("> [!WARNING]\n> {words}\n\n")).unwrap_or_default()
 }
 
