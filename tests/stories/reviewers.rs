@@ -94,10 +94,10 @@ fn every_edit_names_the_messages_that_it_changes() {
         let ran = project.good(&["plan", "--format", "json"]);
         assert_eq!(messages(&ran), expected, "{old} becomes {new}");
     }
-    // It is refused, and goes out at its old time.
+    // A time that has passed is refused, and the push goes out at its old time.
     project.write(&BASE.replace("2035-04-01T10:00", "2025-04-01T10:00"));
     let ran = project.refused(&["--format", "json"]);
-    assert_eq!(messages(&ran), ["time scheduled_pushes/april What is new > What is new"]);
+    assert_eq!(messages(&ran), [""; 0]);
 }
 
 #[test]
@@ -201,6 +201,26 @@ tag_groups:
         assert_eq!(messages(&project.good(&["plan", "--format", "json"])), expected, "{old} becomes {new}");
         says(&project.good(&["plan"]).stdout, &[because]);
     }
+}
+
+/// A channel keeps the tags that it was given itself, whoever it belongs to.
+#[test]
+fn a_tagged_channel_that_comes_to_a_named_user_is_excluded_as_before() {
+    let base = "\
+scheduled_pushes:
+  news:
+    lifecycle: {broadcast: true}
+    schedule: {scheduled_time: 2035-04-01T10:00}
+    push: {audience: {not: {tag: muted, group: choice}}, device_types: [ios], notification: {alert: News}}
+tag_groups:
+  choice: {tags: [muted], members: {ios_channels: {phone-1: [muted]}}}
+";
+    let project = Project::new(base);
+    let service = project.serve();
+    service.put("/local/devices/phone-1", &serde_json::json!({ "device_type": "ios", "opt_in": true }));
+    project.good(&["apply", "--yes"]);
+    project.write(&format!("{base}named_users:\n  ann: {{channels: [{{channel_id: phone-1, device_type: ios}}]}}\n"));
+    assert_eq!(messages(&project.good(&["plan", "--format", "json"])), [""; 0]);
 }
 
 /// Who is looked at depends on the condition: the last of many is found as the first is.

@@ -160,6 +160,11 @@ fn plans_name_every_message_whose_recipients_change() {
     assert!(partial > 5, "{partial} plans of a part named a message");
 }
 
+/// The resource of a message: `experiments/trial` of `experiments/trial 2`.
+fn resource(message: &str) -> &str {
+    message.split_once(' ').map_or(message, |(resource, _)| resource)
+}
+
 /// One service that can change everything, and many edits, one after the other.
 fn edit(seed: u64, edits: u64) -> Tally {
     runtime().block_on(async {
@@ -172,6 +177,7 @@ fn edit(seed: u64, edits: u64) -> Tally {
         let mut tally = Tally::default();
         // What the service has: a part of the files can be left out of an apply.
         let mut has = draft.clone();
+        let mut said = draft.texts();
         for edit in 0..edits {
             let next = draft.edited(&mut dice);
             let only = if dice.below(4) == 0 { next.some_addresses(&mut dice) } else { Vec::new() };
@@ -188,11 +194,10 @@ fn edit(seed: u64, edits: u64) -> Tally {
             let after = population.recipients(&world, &now).await;
             let claims = claims(&plan);
             let mut lies = lies(&claims, &before, &after, population.all(&now));
+            let texts = next.texts();
             if only.is_empty() {
-                let (was, is) = (has.texts(), now.texts());
-                let is_other = |address: &&String| was.get(*address).is_some_and(|text| is[*address] != *text);
-                let resource = |address: &str| address.split(' ').next().unwrap_or_default().to_owned();
-                let silent = is.keys().filter(is_other).filter(|address| !claims.contains_key(&resource(address)));
+                let is_other = |address: &&String| said.get(*address).is_some_and(|text| texts[*address] != *text);
+                let silent = texts.keys().filter(is_other).filter(|address| !claims.contains_key(resource(address)));
                 lies.extend(silent.map(|address| format!("{address} says something else and is not named")));
             }
             let about =
@@ -204,6 +209,10 @@ fn edit(seed: u64, edits: u64) -> Tally {
             let is_moved =
                 |(address, new): &(&String, &BTreeSet<String>)| before.get(*address).is_some_and(|old| old != *new);
             tally.changed += after.iter().filter(is_moved).count();
+            // A message that is applied has the text of its template from then on, whether or not that template is applied.
+            let is_applied = |address: &str| only.is_empty() || only.iter().any(|one| one == resource(address));
+            said.retain(|address, _| !is_applied(address));
+            said.extend(texts.into_iter().filter(|(address, _)| is_applied(address)));
             (draft, has, before) = (next, now, after);
         }
         world.stop().await;

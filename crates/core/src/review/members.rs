@@ -227,7 +227,9 @@ fn user_tags(plan: &Plan) -> BTreeMap<String, Vec<Condition>> {
     for change in &plan.changes {
         for Tagging { tag, group, whose, .. } in kinds::api(&change.address).taggings(None, end(change)) {
             let condition = Condition::Tag { group: group.unwrap_or_default(), tag };
-            tags.entry(whose.user.unwrap_or_default()).or_default().push(condition);
+            // A member that is a channel has no named user.
+            let Some(user) = whose.user else { continue };
+            tags.entry(user).or_default().push(condition);
         }
     }
     tags
