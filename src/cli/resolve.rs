@@ -48,7 +48,9 @@ impl Resolve {
         if !in_gap.is_empty() {
             in_gap.into_iter().try_for_each(|record| open.append(context, record))?;
             context.out.print(&match &self.created {
-                Some(id) if self.sent => format!("{address} was sent, with the id {id}; it will not be created again"),
+                Some(id) if self.sent => format!(
+                    "{address} was sent, with the id {id}; it will not be created again, whatever time your files give it"
+                ),
                 Some(id) => format!("{address} is managed now, with the id {id}"),
                 None => format!("{address} was not created in the gap; the next apply creates it"),
             });

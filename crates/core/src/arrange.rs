@@ -14,7 +14,7 @@ use pushplan_ledger::{Owned, Retired, Verb};
 use pushplan_model::address::Address;
 use pushplan_model::exchange::Request;
 use pushplan_model::kinds::remote::named;
-use pushplan_model::kinds::{self, Create, Found, Resource, Segment};
+use pushplan_model::kinds::{self, Create, Found, Read, Resource, Segment};
 use pushplan_model::node::Shared;
 
 use crate::compare::gap::wait_for_renewed;
@@ -250,7 +250,7 @@ impl Arranging<'_> {
         if is_late(&one.change) {
             return;
         }
-        let goes_on = !matches!(one.change.action, Action::Keep | Action::Create) && !self.deletes_again(one);
+        let goes_on = !matches!(one.change.action, Action::Keep | Action::Create) && !self.keeps_deletion_open(one);
         if let Some(owned) = one.owned.as_ref().filter(|_| one.close && open && goes_on && !one.released) {
             // An intent that came to nothing is closed before anything else is done with what is there.
             self.adopt(one, owned, owned.past);
@@ -291,20 +291,22 @@ impl Arranging<'_> {
         }
     }
 
-    /// Whether the first step of a change is the deletion that an earlier run left unconfirmed. Its intent stays open until the
-    /// new one takes its place: a run that stopped between the two would forget that it may be deleted, and what is deleted
-    /// would be taken for sent.
-    fn deletes_again(&self, one: &Compared) -> bool {
+    /// Whether the deletion that an earlier run left unconfirmed stays open: it is the first step of the change, or the change waits
+    /// for a person and no list shows whether it was deleted. Its intent stays until the new one takes its place: a run that
+    /// stopped between the two would forget that it may be deleted, and what is deleted would be taken for sent.
+    fn keeps_deletion_open(&self, one: &Compared) -> bool {
         let address = &one.change.address;
         let api = kinds::api(address);
-        let is_first = match one.change.action {
+        let life = api.lifecycle(self.situation.level);
+        let keeps = match one.change.action {
             Action::Delete => true,
-            Action::Replace => api.lifecycle(self.situation.level).create == Create::Once,
+            Action::Replace => life.create == Create::Once,
+            Action::ByHand => life.read == Read::LedgerOnly,
             _ => false,
         };
         let (Some(open), Some(owned)) = (self.situation.ledger.open.get(address), &one.owned) else { return false };
         let is_same = open.intent.verb == Verb::Delete && open.intent.id.as_ref() == Some(&owned.id);
-        is_first && is_same && api.has_runs() && !self.wanted.keeps(address, &owned.spec)
+        keeps && is_same && api.has_runs() && !self.wanted.keeps(address, &owned.spec)
     }
 
     /// The ledger learns which versions it speaks of, where it is written to anyway.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::PlanView;
 use crate::address::Address;
-use crate::kinds;
+use crate::kinds::{self, Read};
 use crate::render::layout::{Paint, Row, Words};
 use crate::text::any_of;
 use crate::timing::words::moment;
@@ -18,7 +18,7 @@ pub(super) fn created(view: &PlanView, address: &Address, since: Timestamp, cand
     }
     let id = if let [id] = candidates { id } else { "ID" };
     let answers = [("if it exists: ", format!("--created {id}")), ("if it does not exist: ", "--absent".to_owned())];
-    answered(view, address, row, &answers)
+    unread(view, address, answered(view, address, row, &answers))
 }
 
 /// The answer to a deletion was lost, and its time has come since.
@@ -48,7 +48,18 @@ pub(super) fn since_gap(view: &PlanView, address: &Address, since: Option<Timest
         answers.push(("if it was sent: ", "--created ID --sent".to_owned()));
     }
     answers.push(("if it does not exist: ", "--absent".to_owned()));
-    answered(view, address, asks("unknown", &words), &answers)
+    unread(view, address, answered(view, address, asks("unknown", &words), &answers))
+}
+
+/// What to do with something else than was to be created, if only a person can read it.
+fn unread(view: &PlanView, address: &Address, row: Row) -> Row {
+    let is_unlisted = kinds::api(address).lifecycle(view.plan.level).read == Read::LedgerOnly;
+    match is_unlisted {
+        true => {
+            row.line(Words::new("if it exists with another content: delete it in the dashboard, then use --absent"))
+        }
+        false => row,
+    }
 }
 
 fn asks(label: &str, words: &str) -> Row {

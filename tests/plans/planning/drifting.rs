@@ -63,6 +63,20 @@ fn a_segment_that_a_push_names_stays_while_the_push_was_put_off() {
     assert!(world.told(&other).contains("! segments/s StillUsed"), "{}", world.told(&other));
 }
 
+/// A person said that it was sent, and its files have had a later time since: what the service still shows of it is over.
+#[test]
+fn a_segment_goes_once_the_push_that_names_it_was_sent() {
+    let yaml = PUSH.replace("audience: {tag: x}", "audience: {segment: s}");
+    let later = yaml.replace("2031-01-01T10:00", "2031-06-01T10:00");
+    let mut world = World::in_sync(&later, Level::Extended);
+    world.edit("scheduled_pushes/sale", |spec| spec["schedule"] = json!([{"scheduled_time": "2031-01-01T1000"}]));
+    world.now = "2031-01-02T00:00:00Z".parse().unwrap();
+    let other = later.replace("{segment: s}", "{tag: x}").replace("segments: {s:", "segments: {t:");
+    assert!(world.told(&other).contains("! segments/s StillUsed"), "{}", world.told(&other));
+    world.ledger.owned.get_mut(&address("scheduled_pushes/sale")).unwrap().past = true;
+    assert!(world.told(&other).contains("delete segments/s"), "{}", world.told(&other));
+}
+
 #[test]
 fn variables_that_were_changed_in_the_dashboard_are_put_back_as_the_api_allows() {
     let yaml = "templates: {t: {variables: [{key: A, default_value: b}], push: {notification: {alert: \"{{A}}\"}}}}";

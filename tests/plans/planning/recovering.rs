@@ -265,6 +265,19 @@ fn what_an_earlier_run_was_deleting_to_replace_it_is_made_anew() {
     assert_eq!(world.told(&later), "+ experiments/e\n0 create experiments/e POST /api/experiments\n", "it was deleted");
 }
 
+/// It waits for a person, and no list shows whether it was deleted: taken for sent, its new time would silently never come.
+#[test]
+fn a_lost_deletion_stays_open_while_its_change_is_blocked() {
+    let mut world = in_doubt_in(World::in_sync(TRIAL, Level::Documented), TRIAL, "experiments/e");
+    let open = world.ledger.open.get_mut(&address("experiments/e")).unwrap();
+    (open.intent.verb, open.intent.id) = (Verb::Delete, Some("#e".to_owned()));
+    world.put(&address("segments/theirs"), Found { id: "one".into(), name: "c".into(), ..Found::default() });
+    let after = ["segments: {c: {criteria: {tag: y}}}\n", &TRIAL.replace("{tag: x}", "{segment: c}")].concat();
+    let told = world.told(&after);
+    assert!(told.contains("! segments/c Collision\n") && told.contains("! experiments/e"), "{told}");
+    assert!(!told.contains("adopt"), "{told}");
+}
+
 const PUSH: &str = "\
 scheduled_pushes:
   sale:
@@ -332,6 +345,21 @@ fn no_segment_is_deleted_that_something_from_a_gap_may_point_at() {
         assert_eq!(world.told(after), "! segments/b StillUsed\n");
         world.ledger.gap.as_mut().unwrap().resolved.insert(address("scheduled_pushes/p"));
         assert_eq!(world.told(after), "- segments/b\n0 delete segments/b DELETE /api/segments/%23b\n");
+    }
+}
+
+/// A ledger from a backup: what was perhaps created before the gap may have been replaced in it, and name any segment.
+#[test]
+fn no_segment_is_deleted_that_a_creation_in_doubt_may_name_since_a_gap() {
+    let segments = "segments: {b: {criteria: {tag: x}}}\n";
+    let mut world = in_doubt_in(World::in_sync(segments, Level::Documented), TRIAL, "experiments/e");
+    let deletes = "delete segments/b";
+    assert!(world.told(TRIAL).contains(deletes), "{}", world.told(TRIAL));
+    world.ledger.gap = Some(Gap::new(None, world.now, 9));
+    for except in [Vec::new(), vec!["experiments/e".to_owned()]] {
+        world.choice.except = except;
+        let told = world.told(TRIAL);
+        assert!(told.contains("! segments/b StillUsed\n") && !told.contains(deletes), "{told}");
     }
 }
 

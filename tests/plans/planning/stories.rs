@@ -246,6 +246,26 @@ fn a_past_push_that_nobody_declares_is_let_go_of_once_it_is_past_by_every_clock(
     assert_eq!(world.told(&without), ". scheduled_pushes/sale\n0 forget scheduled_pushes/sale\n");
 }
 
+/// The clock of an earlier run was a little ahead, so that it wrote down what had not happened yet.
+#[test]
+fn a_push_that_is_past_too_early_stays_managed_until_it_is_past_by_every_clock() {
+    let mut world = World::in_sync(SHOP, Level::Documented);
+    let start = SHOP.find("scheduled_pushes:").unwrap();
+    let without = format!("{}{}", &SHOP[..start], &SHOP[SHOP.find("experiments:").unwrap()..]);
+    world.ledger.owned.get_mut(&address("scheduled_pushes/sale")).unwrap().past = true;
+    for (time, told) in [
+        ("2031-01-01T09:59:50Z", ""),
+        ("2031-01-01T10:04:59Z", ""),
+        ("2031-01-01T10:05:00Z", ". scheduled_pushes/sale\n0 forget scheduled_pushes/sale\n"),
+    ] {
+        world.now = time.parse().unwrap();
+        assert_eq!(world.told(&without), told, "{time}");
+    }
+    // A person said that it was sent long before.
+    world.now = "2030-12-01T10:00:00Z".parse().unwrap();
+    assert_eq!(world.told(&without), ". scheduled_pushes/sale\n0 forget scheduled_pushes/sale\n");
+}
+
 /// A list is read a moment before a plan is made: someone may have put the push off in between.
 #[test]
 fn a_past_push_that_nobody_declares_stays_managed_while_a_list_shows_it() {

@@ -119,7 +119,7 @@ impl World {
             self.violated(why);
         }
         let ours = Origin::Ours(address.clone());
-        let ledger = &self.log.ledger;
+        let ledger = Rc::clone(&self.log.ledger);
         let known = ledger.owned.get(address).map(|owned| owned.id.clone());
         let retired: Vec<&String> = ledger.retired.iter().map(|old| &old.id).collect();
         let made = self.service.objects.iter().filter(|(id, object)| {
@@ -129,8 +129,21 @@ impl World {
                 && !retired.contains(id)
         });
         let made = made.max_by_key(|(id, _)| (candidates.contains(*id), std::cmp::Reverse(*id)));
+        let made = made.map(|(id, object)| (id.clone(), object.begun));
+        let intended = ledger.open.get(address).and_then(|open| open.intent.spec.clone());
         let found = match made {
-            Some((id, _)) => Resolution::Created { id: id.clone() },
+            Some((id, begun)) => {
+                let is_unread = kinds::api(address).lifecycle(self.level).read == Read::LedgerOnly;
+                let is_it = || intended.is_none_or(|spec| self.service.has(address, &id, &self.wire(address, &spec)));
+                // In a gap of the ledger, another one may have taken its place, which nobody can read but a person.
+                if ledger.gap.is_some() && is_unread && !begun && !is_it() {
+                    self.note(|| format!("a person removes {id}, which says something else than {address} was to say"));
+                    self.remove(&id);
+                    Resolution::Absent
+                } else {
+                    Resolution::Created { id }
+                }
+            }
             None => Resolution::Absent,
         };
         self.note(|| format!("a person resolves {address}: {found:?}"));

@@ -45,7 +45,9 @@ impl Files {
         Checkout { commit, branch: None, dirty: false }
     }
 
-    fn of(commit: &str) -> Option<Self> {
+    /// The files of a commit that the ledger knows.
+    pub fn of(checkout: &Checkout) -> Option<Self> {
+        let commit = &checkout.commit;
         match commit.strip_prefix("branch ") {
             Some(branch) => branch.parse().ok().map(Self::Branch),
             None => commit.parse().ok().map(Self::Version),
@@ -87,7 +89,7 @@ impl Project {
     /// How some files relate to those that were applied last.
     pub fn descent(&self, ledger: &Ledger, files: Files) -> Option<Descent> {
         let applied = ledger.checkout.clone()?;
-        let last = Files::of(&applied.commit)?;
+        let last = Files::of(&applied)?;
         let ancestry = match (self.contains(files, last), self.contains(last, files)) {
             _ if last == files => Ancestry::Same,
             (true, _) => Ancestry::Descendant,

@@ -96,10 +96,10 @@ impl Log {
         let kept = self.entries.iter().take_while(|entry| entry.at <= at).count();
         let loses = kept < self.entries.len();
         self.entries.truncate(kept);
-        if loses {
-            self.applied = Files::default();
-        }
         self.ledger = Rc::new(Ledger::replay(self.entries.iter().map(|entry| Entry::clone(entry))));
+        if loses {
+            self.applied = self.ledger.checkout.as_ref().and_then(Files::of).unwrap_or_default();
+        }
         loses
     }
 

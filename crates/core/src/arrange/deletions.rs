@@ -67,11 +67,15 @@ impl Arranging<'_> {
             let who = RemoteThing::from(address.clone());
             // What was perhaps made points at it, perhaps, also where it is left out.
             let in_doubt = !one.close && one.recovered.is_none();
-            if let Some(open) = self.situation.ledger.open.get(address).filter(|_| in_doubt) {
+            let open = self.situation.ledger.open.get(address).filter(|_| in_doubt);
+            if let Some(open) = open {
                 let user = User { who: who.clone(), id: None, is_old: false };
                 add(open.intent.refs.values().map(String::as_str).collect(), &user);
             }
-            if one.since_gap {
+            // What was perhaps made before a gap may have been replaced in it.
+            let gap = self.situation.ledger.gap.as_ref().filter(|gap| self.situation.heed_gap && gap.covers(address));
+            let is_before_gap = gap.zip(open).is_some_and(|(gap, open)| open.at <= gap.at);
+            if one.since_gap || is_before_gap {
                 add(self.named_in_gap(one), &User { who: who.clone(), id: None, is_old: false });
             }
             let Some(owned) = &one.owned else {
@@ -82,15 +86,13 @@ impl Arranging<'_> {
             let api = kinds::api(address);
             let live = match self.situation.live.of(address) {
                 LiveState::There(found) => found.spec.as_deref(),
-                // It was sent at another time than it was last given: by a service that was restored, or as a person says.
-                LiveState::Absent | LiveState::Untold if owned.past && !self.has_begun(address, &owned.spec) => {
-                    continue;
-                }
-                _ => None,
+                LiveState::Absent | LiveState::Untold => None,
             };
+            // It was sent at another time than it was last given: by a service that was restored, or as a person says.
+            let was_sent = owned.past && !self.has_begun(address, &owned.spec);
             // What the service showed may be older than what was last applied, or newer: someone may have put it off.
             let has_ended = |spec: &Value| self.situation.has_ended(api, owned, spec);
-            if has_ended(&owned.spec) && live.is_none_or(has_ended) {
+            if (was_sent || has_ended(&owned.spec)) && live.is_none_or(has_ended) {
                 continue;
             }
             let mut ids: BTreeSet<&str> = owned.refs.values().map(String::as_str).collect();

@@ -26,10 +26,12 @@ impl Comparison<'_, '_> {
         let spec = shown(seen).unwrap_or(&owned.spec);
         let runs = self.api.runs(spec);
         let has_begun = runs.is_some_and(|runs| runs.has_begun(self.situation.now));
-        // A person says that it was sent, at another time than the one that is declared by now.
-        let is_said = owned.past && !has_begun && *seen == LiveState::Untold;
+        // The ledger says that it was sent, although its time is still to come. If that time is near, an earlier run had a clock that
+        // is ahead, and it is about to go out; else a person says that it was sent at another time than the one declared by now.
+        let was_sent = owned.past && !has_begun && *seen == LiveState::Untold;
+        let is_said = was_sent && self.situation.too_late(self.api, spec).is_none();
         let at = runs.and_then(|runs| runs.first).filter(|_| !is_said);
-        let rest = if is_said { Vec::new() } else { to_come(&self.api.times(spec), self.situation.now) };
+        let rest = if was_sent { Vec::new() } else { to_come(&self.api.times(spec), self.situation.now) };
         // What is gone before its end goes out no more.
         let is_removed = *seen == LiveState::Absent && !rest.is_empty();
         if !rest.is_empty() && !is_removed {
