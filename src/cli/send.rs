@@ -278,8 +278,11 @@ fn sent(opened: &Opened, request: &Request, answered: Result<Answer, Loss>) -> R
     }
     match answer.meaning() {
         Meaning::Done => {
-            let ids = answer.body.as_ref().and_then(|body| body["push_ids"].as_array()).cloned().unwrap_or_default();
-            Ok(ids.iter().filter_map(|id| id.as_str().map(str::to_owned)).collect())
+            // The contract answers with one id, the live service with a list of them.
+            let body = answer.body.as_ref();
+            let listed = body.and_then(|body| body["push_ids"].as_array()).into_iter().flatten();
+            let one = body.map(|body| &body["push_id"]).filter(|_| listed.clone().next().is_none());
+            Ok(listed.chain(one).filter_map(|id| id.as_str().map(str::to_owned)).collect())
         }
         Meaning::Refused | Meaning::Missing => Err(not(&answer.error())),
         Meaning::Busy => {

@@ -15,6 +15,7 @@ mod model;
 mod reach;
 mod reports;
 mod serve;
+mod stated;
 mod support;
 mod tls;
 mod webhook;

@@ -110,7 +110,8 @@ async fn an_open_channel_is_made_once_per_address_and_then_changed() {
     });
     let made = service.post("/api/channels/open", registration("sms", true, details)).await;
     let id = made.body["channel_id"].as_str().expect("an id").to_owned();
-    assert_eq!((made.status, &made.body), (200, &json!({ "ok": true, "channel_id": id })));
+    let shown = service.channel(&id).await;
+    assert_eq!((made.status, &made.body), (200, &json!({ "ok": true, "channel_id": id, "channel": shown })));
     assert_eq!(made.location, Some(service.url(&format!("/api/channels/{id}"))));
 
     let changed = service.post("/api/channels/open/", registration("sms", false, json!({ "tags": ["old"] }))).await;

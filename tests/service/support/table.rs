@@ -17,6 +17,8 @@ pub struct Row {
     /// The body; null where it is empty.
     pub answer: Value,
     pub location: Option<&'static str>,
+    /// Status and body at the level of the contract, if they differ there.
+    pub documented: Option<(u16, Value)>,
     /// The path and body with an id that nothing has.
     pub unknown: Option<(String, Option<Value>)>,
 }
@@ -27,8 +29,8 @@ impl Row {
         // An id in the path can always be one that nothing has.
         let word = path.split('/').find(|part| part.starts_with('$')).map(str::to_owned);
         let unknown = word.map(|word| (path.replace(&word, NOBODY), None));
-        let (level, body, location) = (Documented, None, None);
-        Self { method, route, level, path, body, status, answer, location, unknown }
+        let (level, body, location, documented) = (Documented, None, None, None);
+        Self { method, route, level, path, body, status, answer, location, documented, unknown }
     }
 
     pub(super) fn body(mut self, body: Value) -> Self {
@@ -41,6 +43,18 @@ impl Row {
 
     fn extended(self) -> Self {
         Self { level: Extended, ..self }
+    }
+
+    fn documented(self, status: u16, answer: Value) -> Self {
+        Self { documented: Some((status, answer)), ..self }
+    }
+
+    /// The row as the service answers it at a level.
+    pub fn on(self, level: Level) -> Self {
+        match self.documented.clone() {
+            Some((status, answer)) if level == Documented => Self { status, answer, ..self },
+            _ => self,
+        }
     }
 
     fn at(self, location: &'static str) -> Self {
@@ -189,6 +203,20 @@ fn template_record() -> Value {
     with(template(), back)
 }
 
+/// The open channel as it is registered in every world.
+fn open_record() -> Value {
+    json!({
+        "channel_id": "$open", "device_type": "open", "installed": true, "opt_in": true, "background": false,
+        "push_address": "number-one", "address": "number-one", "named_user_id": null, "tags": ["tall"],
+        "tag_groups": {
+            "timezone": ["Europe/Paris"], "ua_locale_country": ["FR"], "ua_locale_language": ["fr"],
+            "ua_background_enabled": ["false"], "ua_opt_in": ["true"],
+        },
+        "open": { "open_platform_name": "sms", "identifiers": { "customer": "1" } },
+        "created": "2026-11-27T09:00:00.000Z", "last_registration": "2026-11-27T09:00:00.000Z",
+    })
+}
+
 fn feature() -> Value {
     json!({
         "id": "<any>", "type": "Feature", "bounds": ["<any>", "<any>", "<any>", "<any>"], "centroid": ["<any>", "<any>"],
@@ -219,6 +247,7 @@ fn sending() -> Vec<Row> {
             202,
             done(json!({ "push_ids": ["<uuid>"], "message_ids": ["<uuid>"] })),
         )
+        .documented(200, done(json!({ "push_id": "<uuid>", "push_ids": ["<uuid>"], "message_ids": ["<uuid>"] })))
         .body(full_push()),
         Row::new("POST", "/api/push/validate", "/api/push/validate", 200, done(json!({}))).body(full_push()).extended(),
         Row::new("POST", list, list, 201, scheduled("<origin>/api/schedules/<uuid>")).body(schedule()),
@@ -233,6 +262,7 @@ fn sending() -> Vec<Row> {
         Row::new("POST", "/api/schedules/{id}/resume", "/api/schedules/$schedule/resume", 200, done(json!({})))
             .extended(),
         Row::new("POST", "/api/templates/push", "/api/templates/push", 202, done(json!({ "push_ids": ["<uuid>"] })))
+            .documented(200, done(json!({ "push_id": "<uuid>", "push_ids": ["<uuid>"] })))
             .body(template_push("$template"))
             .unknown("/api/templates/push", Some(template_push(NOBODY))),
     ]
@@ -448,6 +478,7 @@ fn keeping() -> Vec<Row> {
             .body(channel("$phone"))
             .unknown(uninstall, Some(channel(NOBODY))),
         Row::new("POST", open, open, 200, with(ok(), json!({ "channel_id": "$open" })))
+            .documented(200, with(ok(), json!({ "channel_id": "$open", "channel": open_record() })))
             .body(open_channel())
             .at("<origin>/api/channels/$open"),
         Row::new("POST", uninstall_open, uninstall_open, 202, ok())

@@ -102,3 +102,55 @@ fn a_list_that_is_not_ok_proves_nothing() {
     is_wrong.store(false, Ordering::SeqCst);
     site.matches();
 }
+
+/// What a service may answer to a registration besides what the contract shows: any success, with the channel, its id, or both.
+#[test]
+fn an_open_channel_is_known_by_any_success_that_names_it() {
+    let manifest = "open_channels:\n  desk: {opt_in: true, open: {open_platform_name: sms}}\n";
+    let cases = [
+        ("201 Created", "{\"channel\": {\"channel_id\": \"ID\", \"opt_in\": true}}"),
+        ("200 OK", "{\"ok\": true, \"channel_id\": \"ID\"}"),
+        ("202 Accepted", "{\"ok\": true, \"channel_id\": \"ID\", \"channel\": {\"channel_id\": \"ID\"}}"),
+    ];
+    side_by_side(cases, |(status, body)| {
+        let site = Site::new(manifest, "documented", move |asked, port| {
+            if asked.method != "POST" {
+                return None;
+            }
+            let answer = String::from_utf8(forward(port, asked)).expect("a text");
+            let (_, rest) = answer.split_once("\"channel_id\":\"").expect("an id");
+            instead(status, &body.replace("ID", rest.split('"').next().expect("an id")))
+        });
+        site.apply(0);
+        site.matches();
+        let channels = site.service.get("/api/channels")["channels"].clone();
+        assert_eq!(channels.as_array().map(Vec::len), Some(1), "{channels}");
+    });
+}
+
+/// One id, as the contract has it, or a list of them.
+#[test]
+fn a_test_send_shows_the_id_of_its_push_whatever_the_form() {
+    let cases = [
+        ("200 OK", "{\"ok\": true, \"push_id\": \"the-push\"}"),
+        ("202 Accepted", "{\"ok\": true, \"push_ids\": [\"the-push\"]}"),
+        ("201 Created", "{\"ok\": true, \"push_id\": \"the-push\", \"push_ids\": [\"the-push\"]}"),
+    ];
+    side_by_side(cases, |(status, body)| {
+        let site = Site::new(PUSH, "documented", move |asked, port| {
+            if asked.method != "POST" {
+                return None;
+            }
+            drop(forward(port, asked));
+            instead(status, body)
+        });
+        let settings = site.project.folder.read("pushplan.toml") + "test_sends = true\n";
+        site.project.folder.write("pushplan.toml", settings);
+        let phone = serde_json::json!({"device_type": "ios"});
+        site.service.put("/local/devices/phone", &phone);
+        let ran = site.run(&["send", "scheduled_pushes/sale", "--to", "ios_channel:phone", "--yes"]);
+        assert_eq!(ran.code, 0, "{status}: {ran}");
+        says(&ran.stdout, &["Push id: the-push"]);
+        assert_eq!(ran.stdout.matches("the-push").count(), 2, "the id and the command: {ran}");
+    });
+}

@@ -134,8 +134,10 @@ impl Remote for OpenChannel {
         Request::post("/api/channels/open", &json!({ "channel": channel }))
     }
 
+    /// The contract answers with the channel; the live service gives its id.
     fn created(_: &Shared, answer: &Answer) -> Option<String> {
-        id_in(answer, &["channel_id"])
+        let channel = answer.body.as_ref().and_then(|body| body.get("channel")).map(|channel| text(&channel["channel_id"]));
+        id_in(answer, &["channel_id"]).or(channel.filter(|id| !id.is_empty()))
     }
 
     fn update(_: &str, old: &Value, new: &Value, _: Level) -> Option<Request> {

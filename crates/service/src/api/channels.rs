@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pushplan_model::node::{At, shape};
+use pushplan_model::nouns::level::Level;
 use serde_json::{Value, json};
 
 use super::{limits, paging};
@@ -187,7 +188,11 @@ pub(crate) fn register_open(app: &mut App, call: &Call) -> Answered {
     };
     let id = app.register_open(sent, call.now);
     let url = format!("{}/api/channels/{id}", call.request.origin);
-    Ok(Answer::ok(200, json!({ "channel_id": id })).at(url))
+    let mut fields = json!({ "channel_id": id });
+    if call.level == Level::Documented {
+        fields["channel"] = app.devices.get(&id).map(|device| record(&id, device)).into();
+    }
+    Ok(Answer::ok(200, fields).at(url))
 }
 
 pub fn uninstall_open(app: &mut App, call: &Call) -> Answered {

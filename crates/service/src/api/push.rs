@@ -3,6 +3,7 @@
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{ChannelKey, Selector};
 use pushplan_model::nouns::device::{DeviceType, DeviceTypes};
+use pushplan_model::nouns::level::Level;
 use pushplan_model::nouns::notification::{Notification, is_override};
 use pushplan_model::nouns::push::{Content, Push, is_further};
 use serde_json::{Value, json};
@@ -18,6 +19,20 @@ const MOST: usize = 100;
 /// How many selectors one audience may hold. Operators do not count, and each value of a list does.
 const SELECTORS: usize = 1_000;
 
+/// What answers pushes that went out. The clients of the contract take any status but 200 for a failure, and read `push_id`.
+pub(super) fn sent(level: Level, push_ids: &[String], message_ids: &[String]) -> Answer {
+    let mut fields = json!({ "push_ids": push_ids });
+    if !message_ids.is_empty() {
+        fields["message_ids"] = message_ids.into();
+    }
+    match (level, push_ids) {
+        (Level::Extended, _) => return Answer::done(202, fields),
+        (Level::Documented, [only]) => fields["push_id"] = only.as_str().into(),
+        (Level::Documented, _) => {}
+    }
+    Answer::done(200, fields)
+}
+
 pub fn create(app: &mut App, call: &Call) -> Answered {
     let pushes = read(call.request)?;
     let mut push_ids = Vec::new();
@@ -30,11 +45,7 @@ pub fn create(app: &mut App, call: &Call) -> Answered {
         }
         push_ids.push(push_id);
     }
-    let mut fields = json!({ "push_ids": push_ids });
-    if !message_ids.is_empty() {
-        fields["message_ids"] = message_ids.into();
-    }
-    Ok(Answer::done(202, fields))
+    Ok(sent(call.level, &push_ids, &message_ids))
 }
 
 pub fn validate(_: &App, call: &Call) -> Answered {

@@ -161,7 +161,7 @@ pub fn send(app: &mut App, call: &Call) -> Answered {
         let id = &sent.merge_data.template_id.value;
         app.templates.change(&mut app.journal, id, |template| template.last_used = Some(call.now));
     }
-    Ok(Answer::done(202, json!({ "push_ids": push_ids })))
+    Ok(push::sent(call.level, &push_ids, &[]))
 }
 
 /// A push with the texts of its template, as it goes out.
