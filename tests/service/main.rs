@@ -3,6 +3,7 @@
 mod client;
 mod contract;
 mod devices;
+mod fairness;
 mod faults;
 mod full;
 mod hostile;

@@ -2,22 +2,30 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use hyper::header::HeaderValue;
 use jiff::Timestamp;
 use subtle::ConstantTimeEq;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 
 use super::Settings;
+use super::answer::Refusal;
+use super::api::Decoding;
 use super::clock::{Clock, owners};
 use super::faults::{Faults, History, Lag, Rules};
+use super::request::{Request, RequestBody};
 use super::requests::Requests;
 use super::state::{State, Traffic};
 use super::store::{Kept, Store, Ticket};
 use crate::cannot_start::CannotStart;
+
+/// How many bytes of a body are decoded in less time than it takes to hand them over.
+const LARGE: usize = 16 * 1024;
 
 /// State, its keeper and its clock.
 #[derive(Debug)]
@@ -38,6 +46,10 @@ pub struct Engine {
     events: watch::Sender<u64>,
     /// Why nothing can be kept any more.
     broken: watch::Sender<Option<String>>,
+    /// Turns to decode large bodies: a core is always left for everything else.
+    decoders: Arc<Semaphore>,
+    /// How many of them wait for a turn.
+    waiting: AtomicUsize,
     pub faults: Option<Faults>,
     /// What was, where a fault makes listings lag behind.
     history: Option<Mutex<History>>,
@@ -95,6 +107,8 @@ impl Engine {
         let faults = settings.faults.clone().map(Faults::new);
         let requests = Requests::new(settings.apps.iter().map(|(_, secret)| secret.clone()));
         let (state, changed, broken) = (RwLock::new(state), Notify::new(), watch::Sender::new(None));
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let decoders = Arc::new(Semaphore::new((cores - 1).max(1)));
         Ok(Self {
             settings,
             clock,
@@ -106,6 +120,8 @@ impl Engine {
             changed,
             events,
             broken,
+            decoders,
+            waiting: AtomicUsize::new(0),
             faults,
             history,
         })
@@ -121,6 +137,43 @@ impl Engine {
             }
         }
         found
+    }
+
+    /// Decodes the body of a request and checks it, without the state and its lock. A large one waits for its turn, and holds up
+    /// no worker of the runtime. The request comes back without its body.
+    pub(crate) async fn decode<T: Send + 'static>(
+        &self,
+        mut request: Request,
+        decode: Decoding<T>,
+    ) -> Result<Result<(Request, T), Refusal>, NotDone> {
+        let sent = RequestBody(std::mem::take(&mut request.body));
+        let is_large = sent.0.len() > LARGE;
+        let work = move || guarded(|| decode(&request, &sent).map(|decoded| (request, decoded)));
+        if !is_large {
+            return work();
+        }
+        // Nobody closes it. A turn ends with the work, also if the client has gone.
+        let waiting = Waiting::new(&self.waiting);
+        let turn = self.decoders.clone().acquire_owned().await;
+        drop(waiting);
+        let work = tokio::task::spawn_blocking(move || {
+            let decoded = work();
+            drop(turn);
+            decoded
+        });
+        work.await.unwrap_or(Err(NotDone::Defect))
+    }
+
+    /// Takes all turns to decode large bodies, so that none is decoded until they are given back.
+    #[doc(hidden)]
+    pub async fn hold_decoders(&self) -> impl Drop + use<> {
+        let all = u32::try_from(self.decoders.available_permits()).unwrap_or(u32::MAX);
+        self.decoders.clone().acquire_many_owned(all).await.expect("nobody closes it")
+    }
+
+    /// How many large bodies wait for their turn to be decoded.
+    pub fn waiting_decoders(&self) -> usize {
+        self.waiting.load(Ordering::SeqCst)
     }
 
     /// Looks at the state as it is at this moment. Some of it may still be on its way to the disk.
@@ -313,6 +366,22 @@ impl Engine {
                 _ = stopped.changed() => {}
             }
         }
+    }
+}
+
+/// Something that waits, and is counted until it is dropped.
+struct Waiting<'c>(&'c AtomicUsize);
+
+impl<'c> Waiting<'c> {
+    fn new(count: &'c AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Connections: taking them, bounding them, letting requests in.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -137,7 +137,7 @@ async fn enter(
     body: Incoming,
     entry: &mut LoggedRequest<'_>,
 ) -> Result<Answer, Refusal> {
-    let app = match admit(engine, address, &parts.headers, entry) {
+    let app = match admit(engine, address, &parts, entry) {
         Ok(app) => app,
         Err(refusal) => return Err(pass_over(body, engine.settings.patience, refusal).await),
     };
@@ -150,11 +150,13 @@ async fn enter(
 fn admit<'e>(
     engine: &'e Engine,
     address: SocketAddr,
-    headers: &HeaderMap,
+    parts: &Parts,
     entry: &mut LoggedRequest<'_>,
 ) -> Result<&'e str, Refusal> {
+    let headers = &parts.headers;
+    one_host(parts)?;
     let called = match address.ip().to_canonical().is_loopback() {
-        true => local::called_by_name(headers),
+        true => local::called_by_name(headers, parts.uri.authority()),
         false => local::called_from_its_own_page(headers),
     };
     called.map_err(|why| Refusal::forbidden(format!("/api answers only {why}")))?;
@@ -171,7 +173,7 @@ async fn enter_locally(
     parts: Parts,
     body: Incoming,
 ) -> Result<Answer, Refusal> {
-    if let Err(refusal) = local::admit(peer, &parts.headers) {
+    if let Err(refusal) = one_host(&parts).and_then(|()| local::admit(peer, &parts.headers, parts.uri.authority())) {
         return Err(pass_over(body, engine.settings.patience, refusal).await);
     }
     let body = read_body(body, engine.settings.patience).await?;
@@ -197,58 +199,64 @@ fn take_apart(address: SocketAddr, parts: &Parts, body: Vec<u8>) -> Request {
         path: parts.uri.path().to_owned(),
         query: form_urlencoded::parse(parts.uri.query().unwrap_or("").as_bytes()).into_owned().collect(),
         body,
-        parsed: OnceLock::new(),
         origin,
         params: Vec::new(),
         lag: parts.extensions.get::<Lag>().copied(),
     }
 }
 
-/// How the client called the service: what the URLs of its answers begin with. The oldest clients do not say.
+/// Refuses a request that does not say exactly once how it calls the service: something in between could take another one for true.
+fn one_host(parts: &Parts) -> Result<(), Refusal> {
+    let mut named = parts.headers.get_all(HOST).iter();
+    match (named.next(), named.next()) {
+        (Some(_), None) => Ok(()),
+        _ => Err(Refusal::invalid("a request has exactly one `Host` header")),
+    }
+}
+
+/// How the client called the service: what the URLs of its answers begin with.
 fn host(parts: &Parts) -> Option<&str> {
     let named = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
     let host = parts.uri.authority().map(Authority::as_str).or(named)?;
     host.parse::<Authority>().is_ok().then_some(host)
 }
 
-/// The most that is taken in of a body that is too large, so that its sender gets to read the answer.
-const DRAINED: usize = 8 * BODY_LIMIT;
-
+/// Reads a body to its end, also one that is too large: a client that is still sending would find its connection broken in
+/// place of the answer, and could not tell that nothing was done. Bytes beyond the limit are forgotten as they come.
 async fn read_body(body: Incoming, patience: Duration) -> Result<Vec<u8>, Refusal> {
-    tokio::time::timeout(patience, whole(body)).await.unwrap_or_else(|_| Err(Refusal::timed_out()))
+    let (mut bytes, mut is_too_large) = (Vec::new(), false);
+    let read = drain(body, |data| {
+        is_too_large |= bytes.len() + data.len() > BODY_LIMIT;
+        match is_too_large {
+            true => bytes = Vec::new(),
+            false => bytes.extend_from_slice(data),
+        }
+    });
+    let read = tokio::time::timeout(patience, read).await;
+    match read {
+        _ if is_too_large => Err(Refusal::too_large()),
+        Ok(true) => Ok(bytes),
+        Ok(false) => Err(Refusal::invalid("the request body is incomplete")),
+        Err(_) => Err(Refusal::timed_out()),
+    }
 }
 
-/// Takes in the body of a request that is refused whatever it says. A client that is still sending would find its connection
-/// broken in place of the refusal, and could not tell that nothing was done.
-async fn pass_over(mut body: Incoming, patience: Duration, refusal: Refusal) -> Refusal {
-    let all = async {
-        let mut length = 0;
-        while let Some(Ok(frame)) = body.frame().await {
-            length += frame.data_ref().map_or(0, Bytes::len);
-            if length > DRAINED {
-                return;
-            }
-        }
-    };
+/// Takes in the body of a request that is refused whatever it says.
+async fn pass_over(body: Incoming, patience: Duration, refusal: Refusal) -> Refusal {
     // Whoever takes longer is refused all the same.
-    let _ = tokio::time::timeout(patience, all).await;
+    let _ = tokio::time::timeout(patience, drain(body, |_| {})).await;
     refusal
 }
 
-async fn whole(mut body: Incoming) -> Result<Vec<u8>, Refusal> {
-    let (mut bytes, mut length) = (Vec::new(), 0);
+/// Takes in a body piece by piece. Returns whether it is complete.
+async fn drain(mut body: Incoming, mut take: impl FnMut(&[u8])) -> bool {
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| Refusal::invalid("the request body is incomplete"))?;
-        let Some(data) = frame.data_ref() else { continue };
-        length += data.len();
-        match length {
-            0..=BODY_LIMIT => bytes.extend_from_slice(data),
-            // Nothing of it will be used.
-            _ if length <= DRAINED => bytes = Vec::new(),
-            _ => break,
+        match frame {
+            Ok(frame) => frame.data_ref().into_iter().for_each(|data| take(data)),
+            Err(_) => return false,
         }
     }
-    if length > BODY_LIMIT { Err(Refusal::too_large()) } else { Ok(bytes) }
+    true
 }
 
 /// The application whose key and secret the request carries.

@@ -1,7 +1,6 @@
 //! A request, taken apart.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use pushplan_model::node::{Decode, Node, Reader, Tree, from_json};
@@ -26,9 +25,8 @@ pub struct Request {
     /// The path as it was sent, without the query.
     pub path: String,
     pub query: BTreeMap<String, String>,
+    /// Empty once it is decoded: whoever holds the lock of the state has no body left to read.
     pub body: Vec<u8>,
-    /// The body as a tree, once it has been asked for.
-    pub parsed: OnceLock<Result<Arc<Body>, Refusal>>,
     /// `http://host:port`, as the client called it: the URLs of answers use it.
     pub origin: String,
     /// What the route's `{name}`s stand for.
@@ -63,21 +61,30 @@ impl Request {
         let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(&query).finish();
         format!("{}{}?{query}", self.origin, self.path)
     }
+}
 
-    /// The body as a tree. It is made once.
-    pub fn json(&self) -> Result<Arc<Body>, Refusal> {
-        self.parsed.get_or_init(|| self.parse().map(Arc::new)).clone()
+/// The body of a request as it was sent. It is decoded before the state is locked.
+#[derive(Clone, Debug, Default)]
+pub struct RequestBody(pub Vec<u8>);
+
+/// How many keys one object of a body may have: what is wrong with each costs time.
+const KEYS: usize = 1_000;
+
+impl RequestBody {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
-    fn parse(&self) -> Result<Body, Refusal> {
-        let text = std::str::from_utf8(&self.body).map_err(|error| {
-            let good = String::from_utf8_lossy(&self.body[..error.valid_up_to()]).into_owned();
+    /// The body as a tree.
+    pub fn json(&self) -> Result<Body, Refusal> {
+        let text = std::str::from_utf8(&self.0).map_err(|error| {
+            let good = String::from_utf8_lossy(&self.0[..error.valid_up_to()]).into_owned();
             let at = good.len();
             Refusal::unparsable("not UTF-8", &Source::new("body", good), at)
         })?;
         let source = Source::new("body", text);
         match from_json(FileId::ONLY, text) {
-            Ok(node) => Ok(Body { source, node }),
+            Ok(node) => bounded(&node).map(|()| Body { source, node }),
             Err(error) => Err(Refusal::unparsable(error.why, &source, error.at)),
         }
     }
@@ -86,6 +93,18 @@ impl Request {
     pub fn read<T: Decode>(&self) -> Result<T, Refusal> {
         let body = self.json()?;
         body.read(&body.node)
+    }
+}
+
+/// Whether no object has too many keys.
+fn bounded(node: &Node) -> Result<(), Refusal> {
+    match &node.tree {
+        Tree::Map(entries) if entries.len() > KEYS => {
+            Err(Refusal::too_many(format!("{} keys in one object; {KEYS} are possible", entries.len())))
+        }
+        Tree::Map(entries) => entries.iter().try_for_each(|entry| bounded(&entry.value)),
+        Tree::List(items) => items.iter().try_for_each(bounded),
+        Tree::Scalar(_) => Ok(()),
     }
 }
 

@@ -8,8 +8,8 @@ use percent_encoding::percent_decode_str;
 use pushplan_model::nouns::level::Level;
 
 use super::answer::{Answered, Refusal};
-use super::api::{self, StateChange};
-use super::engine::{Engine, NotDone, guarded};
+use super::api::{self, Decoding, Question, StateChange};
+use super::engine::{Engine, NotDone};
 use super::request::{Call, Request};
 use super::state::App;
 
@@ -28,8 +28,9 @@ pub struct Route {
 pub enum Handler {
     Read(fn(&App, &Call) -> Answered),
     Write(fn(&mut App, &Call) -> Answered),
-    /// The request is made out first, while others change things, and carried out then.
-    Change(fn(&Request) -> Result<StateChange, Refusal>),
+    /// A body is decoded first, while others look and change, and then looked up or carried out.
+    Ask(Decoding<Question>),
+    Change(Decoding<StateChange>),
 }
 
 impl fmt::Debug for Route {
@@ -46,17 +47,13 @@ const fn write(method: &'static str, path: &'static str, run: fn(&mut App, &Call
     Route { method, path, level: Level::Documented, run: Handler::Write(run) }
 }
 
-const fn change(
-    method: &'static str,
-    path: &'static str,
-    make_out: fn(&Request) -> Result<StateChange, Refusal>,
-) -> Route {
-    Route { method, path, level: Level::Documented, run: Handler::Change(make_out) }
+const fn change(method: &'static str, path: &'static str, decode: Decoding<StateChange>) -> Route {
+    Route { method, path, level: Level::Documented, run: Handler::Change(decode) }
 }
 
 /// A body that is sent to be looked at and changes nothing.
-const fn check(path: &'static str, run: fn(&App, &Call) -> Answered) -> Route {
-    Route { method: "POST", path, level: Level::Documented, run: Handler::Read(run) }
+const fn check(path: &'static str, decode: Decoding<Question>) -> Route {
+    Route { method: "POST", path, level: Level::Documented, run: Handler::Ask(decode) }
 }
 
 const fn extended(route: Route) -> Route {
@@ -65,36 +62,36 @@ const fn extended(route: Route) -> Route {
 
 /// Every route, in the order of the contract.
 pub static ROUTES: &[Route] = &[
-    write("POST", "/api/push", api::push::create),
+    change("POST", "/api/push", api::push::create),
     extended(check("/api/push/validate", api::push::validate)),
-    write("POST", "/api/schedules", api::schedules::create),
+    change("POST", "/api/schedules", api::schedules::create),
     extended(read("/api/schedules", api::schedules::list)),
     extended(read("/api/schedules/{id}", api::schedules::get)),
-    extended(write("PUT", "/api/schedules/{id}", api::schedules::update)),
+    extended(change("PUT", "/api/schedules/{id}", api::schedules::update)),
     extended(write("DELETE", "/api/schedules/{id}", api::schedules::delete)),
     extended(write("POST", "/api/schedules/{id}/pause", api::schedules::pause)),
     extended(write("POST", "/api/schedules/{id}/resume", api::schedules::resume)),
-    write("POST", "/api/templates/push", api::templates::send),
-    write("POST", "/api/experiments", api::experiments::create),
+    change("POST", "/api/templates/push", api::templates::send),
+    change("POST", "/api/experiments", api::experiments::create),
     write("DELETE", "/api/experiments/scheduled/{id}", api::experiments::delete),
     extended(read("/api/experiments", api::experiments::list)),
     extended(read("/api/experiments/scheduled", api::experiments::scheduled)),
     extended(read("/api/experiments/{id}", api::experiments::get)),
     extended(check("/api/experiments/validate", api::experiments::validate)),
-    write("POST", "/api/pipelines", api::pipelines::create),
+    change("POST", "/api/pipelines", api::pipelines::create),
     read("/api/pipelines", api::pipelines::list),
     extended(read("/api/pipelines/{id}", api::pipelines::get)),
-    extended(write("PUT", "/api/pipelines/{id}", api::pipelines::update)),
+    extended(change("PUT", "/api/pipelines/{id}", api::pipelines::update)),
     extended(write("DELETE", "/api/pipelines/{id}", api::pipelines::delete)),
     extended(check("/api/pipelines/validate", api::pipelines::validate)),
-    write("POST", "/api/channels/tags", api::channel_tags::of_channels),
-    write("POST", "/api/named_users/tags", api::channel_tags::of_named_users),
+    change("POST", "/api/channels/tags", api::channel_tags::of_channels),
+    change("POST", "/api/named_users/tags", api::channel_tags::of_named_users),
     read("/api/tags", api::legacy_tags::list),
     write("PUT", "/api/tags/{tag}", api::legacy_tags::create),
-    write("POST", "/api/tags/{tag}", api::legacy_tags::change),
+    change("POST", "/api/tags/{tag}", api::legacy_tags::change),
     write("DELETE", "/api/tags/{tag}", api::legacy_tags::delete),
-    write("PUT", "/api/tags/batch", api::legacy_tags::batch),
-    write("POST", "/api/tags/batch", api::legacy_tags::batch),
+    change("PUT", "/api/tags/batch", api::legacy_tags::batch),
+    change("POST", "/api/tags/batch", api::legacy_tags::batch),
     read("/api/reports/sends", api::reports::sends),
     read("/api/reports/responses", api::reports::responses),
     // Before the single push, whose id could be any word.
@@ -112,19 +109,19 @@ pub static ROUTES: &[Route] = &[
     extended(change("PUT", "/api/segments/{id}", api::segments::update)),
     read("/api/location", api::location::by_name),
     read("/api/location/{place}", api::location::by_place),
-    write("POST", "/api/named_users/associate", api::named_users::associate),
-    write("POST", "/api/named_users/disassociate", api::named_users::disassociate),
+    change("POST", "/api/named_users/associate", api::named_users::associate),
+    change("POST", "/api/named_users/disassociate", api::named_users::disassociate),
     read("/api/named_users", api::named_users::get),
-    write("POST", "/api/templates", api::templates::create),
-    write("POST", "/api/templates/{id}", api::templates::update),
+    change("POST", "/api/templates", api::templates::create),
+    change("POST", "/api/templates/{id}", api::templates::update),
     read("/api/templates/{id}", api::templates::get),
     read("/api/templates", api::templates::list_all),
     write("DELETE", "/api/templates/{id}", api::templates::delete),
     read("/api/channels/{id}", api::channels::get),
     read("/api/channels", api::channels::list),
-    write("POST", "/api/channels/uninstall", api::channels::uninstall),
-    write("POST", "/api/channels/open", api::channels::register_open),
-    write("POST", "/api/channels/open/uninstall", api::channels::uninstall_open),
+    change("POST", "/api/channels/uninstall", api::channels::uninstall),
+    change("POST", "/api/channels/open", api::channels::register_open),
+    change("POST", "/api/channels/open/uninstall", api::channels::uninstall_open),
 ];
 
 /// The route of a request, with its variable parts; or why there is none.
@@ -187,27 +184,33 @@ pub async fn answer(engine: &Engine, app: &str, mut request: Request) -> Result<
     };
     request.params = params;
     match route.run {
-        Handler::Read(run) => {
-            let look = || {
-                engine.read_as_of(request.lag, |state, now| match state.app(app) {
-                    Some(app) => run(app, &Call { request: &request, now, level }),
-                    None => Err(Refusal::unauthorized()),
-                })
-            };
-            engine.show(look).await
-        }
-        Handler::Write(run) => {
-            // Others need not wait while a body is made out.
-            if !request.body.is_empty() {
-                let _ = guarded(|| request.json())?;
-            }
-            write_to(engine, app, &request, run).await
-        }
-        Handler::Change(make_out) => match guarded(|| make_out(&request))? {
-            Ok(change) => write_to(engine, app, &request, change).await,
+        Handler::Read(run) => read_of(engine, app, &request, run).await,
+        Handler::Write(run) => write_to(engine, app, &request, run).await,
+        Handler::Ask(decode) => match engine.decode(request, decode).await? {
+            Ok((request, question)) => read_of(engine, app, &request, question).await,
+            Err(refusal) => Ok(Err(refusal)),
+        },
+        Handler::Change(decode) => match engine.decode(request, decode).await? {
+            Ok((request, change)) => write_to(engine, app, &request, change).await,
             Err(refusal) => Ok(Err(refusal)),
         },
     }
+}
+
+async fn read_of(
+    engine: &Engine,
+    app: &str,
+    request: &Request,
+    run: impl Fn(&App, &Call) -> Answered,
+) -> Result<Answered, NotDone> {
+    let level = engine.settings.api;
+    let look = || {
+        engine.read_as_of(request.lag, |state, now| match state.app(app) {
+            Some(app) => run(app, &Call { request, now, level }),
+            None => Err(Refusal::unauthorized()),
+        })
+    };
+    engine.show(look).await
 }
 
 async fn write_to(

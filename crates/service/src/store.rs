@@ -20,6 +20,9 @@ use file::StoreFile;
 /// How long a transaction may hold up a worker of the runtime. A slower disk is left to the thread.
 const QUICK: Duration = Duration::from_millis(2);
 
+/// How many rows are written without a thread of their own. More of them would hold up a worker of the runtime.
+const FEW: usize = 32;
+
 /// One row of an application's table; `None` removes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
@@ -216,8 +219,9 @@ impl Store {
 
     /// Hands rows over to be written. Rows become durable in the order of these calls.
     pub(crate) fn submit(&self, rows: Vec<Row>) -> Ticket {
+        let is_small = rows.len() <= FEW;
         let mut queue = self.desk.queue();
-        if self.desk.in_place && !queue.busy && queue.last == 1 && queue.took < QUICK {
+        if self.desk.in_place && is_small && !queue.busy && queue.last == 1 && queue.took < QUICK {
             queue.busy = true;
             queue.batches.push(Batch { rows, done: None });
             return Ticket(Turn::Own(Duty(Some(self.desk.clone()))));

@@ -125,6 +125,65 @@ async fn a_client_that_sends_all_of_a_large_body_first_still_reads_why_it_is_ref
 }
 
 #[tokio::test]
+async fn a_body_of_sixty_mebibytes_is_told_to_be_too_large() {
+    count_panics();
+    let world = World::bare(Settings { patience: Duration::from_secs(60), ..settings(Level::Extended) }).await;
+    let body = vec![b' '; 60 * 1024 * 1024];
+    let mut chunked = Vec::new();
+    for chunk in body.chunks(1024 * 1024) {
+        chunked.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+        chunked.extend_from_slice(chunk);
+        chunked.extend_from_slice(b"\r\n");
+    }
+    chunked.extend_from_slice(b"0\r\n\r\n");
+    for (path, header, body) in [
+        ("/api/segments", ("Content-Type", "application/json"), &body),
+        ("/api/push", ("Transfer-Encoding", "chunked"), &chunked),
+        ("/local/audience", ("Content-Type", "application/json"), &body),
+    ] {
+        let mut stream = TcpStream::connect(world.running.address).await.expect("a connection");
+        let sent = stream.write_all(&addressed(&world, request("POST", path, &[header], body))).await;
+        assert!(sent.is_ok(), "{path}: {sent:?}");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.expect("an answer");
+        let reply = wire::parse(&answer).expect("an answer");
+        assert_eq!((reply.status, &reply.json()["error_code"]), (413, &serde_json::json!(41307)), "{path}");
+    }
+    assert_well(&world).await;
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_request_names_its_host_exactly_once() {
+    let world = world().await;
+    let port = world.running.address.port();
+    let own = format!("Host: 127.0.0.1:{port}\r\n");
+    let absolute = format!("http://elsewhere.example:{port}");
+    for (target, hosts, status) in [
+        ("", String::new(), 400),
+        ("", own.repeat(2), 400),
+        ("", format!("{own}Host: elsewhere.example\r\n"), 400),
+        ("", format!("Host: elsewhere.example\r\n{own}"), 400),
+        (&*absolute, own.clone(), 403),
+        ("", "Host: \r\n".to_owned(), 403),
+        ("", "Host: evil@localhost\r\n".to_owned(), 403),
+        ("", format!("Host: evil@127.0.0.1:{port}\r\n"), 403),
+        ("", format!("Host: localhost:{port}\r\n"), 200),
+        ("", own.clone(), 200),
+    ] {
+        for version in ["HTTP/1.1", "HTTP/1.0"] {
+            for path in ["/api/segments", "/local/health"] {
+                let bytes = String::from_utf8(request("GET", &format!("{target}{path}"), &[], b"")).expect("a text");
+                let bytes = bytes.replace("Host: {address}\r\n", &hosts).replace("HTTP/1.1", version);
+                let reply = exchange(world.running.address, bytes.as_bytes()).await;
+                assert_eq!(reply.status, status, "{target}{path} {version} {hosts:?}: {}", reply.text());
+            }
+        }
+    }
+    world.stop().await;
+}
+
+#[tokio::test]
 async fn requests_that_come_together_are_answered_in_their_order() {
     let world = world().await;
     let keep =
@@ -143,10 +202,9 @@ async fn requests_that_come_together_are_answered_in_their_order() {
     let expected: Vec<&str> = ["201", "404"].repeat(20).into_iter().chain(["200"]).collect();
     assert_eq!(statuses, expected);
 
-    // The older HTTP knows no Host, and closes by itself.
+    // The older HTTP closes by itself.
     let old = String::from_utf8(request("POST", "/api/segments", &[], segment.as_bytes())).expect("a text");
-    let old =
-        old.replace("HTTP/1.1", "HTTP/1.0").replace("Host: {address}\r\n", "").replace("Connection: close\r\n", "");
+    let old = old.replace("HTTP/1.1", "HTTP/1.0").replace("Connection: close\r\n", "");
     let reply = exchange(world.running.address, old.as_bytes()).await;
     assert_eq!(reply.status, 201);
     let location = reply.header("location").expect("a location");

@@ -6,10 +6,9 @@ use pushplan_model::node::{At, shape};
 use pushplan_model::nouns::many::Many;
 use serde_json::json;
 
-use super::{channels, limits};
-use crate::answer::{Answer, Answered, Refusal};
-use crate::request::Call;
-use crate::state::App;
+use super::{StateChange, channels, limits};
+use crate::answer::{Answer, Refusal};
+use crate::request::{Request, RequestBody};
 use crate::state::devices::Tags;
 
 shape! {
@@ -111,6 +110,7 @@ fn checked(key: &str, listed: Vec<(String, Vec<String>)>) -> Result<Tags, Refusa
     if listed.is_empty() {
         return Err(Refusal::invalid(format!("`{key}` names no tag group")));
     }
+    limits::at_most(limits::ITEMS, listed.iter().map(|(_, tags)| tags.len()).sum(), "tags")?;
     for (group, tags) in &listed {
         limits::group(group)?;
         limits::tags_per_group(group, tags.len())?;
@@ -130,41 +130,47 @@ fn plain_many(sent: Option<BTreeMap<At<String>, Many<At<String>>>>) -> Listed {
     plain(sent.map(|groups| groups.into_iter().map(|(group, tags)| (group, tags.0)).collect()))
 }
 
-pub fn of_channels(app: &mut App, call: &Call) -> Answered {
-    let sent: SentChannelTags = call.request.read()?;
+pub fn of_channels(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let sent: SentChannelTags = sent.read()?;
     let change = TagChange::of(plain(sent.add), plain(sent.remove), plain(sent.set))?;
-    let SentChannels { ios_channel, android_channel, amazon_channel, channel } = &sent.audience;
+    let SentChannels { ios_channel, android_channel, amazon_channel, channel } = sent.audience;
     let lists = [(ios_channel, Some("ios")), (android_channel, Some("android")), (amazon_channel, Some("amazon"))];
-    let mut numbers = Vec::new();
-    for (ids, device_type) in lists.into_iter().chain([(channel, None)]) {
-        for id in ids.iter().flatten() {
-            numbers.push(channels::known(app, id, device_type)?);
-        }
-    }
-    if numbers.is_empty() {
+    let lists = lists.into_iter().chain([(channel, None)]);
+    let each =
+        |(ids, kind): (Option<Many<At<String>>>, _)| ids.into_iter().flat_map(|ids| ids.0).map(move |id| (id, kind));
+    let ids: Vec<(At<String>, Option<&str>)> = lists.flat_map(each).collect();
+    if ids.is_empty() {
         return Err(Refusal::invalid("the audience names no channel"));
     }
-    for number in &numbers {
-        let mut tags = app.devices.device(*number).map(|device| device.tags.clone()).unwrap_or_default();
-        change.apply(&mut tags);
-        limits::tags_per_channel(app.devices.id(*number), &tags)?;
-    }
-    for number in numbers {
-        app.change_tags(number, call.now, |tags| change.apply(tags));
-    }
-    Ok(Answer::ok(200, json!({})))
+    limits::at_most(limits::ITEMS, ids.len(), "channels")?;
+    Ok(Box::new(move |app, call| {
+        let known = ids.iter().map(|(id, device_type)| channels::known(app, id, *device_type));
+        let numbers = known.collect::<Result<Vec<_>, _>>()?;
+        for number in &numbers {
+            let mut tags = app.devices.device(*number).map(|device| device.tags.clone()).unwrap_or_default();
+            change.apply(&mut tags);
+            limits::tags_per_channel(app.devices.id(*number), &tags)?;
+        }
+        for number in numbers {
+            app.change_tags(number, call.now, |tags| change.apply(tags));
+        }
+        Ok(Answer::ok(200, json!({})))
+    }))
 }
 
-pub(crate) fn of_named_users(app: &mut App, call: &Call) -> Answered {
-    let sent: SentUserTags = call.request.read()?;
+pub(crate) fn of_named_users(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let sent: SentUserTags = sent.read()?;
     let change = TagChange::of(plain_many(sent.add), plain_many(sent.remove), plain_many(sent.set))?;
-    let users = &sent.audience.named_user_id;
+    let users = sent.audience.named_user_id;
     if users.is_empty() {
         return Err(Refusal::invalid("the audience names no named user"));
     }
+    limits::at_most(limits::ITEMS, users.len(), "named users")?;
     users.iter().try_for_each(|user| limits::named_user(user))?;
-    for user in users {
-        app.change_user_tags(user, call.now, |tags| change.apply(tags));
-    }
-    Ok(Answer::ok(200, json!({})))
+    Ok(Box::new(move |app, call| {
+        for user in &*users {
+            app.change_user_tags(user, call.now, |tags| change.apply(tags));
+        }
+        Ok(Answer::ok(200, json!({})))
+    }))
 }

@@ -6,9 +6,9 @@ use pushplan_model::node::{At, shape};
 use pushplan_model::nouns::level::Level;
 use serde_json::{Value, json};
 
-use super::{limits, paging};
+use super::{StateChange, limits, paging};
 use crate::answer::{Answer, Answered, Refusal};
-use crate::request::Call;
+use crate::request::{Call, Request, RequestBody};
 use crate::state::devices::{Device, NO_GROUP};
 use crate::state::{App, OpenChannel, iso};
 
@@ -138,24 +138,25 @@ pub fn get(app: &App, call: &Call) -> Answered {
     Ok(Answer::ok(200, json!({ "channel": record(id, device) })))
 }
 
-pub fn uninstall(app: &mut App, call: &Call) -> Answered {
-    let body = call.request.json()?;
-    let mut gone = Vec::new();
-    for (_, node) in body.each() {
-        let sent: SentChannel = body.read(node)?;
-        gone.push(known(app, &sent.channel_id, Some(&sent.device_type))?);
-    }
+pub fn uninstall(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let body = sent.json()?;
+    let nodes = body.each();
+    limits::at_most(limits::ITEMS, nodes.len(), "channels")?;
+    let gone = nodes.into_iter().map(|(_, node)| body.read::<SentChannel>(node)).collect::<Result<Vec<_>, _>>()?;
     if gone.is_empty() {
         return Err(Refusal::invalid("no channel is named"));
     }
-    for number in gone {
-        app.uninstall(number, call.now);
-    }
-    Ok(Answer::ok(202, json!({})))
+    Ok(Box::new(move |app, call| {
+        let known = gone.iter().map(|sent| known(app, &sent.channel_id, Some(&sent.device_type)));
+        for number in known.collect::<Result<Vec<_>, _>>()? {
+            app.uninstall(number, call.now);
+        }
+        Ok(Answer::ok(202, json!({})))
+    }))
 }
 
-pub(crate) fn register_open(app: &mut App, call: &Call) -> Answered {
-    let SentRegistration { channel } = call.request.read()?;
+pub(crate) fn register_open(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let SentRegistration { channel } = sent.read()?;
     if channel.r#type.as_str() != "open" {
         return Err(Refusal::invalid(format!("the type of an open channel is `open`, not `{}`", channel.r#type)));
     }
@@ -166,13 +167,7 @@ pub(crate) fn register_open(app: &mut App, call: &Call) -> Answered {
         }
     }
     let tags: Option<Vec<String>> = channel.tags.map(|tags| tags.into_iter().map(|tag| tag.value).collect());
-    let known = app.open_channel(&platform, &channel.address).and_then(|number| app.devices.device(number));
-    if let Some(tags) = &tags {
-        tags.iter().try_for_each(|tag| limits::tag(tag))?;
-        let mut all = known.map(|device| device.tags.clone()).unwrap_or_default();
-        all.insert(NO_GROUP.to_owned(), tags.iter().cloned().collect());
-        limits::tags_per_channel(&channel.address, &all)?;
-    }
+    tags.iter().flatten().try_for_each(|tag| limits::tag(tag))?;
     let named = |identifiers: BTreeMap<At<String>, String>| {
         identifiers.into_iter().map(|(name, value)| (name.value, value)).collect()
     };
@@ -186,18 +181,28 @@ pub(crate) fn register_open(app: &mut App, call: &Call) -> Answered {
         country: channel.locale_country,
         language: channel.locale_language,
     };
-    let id = app.register_open(sent, call.now);
-    let url = format!("{}/api/channels/{id}", call.request.origin);
-    let mut fields = json!({ "channel_id": id });
-    if call.level == Level::Documented {
-        fields["channel"] = app.devices.get(&id).map(|device| record(&id, device)).into();
-    }
-    Ok(Answer::ok(200, fields).at(url))
+    Ok(Box::new(move |app, call| {
+        let known = app.open_channel(&sent.platform, &sent.address).and_then(|number| app.devices.device(number));
+        if let Some(tags) = &sent.tags {
+            let mut all = known.map(|device| device.tags.clone()).unwrap_or_default();
+            all.insert(NO_GROUP.to_owned(), tags.iter().cloned().collect());
+            limits::tags_per_channel(&sent.address, &all)?;
+        }
+        let id = app.register_open(sent, call.now);
+        let url = format!("{}/api/channels/{id}", call.request.origin);
+        let mut fields = json!({ "channel_id": id });
+        if call.level == Level::Documented {
+            fields["channel"] = app.devices.get(&id).map(|device| record(&id, device)).into();
+        }
+        Ok(Answer::ok(200, fields).at(url))
+    }))
 }
 
-pub fn uninstall_open(app: &mut App, call: &Call) -> Answered {
-    let sent: SentAddress = call.request.read()?;
-    let number = app.open_channel(&sent.open_platform_name, &sent.address);
-    app.uninstall(number.ok_or_else(|| unknown(&sent.address))?, call.now);
-    Ok(Answer::ok(202, json!({})))
+pub fn uninstall_open(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let sent: SentAddress = sent.read()?;
+    Ok(Box::new(move |app, call| {
+        let number = app.open_channel(&sent.open_platform_name, &sent.address);
+        app.uninstall(number.ok_or_else(|| unknown(&sent.address))?, call.now);
+        Ok(Answer::ok(202, json!({})))
+    }))
 }

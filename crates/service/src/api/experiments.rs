@@ -1,12 +1,15 @@
 //! A/B tests.
 
+use jiff::Timestamp;
+use pushplan_model::node::At;
+use pushplan_model::nouns::schedule::Schedule;
 use serde_json::{Value, json};
 
 use super::push::{addressed, deliverable, known_content};
 use super::schedules::upcoming;
+use super::{Question, StateChange};
 use crate::answer::{Answer, Answered, Refusal, new_id};
-use crate::request::Call;
-use crate::request::Request;
+use crate::request::{Call, Request, RequestBody};
 use crate::state::{App, Due, Experiment, Moment, SentExperiment, iso, newer_form};
 
 /// The largest page of a listing.
@@ -15,30 +18,48 @@ const PAGE: usize = 100;
 /// How many variants an experiment may have.
 const VARIANTS: usize = 26;
 
-/// An experiment that has been found right, with the moments of each variant.
+/// An experiment that has been found right, with the time of each variant.
 struct Accepted {
     experiment: Value,
-    moments: Vec<Vec<Moment>>,
+    times: Vec<Option<At<Schedule>>>,
 }
 
-pub fn create(app: &mut App, call: &Call) -> Answered {
-    let Accepted { experiment, moments } = read(call)?;
-    let (id, push_id) = (new_id(), new_id());
-    for (variant, moments) in moments.iter().enumerate() {
-        for moment in moments {
-            let what = Due::Variant { experiment: id.clone(), variant, local: moment.local };
-            app.due.put(&mut app.journal, moment.at, what);
-        }
+impl Accepted {
+    /// The moments of each variant. One without a time is sent at once.
+    fn moments(&self, now: Timestamp) -> Result<Vec<Vec<Moment>>, Refusal> {
+        let each = self.times.iter().enumerate().map(|(number, time)| {
+            let Some(time) = time else { return Ok(vec![Moment { at: now, local: None }]) };
+            let ahead = upcoming(std::slice::from_ref(time), now, &format!("variants[{number}].schedule"))?;
+            Ok(ahead.into_iter().map(|(_, moment)| moment).collect())
+        });
+        each.collect()
     }
-    let kept = Experiment { experiment, push_id: push_id.clone(), created: call.now, started: None };
-    app.experiments.put(&mut app.journal, &id, kept);
-    let url = format!("{}/api/experiments/{id}", call.request.origin);
-    Ok(Answer::done(201, json!({ "experiment_id": id, "push_id": push_id })).at(url))
 }
 
-pub fn validate(_: &App, call: &Call) -> Answered {
-    read(call)?;
-    Ok(Answer::done(200, json!({})))
+pub fn create(request: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let accepted = read(sent)?;
+    let (id, push_id) = (new_id(), new_id());
+    let url = format!("{}/api/experiments/{id}", request.origin);
+    Ok(Box::new(move |app, call| {
+        for (variant, moments) in accepted.moments(call.now)?.iter().enumerate() {
+            for moment in moments {
+                let what = Due::Variant { experiment: id.clone(), variant, local: moment.local };
+                app.due.put(&mut app.journal, moment.at, what);
+            }
+        }
+        let answer = Answer::done(201, json!({ "experiment_id": id, "push_id": push_id })).at(url);
+        let kept = Experiment { experiment: accepted.experiment, push_id, created: call.now, started: None };
+        app.experiments.put(&mut app.journal, &id, kept);
+        Ok(answer)
+    }))
+}
+
+pub fn validate(_: &Request, sent: &RequestBody) -> Result<Question, Refusal> {
+    let accepted = read(sent)?;
+    Ok(Box::new(move |_, call| {
+        accepted.moments(call.now)?;
+        Ok(Answer::done(200, json!({})))
+    }))
 }
 
 pub fn delete(app: &mut App, call: &Call) -> Answered {
@@ -70,8 +91,8 @@ fn unknown() -> Refusal {
     Refusal::not_found("Experiment")
 }
 
-fn read(call: &Call) -> Result<Accepted, Refusal> {
-    let body = call.request.json()?;
+fn read(sent: &RequestBody) -> Result<Accepted, Refusal> {
+    let body = sent.json()?;
     let sent: SentExperiment = body.read(&body.node)?;
     addressed(&sent.audience, &sent.device_types, "")?;
     if !(1..=VARIANTS).contains(&sent.variants.len()) {
@@ -79,21 +100,17 @@ fn read(call: &Call) -> Result<Accepted, Refusal> {
         return Err(Refusal::invalid_at("variants", why));
     }
     let mut experiment = body.node.to_json();
-    let mut moments = Vec::new();
-    for (number, variant) in sent.variants.iter().enumerate() {
-        let path = format!("variants[{number}].");
-        known_content(&variant.push, &format!("{path}push."))?;
-        deliverable(variant.push.message.is_some(), &sent.device_types, &format!("{path}push."))?;
-        moments.push(match &variant.schedule {
-            None => vec![Moment { at: call.now, local: None }],
-            Some(schedule) => {
-                experiment["variants"][number]["schedule"] = newer_form(schedule);
-                let ahead = upcoming(std::slice::from_ref(schedule), call.now, &format!("{path}schedule"))?;
-                ahead.into_iter().map(|(_, moment)| moment).collect()
-            }
-        });
+    let mut times = Vec::new();
+    for (number, variant) in sent.variants.into_iter().enumerate() {
+        let path = format!("variants[{number}].push.");
+        known_content(&variant.push, &path)?;
+        deliverable(variant.push.message.is_some(), &sent.device_types, &path)?;
+        if let Some(schedule) = &variant.schedule {
+            experiment["variants"][number]["schedule"] = newer_form(schedule);
+        }
+        times.push(variant.schedule);
     }
-    Ok(Accepted { experiment, moments })
+    Ok(Accepted { experiment, times })
 }
 
 /// A page of experiments, the newest first.

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use pushplan_model::node::{At, shape};
 use serde_json::json;
 
-use super::{channels, limits};
+use super::{StateChange, channels, limits};
 use crate::answer::{Answer, Answered, Refusal};
-use crate::request::Call;
+use crate::request::{Call, Request, RequestBody};
 use crate::state::App;
 use crate::state::devices::{NO_GROUP, Numbers};
 
@@ -71,45 +71,51 @@ pub fn create(app: &mut App, call: &Call) -> Answered {
     Ok(Answer::done(status, json!({})))
 }
 
-pub fn change(app: &mut App, call: &Call) -> Answered {
-    let tag = call.request.param(0);
-    limits::tag(tag)?;
-    let SentCarriers { ios_channels, android_channels, amazon_channels } = call.request.read()?;
+pub fn change(request: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    limits::tag(request.param(0))?;
+    let SentCarriers { ios_channels, android_channels, amazon_channels } = sent.read()?;
     let platforms = [(ios_channels, "ios"), (android_channels, "android"), (amazon_channels, "amazon")];
     if platforms.iter().all(|(moves, _)| moves.is_none()) {
         return Err(Refusal::invalid("no channels are named"));
     }
-    let (mut add, mut remove) = (Numbers::new(), Numbers::new());
-    for (moves, device_type) in &platforms {
-        let Some(moves) = moves else { continue };
-        if moves.add.is_none() && moves.remove.is_none() {
+    let (mut added, mut removed) = (Vec::new(), Vec::new());
+    for (moves, device_type) in platforms {
+        let Some(SentMoves { add, remove }) = moves else { continue };
+        if add.is_none() && remove.is_none() {
             return Err(Refusal::invalid(format!("`{device_type}_channels` needs `add` or `remove`")));
         }
-        for (ids, numbers) in [(&moves.add, &mut add), (&moves.remove, &mut remove)] {
-            for id in ids.iter().flatten() {
-                numbers.insert(channels::known(app, id, Some(device_type))?);
-            }
+        for (ids, all) in [(add, &mut added), (remove, &mut removed)] {
+            all.extend(ids.into_iter().flatten().map(|id| (id, device_type)));
         }
     }
-    for number in &add {
-        let mut tags = app.devices.device(*number).map(|device| device.tags.clone()).unwrap_or_default();
-        tags.entry(NO_GROUP.to_owned()).or_default().insert(tag.to_owned());
-        limits::tags_per_channel(app.devices.id(*number), &tags)?;
-    }
-    // One that is in both lists loses the tag, and has never got it.
-    for number in add.difference(&remove) {
-        app.change_tags(*number, call.now, |tags| {
+    limits::at_most(limits::ITEMS, added.len() + removed.len(), "channels")?;
+    Ok(Box::new(move |app, call| {
+        let numbers = |app: &App, ids: &[(At<String>, &str)]| {
+            let known = ids.iter().map(|(id, device_type)| channels::known(app, id, Some(device_type)));
+            known.collect::<Result<Numbers, Refusal>>()
+        };
+        let tag = call.request.param(0);
+        let (add, remove) = (numbers(app, &added)?, numbers(app, &removed)?);
+        for number in &add {
+            let mut tags = app.devices.device(*number).map(|device| device.tags.clone()).unwrap_or_default();
             tags.entry(NO_GROUP.to_owned()).or_default().insert(tag.to_owned());
-        });
-    }
-    for number in remove {
-        app.change_tags(number, call.now, |tags| {
-            if let Some(tags) = tags.get_mut(NO_GROUP) {
-                tags.remove(tag);
-            }
-        });
-    }
-    Ok(Answer::done(200, json!({})))
+            limits::tags_per_channel(app.devices.id(*number), &tags)?;
+        }
+        // One that is in both lists loses the tag, and has never got it.
+        for number in add.difference(&remove) {
+            app.change_tags(*number, call.now, |tags| {
+                tags.entry(NO_GROUP.to_owned()).or_default().insert(tag.to_owned());
+            });
+        }
+        for number in remove {
+            app.change_tags(number, call.now, |tags| {
+                if let Some(tags) = tags.get_mut(NO_GROUP) {
+                    tags.remove(tag);
+                }
+            });
+        }
+        Ok(Answer::done(200, json!({})))
+    }))
 }
 
 pub fn delete(app: &mut App, call: &Call) -> Answered {
@@ -120,28 +126,34 @@ pub fn delete(app: &mut App, call: &Call) -> Answered {
 }
 
 /// Gives each device exactly the tags that are listed for it. All of the request is checked before any of it is done.
-pub fn batch(app: &mut App, call: &Call) -> Answered {
-    let sent: Vec<SentTagList> = call.request.read()?;
-    let mut changes = Vec::new();
-    for SentTagList { ios_channel, android_channel, amazon_channel, tags } in &sent {
+pub fn batch(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let sent: Vec<SentTagList> = sent.read()?;
+    limits::at_most(limits::ITEMS, sent.len(), "channels")?;
+    let mut lists = Vec::new();
+    for SentTagList { ios_channel, android_channel, amazon_channel, tags } in sent {
         let keys = [(ios_channel, "ios"), (android_channel, "android"), (amazon_channel, "amazon")];
-        let named: Vec<(&At<String>, &str)> =
-            keys.into_iter().filter_map(|(id, device_type)| Some((id.as_ref()?, device_type))).collect();
-        let [(id, device_type)] = named[..] else {
+        let mut named = keys.into_iter().filter_map(|(id, device_type)| Some((id?, device_type)));
+        let (Some((id, device_type)), None) = (named.next(), named.next()) else {
             return Err(Refusal::invalid("each entry names exactly one channel"));
         };
-        let number = channels::known(app, id, Some(device_type))?;
         tags.iter().try_for_each(|tag| limits::tag(tag))?;
-        let tags: BTreeSet<String> = tags.iter().map(|tag| tag.value.clone()).collect();
-        let mut all = app.devices.device(number).map(|device| device.tags.clone()).unwrap_or_default();
-        all.insert(NO_GROUP.to_owned(), tags.clone());
-        limits::tags_per_channel(id, &all)?;
-        changes.push((number, tags));
+        let tags: BTreeSet<String> = tags.into_iter().map(|tag| tag.value).collect();
+        lists.push((id, device_type, tags));
     }
-    for (number, list) in changes {
-        app.change_tags(number, call.now, |tags| {
-            tags.insert(NO_GROUP.to_owned(), list);
-        });
-    }
-    Ok(Answer::done(200, json!({})))
+    Ok(Box::new(move |app, call| {
+        let mut changes = Vec::new();
+        for (id, device_type, tags) in lists {
+            let number = channels::known(app, &id, Some(device_type))?;
+            let mut all = app.devices.device(number).map(|device| device.tags.clone()).unwrap_or_default();
+            all.insert(NO_GROUP.to_owned(), tags.clone());
+            limits::tags_per_channel(&id, &all)?;
+            changes.push((number, tags));
+        }
+        for (number, list) in changes {
+            app.change_tags(number, call.now, |tags| {
+                tags.insert(NO_GROUP.to_owned(), list);
+            });
+        }
+        Ok(Answer::done(200, json!({})))
+    }))
 }

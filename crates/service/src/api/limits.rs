@@ -9,6 +9,17 @@ const TAGS_PER_GROUP: usize = 100;
 const TAGS_PER_CHANNEL: usize = 1_000;
 const CHANNELS_PER_USER: usize = 100;
 
+/// How many things one request may hold, if nothing else is said of them.
+pub(crate) const ITEMS: usize = 1_000;
+
+/// How many things one request holds.
+pub(crate) fn at_most(most: usize, count: usize, things: &str) -> Result<(), Refusal> {
+    if count <= most {
+        return Ok(());
+    }
+    Err(Refusal::too_many(format!("{count} {things} in one request; {most} are possible")))
+}
+
 fn length(what: &str, text: &str) -> Result<(), Refusal> {
     match text.chars().count() {
         1..=LONGEST => Ok(()),

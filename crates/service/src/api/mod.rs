@@ -15,9 +15,15 @@ pub mod schedules;
 pub mod segments;
 pub mod templates;
 
-use crate::answer::Answered;
-use crate::request::Call;
+use crate::answer::{Answered, Refusal};
+use crate::request::{Call, Request, RequestBody};
 use crate::state::App;
 
 /// A change that a request asks for.
 pub type StateChange = Box<dyn FnOnce(&mut App, &Call) -> Answered + Send>;
+
+/// A question that a request with a body asks.
+pub type Question = Box<dyn Fn(&App, &Call) -> Answered + Send + Sync>;
+
+/// Decodes and checks a body, without the state and its lock.
+pub type Decoding<T> = fn(&Request, &RequestBody) -> Result<T, Refusal>;

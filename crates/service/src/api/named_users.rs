@@ -3,9 +3,9 @@
 use pushplan_model::node::{At, shape};
 use serde_json::{Value, json};
 
-use super::{channels, limits, paging};
+use super::{StateChange, channels, limits, paging};
 use crate::answer::{Answer, Answered, Refusal};
-use crate::request::Call;
+use crate::request::{Call, Request, RequestBody};
 use crate::state::devices::Numbers;
 use crate::state::{App, NamedUser, iso};
 
@@ -24,32 +24,38 @@ shape! {
     }
 }
 
-/// The channel and the named user of a request.
-fn read(app: &App, call: &Call) -> Result<(u32, String), Refusal> {
-    let sent: SentAssociation = call.request.read()?;
-    limits::named_user(&sent.named_user_id)?;
+/// The channel that a request names.
+fn channel(app: &App, sent: &SentAssociation) -> Result<u32, Refusal> {
     let device_type = sent.device_type.as_ref().map(|device_type| device_type.as_str());
-    Ok((channels::known(app, &sent.channel_id, device_type)?, sent.named_user_id.value))
+    channels::known(app, &sent.channel_id, device_type)
 }
 
-pub fn associate(app: &mut App, call: &Call) -> Answered {
-    let (number, user) = read(app, call)?;
-    let channels = app.devices.of_user(&user);
-    if !channels.is_some_and(|channels| channels.contains(&number)) {
-        limits::channels_per_user(&user, channels.map_or(0, Numbers::len) + 1)?;
-    }
-    app.associate(number, Some(&user), call.now);
-    Ok(Answer::ok(200, json!({})))
+pub fn associate(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let sent: SentAssociation = sent.read()?;
+    limits::named_user(&sent.named_user_id)?;
+    Ok(Box::new(move |app, call| {
+        let (number, user) = (channel(app, &sent)?, &sent.named_user_id);
+        let channels = app.devices.of_user(user);
+        if !channels.is_some_and(|channels| channels.contains(&number)) {
+            limits::channels_per_user(user, channels.map_or(0, Numbers::len) + 1)?;
+        }
+        app.associate(number, Some(user), call.now);
+        Ok(Answer::ok(200, json!({})))
+    }))
 }
 
-pub fn disassociate(app: &mut App, call: &Call) -> Answered {
-    let (number, user) = read(app, call)?;
-    if app.devices.device(number).and_then(|device| device.named_user.as_ref()) != Some(&user) {
-        let id = app.devices.id(number);
-        return Err(Refusal::invalid(format!("the channel {id} does not belong to the named user `{user}`")));
-    }
-    app.associate(number, None, call.now);
-    Ok(Answer::ok(200, json!({})))
+pub fn disassociate(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let sent: SentAssociation = sent.read()?;
+    limits::named_user(&sent.named_user_id)?;
+    Ok(Box::new(move |app, call| {
+        let (number, user) = (channel(app, &sent)?, &sent.named_user_id.value);
+        if app.devices.device(number).and_then(|device| device.named_user.as_ref()) != Some(user) {
+            let id = app.devices.id(number);
+            return Err(Refusal::invalid(format!("the channel {id} does not belong to the named user `{user}`")));
+        }
+        app.associate(number, None, call.now);
+        Ok(Answer::ok(200, json!({})))
+    }))
 }
 
 /// One named user where `id` is given, all of them where it is not.

@@ -6,30 +6,30 @@ use pushplan_model::nouns::audience::Selector;
 use pushplan_model::nouns::clock::utc;
 use serde_json::{Value, json};
 
-use super::push::{at_least_one, complete};
+use super::push::{at_least_one, complete, valid};
+use super::{Question, StateChange, limits};
 use crate::answer::{Answer, Answered, Refusal, new_id};
-use crate::request::Call;
-use crate::request::{Body, Request};
+use crate::request::{Body, Call, Request, RequestBody};
 use crate::state::{App, Due, Pipeline, SentPipeline, iso};
 
 /// The largest page of a listing.
 const PAGE: usize = 100;
 
-pub fn create(app: &mut App, call: &Call) -> Answered {
-    let pipelines = read_all(call.request)?;
-    let mut urls = Vec::new();
-    for pipeline in pipelines {
-        let id = new_id();
-        urls.push(url(&id, call.request));
-        let kept = Pipeline { pipeline, created: call.now, modified: call.now };
-        app.pipelines.put(&mut app.journal, &id, kept);
-    }
-    Ok(Answer::done(201, json!({ "pipeline_urls": urls })))
+pub fn create(request: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let pipelines: Vec<_> = read_all(sent)?.into_iter().map(|accepted| (new_id(), accepted)).collect();
+    let urls: Vec<String> = pipelines.iter().map(|(id, _)| url(id, request)).collect();
+    Ok(Box::new(move |app, call| {
+        for (id, Accepted { pipeline, meaning }) in pipelines {
+            let kept = Pipeline { pipeline, created: call.now, modified: call.now };
+            app.pipelines.put(&mut app.journal, &id, kept, meaning);
+        }
+        Ok(Answer::done(201, json!({ "pipeline_urls": urls })))
+    }))
 }
 
-pub fn validate(_: &App, call: &Call) -> Answered {
-    read_all(call.request)?;
-    Ok(Answer::done(200, json!({})))
+pub fn validate(_: &Request, sent: &RequestBody) -> Result<Question, Refusal> {
+    read_all(sent)?;
+    Ok(valid())
 }
 
 /// The newest first.
@@ -59,13 +59,16 @@ pub fn get(app: &App, call: &Call) -> Answered {
     Ok(Answer::ok(200, json!({ "pipeline": record(id, kept, call.request) })))
 }
 
-pub fn update(app: &mut App, call: &Call) -> Answered {
-    let body = call.request.json()?;
-    let pipeline = read(&body, &body.node, "")?;
-    let id = call.request.param(0);
-    let created = app.pipelines.table.get(id).ok_or_else(unknown)?.created;
-    app.pipelines.put(&mut app.journal, id, Pipeline { pipeline, created, modified: call.now });
-    Ok(Answer::done(200, json!({})))
+pub fn update(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let body = sent.json()?;
+    let Accepted { pipeline, meaning } = read(&body, &body.node, "")?;
+    Ok(Box::new(move |app, call| {
+        let id = call.request.param(0);
+        let created = app.pipelines.table.get(id).ok_or_else(unknown)?.created;
+        let kept = Pipeline { pipeline, created, modified: call.now };
+        app.pipelines.put(&mut app.journal, id, kept, meaning);
+        Ok(Answer::done(200, json!({})))
+    }))
 }
 
 /// Takes a pipeline away with all that it was about to send.
@@ -80,15 +83,21 @@ fn unknown() -> Refusal {
     Refusal::not_found("Pipeline")
 }
 
-fn read_all(request: &Request) -> Result<Vec<Value>, Refusal> {
-    let body = request.json()?;
+/// A pipeline that has been found right: as it was sent, and what it means.
+struct Accepted {
+    pipeline: Value,
+    meaning: SentPipeline,
+}
+
+fn read_all(sent: &RequestBody) -> Result<Vec<Accepted>, Refusal> {
+    let body = sent.json()?;
     let nodes = body.each();
     at_least_one(nodes.len(), "pipeline")?;
+    limits::at_most(limits::ITEMS, nodes.len(), "pipelines")?;
     nodes.into_iter().map(|(path, node)| read(&body, node, &path)).collect()
 }
 
-/// A pipeline as it was sent, once it has been understood.
-fn read(body: &Body, node: &Node, path: &str) -> Result<Value, Refusal> {
+fn read(body: &Body, node: &Node, path: &str) -> Result<Accepted, Refusal> {
     let sent: SentPipeline = body.read(node)?;
     if let Some(key) = sent.rest.0.keys().find(|key| !is_further(key)) {
         return Err(Refusal::unknown_key(&format!("{path}{key}")));
@@ -115,7 +124,7 @@ fn read(body: &Body, node: &Node, path: &str) -> Result<Value, Refusal> {
     if sent.timing.as_ref().is_some_and(|timing| timing.delay.seconds.value.0 < 0) {
         return Err(Refusal::invalid_at(&format!("{path}timing.delay.seconds"), "a delay cannot be negative"));
     }
-    Ok(node.to_json())
+    Ok(Accepted { pipeline: node.to_json(), meaning: sent })
 }
 
 fn is_enabled(kept: &Pipeline) -> bool {

@@ -8,19 +8,19 @@ use pushplan_model::nouns::notification::{Notification, is_override};
 use pushplan_model::nouns::push::{Content, Push, is_further};
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, Answered, Refusal};
-use crate::request::Call;
-use crate::request::Request;
+use super::{Question, StateChange, limits};
+use crate::answer::{Answer, Refusal};
+use crate::request::{Call, Request, RequestBody};
 use crate::state::{App, Outgoing, PushType};
 
 /// How many pushes one request may hold.
-const MOST: usize = 100;
+pub(super) const MOST: usize = 100;
 
 /// How many selectors one audience may hold. Operators do not count, and each value of a list does.
 const SELECTORS: usize = 1_000;
 
 /// What answers pushes that went out. The clients of the contract take any status but 200 for a failure, and read `push_id`.
-pub(super) fn sent(level: Level, push_ids: &[String], message_ids: &[String]) -> Answer {
+pub(super) fn answer(level: Level, push_ids: &[String], message_ids: &[String]) -> Answer {
     let mut fields = json!({ "push_ids": push_ids });
     if !message_ids.is_empty() {
         fields["message_ids"] = message_ids.into();
@@ -33,24 +33,31 @@ pub(super) fn sent(level: Level, push_ids: &[String], message_ids: &[String]) ->
     Answer::done(200, fields)
 }
 
-pub fn create(app: &mut App, call: &Call) -> Answered {
-    let pushes = read(call.request)?;
-    let mut push_ids = Vec::new();
-    let mut message_ids = Vec::new();
-    for (push, raw) in &pushes {
-        let push_id = send(app, call, &push.audience, &push.device_types, raw);
-        if push.message.is_some() {
-            // A push has one message at most, so that its id will do for both.
-            message_ids.push(push_id.clone());
+pub fn create(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let pushes = read(sent)?;
+    Ok(Box::new(move |app, call| {
+        let mut push_ids = Vec::new();
+        let mut message_ids = Vec::new();
+        for (push, raw) in &pushes {
+            let push_id = send(app, call, &push.audience, &push.device_types, raw);
+            if push.message.is_some() {
+                // A push has one message at most, so that its id will do for both.
+                message_ids.push(push_id.clone());
+            }
+            push_ids.push(push_id);
         }
-        push_ids.push(push_id);
-    }
-    Ok(sent(call.level, &push_ids, &message_ids))
+        Ok(answer(call.level, &push_ids, &message_ids))
+    }))
 }
 
-pub fn validate(_: &App, call: &Call) -> Answered {
-    read(call.request)?;
-    Ok(Answer::done(200, json!({})))
+pub fn validate(_: &Request, sent: &RequestBody) -> Result<Question, Refusal> {
+    read(sent)?;
+    Ok(valid())
+}
+
+/// The answer to what was found right while it was decoded.
+pub(super) fn valid() -> Question {
+    Box::new(|_, _| Ok(Answer::done(200, json!({}))))
 }
 
 /// Sends a push that has been found right to those who are in its audience now.
@@ -67,13 +74,11 @@ pub(super) fn send(
 }
 
 /// Every push of a request, as it is understood and as it was sent. One that is wrong refuses all.
-fn read(request: &Request) -> Result<Vec<(Push, Value)>, Refusal> {
-    let body = request.json()?;
+fn read(sent: &RequestBody) -> Result<Vec<(Push, Value)>, Refusal> {
+    let body = sent.json()?;
     let nodes = body.each();
     at_least_one(nodes.len(), "push")?;
-    if nodes.len() > MOST {
-        return Err(Refusal::too_many(format!("{} pushes in one request; {MOST} are possible", nodes.len())));
-    }
+    limits::at_most(MOST, nodes.len(), "pushes")?;
     let read = nodes.into_iter().map(|(path, node)| {
         let push: Push = body.read(node)?;
         sendable(&push, &path)?;

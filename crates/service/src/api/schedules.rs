@@ -8,9 +8,9 @@ use pushplan_model::nouns::schedule::Schedule;
 use serde_json::{Value, json};
 
 use super::push::{at_least_one, sendable};
+use super::{StateChange, limits};
 use crate::answer::{Answer, Answered, Refusal, new_id};
-use crate::request::Call;
-use crate::request::{Body, understood};
+use crate::request::{Body, Call, Request, RequestBody, understood};
 use crate::state::{App, Moment, Scheduled, moments, newer_form};
 
 /// The largest page of a listing.
@@ -28,32 +28,39 @@ shape! {
     }
 }
 
-/// A scheduled push that has been found right, and the moments at which it will be sent.
+/// A scheduled push that has been found right, and when it would be sent.
 struct Accepted {
+    /// Where it stands in the body.
+    path: String,
     scheduled: Scheduled,
-    upcoming: Vec<(usize, Moment)>,
+    times: Vec<At<Schedule>>,
 }
 
-pub fn create(app: &mut App, call: &Call) -> Answered {
-    let body = call.request.json()?;
+pub fn create(request: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let body = sent.json()?;
     let nodes = body.each();
     at_least_one(nodes.len(), "scheduled push")?;
-    let accepted =
-        nodes.into_iter().map(|(path, node)| read(&body, node, &path, call.now)).collect::<Result<Vec<_>, _>>()?;
-    let mut made = Vec::new();
-    for Accepted { scheduled, upcoming } in accepted {
-        let id = new_id();
-        app.schedule(&id, scheduled.clone(), &upcoming);
-        made.push((id, scheduled));
-    }
-    Ok(answer(201, &made, call))
+    limits::at_most(limits::ITEMS, nodes.len(), "scheduled pushes")?;
+    let accepted = nodes.into_iter().map(|(path, node)| read(&body, node, path)).collect::<Result<Vec<_>, _>>()?;
+    limits::at_most(limits::ITEMS, accepted.iter().map(|one| one.times.len()).sum(), "times")?;
+    let made: Vec<(String, Scheduled)> = accepted.iter().map(|one| (new_id(), one.scheduled.clone())).collect();
+    let answer = answer(201, &made, request);
+    Ok(Box::new(move |app, call| {
+        let each = accepted.iter().map(|one| upcoming(&one.times, call.now, &format!("{}schedule", one.path)));
+        let moments = each.collect::<Result<Vec<_>, _>>()?;
+        for ((id, scheduled), upcoming) in made.into_iter().zip(moments) {
+            app.schedule(&id, scheduled, &upcoming);
+        }
+        Ok(answer)
+    }))
 }
 
 pub fn list(app: &App, call: &Call) -> Answered {
     let limit = call.request.number("limit", PAGE, PAGE)?.max(1);
     let start = call.request.query("start").unwrap_or("");
     let mut rest = app.schedules.from(start);
-    let schedules: Vec<Value> = rest.by_ref().take(limit).map(|(id, scheduled)| record(id, scheduled, call)).collect();
+    let schedules: Vec<Value> =
+        rest.by_ref().take(limit).map(|(id, scheduled)| record(id, scheduled, call.request)).collect();
     let mut fields = json!({ "count": schedules.len(), "total_count": app.schedules.len(), "schedules": schedules });
     if let Some((next, _)) = rest.next() {
         fields["next_page"] = call.request.page(&[("start", next.to_owned()), ("limit", limit.to_string())]).into();
@@ -64,25 +71,30 @@ pub fn list(app: &App, call: &Call) -> Answered {
 pub fn get(app: &App, call: &Call) -> Answered {
     let id = call.request.param(0);
     let scheduled = app.schedules.get(id).ok_or_else(unknown)?;
-    Ok(Answer::bare(200, record(id, scheduled, call)))
+    Ok(Answer::bare(200, record(id, scheduled, call.request)))
 }
 
-pub fn update(app: &mut App, call: &Call) -> Answered {
-    let body = call.request.json()?;
-    let Accepted { mut scheduled, upcoming } = read(&body, &body.node, "", call.now)?;
-    let id = call.request.param(0);
-    let old = app.schedules.get(id).ok_or_else(unknown)?;
-    if old.started {
-        // Some devices have it already: a new time would send it to them again.
-        return Err(Refusal::not_allowed("a part of this scheduled push has been sent; it cannot be changed any more"));
-    }
-    for (new, old) in scheduled.push_ids.iter_mut().zip(&old.push_ids) {
-        new.clone_from(old);
-    }
-    scheduled.paused = old.paused;
-    let upcoming = if scheduled.paused { Vec::new() } else { upcoming };
-    app.schedule(id, scheduled.clone(), &upcoming);
-    Ok(answer(200, &[(id.to_owned(), scheduled)], call))
+pub fn update(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let body = sent.json()?;
+    let Accepted { mut scheduled, times, .. } = read(&body, &body.node, String::new())?;
+    limits::at_most(limits::ITEMS, times.len(), "times")?;
+    Ok(Box::new(move |app, call| {
+        let upcoming = upcoming(&times, call.now, "schedule")?;
+        let id = call.request.param(0);
+        let old = app.schedules.get(id).ok_or_else(unknown)?;
+        if old.started {
+            // Some devices have it already: a new time would send it to them again.
+            let why = "a part of this scheduled push has been sent; it cannot be changed any more";
+            return Err(Refusal::not_allowed(why));
+        }
+        for (new, old) in scheduled.push_ids.iter_mut().zip(&old.push_ids) {
+            new.clone_from(old);
+        }
+        scheduled.paused = old.paused;
+        let upcoming = if scheduled.paused { Vec::new() } else { upcoming };
+        app.schedule(id, scheduled.clone(), &upcoming);
+        Ok(answer(200, &[(id.to_owned(), scheduled)], call.request))
+    }))
 }
 
 pub fn delete(app: &mut App, call: &Call) -> Answered {
@@ -117,11 +129,10 @@ fn unknown() -> Refusal {
     Refusal::not_found("Schedule")
 }
 
-fn read(body: &Body, node: &Node, path: &str, now: Timestamp) -> Result<Accepted, Refusal> {
+fn read(body: &Body, node: &Node, path: String) -> Result<Accepted, Refusal> {
     let sent: Sent = body.read(node)?;
     at_least_one(sent.schedule.len(), "schedule")?;
     sendable(&sent.push, &format!("{path}push."))?;
-    let upcoming = upcoming(&sent.schedule, now, &format!("{path}schedule"))?;
     let mut times: Vec<Value> = sent.schedule.iter().map(|schedule| newer_form(schedule)).collect();
     let push_ids = times.iter().map(|_| new_id()).collect();
     let schedule = if times.len() == 1 { times.remove(0) } else { times.into() };
@@ -130,11 +141,11 @@ fn read(body: &Body, node: &Node, path: &str, now: Timestamp) -> Result<Accepted
         schedule,
         push: node.get("push").map(Node::to_json).unwrap_or_default(),
         push_ids,
-        left: upcoming.len(),
+        left: 0,
         started: false,
         paused: false,
     };
-    Ok(Accepted { scheduled, upcoming })
+    Ok(Accepted { path, scheduled, times: sent.schedule.0 })
 }
 
 /// The moments of each time that still lie ahead.
@@ -160,20 +171,20 @@ pub(super) fn upcoming(
     Ok(ahead.into_iter().flatten().collect())
 }
 
-fn answer(status: u16, made: &[(String, Scheduled)], call: &Call) -> Answer {
-    let urls: Vec<String> = made.iter().map(|(id, _)| url(id, call)).collect();
+fn answer(status: u16, made: &[(String, Scheduled)], request: &Request) -> Answer {
+    let urls: Vec<String> = made.iter().map(|(id, _)| url(id, request)).collect();
     let ids: Vec<&String> = made.iter().map(|(id, _)| id).collect();
-    let records: Vec<Value> = made.iter().map(|(id, scheduled)| record(id, scheduled, call)).collect();
+    let records: Vec<Value> = made.iter().map(|(id, scheduled)| record(id, scheduled, request)).collect();
     Answer::done(status, json!({ "schedule_urls": urls, "schedule_ids": ids, "schedules": records }))
 }
 
-fn url(id: &str, call: &Call) -> String {
-    format!("{}/api/schedules/{id}", call.request.origin)
+fn url(id: &str, request: &Request) -> String {
+    format!("{}/api/schedules/{id}", request.origin)
 }
 
-fn record(id: &str, scheduled: &Scheduled, call: &Call) -> Value {
+fn record(id: &str, scheduled: &Scheduled, request: &Request) -> Value {
     let Scheduled { name, schedule, push, push_ids, left: _, started: _, paused } = scheduled;
-    let mut record = json!({ "url": url(id, call), "schedule": schedule, "push": push, "push_ids": push_ids });
+    let mut record = json!({ "url": url(id, request), "schedule": schedule, "push": push, "push_ids": push_ids });
     if let Some(name) = name {
         record["name"] = name.as_str().into();
     }

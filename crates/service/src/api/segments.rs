@@ -9,8 +9,7 @@ use super::paging;
 use super::push::possible;
 use crate::answer::{Answer, Answered, Refusal, new_id};
 use crate::api::StateChange;
-use crate::request::Call;
-use crate::request::Request;
+use crate::request::{Call, Request, RequestBody};
 use crate::state::{App, Segment};
 
 /// The largest page of a listing.
@@ -30,8 +29,8 @@ shape! {
 }
 
 /// What was sent: the name, the criteria as they are written and as they are understood.
-fn read(request: &Request) -> Result<(String, String, At<Selector>), Refusal> {
-    let body = request.json()?;
+fn read(sent: &RequestBody) -> Result<(String, String, At<Selector>), Refusal> {
+    let body = sent.json()?;
     let sent: Sent = body.read(&body.node)?;
     possible(&sent.criteria, "criteria")?;
     let criteria = body.node.get("criteria").map_or("", |criteria| body.text(criteria)).to_owned();
@@ -44,8 +43,8 @@ struct Created<'a> {
     segment_id: &'a str,
 }
 
-pub fn create(request: &Request) -> Result<StateChange, Refusal> {
-    let (display_name, criteria, understood) = read(request)?;
+pub fn create(request: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let (display_name, criteria, understood) = read(sent)?;
     let id = new_id();
     let url = format!("{}/api/segments/{id}", request.origin);
     let answer = Answer::done(201, Created { segment_id: &id }).at(url);
@@ -81,8 +80,8 @@ pub fn get(app: &App, call: &Call) -> Answered {
     Ok(Answer::text(200, segment.shown()))
 }
 
-pub fn update(request: &Request) -> Result<StateChange, Refusal> {
-    let (display_name, criteria, understood) = read(request)?;
+pub fn update(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let (display_name, criteria, understood) = read(sent)?;
     Ok(Box::new(move |app, call| {
         let id = call.request.param(0);
         let old = app.segments.table.get(id).ok_or_else(|| Refusal::not_found("Segment"))?;

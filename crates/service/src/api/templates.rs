@@ -9,10 +9,9 @@ use pushplan_model::nouns::push::Content;
 use pushplan_model::nouns::variable::Variable;
 use serde_json::{Value, json};
 
-use super::push;
+use super::{StateChange, limits, push};
 use crate::answer::{Answer, Answered, Refusal, new_id};
-use crate::request::Body;
-use crate::request::Call;
+use crate::request::{Body, Call, Request, RequestBody};
 use crate::state::{App, Missing, Template, iso};
 use pushplan_model::nouns::level::Level;
 
@@ -72,23 +71,25 @@ shape! {
     }
 }
 
-pub fn create(app: &mut App, call: &Call) -> Answered {
-    let body = call.request.json()?;
+pub fn create(request: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let body = sent.json()?;
     let sent: Sent = body.read(&body.node)?;
     check(sent.variables.as_deref(), Some(&sent.push))?;
-    let template = Template {
-        name: sent.name.value,
-        description: sent.description.map(|description| description.value),
-        variables: list(body.node.get("variables")),
-        push: body.node.get("push").map(Node::to_json).unwrap_or_default(),
-        created: call.now,
-        modified: call.now,
-        last_used: None,
-    };
+    let (name, description) = (sent.name.value, sent.description.map(|description| description.value));
+    let (variables, push) = (list(body.node.get("variables")), json_of(&body, "push"));
     let id = new_id();
-    app.templates.put(&mut app.journal, &id, template);
-    let url = format!("{}/api/templates/{id}", call.request.origin);
-    Ok(Answer::done(201, json!({ "template_id": id })).at(url))
+    let url = format!("{}/api/templates/{id}", request.origin);
+    Ok(Box::new(move |app, call| {
+        let (created, modified) = (call.now, call.now);
+        let template = Template { name, description, variables, push, created, modified, last_used: None };
+        app.templates.put(&mut app.journal, &id, template);
+        Ok(Answer::done(201, json!({ "template_id": id })).at(url))
+    }))
+}
+
+/// A part of a body as it was sent; null if it is left out.
+fn json_of(body: &Body, key: &str) -> Value {
+    body.node.get(key).map(Node::to_json).unwrap_or_default()
 }
 
 pub(crate) fn list_all(app: &App, call: &Call) -> Answered {
@@ -116,31 +117,35 @@ pub fn get(app: &App, call: &Call) -> Answered {
     Ok(Answer::ok(200, json!({ "template": record(id, template) })))
 }
 
-pub fn update(app: &mut App, call: &Call) -> Answered {
-    let body = call.request.json()?;
-    let change: TemplateChange = body.read(&body.node)?;
-    if call.level < Level::Extended && body.node.get("variables").is_some() {
-        return Err(Refusal::unknown_key("variables"));
-    }
-    check(change.variables.as_deref(), change.push.as_ref())?;
-    let TemplateChange { name, description, variables, push } = change;
-    let changed = app.templates.change(&mut app.journal, call.request.param(0), |template| {
-        if let Some(name) = name {
-            template.name = name.value;
+pub fn update(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let body = sent.json()?;
+    let TemplateChange { name, description, variables, push } = body.read(&body.node)?;
+    let names_variables = body.node.get("variables").is_some();
+    check(variables.as_deref(), push.as_ref())?;
+    let variables = variables.map(|_| list(body.node.get("variables")));
+    let push = push.map(|_| json_of(&body, "push"));
+    Ok(Box::new(move |app, call| {
+        if call.level < Level::Extended && names_variables {
+            return Err(Refusal::unknown_key("variables"));
         }
-        if let Some(description) = description {
-            template.description = Some(description.value);
-        }
-        if variables.is_some() {
-            template.variables = list(body.node.get("variables"));
-        }
-        if push.is_some() {
-            template.push = body.node.get("push").map(Node::to_json).unwrap_or_default();
-        }
-        template.modified = call.now;
-    });
-    changed.ok_or_else(|| Refusal::not_found("Template"))?;
-    Ok(Answer::done(200, json!({})))
+        let changed = app.templates.change(&mut app.journal, call.request.param(0), |template| {
+            if let Some(name) = name {
+                template.name = name.value;
+            }
+            if let Some(description) = description {
+                template.description = Some(description.value);
+            }
+            if let Some(variables) = variables {
+                template.variables = variables;
+            }
+            if let Some(push) = push {
+                template.push = push;
+            }
+            template.modified = call.now;
+        });
+        changed.ok_or_else(|| Refusal::not_found("Template"))?;
+        Ok(Answer::done(200, json!({})))
+    }))
 }
 
 pub fn delete(app: &mut App, call: &Call) -> Answered {
@@ -149,25 +154,33 @@ pub fn delete(app: &mut App, call: &Call) -> Answered {
     Ok(Answer::done(200, json!({})))
 }
 
-pub fn send(app: &mut App, call: &Call) -> Answered {
-    let body = call.request.json()?;
+pub fn send(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let body = sent.json()?;
     let nodes = body.each();
     push::at_least_one(nodes.len(), "push")?;
-    let pushes =
-        nodes.into_iter().map(|(path, node)| filled(app, &body, node, &path)).collect::<Result<Vec<_>, _>>()?;
-    let mut push_ids = Vec::new();
-    for (sent, raw) in &pushes {
-        push_ids.push(push::send(app, call, &sent.audience, &sent.device_types, raw));
-        let id = &sent.merge_data.template_id.value;
-        app.templates.change(&mut app.journal, id, |template| template.last_used = Some(call.now));
-    }
-    Ok(push::sent(call.level, &push_ids, &[]))
+    limits::at_most(push::MOST, nodes.len(), "pushes")?;
+    let read = nodes.into_iter().map(|(path, node)| {
+        let sent: SentPush = body.read(node)?;
+        push::addressed(&sent.audience, &sent.device_types, &path)?;
+        let whom = ["audience", "device_types"].map(|key| node.get(key).map(Node::to_json).unwrap_or_default());
+        Ok((path, sent, whom))
+    });
+    let wanted = read.collect::<Result<Vec<_>, Refusal>>()?;
+    Ok(Box::new(move |app, call| {
+        let pushes =
+            wanted.iter().map(|(path, sent, whom)| filled(app, path, sent, whom)).collect::<Result<Vec<_>, _>>()?;
+        let mut push_ids = Vec::new();
+        for ((_, sent, _), raw) in wanted.iter().zip(&pushes) {
+            push_ids.push(push::send(app, call, &sent.audience, &sent.device_types, raw));
+            let id = &sent.merge_data.template_id.value;
+            app.templates.change(&mut app.journal, id, |template| template.last_used = Some(call.now));
+        }
+        Ok(push::answer(call.level, &push_ids, &[]))
+    }))
 }
 
-/// A push with the texts of its template, as it goes out.
-fn filled(app: &App, body: &Body, node: &Node, path: &str) -> Result<(SentPush, Value), Refusal> {
-    let sent: SentPush = body.read(node)?;
-    push::addressed(&sent.audience, &sent.device_types, path)?;
+/// A push with the texts of its template, as it goes out to an audience on device types.
+fn filled(app: &App, path: &str, sent: &SentPush, [audience, device_types]: &[Value; 2]) -> Result<Value, Refusal> {
     let MergeData { template_id, substitutions } = &sent.merge_data;
     let template = app.templates.get(template_id).ok_or_else(|| Refusal::not_found("Template"))?;
     let given = substitutions.iter().map(|(key, value)| (key.value.clone(), value.value.clone())).collect();
@@ -178,10 +191,9 @@ fn filled(app: &App, body: &Body, node: &Node, path: &str) -> Result<(SentPush, 
         )
     })?;
     push::deliverable(!out["message"].is_null(), &sent.device_types, path)?;
-    for key in ["audience", "device_types"] {
-        out[key] = node.get(key).map(Node::to_json).unwrap_or_default();
-    }
-    Ok((sent, out))
+    out["audience"] = audience.clone();
+    out["device_types"] = device_types.clone();
+    Ok(out)
 }
 
 fn check(variables: Option<&[Variable]>, push: Option<&Content>) -> Result<(), Refusal> {

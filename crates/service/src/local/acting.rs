@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 use super::devices::find;
 use super::form;
 use crate::answer::{Answer, Answered, Refusal, new_id};
-use crate::request::Call;
+use crate::api::StateChange;
+use crate::request::{Call, Request, RequestBody};
 use crate::state::{App, CannotRespond};
 
 /// The longest stay in the app, in seconds: a day.
@@ -93,62 +94,67 @@ fn responded(result: Result<(), CannotRespond>) -> Answered {
     }
 }
 
-pub fn open(app: &mut App, call: &Call) -> Answered {
-    let number = installed(app, call)?;
-    let seconds = match call.request.body.is_empty() {
-        true => 0,
-        false => call.request.read::<Opening>()?.seconds.unwrap_or(0),
-    };
-    if !(0..=LONGEST_STAY).contains(&seconds) {
-        return Err(Refusal::invalid(format!("`seconds` is from 0 to {LONGEST_STAY}")));
-    }
-    app.opened(number, call.now, seconds.unsigned_abs());
-    done()
+pub fn open(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let opening = (!sent.is_empty()).then(|| sent.read::<Opening>()).transpose()?;
+    let seconds = opening.and_then(|opening| opening.seconds).unwrap_or(0);
+    Ok(Box::new(move |app, call| {
+        let number = installed(app, call)?;
+        if !(0..=LONGEST_STAY).contains(&seconds) {
+            return Err(Refusal::invalid(format!("`seconds` is from 0 to {LONGEST_STAY}")));
+        }
+        app.opened(number, call.now, seconds.unsigned_abs());
+        done()
+    }))
 }
 
-pub fn tap(app: &mut App, call: &Call) -> Answered {
-    installed(app, call)?;
-    let tap: Tap = call.request.read()?;
-    let button = tap.button.as_ref().map(|button| button.as_str());
-    responded(app.tapped(call.request.param(0), &tap.push_id, button, call.now))
+pub fn tap(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let tap: Tap = sent.read()?;
+    Ok(Box::new(move |app, call| {
+        installed(app, call)?;
+        let button = tap.button.as_ref().map(|button| button.as_str());
+        responded(app.tapped(call.request.param(0), &tap.push_id, button, call.now))
+    }))
 }
 
-pub fn read(app: &mut App, call: &Call) -> Answered {
-    installed(app, call)?;
-    let message: OfMessage = call.request.read()?;
-    responded(app.read_message(call.request.param(0), &message.push_id, call.now))
+pub fn read(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let message: OfMessage = sent.read()?;
+    Ok(Box::new(move |app, call| {
+        installed(app, call)?;
+        responded(app.read_message(call.request.param(0), &message.push_id, call.now))
+    }))
 }
 
-pub fn delete(app: &mut App, call: &Call) -> Answered {
-    installed(app, call)?;
-    let message: OfMessage = call.request.read()?;
-    responded(app.delete_message(call.request.param(0), &message.push_id, call.now))
+pub fn delete(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let message: OfMessage = sent.read()?;
+    Ok(Box::new(move |app, call| {
+        installed(app, call)?;
+        responded(app.delete_message(call.request.param(0), &message.push_id, call.now))
+    }))
 }
 
 /// The device was at a place. The latest time counts, in whatever order they are told.
-pub fn seen(app: &mut App, call: &Call) -> Answered {
-    let number = installed(app, call)?;
-    let seen: Sighting = call.request.read()?;
-    let at = match &seen.at {
-        None => call.now,
-        Some(text) => form::time(text).map_err(Refusal::invalid)?,
-    };
-    if at > call.now {
-        return Err(Refusal::invalid(format!("{at} has not come yet: it is {}", call.now)));
-    }
-    let id = call.request.param(0);
-    let location = seen.location.value;
-    app.devices.change(&mut app.journal, id, |device| {
-        let last = device.seen_at.entry(location.clone()).or_insert(at);
-        *last = at.max(*last);
-    });
-    app.emit("LOCATION", number, json!({ "location": location }), at);
-    done()
+pub fn seen(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let seen: Sighting = sent.read()?;
+    let given = seen.at.as_ref().map(|text| form::time(text).map_err(Refusal::invalid)).transpose()?;
+    Ok(Box::new(move |app, call| {
+        let number = installed(app, call)?;
+        let at = given.unwrap_or(call.now);
+        if at > call.now {
+            return Err(Refusal::invalid(format!("{at} has not come yet: it is {}", call.now)));
+        }
+        let id = call.request.param(0);
+        let location = seen.location.value;
+        app.devices.change(&mut app.journal, id, |device| {
+            let last = device.seen_at.entry(location.clone()).or_insert(at);
+            *last = at.max(*last);
+        });
+        app.emit("LOCATION", number, json!({ "location": location }), at);
+        done()
+    }))
 }
 
-pub fn event(app: &mut App, call: &Call) -> Answered {
-    let number = installed(app, call)?;
-    let happened: Happened = call.request.read()?;
+pub fn event(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let happened: Happened = sent.read()?;
     let wanted = happened.r#type.as_ref().map_or("CUSTOM", |kind| kind.as_str());
     let Some((kind, named)) = IN_APP.iter().find(|(kind, _)| *kind == wanted) else {
         let known: Vec<&str> = IN_APP.iter().map(|(kind, _)| *kind).collect();
@@ -167,6 +173,9 @@ pub fn event(app: &mut App, call: &Call) -> Answered {
     if let Some(name) = happened.name {
         body["name"] = name.value.into();
     }
-    app.emit(kind, number, body, call.now);
-    done()
+    Ok(Box::new(move |app, call| {
+        let number = installed(app, call)?;
+        app.emit(kind, number, body, call.now);
+        done()
+    }))
 }

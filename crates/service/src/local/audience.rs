@@ -9,8 +9,9 @@ use serde_json::json;
 
 use super::devices::find;
 use super::explain::Explainer;
-use crate::answer::{Answer, Answered};
-use crate::request::Call;
+use crate::answer::{Answer, Refusal};
+use crate::api::Question;
+use crate::request::{Request, RequestBody};
 use crate::state::App;
 use crate::state::devices::{Device, Members};
 
@@ -38,25 +39,28 @@ shape! {
 }
 
 /// How many devices an audience has, and which.
-pub fn count(app: &App, call: &Call) -> Answered {
-    let AudienceQuery { audience, device_types } = call.request.read()?;
-    let is_wanted = |kind: &str| match &device_types {
-        None => true,
-        Some(types) => DeviceType::parse(kind).is_some_and(|kind| types.includes(&kind)),
-    };
-    let mut members = app.members(&audience, call.now);
-    members.retain(|number| app.devices.device(*number).is_some_and(|device| is_wanted(&device.device_type)));
-    let reachable = |number: &&u32| app.devices.device(**number).is_some_and(Device::is_reachable);
-    let mut body = json!({
-        "count": members.len(),
-        "reachable": members.iter().filter(reachable).count(),
-        "devices": members.iter().take(NAMED).map(|number| app.devices.id(*number)).collect::<Vec<_>>(),
-    });
-    let unknown = unknown_segments(app, &audience);
-    if !unknown.is_empty() {
-        body["unknown_segments"] = json!(unknown);
-    }
-    Ok(Answer::bare(200, body))
+pub fn count(_: &Request, sent: &RequestBody) -> Result<Question, Refusal> {
+    let asked: AudienceQuery = sent.read()?;
+    Ok(Box::new(move |app, call| {
+        let AudienceQuery { audience, device_types } = &asked;
+        let is_wanted = |kind: &str| match device_types {
+            None => true,
+            Some(types) => DeviceType::parse(kind).is_some_and(|kind| types.includes(&kind)),
+        };
+        let mut members = app.members(audience, call.now);
+        members.retain(|number| app.devices.device(*number).is_some_and(|device| is_wanted(&device.device_type)));
+        let reachable = |number: &&u32| app.devices.device(**number).is_some_and(Device::is_reachable);
+        let mut body = json!({
+            "count": members.len(),
+            "reachable": members.iter().filter(reachable).count(),
+            "devices": members.iter().take(NAMED).map(|number| app.devices.id(*number)).collect::<Vec<_>>(),
+        });
+        let unknown = unknown_segments(app, audience);
+        if !unknown.is_empty() {
+            body["unknown_segments"] = json!(unknown);
+        }
+        Ok(Answer::bare(200, body))
+    }))
 }
 
 /// The segments that an audience names and that are not there, also within other segments. Nobody is in such a one.
@@ -77,22 +81,25 @@ fn unknown_segments<'a>(app: &'a App, audience: &'a At<Selector>) -> BTreeSet<&'
 }
 
 /// Whether a device is in an audience, and why, in words.
-pub fn explain(app: &App, call: &Call) -> Answered {
-    let AskedWhy { audience, device: id } = call.request.read()?;
-    let device = find(app, &id)?;
-    let members = Members { devices: &app.devices, segments: &app.segments.criteria, now: call.now };
-    let why = Explainer::new(app, members, &id).why(&audience);
-    let unreached = match (device.installed, device.opt_in) {
-        (false, _) => Some("the app is not installed"),
-        (true, false) => Some("it has not opted in to notifications"),
-        (true, true) => None,
-    };
-    let body = json!({
-        "device": id,
-        "in": why.holds,
-        "reachable": device.is_reachable(),
-        "unreachable_because": unreached,
-        "why": why,
-    });
-    Ok(Answer::bare(200, body))
+pub fn explain(_: &Request, sent: &RequestBody) -> Result<Question, Refusal> {
+    let asked: AskedWhy = sent.read()?;
+    Ok(Box::new(move |app, call| {
+        let AskedWhy { audience, device: id } = &asked;
+        let device = find(app, id)?;
+        let members = Members { devices: &app.devices, segments: &app.segments.criteria, now: call.now };
+        let why = Explainer::new(app, members, id).why(audience);
+        let unreached = match (device.installed, device.opt_in) {
+            (false, _) => Some("the app is not installed"),
+            (true, false) => Some("it has not opted in to notifications"),
+            (true, true) => None,
+        };
+        let body = json!({
+            "device": id,
+            "in": why.holds,
+            "reachable": device.is_reachable(),
+            "unreachable_because": unreached,
+            "why": why,
+        });
+        Ok(Answer::bare(200, body))
+    }))
 }

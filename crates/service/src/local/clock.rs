@@ -11,7 +11,7 @@ use super::Later;
 use super::form::Time;
 use crate::answer::{Answer, Answered, Refusal};
 use crate::engine::Engine;
-use crate::request::Request;
+use crate::request::{Request, RequestBody};
 
 pub fn get(engine: &Engine, _: &Request) -> Answered {
     Ok(Answer::bare(200, shown(engine)))
@@ -80,9 +80,9 @@ impl Decode for Length {
     }
 }
 
-pub fn set<'e>(engine: &'e Engine, request: &'e Request) -> Later<'e> {
+pub fn set<'e>(engine: &'e Engine, sent: &'e RequestBody) -> Later<'e> {
     Box::pin(async move {
-        let to = match target(engine, request) {
+        let to = match target(engine, sent) {
             Ok(to) => to,
             Err(refusal) => return Ok(Err(refusal)),
         };
@@ -98,8 +98,8 @@ pub fn set<'e>(engine: &'e Engine, request: &'e Request) -> Later<'e> {
     })
 }
 
-fn target(engine: &Engine, request: &Request) -> Result<Timestamp, Refusal> {
-    let wanted: Move = request.read()?;
+fn target(engine: &Engine, sent: &RequestBody) -> Result<Timestamp, Refusal> {
+    let wanted: Move = sent.read()?;
     if !engine.clock.is_virtual() {
         let error = "the clock shows the real time; only one that was started with --clock can be moved";
         return Err(Refusal::conflict(error));

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::form::{self, Form};
 use crate::answer::{Answer, Answered, Refusal};
-use crate::api::paging;
-use crate::request::Call;
+use crate::api::{StateChange, paging};
+use crate::request::{Call, Request, RequestBody};
 use crate::state::App;
 use crate::state::devices::{Device, property_tags};
 
@@ -16,10 +16,10 @@ use crate::state::devices::{Device, property_tags};
 const PAGE: usize = 1000;
 
 /// The id in the path and the form in the body. A form may repeat the id, as files do.
-fn read(call: &Call) -> Result<(String, Form), Refusal> {
-    let id = call.request.param(0);
+fn read(request: &Request, sent: &RequestBody) -> Result<(String, Form), Refusal> {
+    let id = request.param(0);
     form::check_id(id)?;
-    let form: Form = call.request.read()?;
+    let form: Form = sent.read()?;
     match &form.id {
         Some(other) if other.as_str() != id => {
             Err(Refusal::invalid(format!("the body is of the device `{other}`, the path of `{id}`")))
@@ -29,28 +29,32 @@ fn read(call: &Call) -> Result<(String, Form), Refusal> {
 }
 
 /// Adds a device, or replaces the one of that id.
-pub fn put(app: &mut App, call: &Call) -> Answered {
-    let (id, form) = read(call)?;
+pub fn put(request: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let (id, form) = read(request, sent)?;
     let mut device = form.device()?;
-    let old = app.devices.get(&id);
-    let known = old.is_some();
-    // The app is the same installation as before: what people did with it stays.
-    if let Some(old) = old.filter(|old| old.installed) {
-        device.first_opened = old.first_opened;
-        device.last_opened = old.last_opened;
-        device.opened_opted_in = old.opened_opted_in;
-        device.opened_opted_out = old.opened_opted_out;
-    }
-    app.register(&id, device, call.now);
-    Ok(Answer::bare(if known { 200 } else { 201 }, record(app, &id)))
+    Ok(Box::new(move |app, call| {
+        let old = app.devices.get(&id);
+        let known = old.is_some();
+        // The app is the same installation as before: what people did with it stays.
+        if let Some(old) = old.filter(|old| old.installed) {
+            device.first_opened = old.first_opened;
+            device.last_opened = old.last_opened;
+            device.opened_opted_in = old.opened_opted_in;
+            device.opened_opted_out = old.opened_opted_out;
+        }
+        app.register(&id, device, call.now);
+        Ok(Answer::bare(if known { 200 } else { 201 }, record(app, &id)))
+    }))
 }
 
-pub fn patch(app: &mut App, call: &Call) -> Answered {
-    let (id, form) = read(call)?;
-    let mut device = find(app, &id)?.clone();
-    form.change(&mut device)?;
-    app.register(&id, device, call.now);
-    Ok(Answer::bare(200, record(app, &id)))
+pub fn patch(request: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
+    let (id, form) = read(request, sent)?;
+    Ok(Box::new(move |app, call| {
+        let mut device = find(app, &id)?.clone();
+        form.change(&mut device)?;
+        app.register(&id, device, call.now);
+        Ok(Answer::bare(200, record(app, &id)))
+    }))
 }
 
 /// Uninstalls the app. The device stays known, and can register again.

@@ -24,9 +24,9 @@ use pushplan_model::text;
 use serde_json::json;
 
 use super::answer::{Answer, Answered, Refusal};
+use super::api::{Decoding, Question, StateChange};
 use super::engine::{Engine, NotDone};
-use super::request::Call;
-use super::request::Request;
+use super::request::{Call, Request, RequestBody};
 use super::routes;
 use super::state::App;
 
@@ -51,8 +51,11 @@ impl Route {
 enum LocalHandler {
     Read(fn(&App, &Call) -> Answered),
     Write(fn(&mut App, &Call) -> Answered),
+    /// A body is decoded first, while others look and change, and then looked up or carried out.
+    Ask(Decoding<Question>),
+    Change(Decoding<StateChange>),
     Service(fn(&Engine, &Request) -> Answered),
-    Later(for<'e> fn(&'e Engine, &'e Request) -> Later<'e>),
+    Later(for<'e> fn(&'e Engine, &'e RequestBody) -> Later<'e>),
 }
 
 /// An answer that waits until a change is kept.
@@ -76,24 +79,28 @@ const fn service(method: &'static str, path: &'static str, run: fn(&Engine, &Req
     Route { method, path, query: &[], run: LocalHandler::Service(run) }
 }
 
+const fn change(method: &'static str, path: &'static str, decode: Decoding<StateChange>) -> Route {
+    Route { method, path, query: &[], run: LocalHandler::Change(decode) }
+}
+
 /// A body that is sent to be looked at and changes nothing.
-const fn ask(path: &'static str, run: fn(&App, &Call) -> Answered) -> Route {
-    Route { method: "POST", path, query: &[], run: LocalHandler::Read(run) }
+const fn ask(path: &'static str, decode: Decoding<Question>) -> Route {
+    Route { method: "POST", path, query: &[], run: LocalHandler::Ask(decode) }
 }
 
 /// Every route of the control API.
 pub static ROUTES: &[Route] = &[
     read("/local/devices", devices::list).asking(&["start", "limit"]),
     read("/local/devices/{id}", devices::get),
-    write("PUT", "/local/devices/{id}", devices::put),
-    write("PATCH", "/local/devices/{id}", devices::patch),
+    change("PUT", "/local/devices/{id}", devices::put),
+    change("PATCH", "/local/devices/{id}", devices::patch),
     write("DELETE", "/local/devices/{id}", devices::delete),
-    write("POST", "/local/devices/{id}/open", acting::open),
-    write("POST", "/local/devices/{id}/tap", acting::tap),
-    write("POST", "/local/devices/{id}/read", acting::read),
-    write("POST", "/local/devices/{id}/delete", acting::delete),
-    write("POST", "/local/devices/{id}/seen", acting::seen),
-    write("POST", "/local/devices/{id}/event", acting::event),
+    change("POST", "/local/devices/{id}/open", acting::open),
+    change("POST", "/local/devices/{id}/tap", acting::tap),
+    change("POST", "/local/devices/{id}/read", acting::read),
+    change("POST", "/local/devices/{id}/delete", acting::delete),
+    change("POST", "/local/devices/{id}/seen", acting::seen),
+    change("POST", "/local/devices/{id}/event", acting::event),
     read("/local/devices/{id}/received", devices::received),
     ask("/local/audience", audience::count),
     ask("/local/audience/explain", audience::explain),
@@ -118,24 +125,26 @@ pub(crate) fn is_local(path: &str) -> bool {
 ///
 /// A web page that the user looks at is on this machine too, and so is a proxy that lets others in: the request must have
 /// called the service by a name of this machine, from no other page, and through no proxy.
-pub(crate) fn admit(peer: IpAddr, headers: &HeaderMap) -> Result<(), Refusal> {
+pub(crate) fn admit(peer: IpAddr, headers: &HeaderMap, target: Option<&Authority>) -> Result<(), Refusal> {
     let refused = if !peer.to_canonical().is_loopback() {
         "requests from this machine"
     } else if headers.contains_key(FORWARDED) || headers.contains_key("x-forwarded-for") {
         "requests that come through no proxy"
     } else {
-        return called_by_name(headers).map_err(|why| Refusal::forbidden(format!("/local answers only {why}")));
+        return called_by_name(headers, target).map_err(|why| Refusal::forbidden(format!("/local answers only {why}")));
     };
     Err(Refusal::forbidden(format!("/local answers only {refused}")))
 }
 
 /// Whether a request called a service on loopback by a name of this machine, and from no page of another one. A web page can give
 /// its own name an address on loopback (DNS rebinding): then the browser takes the service for a part of the page. If not, this
-/// is what the service answers.
-pub(crate) fn called_by_name(headers: &HeaderMap) -> Result<(), &'static str> {
-    let is_host = |host: &str| host.parse::<Authority>().is_ok_and(|host| is_this_machine(host.host()));
-    let is_page = |page: &str| page.parse::<Uri>().is_ok_and(|uri| uri.host().is_some_and(is_this_machine));
-    if !header(headers, HOST).is_none_or(is_host) {
+/// is what the service answers. `target` is the host in the request line, where a proxy's way to ask names one.
+pub(crate) fn called_by_name(headers: &HeaderMap, target: Option<&Authority>) -> Result<(), &'static str> {
+    // `evil@localhost` is a user of this machine to some programs, and another machine to others.
+    let is_own = |host: &Authority| !host.as_str().contains('@') && is_this_machine(host.host());
+    let is_page = |page: &str| page.parse::<Uri>().is_ok_and(|uri| uri.authority().is_some_and(is_own));
+    let is_host = |host: &str| host.parse::<Authority>().is_ok_and(|host| is_own(&host));
+    if !header(headers, HOST).is_some_and(is_host) || !target.is_none_or(is_own) {
         return Err("requests to a name of this machine, such as localhost");
     }
     if !header(headers, ORIGIN).is_none_or(is_page) {
@@ -177,33 +186,58 @@ pub async fn answer(engine: &Engine, caller: Option<&str>, mut request: Request)
         Err(refusal) => return Ok(Err(refusal)),
     };
     request.params = params;
-    let request = &request;
-    let about = match check_query(route, request).and_then(|()| application(engine, caller, request)) {
-        Ok(about) => about,
+    if let Err(refusal) = check_query(route, &request).and_then(|()| application(engine, caller, &request)) {
+        return Ok(Err(refusal));
+    }
+    match route.run {
+        LocalHandler::Read(run) => read_of(engine, caller, &request, run).await,
+        LocalHandler::Write(run) => write_to(engine, caller, &request, run).await,
+        LocalHandler::Ask(decode) => match engine.decode(request, decode).await? {
+            Ok((request, question)) => read_of(engine, caller, &request, question).await,
+            Err(refusal) => Ok(Err(refusal)),
+        },
+        LocalHandler::Change(decode) => match engine.decode(request, decode).await? {
+            Ok((request, change)) => write_to(engine, caller, &request, change).await,
+            Err(refusal) => Ok(Err(refusal)),
+        },
+        LocalHandler::Service(run) => engine.show(|| run(engine, &request)).await,
+        LocalHandler::Later(run) => run(engine, &RequestBody(request.body)).await,
+    }
+}
+
+async fn read_of(
+    engine: &Engine,
+    caller: Option<&str>,
+    request: &Request,
+    run: impl Fn(&App, &Call) -> Answered,
+) -> Result<Answered, NotDone> {
+    let level = engine.settings.api;
+    let look = || {
+        let key = one_of(engine, application(engine, caller, request)?)?;
+        engine.read(|state, now| match state.app(key) {
+            Some(app) => run(app, &Call { request, now, level }),
+            None => Err(Refusal::not_found("Application")),
+        })
+    };
+    engine.show(look).await
+}
+
+async fn write_to(
+    engine: &Engine,
+    caller: Option<&str>,
+    request: &Request,
+    run: impl FnOnce(&mut App, &Call) -> Answered,
+) -> Result<Answered, NotDone> {
+    let level = engine.settings.api;
+    let key = match application(engine, caller, request).and_then(|about| one_of(engine, about)) {
+        Ok(key) => key,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let level = engine.settings.api;
-    match route.run {
-        LocalHandler::Read(run) => {
-            let look = || {
-                engine.read(|state, now| match state.app(one_of(engine, about)?) {
-                    Some(app) => run(app, &Call { request, now, level }),
-                    None => Err(Refusal::not_found("Application")),
-                })
-            };
-            engine.show(look).await
-        }
-        LocalHandler::Write(run) => {
-            engine
-                .write(|state, now| match state.app_mut(one_of(engine, about)?) {
-                    Some(app) => run(app, &Call { request, now, level }),
-                    None => Err(Refusal::not_found("Application")),
-                })
-                .await
-        }
-        LocalHandler::Service(run) => engine.show(|| run(engine, request)).await,
-        LocalHandler::Later(run) => run(engine, request).await,
-    }
+    let change = engine.write(|state, now| match state.app_mut(key) {
+        Some(app) => run(app, &Call { request, now, level }),
+        None => Err(Refusal::not_found("Application")),
+    });
+    change.await
 }
 
 /// What a route does not know in the query would have no effect: that is refused.
@@ -270,22 +304,27 @@ mod tests {
 
     fn admitted(peer: &str, headers: &[(&'static str, &str)]) -> bool {
         let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
-        admit(peer.parse().unwrap(), &headers).is_ok()
+        admit(peer.parse().unwrap(), &headers, None).is_ok()
     }
 
     #[test]
     fn only_requests_of_this_machine_are_let_in() {
-        assert!(admitted("127.0.0.1", &[]));
         assert!(admitted("127.8.8.8", &[("host", "127.0.0.1:8420")]));
         assert!(admitted("::1", &[("host", "[::1]:8420")]));
         assert!(admitted("::ffff:127.0.0.1", &[("host", "LocalHost")]));
         assert!(admitted("127.0.0.1", &[("host", "localhost:8420"), ("origin", "http://localhost:3000")]));
 
         assert!(!admitted("192.0.2.1", &[("host", "localhost")]));
-        assert!(!admitted("2001:db8::1", &[]));
-        assert!(!admitted("127.0.0.1", &[("host", "evil.example:8420")]));
+        assert!(!admitted("2001:db8::1", &[("host", "localhost")]));
+        assert!(!admitted("127.0.0.1", &[]));
+        for host in
+            ["evil.example:8420", "evil@localhost", "evil@localhost:8420", "localhost@evil.example", "", "localhost/"]
+        {
+            assert!(!admitted("127.0.0.1", &[("host", host)]), "{host}");
+        }
         assert!(!admitted("127.0.0.1", &[("host", "localhost.evil.example")]));
         assert!(!admitted("127.0.0.1", &[("host", "localhost:8420"), ("origin", "https://evil.example")]));
+        assert!(!admitted("127.0.0.1", &[("host", "localhost:8420"), ("origin", "http://evil@localhost:8420")]));
         assert!(!admitted("127.0.0.1", &[("host", "localhost:8420"), ("origin", "null")]));
         assert!(!admitted("127.0.0.1", &[("host", "localhost:8420"), ("x-forwarded-for", "192.0.2.1")]));
     }

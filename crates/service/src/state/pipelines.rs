@@ -110,10 +110,9 @@ impl Pipelines {
         Self { table: Ordered::new("pipelines"), meaning: BTreeMap::new() }
     }
 
-    pub fn put(&mut self, journal: &mut Journal, id: &str, pipeline: Pipeline) {
-        if let Some(meaning) = understood(&pipeline.pipeline) {
-            self.meaning.insert(id.to_owned(), meaning);
-        }
+    /// Adds a pipeline, or replaces the one of that id, with what it means.
+    pub fn put(&mut self, journal: &mut Journal, id: &str, pipeline: Pipeline, meaning: SentPipeline) {
+        self.meaning.insert(id.to_owned(), meaning);
         self.table.put(journal, id, pipeline);
     }
 

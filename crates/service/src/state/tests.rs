@@ -11,6 +11,7 @@ use serde_json::json;
 use super::devices::{Device, Tags, has};
 use super::pipelines::Pipeline;
 use super::*;
+use crate::request::understood;
 
 /// An application that writes down every event.
 fn app() -> App {
@@ -109,8 +110,9 @@ fn an_association_sets_nothing_off() {
         "immediate_trigger": { "tag_added": { "tag": "vip", "group": "crm" } },
         "outcome": { "push": { "audience": "triggered", "device_types": "all", "notification": { "alert": "hi" } } },
     });
+    let meaning = understood(&pipeline).expect("a pipeline");
     let pipeline = Pipeline { pipeline, created: now(), modified: now() };
-    app.pipelines.put(&mut app.journal, "p", pipeline);
+    app.pipelines.put(&mut app.journal, "p", pipeline, meaning);
     let number = app.register("a", device(Tags::new()), now());
     app.change_user_tags("ann", now(), |own| own.extend(tags("crm", &["vip"])));
     app.associate(number, Some("ann"), now());

@@ -109,7 +109,8 @@ fn the_first_open_is_one_of_its_own() {
         "immediate_trigger": "first_open",
         "outcome": { "push": { "audience": "triggered", "device_types": "all", "notification": { "alert": "hi" } } },
     });
-    app.pipelines.put(&mut app.journal, "welcome", Pipeline { pipeline, created: now(), modified: now() });
+    let meaning = understood(&pipeline).expect("a pipeline");
+    app.pipelines.put(&mut app.journal, "welcome", Pipeline { pipeline, created: now(), modified: now() }, meaning);
     let phone = number(&app, "phone");
     app.opened(phone, now(), 1);
     assert_eq!(events(&mut app), ["OPEN", "FIRST_OPEN", "CLOSE"]);
@@ -187,7 +188,8 @@ fn a_tap_adds_and_removes_tags_and_sets_off_pipelines() {
         "immediate_trigger": { "tag_added": "fan" },
         "outcome": { "push": { "audience": "triggered", "device_types": "all", "notification": { "alert": "hi" } } },
     });
-    app.pipelines.put(&mut app.journal, "fans", Pipeline { pipeline, created: now(), modified: now() });
+    let meaning = understood(&pipeline).expect("a pipeline");
+    app.pipelines.put(&mut app.journal, "fans", Pipeline { pipeline, created: now(), modified: now() }, meaning);
     app.devices.change(&mut app.journal, "phone", |device| {
         device.tags.insert(NO_GROUP.to_owned(), ["old".to_owned(), "known".to_owned()].into());
     });
