@@ -28,6 +28,25 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
+/// A connection that stays open.
+pub struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+impl Connection {
+    pub async fn open(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).await.expect("the server listens");
+        stream.set_nodelay(true).expect("a socket");
+        Self { stream, buffer: Vec::new() }
+    }
+
+    /// Sends a request, and reads its answer to the end.
+    pub async fn ask(&mut self, request: &[u8]) {
+        exchange(&self.stream, request, &mut self.buffer).await;
+    }
+}
+
 /// Asks once.
 pub async fn ask(address: SocketAddr, request: &[u8]) -> Answer {
     let stream = TcpStream::connect(address).await.expect("the server listens");

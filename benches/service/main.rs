@@ -4,7 +4,9 @@
 mod audience;
 mod client;
 mod durable;
+mod fair;
 mod memory;
+mod pages;
 mod report;
 mod servers;
 
@@ -21,6 +23,12 @@ fn main() -> ExitCode {
     }
     if runs("durable") {
         durable::run(&mut report);
+    }
+    if runs("pages") {
+        pages::run(&mut report);
+    }
+    if runs("fair") {
+        fair::run(&mut report);
     }
     if runs("audience") {
         audience::run(&mut report);

@@ -13,6 +13,7 @@ mod local_contract;
 mod local_target;
 mod messages;
 mod model;
+mod pages;
 mod reach;
 mod reports;
 mod serve;

@@ -121,15 +121,20 @@ fn unknown(id: &str) -> Refusal {
     Refusal::no_such_channel().with(json!({ "error": format!("there is no such channel: {id}") }))
 }
 
+/// The line of a channel in a listing.
+pub(super) fn line(id: &str, device: &Device) -> String {
+    record(id, device).to_string()
+}
+
 pub fn list(app: &App, call: &Call) -> Answered {
     let limit = paging::limit(call.request, PAGE)?;
-    let mut rest = app.devices.from(call.request.query("start").unwrap_or(""));
-    let channels: Vec<Value> = rest.by_ref().take(limit).map(|(id, device)| record(id, device)).collect();
-    let mut body = json!({ "channels": channels });
+    let mut rest = app.devices.lines(call.request.query("start").unwrap_or(""), line);
+    let lines: Vec<_> = rest.by_ref().take(limit).map(|(_, line)| line).collect();
+    let mut fields = json!({ "ok": true });
     if let Some((next, _)) = rest.next() {
-        body["next_page"] = paging::next_page(call.request, limit, next).into();
+        fields["next_page"] = paging::next_page(call.request, limit, next).into();
     }
-    Ok(Answer::ok(200, body))
+    Ok(paging::page("channels", &lines, "", &fields))
 }
 
 pub fn get(app: &App, call: &Call) -> Answered {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::push::{addressed, deliverable, known_content};
 use super::schedules::upcoming;
-use super::{Question, StateChange};
+use super::{Question, StateChange, paging};
 use crate::answer::{Answer, Answered, Refusal, new_id};
 use crate::request::{Call, Request, RequestBody};
 use crate::state::{App, Due, Experiment, Moment, SentExperiment, iso, newer_form};
@@ -73,12 +73,12 @@ pub fn delete(app: &mut App, call: &Call) -> Answered {
 }
 
 pub fn list(app: &App, call: &Call) -> Answered {
-    page(call.request, app.experiments.iter().collect())
+    page(app, call.request, None)
 }
 
 /// Those that have not started.
 pub fn scheduled(app: &App, call: &Call) -> Answered {
-    page(call.request, app.experiments.iter().filter(|(_, kept)| kept.started.is_none()).collect())
+    page(app, call.request, Some(true))
 }
 
 pub fn get(app: &App, call: &Call) -> Answered {
@@ -113,19 +113,18 @@ fn read(sent: &RequestBody) -> Result<Accepted, Refusal> {
     Ok(Accepted { experiment, times })
 }
 
-/// A page of experiments, the newest first.
-fn page(request: &Request, all: Vec<(&str, &Experiment)>) -> Answered {
+/// A page of experiments, the newest first: of all, or of those that have not started.
+fn page(app: &App, request: &Request, part: Option<bool>) -> Answered {
     let limit = request.number("limit", PAGE, PAGE)?.max(1);
     let offset = request.number("offset", 0, usize::MAX)?;
-    let total = all.len();
-    let page = all.into_iter().rev().skip(offset).take(limit);
-    let experiments: Vec<Value> = page.map(|(id, kept)| record(id, kept)).collect();
+    let total = app.experiments.len(part);
+    let lines = app.experiments.newest(part, offset, limit, |id, kept| record(id, kept).to_string());
     let next = offset.saturating_add(limit);
-    let mut fields = json!({ "count": experiments.len(), "total_count": total, "experiments": experiments });
+    let mut fields = json!({ "ok": true, "count": lines.len(), "total_count": total });
     if next < total {
         fields["next_page"] = request.page(&[("offset", next.to_string()), ("limit", limit.to_string())]).into();
     }
-    Ok(Answer::ok(200, fields))
+    Ok(paging::page("experiments", &lines, "", &fields))
 }
 
 fn record(id: &str, kept: &Experiment) -> Value {

@@ -67,24 +67,48 @@ pub fn get(app: &App, call: &Call) -> Answered {
 
 fn list(app: &App, call: &Call) -> Answered {
     let limit = paging::limit(call.request, PAGE)?;
-    let mut rest = app.named_users.from(call.request.query("start").unwrap_or(""));
-    let users: Vec<Value> = rest.by_ref().take(limit).map(|(id, user)| record(app, id, user)).collect();
-    let mut body = json!({ "named_users": users });
+    let mut rest = app.named_users.lines(call.request.query("start").unwrap_or(""), own_line);
+    let lines: Vec<String> = rest.by_ref().take(limit).map(|(id, own)| line(app, id, &own)).collect();
+    let mut fields = json!({ "ok": true });
     if let Some((next, _)) = rest.next() {
-        body["next_page"] = paging::next_page(call.request, limit, next).into();
+        fields["next_page"] = paging::next_page(call.request, limit, next).into();
     }
-    Ok(Answer::ok(200, body))
+    Ok(paging::page("named_users", &lines, "", &fields))
+}
+
+/// A named user as it is listed, with its channels as they are listed.
+fn line(app: &App, id: &str, own: &str) -> String {
+    let numbers = app.devices.of_user(id).into_iter().flatten();
+    let channels: Vec<_> = numbers.map(|number| app.devices.line(*number, channels::line)).collect();
+    let mut line = String::with_capacity(own.len() + 16 + channels.iter().map(|line| line.len() + 1).sum::<usize>());
+    line.push_str("{\"channels\":[");
+    for (n, channel) in channels.iter().enumerate() {
+        line.push_str(if n == 0 { "" } else { "," });
+        line.push_str(channel);
+    }
+    line.push_str("],");
+    line.push_str(own.strip_prefix('{').unwrap_or("}"));
+    line
+}
+
+/// A named user without its channels, which change without it.
+fn own_line(id: &str, user: &NamedUser) -> String {
+    own_record(id, user).to_string()
+}
+
+fn own_record(id: &str, user: &NamedUser) -> Value {
+    json!({
+        "named_user_id": id,
+        "tags": user.tags,
+        "created": iso(user.created),
+        "last_modified": iso(user.last_modified),
+    })
 }
 
 fn record(app: &App, id: &str, user: &NamedUser) -> Value {
     let numbers = app.devices.of_user(id).into_iter().flatten();
     let devices = numbers.filter_map(|number| Some((app.devices.id(*number), app.devices.device(*number)?)));
-    let channels: Vec<Value> = devices.map(|(id, device)| channels::record(id, device)).collect();
-    json!({
-        "named_user_id": id,
-        "tags": user.tags,
-        "channels": channels,
-        "created": iso(user.created),
-        "last_modified": iso(user.last_modified),
-    })
+    let mut record = own_record(id, user);
+    record["channels"] = devices.map(|(id, device)| channels::record(id, device)).collect();
+    record
 }

@@ -1,6 +1,8 @@
 //! Listings that come in pages: `start` and `limit`.
 
-use crate::answer::Refusal;
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, Refusal};
 use crate::request::Request;
 
 /// How many items a page has: `limit`, of which there is a most.
@@ -16,4 +18,35 @@ pub fn next_page(request: &Request, limit: usize, start: &str) -> String {
     }
     query.append_pair("limit", &limit).append_pair("start", start);
     format!("{}{}?{}", request.origin, request.path, query.finish())
+}
+
+/// An answer with a list of lines, each of them JSON, and these fields beside it. Each line stands behind the text `begin`.
+pub fn page<L: AsRef<str>>(name: &str, lines: &[L], begin: &str, fields: &Value) -> Answer {
+    let fields = fields.to_string();
+    let rest = fields.strip_prefix('{').unwrap_or("}");
+    let length: usize = lines.iter().map(|line| begin.len() + line.as_ref().len() + 1).sum();
+    let mut body = String::with_capacity(length + name.len() + rest.len() + 8);
+    for part in ["{\"", name, "\":["] {
+        body.push_str(part);
+    }
+    for (n, line) in lines.iter().enumerate() {
+        body.push_str(if n == 0 { "" } else { "," });
+        body.push_str(begin);
+        body.push_str(line.as_ref());
+    }
+    body.push_str(if rest == "}" { "]" } else { "]," });
+    body.push_str(rest);
+    Answer::text(200, body)
+}
+
+/// How a line begins whose thing has a URL: with the origin that the client called, which [`after_origin`] goes on from.
+pub fn url_begin(request: &Request) -> String {
+    let origin = json!(request.origin).to_string();
+    format!("{{\"url\":{}", origin.strip_suffix('"').unwrap_or(&origin))
+}
+
+/// The line of a thing from the path of its URL on.
+pub fn after_origin(path: &str, record: &Value) -> String {
+    let record = record.to_string();
+    format!("{path}\",{}", record.strip_prefix('{').unwrap_or("}"))
 }

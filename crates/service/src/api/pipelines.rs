@@ -7,7 +7,7 @@ use pushplan_model::nouns::clock::utc;
 use serde_json::{Value, json};
 
 use super::push::{at_least_one, complete, valid};
-use super::{Question, StateChange, limits};
+use super::{Question, StateChange, limits, paging};
 use crate::answer::{Answer, Answered, Refusal, new_id};
 use crate::request::{Body, Call, Request, RequestBody};
 use crate::state::{App, Due, Pipeline, SentPipeline, iso};
@@ -42,21 +42,24 @@ pub fn list(app: &App, call: &Call) -> Answered {
     };
     let limit = call.request.number("limit", PAGE, PAGE)?.max(1);
     let offset = call.request.number("offset", 0, usize::MAX)?;
-    let wanted = |kept: &Pipeline| enabled.is_none_or(|enabled| is_enabled(kept) == enabled);
-    let mut rest = app.pipelines.table.iter().rev().filter(|(_, kept)| wanted(kept)).skip(offset);
-    let pipelines: Vec<Value> = rest.by_ref().take(limit).map(|(id, kept)| record(id, kept, call.request)).collect();
-    let mut fields = json!({ "pipelines": pipelines });
-    if rest.next().is_some() {
-        let next = offset.saturating_add(limit).to_string();
-        fields["next_page"] = call.request.page(&[("offset", next), ("limit", limit.to_string())]).into();
+    let table = &app.pipelines.table;
+    let line = |id: &str, kept: &Pipeline| paging::after_origin(&path(id), &record(id, kept));
+    let lines = table.newest(enabled, offset, limit, line);
+    let mut fields = json!({ "ok": true });
+    let next = offset.saturating_add(limit);
+    if next < table.len(enabled) {
+        let next = [("offset", next.to_string()), ("limit", limit.to_string())];
+        fields["next_page"] = call.request.page(&next).into();
     }
-    Ok(Answer::ok(200, fields))
+    Ok(paging::page("pipelines", &lines, &paging::url_begin(call.request), &fields))
 }
 
 pub fn get(app: &App, call: &Call) -> Answered {
     let id = call.request.param(0);
     let kept = app.pipelines.table.get(id).ok_or_else(unknown)?;
-    Ok(Answer::ok(200, json!({ "pipeline": record(id, kept, call.request) })))
+    let mut record = record(id, kept);
+    record["url"] = url(id, call.request).into();
+    Ok(Answer::ok(200, json!({ "pipeline": record })))
 }
 
 pub fn update(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
@@ -127,19 +130,22 @@ fn read(body: &Body, node: &Node, path: &str) -> Result<Accepted, Refusal> {
     Ok(Accepted { pipeline: node.to_json(), meaning: sent })
 }
 
-fn is_enabled(kept: &Pipeline) -> bool {
-    kept.pipeline["enabled"] == true
+fn path(id: &str) -> String {
+    format!("/api/pipelines/{id}")
 }
 
 fn url(id: &str, request: &Request) -> String {
-    format!("{}/api/pipelines/{id}", request.origin)
+    format!("{}{}", request.origin, path(id))
 }
 
-fn record(id: &str, kept: &Pipeline, request: &Request) -> Value {
+/// A pipeline as it is answered, but for its URL, which depends on how the client called the service.
+fn record(id: &str, kept: &Pipeline) -> Value {
     let mut record = kept.pipeline.clone();
+    if let Some(fields) = record.as_object_mut() {
+        fields.remove("url");
+    }
     record["uid"] = id.into();
-    record["url"] = url(id, request).into();
-    record["status"] = if is_enabled(kept) { "live" } else { "disabled" }.into();
+    record["status"] = if kept.is_enabled() { "live" } else { "disabled" }.into();
     record["creation_time"] = iso(kept.created).into();
     record["last_modified_time"] = iso(kept.modified).into();
     record

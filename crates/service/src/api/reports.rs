@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
+use super::paging;
 use crate::answer::{Answer, Answered, Refusal};
 use crate::request::Call;
 use crate::state::{App, Hour, Precision, Sent, iso};
@@ -107,28 +108,29 @@ pub fn list(app: &App, call: &Call) -> Answered {
     let request = call.request;
     let range = Range::read(request)?;
     let limit = request.number("limit", PUSHES.0, PUSHES.1)?.max(1);
+    let (start, end) = range.moments();
     let first = match request.query("push_id_start") {
-        None => None,
+        None => (start, 0),
         Some(id) => match app.sent.get(id) {
-            Some(sent) => Some(sent.place()),
+            Some(sent) => sent.place().max((start, 0)),
             None => return Err(Refusal::invalid(format!("`push_id_start`: there is no push `{id}`"))),
         },
     };
-    let within = app.sent.iter().filter(|(_, sent)| range.contains(sent.time));
-    let from = within.filter(|(_, sent)| first.is_none_or(|first| sent.place() >= first));
-    let mut pushes: Vec<(&str, &Sent)> = from.collect();
-    pushes.sort_unstable_by_key(|(_, sent)| sent.place());
-    let items = pushes.iter().take(limit).map(|(id, sent)| {
-        let mut item = record(sent);
-        item["push_uuid"] = (*id).into();
-        item["group_id"] = sent.group_id.clone().into();
-        item
-    });
-    let mut body = json!({ "pushes": items.collect::<Vec<_>>() });
-    if let Some((next, _)) = pushes.get(limit) {
-        body["next_page"] = next_page(request, "push_id_start", next).into();
+    let mut within = app.sent.from(first).take_while(|(time, _)| *time <= end);
+    let lines: Vec<_> =
+        within.by_ref().take(limit).filter_map(|(_, id)| app.sent.line(id, |sent| line(id, sent))).collect();
+    let mut fields = json!({});
+    if let Some((_, next)) = within.next() {
+        fields["next_page"] = next_page(request, "push_id_start", next).into();
     }
-    Ok(Answer::bare(200, body))
+    Ok(paging::page("pushes", &lines, "", &fields))
+}
+
+fn line(id: &str, sent: &Sent) -> String {
+    let mut item = record(sent);
+    item["push_uuid"] = id.into();
+    item["group_id"] = sent.group_id.clone().into();
+    item.to_string()
 }
 
 /// What every record of a push says.

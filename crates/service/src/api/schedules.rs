@@ -8,7 +8,7 @@ use pushplan_model::nouns::schedule::Schedule;
 use serde_json::{Value, json};
 
 use super::push::{at_least_one, sendable};
-use super::{StateChange, limits};
+use super::{StateChange, limits, paging};
 use crate::answer::{Answer, Answered, Refusal, new_id};
 use crate::request::{Body, Call, Request, RequestBody, understood};
 use crate::state::{App, Moment, Scheduled, moments, newer_form};
@@ -56,22 +56,22 @@ pub fn create(request: &Request, sent: &RequestBody) -> Result<StateChange, Refu
 }
 
 pub fn list(app: &App, call: &Call) -> Answered {
-    let limit = call.request.number("limit", PAGE, PAGE)?.max(1);
+    let limit = paging::limit(call.request, PAGE)?;
     let start = call.request.query("start").unwrap_or("");
-    let mut rest = app.schedules.from(start);
-    let schedules: Vec<Value> =
-        rest.by_ref().take(limit).map(|(id, scheduled)| record(id, scheduled, call.request)).collect();
-    let mut fields = json!({ "count": schedules.len(), "total_count": app.schedules.len(), "schedules": schedules });
+    let line = |id: &str, scheduled: &Scheduled| paging::after_origin(&path(id), &record(scheduled));
+    let mut rest = app.schedules.lines(start, line);
+    let lines: Vec<_> = rest.by_ref().take(limit).map(|(_, line)| line).collect();
+    let mut fields = json!({ "ok": true, "count": lines.len(), "total_count": app.schedules.len() });
     if let Some((next, _)) = rest.next() {
         fields["next_page"] = call.request.page(&[("start", next.to_owned()), ("limit", limit.to_string())]).into();
     }
-    Ok(Answer::ok(200, fields))
+    Ok(paging::page("schedules", &lines, &paging::url_begin(call.request), &fields))
 }
 
 pub fn get(app: &App, call: &Call) -> Answered {
     let id = call.request.param(0);
     let scheduled = app.schedules.get(id).ok_or_else(unknown)?;
-    Ok(Answer::bare(200, record(id, scheduled, call.request)))
+    Ok(Answer::bare(200, with_url(id, scheduled, call.request)))
 }
 
 pub fn update(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
@@ -174,17 +174,28 @@ pub(super) fn upcoming(
 fn answer(status: u16, made: &[(String, Scheduled)], request: &Request) -> Answer {
     let urls: Vec<String> = made.iter().map(|(id, _)| url(id, request)).collect();
     let ids: Vec<&String> = made.iter().map(|(id, _)| id).collect();
-    let records: Vec<Value> = made.iter().map(|(id, scheduled)| record(id, scheduled, request)).collect();
+    let records: Vec<Value> = made.iter().map(|(id, scheduled)| with_url(id, scheduled, request)).collect();
     Answer::done(status, json!({ "schedule_urls": urls, "schedule_ids": ids, "schedules": records }))
 }
 
-fn url(id: &str, request: &Request) -> String {
-    format!("{}/api/schedules/{id}", request.origin)
+fn path(id: &str) -> String {
+    format!("/api/schedules/{id}")
 }
 
-fn record(id: &str, scheduled: &Scheduled, request: &Request) -> Value {
+fn url(id: &str, request: &Request) -> String {
+    format!("{}{}", request.origin, path(id))
+}
+
+fn with_url(id: &str, scheduled: &Scheduled, request: &Request) -> Value {
+    let mut record = record(scheduled);
+    record["url"] = url(id, request).into();
+    record
+}
+
+/// A scheduled push as it is answered, but for its URL, which depends on how the client called the service.
+fn record(scheduled: &Scheduled) -> Value {
     let Scheduled { name, schedule, push, push_ids, left: _, started: _, paused } = scheduled;
-    let mut record = json!({ "url": url(id, request), "schedule": schedule, "push": push, "push_ids": push_ids });
+    let mut record = json!({ "schedule": schedule, "push": push, "push_ids": push_ids });
     if let Some(name) = name {
         record["name"] = name.as_str().into();
     }

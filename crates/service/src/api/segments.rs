@@ -15,9 +15,6 @@ use crate::state::{App, Segment};
 /// The largest page of a listing.
 const PAGE: usize = 200;
 
-/// How a page begins.
-const BEGIN: &str = r#"{"segments":["#;
-
 shape! {
     /// A segment as it is sent.
     pub struct Sent as "a segment with display_name and criteria" {
@@ -50,7 +47,12 @@ pub fn create(request: &Request, sent: &RequestBody) -> Result<StateChange, Refu
     let answer = Answer::done(201, Created { segment_id: &id }).at(url);
     Ok(Box::new(move |app, call| {
         let now = call.now.as_millisecond();
-        app.segments.put(&mut app.journal, &id, Segment::new(display_name, criteria, now, now), understood);
+        app.segments.put(
+            &mut app.journal,
+            &id,
+            Segment { display_name, criteria, created: now, modified: now },
+            understood,
+        );
         Ok(answer)
     }))
 }
@@ -58,21 +60,13 @@ pub fn create(request: &Request, sent: &RequestBody) -> Result<StateChange, Refu
 pub fn list(app: &App, call: &Call) -> Answered {
     let limit = paging::limit(call.request, PAGE)?;
     let start = call.request.query("start").unwrap_or("");
-    let mut rest = app.segments.table.from(start);
-    let mut lines: Vec<&str> = Vec::with_capacity(limit);
-    lines.extend(rest.by_ref().take(limit).map(|(id, segment)| segment.listed(id)));
-    let next_page = rest.next().map(|(next, _)| paging::next_page(call.request, limit, next));
-    let next_page = next_page.map(|url| format!(r#","next_page":{}"#, json!(url)));
-    let end = format!("]{}}}", next_page.unwrap_or_default());
-    let length = lines.iter().map(|line| line.len() + 1).sum::<usize>() + end.len() + BEGIN.len();
-    let mut body = String::with_capacity(length);
-    body.push_str(BEGIN);
-    for (n, line) in lines.into_iter().enumerate() {
-        body.push_str(if n == 0 { "" } else { "," });
-        body.push_str(line);
+    let mut rest = app.segments.table.lines(start, |id, segment| segment.line(id));
+    let lines: Vec<_> = rest.by_ref().take(limit).map(|(_, line)| line).collect();
+    let mut fields = json!({});
+    if let Some((next, _)) = rest.next() {
+        fields["next_page"] = paging::next_page(call.request, limit, next).into();
     }
-    body.push_str(&end);
-    Ok(Answer::text(200, body))
+    Ok(paging::page("segments", &lines, "", &fields))
 }
 
 pub fn get(app: &App, call: &Call) -> Answered {
@@ -85,7 +79,8 @@ pub fn update(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
     Ok(Box::new(move |app, call| {
         let id = call.request.param(0);
         let old = app.segments.table.get(id).ok_or_else(|| Refusal::not_found("Segment"))?;
-        let segment = Segment::new(display_name, criteria, old.created, call.now.as_millisecond());
+        let (created, modified) = (old.created, call.now.as_millisecond());
+        let segment = Segment { display_name, criteria, created, modified };
         app.segments.put(&mut app.journal, id, segment, understood);
         Ok(Answer::done(200, json!({})))
     }))

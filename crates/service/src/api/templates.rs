@@ -9,7 +9,7 @@ use pushplan_model::nouns::push::Content;
 use pushplan_model::nouns::variable::Variable;
 use serde_json::{Value, json};
 
-use super::{StateChange, limits, push};
+use super::{StateChange, limits, paging, push};
 use crate::answer::{Answer, Answered, Refusal, new_id};
 use crate::request::{Body, Call, Request, RequestBody};
 use crate::state::{App, Missing, Template, iso};
@@ -96,19 +96,18 @@ pub(crate) fn list_all(app: &App, call: &Call) -> Answered {
     let size = call.request.number("page_size", PAGE, PAGE)?.max(1);
     let page = call.request.number("page", 1, usize::MAX)?.max(1);
     let before = (page - 1).saturating_mul(size);
-    let total = app.templates.len();
-    let templates: Vec<Value> =
-        app.templates.iter().skip(before).take(size).map(|(id, template)| record(id, template)).collect();
+    let total = app.templates.len(None);
+    let lines = app.templates.lines(None, before..before.saturating_add(size), |id, kept| record(id, kept).to_string());
     let url = |page: usize| call.request.page(&[("page", page.to_string()), ("page_size", size.to_string())]);
-    let more = before.saturating_add(templates.len()) < total && !templates.is_empty();
+    let more = before.saturating_add(lines.len()) < total && !lines.is_empty();
     let fields = json!({
-        "count": templates.len(),
+        "ok": true,
+        "count": lines.len(),
         "total_count": total,
-        "templates": templates,
         "next_page": more.then(|| url(page + 1)),
         "prev_page": (page > 1).then(|| url(page - 1)),
     });
-    Ok(Answer::ok(200, fields))
+    Ok(paging::page("templates", &lines, "", &fields))
 }
 
 pub fn get(app: &App, call: &Call) -> Answered {

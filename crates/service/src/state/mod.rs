@@ -7,15 +7,18 @@ mod events;
 mod experiments;
 mod firing;
 mod happening;
+mod line;
 mod local;
 mod named_users;
 mod ordered;
 mod pipelines;
+mod ranked;
 mod registering;
 mod responding;
 mod schedules;
 mod segments;
 mod sending;
+mod sent_log;
 mod table;
 mod tagging;
 mod templates;
@@ -40,6 +43,7 @@ pub use responding::CannotRespond;
 pub use schedules::{Moment, Scheduled, moments, newer_form};
 pub use segments::{Segment, Segments};
 pub use sending::{Outgoing, PushType, Receipt, Sent, Traffic};
+pub use sent_log::SentLog;
 pub use table::{Journal, Table};
 pub use templates::{Missing, Template};
 pub use webhooks::{Cursor, Delivery, Failure, Next, Webhooks};
@@ -72,7 +76,7 @@ pub struct App {
     pub pipelines: Pipelines,
     pub due: Queue,
     /// Pushes that went out, by push id.
-    pub sent: Table<Sent>,
+    pub sent: SentLog,
     /// What devices got, by device and push id.
     pub receipts: Table<Receipt>,
     pub activity: Activity,
@@ -164,12 +168,12 @@ impl App {
             named_users: Table::new("named_users"),
             legacy_tags: Table::new("legacy_tags"),
             segments: Segments::new(),
-            templates: Ordered::new("templates"),
+            templates: Ordered::new("templates", |_| true),
             schedules: Table::new("schedules"),
-            experiments: Ordered::new("experiments"),
+            experiments: Ordered::new("experiments", |kept: &Experiment| kept.started.is_none()),
             pipelines: Pipelines::new(),
             due: Queue::new(),
-            sent: Table::new("sent"),
+            sent: SentLog::new(),
             receipts: Table::new("receipts"),
             activity: Activity::new(),
             events: Table::new("events"),

@@ -1,16 +1,23 @@
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::ranked::Ranked;
 use super::table::{Journal, Table};
 use crate::store::Kept;
 
-/// Things by their ids that stay in the order in which they were made, also where a clock stood still meanwhile.
+/// Things by their ids that stay in the order in which they were made, also where a clock stood still meanwhile. They are of two
+/// parts, and a page of all or of a part costs the same wherever it begins.
 #[derive(Debug)]
 pub struct Ordered<T> {
     table: Table<Placed<T>>,
-    order: BTreeMap<u64, String>,
+    /// Says which part a thing is of.
+    part: fn(&T) -> bool,
+    all: Ranked,
+    parts: [Ranked; 2],
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -20,45 +27,74 @@ struct Placed<T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Ordered<T> {
-    pub fn new(name: &'static str) -> Self {
-        Self { table: Table::new(name), order: BTreeMap::new() }
+    pub fn new(name: &'static str, part: fn(&T) -> bool) -> Self {
+        Self { table: Table::new(name), part, all: Ranked::default(), parts: Default::default() }
     }
 
     pub fn get(&self, id: &str) -> Option<&T> {
         self.table.get(id).map(|placed| &placed.value)
     }
 
-    pub fn len(&self) -> usize {
-        self.table.len()
-    }
-
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()
     }
 
+    /// How many there are, of a part or of all.
+    pub fn len(&self, part: Option<bool>) -> usize {
+        self.ranked(part).len()
+    }
+
     /// All of them, the oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &T)> {
-        self.order.values().filter_map(|id| Some((id.as_str(), self.get(id)?)))
+        self.all.iter().filter_map(|id| Some((id, self.get(id)?)))
+    }
+
+    /// The lines of some ranks of a part or of all, the oldest first. `write` makes the line of one.
+    pub fn lines(
+        &self,
+        part: Option<bool>,
+        ranks: Range<usize>,
+        write: impl Fn(&str, &T) -> String,
+    ) -> Vec<Cow<'_, str>> {
+        let ids = self.ranked(part).range(ranks).into_iter();
+        ids.filter_map(|id| self.table.line(id, |placed| write(id, &placed.value))).collect()
+    }
+
+    /// The lines of a page that begins so many before the newest, the newest first.
+    pub fn newest(
+        &self,
+        part: Option<bool>,
+        offset: usize,
+        limit: usize,
+        write: impl Fn(&str, &T) -> String,
+    ) -> Vec<Cow<'_, str>> {
+        let end = self.len(part).saturating_sub(offset);
+        let mut lines = self.lines(part, end.saturating_sub(limit)..end, write);
+        lines.reverse();
+        lines
     }
 
     /// Adds a thing as the newest, or replaces the one of that id in its place.
     pub fn put(&mut self, journal: &mut Journal, id: &str, value: T) {
         let number = match self.table.get(id) {
             Some(old) => old.number,
-            None => self.order.keys().next_back().map_or(0, |last| last + 1),
+            None => self.all.last().map_or(0, |last| last + 1),
         };
-        self.order.insert(number, id.to_owned());
         self.table.put(journal, id, Placed { number, value });
+        self.place(id);
     }
 
     /// Changes one thing in place; `None` where there is none of that id.
     pub fn change<R>(&mut self, journal: &mut Journal, id: &str, change: impl FnOnce(&mut T) -> R) -> Option<R> {
-        self.table.change(journal, id, |placed| change(&mut placed.value))
+        let changed = self.table.change(journal, id, |placed| change(&mut placed.value))?;
+        self.place(id);
+        Some(changed)
     }
 
     pub fn remove(&mut self, journal: &mut Journal, id: &str) -> Option<T> {
         let placed = self.table.remove(journal, id)?;
-        self.order.remove(&placed.number);
+        self.all.remove(placed.number);
+        self.parts[usize::from((self.part)(&placed.value))].remove(placed.number);
         Some(placed.value)
     }
 
@@ -70,9 +106,20 @@ impl<T: Serialize + DeserializeOwned> Ordered<T> {
     /// Takes in a row from the disk.
     pub fn load(&mut self, row: &Kept) -> Result<(), String> {
         self.table.load(row)?;
-        if let Some(placed) = self.table.get(&row.key) {
-            self.order.insert(placed.number, row.key.clone());
-        }
+        self.place(&row.key);
         Ok(())
+    }
+
+    fn ranked(&self, part: Option<bool>) -> &Ranked {
+        part.map_or(&self.all, |part| &self.parts[usize::from(part)])
+    }
+
+    /// Puts the id of a thing into its part, and out of the other.
+    fn place(&mut self, id: &str) {
+        let Some(placed) = self.table.get(id) else { return };
+        let (number, part, id) = (placed.number, (self.part)(&placed.value), Arc::<str>::from(id));
+        self.parts[usize::from(!part)].remove(number);
+        self.parts[usize::from(part)].insert(number, id.clone());
+        self.all.insert(number, id);
     }
 }

@@ -98,6 +98,12 @@ pub struct Pipeline {
     pub modified: Timestamp,
 }
 
+impl Pipeline {
+    pub fn is_enabled(&self) -> bool {
+        self.pipeline["enabled"] == true
+    }
+}
+
 /// All pipelines, and what each means.
 #[derive(Debug)]
 pub struct Pipelines {
@@ -107,7 +113,7 @@ pub struct Pipelines {
 
 impl Pipelines {
     pub fn new() -> Self {
-        Self { table: Ordered::new("pipelines"), meaning: BTreeMap::new() }
+        Self { table: Ordered::new("pipelines", Pipeline::is_enabled), meaning: BTreeMap::new() }
     }
 
     /// Adds a pipeline, or replaces the one of that id, with what it means.

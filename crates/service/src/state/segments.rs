@@ -1,5 +1,3 @@
-use std::sync::OnceLock;
-
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::Selector;
 use serde::{Deserialize, Serialize};
@@ -19,27 +17,18 @@ pub struct Segment {
     /// Epoch milliseconds.
     pub created: i64,
     pub modified: i64,
-    /// How it stands in listings, once it was in one: most of the work of a page.
-    #[serde(skip)]
-    listed: OnceLock<Box<str>>,
 }
 
 impl Segment {
-    pub fn new(display_name: String, criteria: String, created: i64, modified: i64) -> Self {
-        Self { display_name, criteria, created, modified, listed: OnceLock::new() }
-    }
-
     /// The JSON of its line in a listing. `id` is its own.
-    pub fn listed(&self, id: &str) -> &str {
-        self.listed.get_or_init(|| {
-            let line = json!({
-                "id": id,
-                "display_name": self.display_name,
-                "creation_date": self.created,
-                "modification_date": self.modified,
-            });
-            line.to_string().into()
-        })
+    pub fn line(&self, id: &str) -> String {
+        let line = json!({
+            "id": id,
+            "display_name": self.display_name,
+            "creation_date": self.created,
+            "modification_date": self.modified,
+        });
+        line.to_string()
     }
 
     /// The JSON of it alone.

@@ -1,8 +1,11 @@
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::line::{Line, Lines};
 use crate::store::{Kept, Row};
 
 /// The changes of one request: as rows to be written, and as what was there before, should the request come to nothing.
@@ -71,16 +74,32 @@ pub(super) fn written<T: Serialize>(value: &T) -> Option<String> {
 #[derive(Debug)]
 pub struct Table<T> {
     name: &'static str,
-    rows: BTreeMap<String, T>,
+    rows: BTreeMap<String, (T, Line)>,
+    lines: Lines,
 }
 
 impl<T: Serialize + DeserializeOwned> Table<T> {
     pub fn new(name: &'static str) -> Self {
-        Self { name, rows: BTreeMap::new() }
+        Self { name, rows: BTreeMap::new(), lines: Lines::default() }
     }
 
     pub fn get(&self, key: &str) -> Option<&T> {
-        self.rows.get(key)
+        self.rows.get(key).map(|(value, _)| value)
+    }
+
+    /// The line of a thing in a listing. `write` makes it, if it is not kept.
+    pub fn line(&self, key: &str, write: impl FnOnce(&T) -> String) -> Option<Cow<'_, str>> {
+        self.rows.get(key).map(|(value, line)| self.lines.of(line, || write(value)))
+    }
+
+    /// Keys and lines from a key on, for paging.
+    pub fn lines<'t, W: Fn(&str, &T) -> String>(
+        &'t self,
+        start: &str,
+        write: W,
+    ) -> impl Iterator<Item = (&'t str, Cow<'t, str>)> + use<'t, T, W> {
+        let from = self.rows.range::<str, _>((Bound::Included(start), Bound::Unbounded));
+        from.map(move |(key, (value, line))| (key.as_str(), self.lines.of(line, || write(key, value))))
     }
 
     pub fn len(&self) -> usize {
@@ -92,23 +111,27 @@ impl<T: Serialize + DeserializeOwned> Table<T> {
     }
 
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &T)> {
-        self.rows.iter().map(|(key, value)| (key.as_str(), value))
+        self.rows.iter().map(|(key, (value, _))| (key.as_str(), value))
     }
 
     /// Things from a key on, for paging.
     pub fn from<'t>(&'t self, start: &str) -> impl Iterator<Item = (&'t str, &'t T)> + use<'t, T> {
-        self.rows.range(start.to_owned()..).map(|(key, value)| (key.as_str(), value))
+        self.rows.range(start.to_owned()..).map(|(key, (value, _))| (key.as_str(), value))
     }
 
     pub fn put(&mut self, journal: &mut Journal, key: &str, value: T) {
         journal.note(self.name, key, || written(&value));
-        let old = self.rows.insert(key.to_owned(), value);
-        journal.note_before(self.name, key, || old.as_ref().and_then(written));
+        let mut old = self.rows.insert(key.to_owned(), (value, Line::default()));
+        if let Some((_, line)) = &mut old {
+            self.lines.forget(line);
+        }
+        journal.note_before(self.name, key, || old.as_ref().and_then(|(value, _)| written(value)));
     }
 
     /// Changes one thing in place; `None` where there is none of that key.
     pub fn change<R>(&mut self, journal: &mut Journal, key: &str, change: impl FnOnce(&mut T) -> R) -> Option<R> {
-        let value = self.rows.get_mut(key)?;
+        let (value, line) = self.rows.get_mut(key)?;
+        self.lines.forget(line);
         journal.note_before(self.name, key, || written(value));
         let result = change(value);
         journal.note(self.name, key, || written(value));
@@ -116,7 +139,8 @@ impl<T: Serialize + DeserializeOwned> Table<T> {
     }
 
     pub fn remove(&mut self, journal: &mut Journal, key: &str) -> Option<T> {
-        let value = self.rows.remove(key)?;
+        let (value, mut line) = self.rows.remove(key)?;
+        self.lines.forget(&mut line);
         journal.note_before(self.name, key, || written(&value));
         journal.note(self.name, key, || None);
         Some(value)
@@ -124,12 +148,12 @@ impl<T: Serialize + DeserializeOwned> Table<T> {
 
     /// All of it as rows.
     pub(super) fn dump(&self, journal: &Journal, rows: &mut Vec<Kept>) {
-        rows.extend(self.rows.iter().map(|(key, value)| journal.row(self.name, key, value)));
+        rows.extend(self.iter().map(|(key, value)| journal.row(self.name, key, value)));
     }
 
     /// Takes in a row from the disk.
     pub fn load(&mut self, row: &Kept) -> Result<(), String> {
-        self.rows.insert(row.key.clone(), read(row)?);
+        self.rows.insert(row.key.clone(), (read(row)?, Line::default()));
         Ok(())
     }
 }

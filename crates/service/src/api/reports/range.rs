@@ -26,9 +26,10 @@ impl Range {
         }
     }
 
-    pub fn contains(&self, at: Timestamp) -> bool {
-        let at = TimeZone::UTC.to_datetime(at);
-        self.start <= at && at <= self.end
+    /// The first and the last moment.
+    pub fn moments(&self) -> (Timestamp, Timestamp) {
+        let at = |time: DateTime, beyond| TimeZone::UTC.to_timestamp(time).unwrap_or(beyond);
+        (at(self.start, Timestamp::MIN), at(self.end, Timestamp::MAX))
     }
 
     /// The starts of all periods that share a moment with the range.

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -5,6 +6,7 @@ use std::sync::Arc;
 use super::carriers::Carriers;
 use super::shared::Pool;
 use super::{Device, Properties, Tags};
+use crate::state::line::{Line, Lines};
 use crate::state::table::{Journal, read, written};
 use crate::store::Kept;
 
@@ -18,7 +20,8 @@ pub type Numbers = BTreeSet<u32>;
 #[derive(Debug)]
 pub struct Index {
     /// By number. Devices stay known, so that a number means the same one always.
-    devices: Vec<(Arc<str>, Device)>,
+    devices: Vec<(Arc<str>, Device, Line)>,
+    lines_kept: Lines,
     number_of: BTreeMap<Arc<str>, u32>,
     lists: Lists,
     tags: Pool<Tags>,
@@ -44,6 +47,7 @@ impl Index {
     pub fn new() -> Self {
         Self {
             devices: Vec::new(),
+            lines_kept: Lines::default(),
             number_of: BTreeMap::new(),
             lists: Lists::default(),
             tags: Pool::default(),
@@ -74,6 +78,22 @@ impl Index {
         from.map(|(id, number)| (&**id, &self.devices[*number as usize].1))
     }
 
+    /// Ids and lines from an id on, for paging. `write` makes a line, if it is not kept.
+    pub fn lines<'i, W: Fn(&str, &Device) -> String>(
+        &'i self,
+        start: &str,
+        write: W,
+    ) -> impl Iterator<Item = (&'i str, Cow<'i, str>)> + use<'i, W> {
+        let from = self.number_of.range::<str, _>((Bound::Included(start), Bound::Unbounded));
+        from.map(move |(id, number)| (&**id, self.line(*number, &write)))
+    }
+
+    /// The line of a device in a listing.
+    pub fn line(&self, number: u32, write: impl Fn(&str, &Device) -> String) -> Cow<'_, str> {
+        let (id, device, line) = &self.devices[number as usize];
+        self.lines_kept.of(line, || write(id, device))
+    }
+
     /// Adds a device, or replaces the one of that id.
     pub fn put(&mut self, journal: &mut Journal, id: &str, device: Device) {
         journal.note_before(TABLE, id, || self.get(id).and_then(written));
@@ -86,7 +106,8 @@ impl Index {
         self.properties.share(&mut device.properties);
         match self.by_id(id) {
             Some(number) => {
-                let old = &mut self.devices[number as usize].1;
+                let (_, old, line) = &mut self.devices[number as usize];
+                self.lines_kept.forget(line);
                 self.lists.remove(number, old);
                 self.lists.add(number, &device);
                 *old = device;
@@ -95,7 +116,7 @@ impl Index {
                 let (id, number) = (Arc::<str>::from(id), self.devices.len() as u32);
                 self.lists.add(number, &device);
                 self.number_of.insert(id.clone(), number);
-                self.devices.push((id, device));
+                self.devices.push((id, device, Line::default()));
             }
         }
     }
@@ -123,7 +144,7 @@ impl Index {
     pub(crate) fn set_user_tags(&mut self, user: &str, tags: &Tags) {
         let old = self.lists.user_tags.remove(user).unwrap_or_default();
         for number in self.lists.users.get(user).cloned().unwrap_or_default() {
-            let (_, device) = &self.devices[number as usize];
+            let (_, device, _) = &self.devices[number as usize];
             // What the device carries by itself stays, whatever its user loses.
             for (group, tag) in pairs(&old).filter(|(group, tag)| !has(tags, group, tag) && !device.has_tag(group, tag))
             {
@@ -148,7 +169,7 @@ impl Index {
     }
 
     pub fn device(&self, number: u32) -> Option<&Device> {
-        self.devices.get(number as usize).map(|(_, device)| device)
+        self.devices.get(number as usize).map(|(_, device, _)| device)
     }
 
     pub fn by_id(&self, id: &str) -> Option<u32> {
