@@ -19,41 +19,55 @@ pub enum Exit {
     Partly = 6,
     /// A guard says no.
     Refused = 7,
+    /// Another apply holds the ledger, and nothing was done.
+    Busy = 8,
     Usage = 64,
     /// Ended by Ctrl-C or SIGTERM before its work was done.
     Interrupted = 130,
     Terminated = 143,
 }
 
-/// Every exit code with what it means, for people who write scripts.
-pub const EXITS: [(Exit, &str); 11] = [
-    (Exit::Done, "done; a plan with changes too"),
-    (Exit::Failed, "failed"),
-    (Exit::Changes, "there are changes; only with `--detailed-exitcode`"),
-    (Exit::Findings, "manifests are invalid, or findings reach the level of `--fail-on`"),
-    (Exit::Credentials, "credentials are missing or refused"),
-    (Exit::Stale, "the saved plan is out of date, or the merged files are not what was approved"),
-    (Exit::Partly, "applied in part, manual steps are left, or `pull` left something to edit, remove or decide"),
-    (Exit::Refused, "refused by a guard; a plan that `apply` would refuse"),
-    (Exit::Usage, "the command line is wrong"),
-    (Exit::Interrupted, "interrupted by Ctrl-C"),
-    (Exit::Terminated, "interrupted by SIGTERM"),
+/// Every exit code with the word that `ci outputs` has for it, and what it means for people who write scripts.
+pub const EXITS: [(Exit, &str, &str); 12] = [
+    (Exit::Done, "done", "done; a plan with changes too"),
+    (Exit::Failed, "failed", "failed"),
+    (Exit::Changes, "changes", "there are changes; only with `--detailed-exitcode`"),
+    (Exit::Findings, "findings", "manifests are invalid, or findings reach the level of `--fail-on`"),
+    (Exit::Credentials, "credentials", "credentials are missing or refused"),
+    (Exit::Stale, "stale", "the saved plan is out of date, or the merged files are not what was approved"),
+    (
+        Exit::Partly,
+        "partly",
+        "applied in part, manual steps are left, or `pull` left something to edit, remove or decide",
+    ),
+    (Exit::Refused, "refused", "refused by a guard; a plan that `apply` would refuse"),
+    (Exit::Busy, "busy", "another apply holds the ledger: nothing was done; run it again, or pass `--wait`"),
+    (Exit::Usage, "usage", "the command line is wrong"),
+    (Exit::Interrupted, "interrupted", "interrupted by Ctrl-C"),
+    (Exit::Terminated, "interrupted", "interrupted by SIGTERM"),
 ];
 
 impl Exit {
+    /// The word for an exit code; one of another program is a failure.
+    pub fn word_of(code: u8) -> &'static str {
+        let known = EXITS.iter().find(|(exit, ..)| *exit as u8 == code);
+        known.map_or("failed", |(_, word, _)| *word)
+    }
+
     /// The worst of several.
     pub fn worst(exits: impl IntoIterator<Item = Self>) -> Self {
         let weight = |exit: &Self| match exit {
             Self::Done => 0,
             Self::Changes => 1,
-            Self::Refused => 2,
-            Self::Stale => 3,
-            Self::Findings => 4,
-            Self::Credentials => 5,
-            Self::Usage => 6,
-            Self::Failed => 7,
-            Self::Partly => 8,
-            Self::Terminated | Self::Interrupted => 9,
+            Self::Busy => 2,
+            Self::Refused => 3,
+            Self::Stale => 4,
+            Self::Findings => 5,
+            Self::Credentials => 6,
+            Self::Usage => 7,
+            Self::Failed => 8,
+            Self::Partly => 9,
+            Self::Terminated | Self::Interrupted => 10,
         };
         exits.into_iter().max_by_key(weight).unwrap_or(Self::Done)
     }
@@ -68,6 +82,7 @@ impl From<FailureKind> for Exit {
             FailureKind::Stale => Self::Stale,
             FailureKind::Partial => Self::Partly,
             FailureKind::Refused => Self::Refused,
+            FailureKind::Busy => Self::Busy,
             FailureKind::Usage => Self::Usage,
         }
     }

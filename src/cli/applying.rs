@@ -237,6 +237,9 @@ impl How {
             let ended = job.open_and_run().await;
             if let Ok(Applied { report, plan, .. }) = &ended {
                 self.show(report, plan, &asking.again, context);
+                if let Some(failure) = render::report::broken_off(report, plan) {
+                    context.out.failure(&failure);
+                }
             }
             if let Some(review) = asking.review {
                 let became =

@@ -81,7 +81,7 @@ fn page(command: &Command, above: Option<&str>) -> std::io::Result<Vec<u8>> {
     }
     roff.control("SH", ["EXIT STATUS"]);
     if is_main {
-        for (exit, meaning) in EXITS {
+        for (exit, _, meaning) in EXITS {
             entry(&mut roff, &(exit as u8).to_string(), meaning);
         }
         roff.control("SH", ["ENVIRONMENT"]);

@@ -42,7 +42,7 @@ pub fn purpose(name: &str, said: Option<&str>) -> Option<String> {
 pub(crate) fn exit_codes() -> String {
     let mut out = String::new();
     heading(&mut out, "Exit codes");
-    for (exit, meaning) in EXITS {
+    for (exit, _, meaning) in EXITS {
         row(&mut out, &[(&(exit as u8).to_string(), 3)], meaning);
     }
     out.push_str(

@@ -10,6 +10,7 @@ use super::layout::{self, Paint, Row, Style, Words};
 use super::lease::HeldDocument;
 use crate::address::Address;
 use crate::apply::{Ending, Fate, Report, StepReport};
+use crate::failure::{Failure, FailureKind};
 use crate::kinds::{self, Create, Read};
 use crate::ledger::Verb;
 use crate::nouns::level::Level;
@@ -177,6 +178,20 @@ fn row(step: &StepReport, told: &ShownRun, level: Level) -> Row {
         row = row.line(Words::default().paint("the ledger does not know yet; the next run finds it", Paint::Asks));
     }
     row
+}
+
+/// Why a run ended before its time, for those who read standard error alone; `None` if nothing broke it off.
+pub fn broken_off(report: &Report, plan: &Plan) -> Option<Failure> {
+    let is_busy = report.ending == Ending::Conflict && !report.did_anything(plan);
+    match report.ending {
+        Ending::Conflict | Ending::Unlocked { .. } | Ending::Ledger { .. } => {}
+        Ending::Done | Ending::Partly | Ending::Interrupted => return None,
+    }
+    let failure = Failure::new(ended(report, plan).plain());
+    Some(match is_busy {
+        true => failure.kind(FailureKind::Busy).help("run it again once that has ended, or pass --wait 10m"),
+        false => failure,
+    })
 }
 
 fn ended(report: &Report, plan: &Plan) -> Words {

@@ -46,7 +46,7 @@ fn under_way_in(project: Project, ledger: &str) -> (Project, Service, Child) {
 
 fn lease(project: &Project) -> String {
     let ran = project.run(&["apply", "--yes", "--format", "json"]);
-    assert_eq!(ran.code, 1, "{ran}");
+    assert_eq!(ran.code, 8, "{ran}");
     let told = checked(&ran, "report.schema.json");
     assert_eq!((&told["ending"], &told["target"]), (&"held".into(), &"local".into()), "{told}");
     for part in ["holder", "since", "expires"] {
@@ -57,7 +57,7 @@ fn lease(project: &Project) -> String {
 
 /// What is told to somebody who comes second.
 fn stops(ran: &Ran) {
-    assert_eq!(ran.code, 1, "{ran}");
+    assert_eq!(ran.code, 8, "{ran}");
     says(
         &ran.stderr,
         &[
@@ -247,10 +247,29 @@ fn a_run_that_slept_past_its_lease_sends_nothing_more_once_somebody_else_has_beg
     let written = service.writes().len();
     signal(&child, "-CONT");
     let first = ended(child);
-    assert!(matches!(first.code, 1 | 6), "{first}");
+    assert!(matches!(first.code, 6 | 8), "{first}");
+    says(&first.stderr, &["error: Another apply to local has begun: this run sent nothing"]);
     assert_eq!(service.writes().len(), written, "it sent nothing more");
     assert_eq!(service.segments(), ["a", "b"], "each is there once");
     project.good(&["apply", "--yes"]);
+}
+
+#[test]
+fn the_loser_of_a_race_says_why_it_did_nothing() {
+    let project = Project::new(TWO);
+    let service = project.faulty("[[fault]]\nkind = \"delay\"\nms = 9000\nmethod = \"GET\"\ntimes = 1\n");
+    let slow = project.start(&["apply", "--yes"]);
+    let began = Instant::now();
+    while service.asked().is_empty() {
+        assert!(began.elapsed() < Duration::from_secs(120), "it reads the service");
+        sleep(Duration::from_millis(20));
+    }
+    project.good(&["apply", "--yes"]);
+    service.forget();
+    let ran = ended(slow);
+    assert_eq!(ran.code, 8, "{ran}");
+    says(&ran.stderr, &["error: Another apply to local has begun: this run sent nothing.", "pass --wait 10m"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
 }
 
 #[test]

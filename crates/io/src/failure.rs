@@ -17,6 +17,8 @@ pub enum FailureKind {
     Partial,
     /// A guard or a rule refuses it.
     Refused,
+    /// Another run holds the ledger.
+    Busy,
     /// What was asked for cannot be, or does not exist.
     Usage,
 }

@@ -27,6 +27,7 @@ pub fn exit(report: &Report, plan: &Plan, signal: Option<Signal>) -> Exit {
         Ending::Interrupted => signal.unwrap_or(Signal::Interrupt).exit(),
         _ if report.did_anything(plan) => Exit::Partly,
         _ if report.denied => Exit::Credentials,
-        Ending::Partly | Ending::Conflict | Ending::Unlocked { .. } | Ending::Ledger { .. } => Exit::Failed,
+        Ending::Conflict => Exit::Busy,
+        Ending::Partly | Ending::Unlocked { .. } | Ending::Ledger { .. } => Exit::Failed,
     }
 }

@@ -111,18 +111,10 @@ fn changes(plans: &[Plan], number: usize) -> String {
 /// Why something failed: a word for its exit code, and its first error. What has changes did not fail: there it is what they
 /// come to.
 fn reason(code: u8, changes: Option<String>, log: Option<&Path>) -> Option<String> {
-    let word = match code {
-        0 => return None,
-        2 => "changes",
-        3 => "findings",
-        4 => "credentials",
-        5 => "stale",
-        6 => "partly",
-        7 => "refused",
-        64 => "usage",
-        130 | 143 => "interrupted",
-        _ => "failed",
-    };
+    if code == Exit::Done as u8 {
+        return None;
+    }
+    let word = Exit::word_of(code);
     let said = log.and_then(|log| fs::read(log).ok()).map(|said| String::from_utf8_lossy(&said).into_owned());
     let said = said.unwrap_or_default();
     let error = said.lines().find_map(|line| line.strip_prefix("error").filter(|rest| rest.starts_with([':', '['])));

@@ -254,7 +254,7 @@ fn not_moved(why: NotMoved, target: &str, log: &Chain, to: &str) -> Failure {
         NotMoved::Already(to) => Failure::new(format!("the ledger of `{target}` has moved to {to} already"))
             .help(format!("write `ledger = \"{to}\"` into [targets.{target}] of pushplan.toml")),
         NotMoved::Busy(who) => Failure::new(format!("the ledger of `{target}` stays where it is: {who}"))
-            .kind(FailureKind::Refused)
+            .kind(FailureKind::Busy)
             .help("wait until it has ended and run the command again"),
         NotMoved::Former(place) => Failure::new(format!(
             "the ledger of `{target}` stays where it is: it was in {place} before, and what came since does not fit there"
@@ -322,7 +322,7 @@ impl Restore {
             let restored = log.restored().await.map_err(unreadable)?;
             if let Some(running) = turn::holder(&restored.ledger, Timestamp::now()) {
                 return Err(Failure::new(turn::at_work(running))
-                    .kind(FailureKind::Refused)
+                    .kind(FailureKind::Busy)
                     .help("run the command again after that"));
             }
             let accepted = log.accept_gap(&restored, &actor::name(), Timestamp::now()).await;

@@ -1,5 +1,6 @@
 //! Applying to several targets: one look at all plans, one question, then target after target.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
@@ -60,7 +61,9 @@ pub fn run(
     let run = ManyApply { how, wanted, asking, asked, does, context };
     let ended = runtime()?.block_on(run.all(&workspaces))?;
     show(&ended, how, asking, context);
-    tell_failed(ended.iter().filter_map(|dealt| Some((dealt.workspace.target.as_str(), dealt.failure()?))), context);
+    let failures: Vec<(&str, Cow<Failure>)> =
+        ended.iter().filter_map(|dealt| Some((dealt.workspace.target.as_str(), dealt.failure()?))).collect();
+    tell_failed(failures.iter().map(|(target, failure)| (*target, &**failure)), context);
     runtime()?.block_on(run.tell_all(&ended));
     Ok(exit_of(&ended))
 }
@@ -75,11 +78,12 @@ struct Dealt {
 }
 
 impl Dealt {
-    /// Why nothing was begun, where that failed.
-    fn failure(&self) -> Option<&Failure> {
+    /// Why nothing was begun, or what broke it off.
+    fn failure(&self) -> Option<Cow<'_, Failure>> {
         match &self.fate {
-            Reported::Failed(failure) => Some(failure),
-            Reported::Applied(_) | Reported::Unchanged | Reported::NotBegun => None,
+            Reported::Failed(failure) => Some(Cow::Borrowed(failure)),
+            Reported::Applied(applied) => render::report::broken_off(&applied.report, &applied.plan).map(Cow::Owned),
+            Reported::Unchanged | Reported::NotBegun => None,
         }
     }
 

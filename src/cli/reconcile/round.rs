@@ -253,7 +253,7 @@ fn failed(workspace: &Workspace, failure: Failure) -> RoundEnd {
 /// A target that another run holds.
 fn held(workspace: &Workspace, lock: &LockHeld) -> RoundEnd {
     let target = TargetRound::unknown(&workspace.target, RoundOutcome::Held, Some(lock.skipped()));
-    RoundEnd { target, exit: Exit::Failed }
+    RoundEnd { target, exit: Exit::Busy }
 }
 
 /// A target as a plan finds it.

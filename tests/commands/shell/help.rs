@@ -67,7 +67,7 @@ fn words_of_other_tools_work_or_are_explained() {
 #[test]
 fn exit_codes_are_those_of_the_program() {
     let text = said(&["help", "exit-codes"]);
-    for (exit, meaning) in EXITS {
+    for (exit, _, meaning) in EXITS {
         let code = exit as u8;
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(&format!("{code} {meaning}")), "{code}: {text}");

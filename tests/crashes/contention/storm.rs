@@ -149,7 +149,7 @@ impl Team {
         }
         for (member, one) in running.iter_mut().enumerate() {
             let status = one.child.wait().expect("a child");
-            let is_known = matches!(status.code(), Some(0 | 1 | 6)) || status.signal() == Some(9);
+            let is_known = matches!(status.code(), Some(0 | 1 | 6 | 8)) || status.signal() == Some(9);
             assert!(is_known, "{about}: member {member} ended with {status}\n{}", self.read(member));
         }
         let writes = self.witness.count() - self.earlier;

@@ -122,6 +122,7 @@ pub fn not_appended(target: &str, error: AppendError) -> Failure {
         AppendError::Conflict => Failure::new(format!(
             "another process has written to the ledger of `{target}` meanwhile; nothing was changed"
         ))
+        .kind(FailureKind::Busy)
         .help("run the command again"),
         AppendError::NotWritten(why) => Failure::new(format!("nothing was changed: {why}")),
         AppendError::Unknown(why) => Failure::new(format!("whether it was written is not known: {why}"))
@@ -147,9 +148,9 @@ pub fn address(text: &str) -> Result<Address, Failure> {
 pub async fn append(log: &Chain, after: Seq, record: Record) -> Result<(), Failure> {
     let entry = Entry { seq: after + 1, at: Timestamp::now(), actor: actor::name(), record };
     log.append(&entry).await.map_err(|error| match error {
-        AppendError::Conflict => {
-            Failure::new("another process has changed the ledger in the meantime").help("try again")
-        }
+        AppendError::Conflict => Failure::new("another process has changed the ledger in the meantime")
+            .kind(FailureKind::Busy)
+            .help("try again"),
         AppendError::NotWritten(why) => Failure::new(format!("the ledger cannot be written: {why}")),
         AppendError::Unknown(why) => Failure::new(format!("whether the ledger was written is not known: {why}"))
             .help("look with `pushplan history`"),

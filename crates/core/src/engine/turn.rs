@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
-use pushplan_io::failure::Failure;
+use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_ledger::{Chain, Ended, Entry, Evidence, Ledger, Log, Observed, Record, Running, Seq, Watch};
 use pushplan_model::text::{one_line, shell_word};
 
@@ -224,12 +224,12 @@ impl LockHeld {
     /// Who holds the ledger, and how to proceed.
     pub fn failure(&self) -> Failure {
         let help = format!("to wait for it, pass --wait {}\n          or, {}", self.enough(), self.if_gone());
-        Failure::new(self.words()).help(help)
+        Failure::new(self.words()).kind(FailureKind::Busy).help(help)
     }
 
     /// Names the run that holds the ledger, for a command that retries by itself: the help does not suggest `--wait`.
     pub fn skipped(&self) -> Failure {
-        Failure::new(self.words()).help(self.if_gone())
+        Failure::new(self.words()).kind(FailureKind::Busy).help(self.if_gone())
     }
 
     /// A time to wait in which a killed run is taken over.

@@ -33,7 +33,7 @@ pub(super) fn samples(samples: &[SampleFile]) -> Vec<Chapter> {
 fn exit_codes() -> String {
     let mut out = String::from("`pushplan help exit-codes` prints the same.\n\n");
     head(&mut out, &["exit", "meaning"]);
-    for (exit, meaning) in EXITS {
+    for (exit, _, meaning) in EXITS {
         line(&mut out, &[(exit as u8).to_string(), meaning.to_owned()]);
     }
     out + "\nIf the answer of a command cannot be written to standard output, the command fails, unless it did something: then it ends as that did.\n"
