@@ -218,6 +218,9 @@ impl ApplyJob<'_> {
         if plan.has_news() && saved.is_none() {
             how.ask(asking, context)?;
         }
+        if let Some(review) = asking.review {
+            review.begin(plan, context).await?;
+        }
         how.carry_out(workspace, opened, planned, context).await
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
 use std::path::Path;
-use std::sync::Once;
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
@@ -58,6 +58,8 @@ pub struct Review {
     project: String,
     /// The number of the pull request, and who writes the comments.
     known: OnceCell<(u64, String)>,
+    /// The comments that approve plans which are about to be applied, by target.
+    approvals: Mutex<BTreeMap<String, (Comment, Hidden)>>,
     /// Whether it was said what of the environment could not be read.
     doubted: Once,
 }
@@ -76,8 +78,8 @@ pub enum Became<'r> {
 impl Approved {
     /// The review that is asked for; `None` where none is.
     pub fn review(&self, root: &Path) -> Option<Review> {
-        let (known, doubted) = (OnceCell::new(), Once::new());
-        self.approved.then(|| Review { options: self.clone(), project: beneath(root), known, doubted })
+        let (known, approvals, doubted) = (OnceCell::new(), Mutex::default(), Once::new());
+        self.approved.then(|| Review { options: self.clone(), project: beneath(root), known, approvals, doubted })
     }
 
     /// How it is said again, with a space before each option.
@@ -132,7 +134,7 @@ impl Review {
             Err(failure) => return Err(failure),
         };
         let forge = Forge::new(place, patience(None), &say)?;
-        let (_, hidden, sign) = match self.find(&forge, &plan.target).await {
+        let (comment, hidden, sign) = match self.find(&forge, &plan.target).await {
             Ok(found) => found,
             // Nobody has reviewed anything.
             Err(failure) if !has_news && failure.kind == FailureKind::Stale => return Ok(()),
@@ -142,6 +144,9 @@ impl Review {
         let late = if hidden.state == ReviewState::Applied { BTreeMap::new() } else { plan.late(&hidden.changes) };
         if !has_news && late.is_empty() {
             return Ok(());
+        }
+        if !comment.is_sealed() {
+            return Err(edited(&sign, noun));
         }
         set_back(&hidden, plan, log, &sign).await?;
         if hidden.offline {
@@ -155,17 +160,15 @@ impl Review {
             ));
         }
         if hidden.state == ReviewState::Applied {
-            return Err(Failure::new(format!(
-                "what was reviewed in {sign} is applied already, which uses its approval up"
-            ))
-            .kind(FailureKind::Stale)
-            .help(format!(
-                "nothing was changed; what would be done now came since, or undoes what was merged later. Open another \
-                     {noun}: its \
-                     plan shows all that is left to do, and its merge applies that"
-            )));
+            return Err(used_up(&sign, noun));
         }
-        let back = plan.taken_back(&since(&hidden, plan, log).await?);
+        let since = since(&hidden, plan, log).await?;
+        let begun = since.partition_point(|entry| entry.seq <= hidden.reached.seq);
+        if hidden.is_used_up(&since[begun..]) {
+            self.write_applied(&forge, &comment, &hidden).await;
+            return Err(used_up(&sign, noun));
+        }
+        let back = plan.taken_back(&since);
         let stale = |what: &str, told: &[String], help: String| {
             let lines: String = told.iter().map(|line| format!("\n       {line}")).collect();
             let message = format!("what was reviewed in {sign} is {what}; since then:{lines}");
@@ -190,12 +193,54 @@ impl Review {
                 "make the change in smaller parts; or, once someone has read all of it with `pushplan plan`, pass \
                          --accept-truncated",
             )),
-            Verdict::Same => Ok(()),
-            Verdict::Rest => {
-                say(&format!("This is what is left of what was reviewed in {sign}."));
+            verdict => {
+                if verdict == Verdict::Rest {
+                    say(&format!("This is what is left of what was reviewed in {sign}."));
+                }
+                self.approvals().insert(plan.target.clone(), (comment, hidden));
                 Ok(())
             }
         }
+    }
+
+    /// Uses an approval for the apply of a plan that was checked, before anything is sent to the service: it is good for one apply.
+    pub async fn begin(&self, plan: &Plan, context: &Context) -> Result<(), Failure> {
+        let Some((comment, hidden)) = self.approvals().remove(&plan.target) else { return Ok(()) };
+        let say = |words: &str| context.out.note(&one_line(words));
+        let job = Actor::here().job;
+        let run = JobRun { at: Timestamp::now(), target: &plan.target, job: job.as_deref() };
+        let body = forge::with_footer(&comment, &hidden.begin(plan), &ci::begins(&run));
+        let marked = async {
+            let forge = Forge::new(host()?, patience(None), &say)?;
+            forge.edit(self.number(), comment.id, &body).await
+        };
+        let gone = || Failure::new("the comment no longer exists").kind(FailureKind::Stale);
+        let why = match marked.await {
+            Ok(true) => return Ok(()),
+            Ok(false) => gone(),
+            Err(failure) => failure,
+        };
+        let help = why.help.map(|help| format!("; {help}")).unwrap_or_default();
+        Err(Failure::new(format!("the approval cannot be marked as used: {}", why.message)).kind(why.kind).help(format!(
+            "nothing was changed; an approval is good for one apply, which its comment records before anything is sent{help}"
+        )))
+    }
+
+    /// Writes what an apply whose job was cut off could not. That it cannot be written either changes nothing.
+    async fn write_applied(&self, forge: &Forge<'_>, comment: &Comment, hidden: &Hidden) {
+        let run = JobRun { at: Timestamp::now(), target: &hidden.target, job: None };
+        let hidden = Hidden { state: ReviewState::Applied, begun: None, ..hidden.clone() };
+        let body = forge::with_footer(comment, &hidden, &ci::was_applied(&run));
+        let _ = forge.edit(self.number(), comment.id, &body).await;
+    }
+
+    fn approvals(&self) -> MutexGuard<'_, BTreeMap<String, (Comment, Hidden)>> {
+        self.approvals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of the pull request, once it was looked for.
+    fn number(&self) -> u64 {
+        self.known.get().map(|(number, _)| *number).unwrap_or_default()
     }
 
     /// The comment in which a target's plan was reviewed, what is hidden in it, and how people name its pull request.
@@ -244,6 +289,7 @@ impl Review {
             .kind(FailureKind::Stale)
             .help("apply after the merge"));
         }
+        pull.check_branch(place)?;
         Ok((pull.number, forge.author().await?))
     }
 
@@ -264,8 +310,7 @@ impl Review {
             let (comment, hidden, _) = self.find(&forge, target).await?;
             let Some((hidden, footer)) = footer(target, &became, &hidden) else { return Ok(()) };
             let body = forge::with_footer(&comment, &hidden, &footer);
-            let number = self.known.get().map(|(number, _)| *number).unwrap_or_default();
-            match comment.says(&body) || forge.edit(number, comment.id, &body).await? {
+            match comment.says(&body) || forge.edit(self.number(), comment.id, &body).await? {
                 true => Ok(()),
                 false => Err(Failure::new("the comment no longer exists")),
             }
@@ -281,6 +326,27 @@ impl Review {
             say(&format!("Warning: the comment of {target} does not tell what became of it: {failure}"));
         }
     }
+}
+
+/// The failure for a comment that is not as pushplan wrote it.
+fn edited(sign: &str, noun: &str) -> Failure {
+    let message = format!(
+        "the comment in {sign} was edited after pushplan wrote it: its reviewers may have seen something else than the plan"
+    );
+    Failure::new(message).kind(FailureKind::Refused).help(format!(
+        "nothing was changed. Open another {noun}: its plan shows all that is left to do, and its merge applies that.\n          \
+         Or apply it by hand, once someone has read it: `pushplan plan`, then `pushplan apply`"
+    ))
+}
+
+/// The failure for an approval that was used for an apply which did everything.
+fn used_up(sign: &str, noun: &str) -> Failure {
+    Failure::new(format!("what was reviewed in {sign} is applied already, which uses its approval up"))
+        .kind(FailureKind::Stale)
+        .help(format!(
+            "nothing was changed; what would be done now came since, or undoes what was merged later. Open another {noun}: its plan \
+             shows all that is left to do, and its merge applies that"
+        ))
 }
 
 /// Refuses a ledger that is behind a comment: it was set back since, so that it does not know all that was done. Another pull
@@ -370,26 +436,39 @@ fn footer(target: &str, became: &Became, hidden: &Hidden) -> Option<(Hidden, Str
     Some(match became {
         Became::Ran(report, plan, again, position) => {
             // From now on, a ledger that does not know of this run is behind.
-            let hidden = &Hidden { reached: position.clone(), ..hidden.clone() };
-            let with = |state| Hidden { state, ..hidden.clone() };
-            let hidden = match report.ending {
+            let ended = &Hidden { reached: position.clone(), begun: None, ..hidden.clone() };
+            let with = |state| Hidden { state, ..ended.clone() };
+            let ended = match report.ending {
                 Ending::Done => with(ReviewState::Applied),
-                _ if report.did_anything(plan) => partly(hidden, report, plan),
-                // Somebody else was quicker, or it was tried again in vain: what was done stays told.
-                _ if hidden.state.is_done() => return None,
+                _ if report.did_anything(plan) => partly(ended, report, plan),
+                // Another apply was quicker, or it was tried again in vain: what was done stays told.
+                _ if hidden.state.is_done() && hidden.begun.is_none() => return None,
+                // The other apply may have used the same approval: only the ledger tells.
+                Ending::Conflict | Ending::Unlocked { .. } => not_applied(hidden),
+                _ if hidden.state == ReviewState::Partly => with(ReviewState::Partly),
                 _ => with(ReviewState::Held),
             };
-            (hidden, ci::ran(report, plan, again, &run))
+            (ended, ci::ran(report, plan, again, &run))
         }
         // What somebody has applied already, by hand or before.
         Became::Nothing if hidden.state == ReviewState::Applied => return None,
         Became::Nothing if hidden.state != ReviewState::Partly && hidden.changes.is_empty() => return None,
-        Became::Nothing => (with(ReviewState::Applied), ci::nothing_left(&run)),
+        Became::Nothing => (Hidden { begun: None, ..with(ReviewState::Applied) }, ci::nothing_left(&run)),
         // What was done stays told.
-        Became::Held(_) | Became::NotBegun(_) if hidden.state.is_done() => return None,
-        Became::Held(failure) => (with(ReviewState::Held), ci::held(failure, &run)),
-        Became::NotBegun(other) => (with(ReviewState::Held), ci::not_begun(other, &run)),
+        Became::Held(_) | Became::NotBegun(_) if hidden.state.is_done() && hidden.begun.is_none() => return None,
+        // The apply that holds the ledger will write its own result.
+        Became::Held(failure) if failure.kind == FailureKind::Busy && hidden.begun.is_some() => return None,
+        Became::Held(failure) => (not_applied(hidden), ci::held(failure, &run)),
+        Became::NotBegun(other) => (not_applied(hidden), ci::not_begun(other, &run)),
     })
+}
+
+/// What is hidden in a comment whose plan was not applied this time.
+fn not_applied(hidden: &Hidden) -> Hidden {
+    match hidden.state {
+        ReviewState::Applied | ReviewState::Partly => hidden.clone(),
+        ReviewState::Planned | ReviewState::Held => Hidden { state: ReviewState::Held, ..hidden.clone() },
+    }
 }
 
 /// What is hidden in a comment after a run that ended half-way.
@@ -429,5 +508,9 @@ mod tests {
         assert_eq!(after(ReviewState::Held), Some(ReviewState::Held));
         assert_eq!(after(ReviewState::Applied), None);
         assert_eq!(after(ReviewState::Partly), None);
+        // The other apply may have used this approval, which its own result says.
+        let begun = Hidden { state: ReviewState::Planned, ..Hidden::new("", &plan, false, None).begin(&plan) };
+        let (told, _) = footer("production", &became, &begun).expect("a result");
+        assert_eq!((told.state, told.begun), (ReviewState::Held, begun.begun));
     }
 }

@@ -138,6 +138,23 @@ pub fn held(failure: &Failure, run: &JobRun) -> String {
     bounded(parts)
 }
 
+/// That a plan is being applied, and what to do if its job is cut off.
+pub fn begins(run: &JobRun) -> String {
+    format!(
+        "{}. This uses the approval. The result will be written here; if the job was cut off, run it again: it applies what is \
+         left, or says why not.",
+        run.lead("Applying to")
+    )
+}
+
+/// That an apply whose job was cut off had done everything.
+pub fn was_applied(run: &JobRun) -> String {
+    format!(
+        "{}: the ledger shows that an apply of this plan did everything, and its job was cut off before it wrote that here.",
+        run.lead("Applied to")
+    )
+}
+
 /// That there was nothing left to apply.
 pub(crate) fn nothing_left(run: &JobRun) -> String {
     format!("{}: nothing was left to apply.", run.lead("Applied to"))

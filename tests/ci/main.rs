@@ -10,6 +10,7 @@ mod comments;
 mod component;
 mod init;
 mod lint;
+mod once;
 mod outputs;
 mod results;
 mod review;

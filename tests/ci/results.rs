@@ -151,13 +151,14 @@ fn a_footer_that_cannot_be_written_changes_nothing_of_the_end() {
         let (team, _service) = Team::new(kind);
         team.project.edit("Hello", "One");
         team.commented(7);
-        let body = team.host.only(7);
-        team.host.state().writes = false;
+        team.host.trouble(team.host.edits_with(), "/", Trouble::Spared);
+        let refused = Trouble::Answer(403, vec![], json!({"message": "Forbidden"}));
+        team.host.trouble(team.host.edits_with(), "/", refused);
         let ran = team.merge_and_apply(7, &[]);
         assert_eq!(ran.code, 0, "{ran}");
         says(&ran.stdout, &["1 updated."]);
         says(&ran.stderr, &["Warning: the comment of local does not tell what became of it: this token may not write"]);
-        assert_eq!(team.host.only(7), body);
+        says(&team.host.only(7), &["**Applying to** `local`"]);
     }
 }
 
@@ -167,6 +168,7 @@ fn a_comment_that_is_deleted_while_its_plan_is_applied_is_missed() {
     team.project.edit("Hello", "One");
     team.commented(7);
     let id = team.host.comments(7)[0].id;
+    team.host.trouble("PATCH", "/", Trouble::Spared);
     team.host.trouble("PATCH", "/", Trouble::DeletedBefore(id));
     let ran = team.merge_and_apply(7, &[]);
     assert_eq!(ran.code, 0, "{ran}");

@@ -16,7 +16,7 @@ templates:
 ";
 
 /// What tells a command that a CI system runs it. The machine that tests run on may have its own.
-const CI: [&str; 27] = [
+const CI: [&str; 28] = [
     "CI",
     "GITHUB_ACTIONS",
     "GITHUB_API_URL",
@@ -38,6 +38,7 @@ const CI: [&str; 27] = [
     "CI_MERGE_REQUEST_IID",
     "CI_COMMIT_SHA",
     "CI_COMMIT_BRANCH",
+    "CI_DEFAULT_BRANCH",
     "CI_MERGE_REQUEST_EVENT_TYPE",
     "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA",
     "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
@@ -125,6 +126,7 @@ impl Team {
                 ("CI_API_V4_URL", format!("{origin}/api/v4")),
                 ("CI_PROJECT_ID", "42".to_owned()),
                 ("GITLAB_TOKEN", TOKEN.to_owned()),
+                ("CI_DEFAULT_BRANCH", "main".to_owned()),
                 ("CI_COMMIT_SHA", commit.to_owned()),
             ],
         };

@@ -144,6 +144,10 @@ impl ManyApply<'_> {
             }
             return Err(refused);
         }
+        if !stopped {
+            self.begin(&mut all).await;
+            stopped = all.iter().any(|one| one.result.is_err()) && !goes_on;
+        }
         let mut dealt = Vec::new();
         for TargetResult { workspace, result: ended } in all {
             let again =
@@ -178,6 +182,18 @@ impl ManyApply<'_> {
             dealt.push(Dealt { workspace, again, fate, is_short });
         }
         Ok(dealt)
+    }
+
+    /// Uses the approvals of all targets, before anything is sent to any of them.
+    async fn begin(&self, all: &mut [TargetResult<Planned>]) {
+        let Some(review) = self.asking.review else { return };
+        for one in all {
+            if let Ok(planned) = &one.result
+                && let Err(failure) = review.begin(&planned.plan, self.context).await
+            {
+                one.result = Err(failure);
+            }
+        }
     }
 
     /// Plans all targets once nobody else is at work, and those anew where somebody was quicker. One that cannot be planned,

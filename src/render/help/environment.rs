@@ -116,6 +116,7 @@ pub const GROUPS: &[Group] = &[
             variable("CI_MERGE_REQUEST_EVENT_TYPE", "whether the commit is one of the merge request"),
             variable("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA", "its newest commit, where it is not"),
             variable("CI_COMMIT_BRANCH", "the branch"),
+            variable("CI_DEFAULT_BRANCH", "the branch that a run without a branch applies"),
             variable("CI_COMMIT_SHA", "the commit"),
             variable("CI_PROJECT_DIR", "the folder of the clone"),
             variable("CI_JOB_URL", "the page of the job, for the ledger"),

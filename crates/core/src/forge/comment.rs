@@ -43,6 +43,13 @@ impl Comment {
         Ok(own)
     }
 
+    /// Whether it is as pushplan wrote it: everything that it shows, and what is hidden in it.
+    pub fn is_sealed(&self) -> bool {
+        let body = self.body.replace("\r\n", "\n");
+        let shown = body.split_once('\n').map_or("", |(_, shown)| shown);
+        matches!(Hidden::read(&body), Some(Ok(hidden)) if hidden.seal == hidden.seal_of(shown))
+    }
+
     /// Whether it says this already. Hosts write line ends in their own way.
     pub fn says(&self, body: &str) -> bool {
         let plain = |text: &str| text.replace("\r\n", "\n").trim_end().to_owned();
@@ -50,9 +57,11 @@ impl Comment {
     }
 }
 
-/// A whole comment: what is hidden, what is planned, and its footer.
+/// A whole comment: what is hidden, what is planned, and its footer, sealed.
 pub fn body(hidden: &Hidden, text: &str, footer: &str) -> String {
-    format!("{}\n{}\n{RESULT}\n{}\n", hidden.line(), text.trim_end(), footer.trim_end())
+    let shown = format!("{}\n{RESULT}\n{}\n", text.trim_end(), footer.trim_end());
+    let hidden = Hidden { seal: hidden.seal_of(&shown), ..hidden.clone() };
+    format!("{}\n{shown}", hidden.line())
 }
 
 /// What a comment says is planned, without its footer.
@@ -62,9 +71,17 @@ pub fn text_of(body: &str) -> String {
     text.rsplit_once(RESULT).map_or(text, |(text, _)| text).to_owned()
 }
 
-/// Returns the body of a comment with another footer, which reports the result. `hidden` records that result too.
+/// Returns the body of a comment with another footer, which reports the result. `hidden` records that result too. One that
+/// someone edited gets no seal again.
 pub fn with_footer(comment: &Comment, hidden: &Hidden, footer: &str) -> String {
-    body(hidden, &text_of(&comment.body), footer)
+    let body = body(hidden, &text_of(&comment.body), footer);
+    match (comment.is_sealed(), body.split_once('\n')) {
+        (false, Some((_, shown))) => {
+            let line = Hidden { seal: String::new(), ..hidden.clone() }.line();
+            format!("{line}\n{shown}")
+        }
+        _ => body,
+    }
 }
 
 #[cfg(test)]
@@ -89,6 +106,8 @@ mod tests {
             others: None,
             ledger: Position::default(),
             reached: Position::default(),
+            begun: None,
+            seal: String::new(),
         }
     }
 
@@ -123,5 +142,29 @@ mod tests {
         let second = with_footer(&posted, &done, "applied");
         assert_eq!(second, body(&done, text, "applied"));
         assert!(!second.contains("for review"));
+    }
+
+    #[test]
+    fn a_comment_is_sealed_until_someone_edits_it() {
+        let first = body(&hidden("prod"), "Plan: Hello  \n\ttext", "for review");
+        let is_sealed = |body: &str| comment(1, "bot", body).is_sealed();
+        // What hosts alter.
+        for same in [first.clone(), first.replace('\n', "\r\n"), first.replace("  \n", "\n"), first.trim().to_owned()] {
+            assert!(is_sealed(&same), "{same}");
+        }
+        for edited in [
+            first.replace("Hello", "Good evening"),
+            first.replace("for review", "for nobody"),
+            first.replace("\"truncated\":false", "\"truncated\":true"),
+            first.replace("<!-- pushplan:result -->\n", ""),
+            format!("{first}more"),
+            first.replace("\"seal\":\"", "\"seal\":\"0"),
+        ] {
+            assert_ne!(edited, first);
+            assert!(!is_sealed(&edited), "{edited}");
+            // Nor does a result seal it.
+            let told = with_footer(&comment(1, "bot", &edited), &hidden("prod"), "held");
+            assert!(told.ends_with("\nheld\n") && !is_sealed(&told), "{told}");
+        }
     }
 }

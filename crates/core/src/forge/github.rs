@@ -37,6 +37,10 @@ impl Api for GitHub {
         ]
     }
 
+    fn branch_variable(&self) -> &'static str {
+        "GITHUB_REF=refs/heads/NAME"
+    }
+
     fn rights(&self) -> &'static str {
         "give the job `permissions: {contents: read, pull-requests: write}` and GITHUB_TOKEN; a pull request from a fork has a \
          token that only reads"
@@ -86,6 +90,7 @@ impl Api for GitHub {
             closed: item["state"] == "closed" || item["merged_at"].is_string(),
             head: item["head"]["sha"].as_str().map(str::to_owned),
             into: item["base"]["ref"].as_str().map(str::to_owned),
+            default_branch: item["base"]["repo"]["default_branch"].as_str().map(str::to_owned),
             commits: commits.into_iter().collect(),
         })
     }

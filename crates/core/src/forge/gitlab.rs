@@ -34,6 +34,10 @@ impl Api for GitLab {
         vec![("private-token", token.reveal().to_owned()), ("accept", "application/json".to_owned())]
     }
 
+    fn branch_variable(&self) -> &'static str {
+        "CI_COMMIT_BRANCH=NAME"
+    }
+
     fn rights(&self) -> &'static str {
         "set GITLAB_TOKEN to an access token of the project with the scope `api` and the role Reporter or above; a job token \
          cannot write notes"
@@ -86,6 +90,7 @@ impl Api for GitLab {
             closed: ["merged", "closed", "locked"].iter().any(|state| item["state"] == *state),
             head: item["sha"].as_str().map(str::to_owned),
             into: item["target_branch"].as_str().map(str::to_owned),
+            default_branch: None,
             commits: commits.iter().filter_map(|name| item[*name].as_str()).map(str::to_owned).collect(),
         })
     }

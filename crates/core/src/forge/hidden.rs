@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use pushplan_io::failure::{Failure, FailureKind};
+use pushplan_ledger::{Ended, Entry, Record};
 use pushplan_model::address::Address;
 use pushplan_model::digest::Digest;
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ const END: &str = " -->";
 /// The form of what is hidden. A comment of another form was written by a newer pushplan.
 const FORM: u64 = 1;
 /// All that is hidden, by its names. A newer pushplan may hide more, and that may be what matters.
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 18] = [
     "form",
     "project",
     "target",
@@ -33,11 +34,15 @@ const FIELDS: [&str; 16] = [
     "seq",
     "reached",
     "changes",
+    "begun",
+    "seal",
 ];
 /// The most bytes of it. Changes that there is no room for are counted.
 const MOST: usize = 6_000;
-/// The bytes of a number and a digest that are filled in last.
-const DIGITS: usize = 80;
+/// The bytes of a number, digests and the seal that are filled in last.
+const DIGITS: usize = 200;
+/// How many digits of a digest the seal has.
+const SEAL: usize = 32;
 
 /// What has become of what was approved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,8 +99,12 @@ pub struct Hidden {
     pub others: Option<String>,
     /// Where the ledger stood when it was planned.
     pub ledger: Position,
-    /// Where it stood when a run of it had ended; before that, when it was planned.
+    /// Where it stood when a run of it began or had ended; before that, when it was planned.
     pub reached: Position,
+    /// The digest of the plan for which an apply has used the approval, until that apply writes its result.
+    pub begun: Option<String>,
+    /// A digest of everything that the comment shows, and of what is hidden in it.
+    pub seal: String,
 }
 
 /// A comment by pushplan that this version does not understand.
@@ -155,6 +164,8 @@ impl Hidden {
             others: None,
             ledger: plan.ledger.clone(),
             reached: plan.ledger.clone(),
+            begun: None,
+            seal: String::new(),
         };
         hidden.more = hidden.take(changes).len();
         hidden
@@ -168,8 +179,8 @@ impl Hidden {
         let is_left = |change: &Approved| !done.contains(&change.address) || change.action == Action::Replace;
         let left = plan.approval().changes.into_iter().filter(is_left);
         let (first, rest): (Vec<_>, Vec<_>) = left.partition(|change| begun.contains(&change.address));
-        let mut hidden =
-            Self { state: ReviewState::Partly, changes: Vec::new(), more: 0, others: None, ..self.clone() };
+        let state = ReviewState::Partly;
+        let mut hidden = Self { state, changes: Vec::new(), more: 0, others: None, begun: None, ..self.clone() };
         let others = hidden.take(first.into_iter().chain(rest).collect());
         hidden.more = others.len();
         hidden.others = (!others.is_empty()).then(|| listed(others.iter().collect()));
@@ -192,14 +203,44 @@ impl Hidden {
     /// The line with which a comment begins. Whatever stands in it, the comment ends where it should, and nobody is called.
     pub fn line(&self) -> String {
         let Self { project, target, state, digest, about, truncated, offline, commit, tool, changes, more, .. } = self;
-        let (Self { others, .. }, Position { lineage, seq }) = (self, &self.ledger);
+        let (Self { others, begun, seal, .. }, Position { lineage, seq }) = (self, &self.ledger);
         let value = json!({
             "form": FORM, "project": project, "target": target, "state": state.word(), "digest": digest, "about": about,
             "truncated": truncated, "offline": offline, "commit": commit, "tool": tool, "more": more, "others": others,
             "lineage": lineage, "seq": seq, "reached": [self.reached.lineage, self.reached.seq],
-            "changes": changes.iter().map(row).collect::<Vec<_>>(),
+            "changes": changes.iter().map(row).collect::<Vec<_>>(), "begun": begun, "seal": seal,
         });
         format!("{BEGIN}{}{END}", escaped(&value))
+    }
+
+    /// The seal of a comment that shows this text. Code hosts alter line ends and white space at the ends of lines, and no more.
+    pub(super) fn seal_of(&self, shown: &str) -> String {
+        let line = Self { seal: String::new(), ..self.clone() }.line();
+        let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();
+        let text = format!("{line}\n{}", lines.join("\n").trim_end());
+        Digest::of(text.as_bytes()).as_str().chars().take(SEAL).collect()
+    }
+
+    /// Returns what is hidden once an apply of a plan uses the approval, with where its ledger stands.
+    pub fn begin(&self, plan: &Plan) -> Self {
+        Self { begun: Some(plan.digest().to_string()), reached: plan.ledger.clone(), ..self.clone() }
+    }
+
+    /// Whether the apply that used the approval has done everything that it planned, as the ledger tells. `since`: the records
+    /// from where that apply began.
+    pub fn is_used_up(&self, since: &[Entry]) -> bool {
+        let Some(begun) = &self.begun else { return false };
+        let is_it = |entry: &&Entry| matches!(&entry.record, Record::Begin(begin) if begin.plan.as_str() == begun);
+        let is_done = |run: &str| {
+            let ends =
+                |entry: &Entry| matches!(&entry.record, Record::End { run: it, ended: Ended::Done } if it == run);
+            since.iter().any(ends)
+        };
+        let run = |entry: &Entry| match &entry.record {
+            Record::Begin(begin) => Some(begin.run.clone()),
+            _ => None,
+        };
+        since.iter().filter(is_it).filter_map(run).any(|run| is_done(&run))
     }
 
     /// What is hidden at the very beginning of a comment; `None` where it is none of ours.
@@ -248,6 +289,9 @@ impl Hidden {
             changes: rows.iter().map(approved).collect::<Result<_, _>>()?,
             more,
             others: found("others"),
+            begun: found("begun"),
+            // One without a seal is none that can be believed.
+            seal: found("seal").unwrap_or_default(),
             // Comments of older versions do not have it.
             reached: reached.unwrap_or_else(|| ledger.clone()),
             ledger,
@@ -276,14 +320,14 @@ impl Hidden {
             ))
     }
 
-    /// Whether a plan is what was approved, or what is left of it after a run that ended half-way.
+    /// Whether a plan is what was approved, or what is left of it after a run that ended half-way or was cut off.
     pub fn judge(&self, plan: &Plan) -> Verdict {
         let now = plan.approval();
         // What is done of it is not to be done again.
         if self.state != ReviewState::Partly && now.digest.as_str() == self.digest {
             return Verdict::Same;
         }
-        if self.state == ReviewState::Partly && now.about == self.about {
+        if (self.state == ReviewState::Partly || self.begun.is_some()) && now.about == self.about {
             let all = now.changes.iter().zip(told(plan));
             let others = all.filter(|(change, reasons)| !self.began(change, reasons)).map(|(change, _)| change);
             let others: Vec<&Approved> = others.collect();
@@ -373,6 +417,8 @@ mod tests {
             others: Some("d2".into()),
             ledger: Position { lineage: "l".into(), seq: 7 },
             reached: Position { lineage: "l".into(), seq: 9 },
+            begun: Some("d3".into()),
+            seal: "5ea1".into(),
         }
     }
 

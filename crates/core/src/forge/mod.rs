@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use pushplan_io::client::Secret;
+use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_model::exchange::Answer;
 use serde_json::Value;
 
@@ -115,18 +116,43 @@ pub struct Pull {
     pub head: Option<String>,
     /// The branch that it is merged into, where the host tells.
     pub into: Option<String>,
+    /// The default branch of the repository, where the host tells it with a pull request.
+    pub default_branch: Option<String>,
     /// The commits that stand for it once it is merged.
     pub commits: Vec<String>,
+}
+
+impl Pull {
+    /// Whether it was merged into the branch whose files a run applies. A run for no branch applies the default branch.
+    pub fn check_branch(&self, place: &HostedRepository) -> Result<(), Failure> {
+        let applied = [&place.branch, &place.default_branch, &self.default_branch].into_iter().find_map(Option::as_ref);
+        if self.into.is_some() && self.into.as_ref() == applied {
+            return Ok(());
+        }
+        let (noun, sign) = (place.api.noun(), place.api.sign(self.number));
+        let named = |branch: Option<&String>| branch.map_or("an unknown branch".to_owned(), |name| format!("`{name}`"));
+        let (into, applied) = (named(self.into.as_ref()), named(applied));
+        let message =
+            format!("{noun} {sign} was merged into {into}, and this run applies {applied}: nothing is approved");
+        let help = format!(
+            "nothing was changed; open a {noun} into {applied}: its plan shows all that is left to do, and its merge applies that. \
+             The branch of a run comes from {}",
+            place.api.branch_variable()
+        );
+        Err(Failure::new(message).kind(FailureKind::Stale).help(help))
+    }
 }
 
 /// The pull request with which a commit came to a branch, of all that have to do with it; or those between which cannot be told.
 pub(crate) fn merged_with(commit: &str, branch: Option<&str>, pulls: Vec<Pull>) -> Result<Option<Pull>, Vec<u64>> {
     let is_here = |pull: &Pull| branch.is_none() || pull.into.is_none() || pull.into.as_deref() == branch;
-    // A branch may be brought on to a commit that came with a pull request into another one.
     let (here, elsewhere): (Vec<Pull>, Vec<Pull>) = pulls.into_iter().filter(|pull| pull.merged).partition(is_here);
-    let merged = if here.is_empty() { elsewhere } else { here };
+    if here.is_empty() {
+        // One into another branch is found, so that it can be named: it approves nothing here.
+        return Ok(elsewhere.into_iter().next());
+    }
     let (as_it, others): (Vec<Pull>, Vec<Pull>) =
-        merged.into_iter().partition(|pull| pull.commits.iter().any(|it| it == commit));
+        here.into_iter().partition(|pull| pull.commits.iter().any(|it| it == commit));
     let mut found = if as_it.is_empty() { others } else { as_it };
     match found.len() {
         0 | 1 => Ok(found.pop()),
@@ -143,6 +169,8 @@ pub trait Api: Debug + Send + Sync {
     fn sign(&self, number: u64) -> String;
     /// The headers of every request. The first holds the token.
     fn headers(&self, token: &Secret) -> Vec<(&'static str, String)>;
+    /// The variable that names the branch of a run, and its value.
+    fn branch_variable(&self) -> &'static str;
     /// What a token needs to be allowed.
     fn rights(&self) -> &'static str;
     /// Who writes with a token that may not ask who it is.
@@ -194,7 +222,7 @@ mod tests {
     fn a_commit_came_with_the_pull_request_that_was_merged_as_it() {
         let to = |number, merged, commit: &str, into: Option<&str>| {
             let (commits, into) = (vec![commit.to_owned()], into.map(str::to_owned));
-            Pull { number, merged, closed: merged, head: None, into, commits }
+            Pull { number, merged, closed: merged, head: None, into, default_branch: None, commits }
         };
         let pull = |number, merged, commit: &str| to(number, merged, commit, None);
         let found = |pulls: Vec<Pull>| merged_with("c", Some("main"), pulls).map(|pull| pull.map(|pull| pull.number));
@@ -206,7 +234,7 @@ mod tests {
         assert_eq!(found(vec![pull(1, true, "c"), pull(2, true, "c")]), Err(vec![1, 2]), "both have this commit");
         let (other, main) = (to(1, true, "c", Some("release")), to(2, true, "c", Some("main")));
         assert_eq!(found(vec![other.clone(), main.clone()]), Ok(Some(2)));
-        assert_eq!(found(vec![other.clone()]), Ok(Some(1)), "this branch was brought on to it");
+        assert_eq!(found(vec![other.clone()]), Ok(Some(1)), "it can be named");
         assert_eq!(merged_with("c", None, vec![other, main]), Err(vec![1, 2]), "which branch it is, is not known");
     }
 }

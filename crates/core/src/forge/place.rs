@@ -54,6 +54,8 @@ pub struct HostedRepository {
     pub head: Option<String>,
     /// The branch that this run is for.
     pub branch: Option<String>,
+    /// The branch that a run for none is taken to be for, where the environment names it.
+    pub default_branch: Option<String>,
     /// What of the environment could not be read, and what is done without it.
     pub doubt: Option<String>,
     /// It is a run of a merge train, which plans what others have not applied yet with what was agreed to.
@@ -119,6 +121,7 @@ fn github(env: &dyn Fn(&str) -> Option<String>, event: ReadFile) -> Result<Hoste
         // The commit of the run is one that a merge would make.
         head: commit(head),
         branch: env("GITHUB_REF").and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned)),
+        default_branch: None,
         doubt,
         is_train: false,
     })
@@ -143,6 +146,7 @@ fn gitlab(env: &dyn Fn(&str) -> Option<String>) -> Result<HostedRepository, Fail
         commit: commit(env("CI_COMMIT_SHA")),
         head: commit(env("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA").or_else(plain)),
         branch: env("CI_COMMIT_BRANCH"),
+        default_branch: env("CI_DEFAULT_BRANCH"),
         doubt: None,
         is_train,
     })

@@ -102,7 +102,10 @@ fn shown(number: u64, pull: &Pull) -> Value {
     let at = pull.merged.as_ref().map(|_| "2026-11-15T12:00:00Z");
     // One that is open has a commit too: the one that a merge would make.
     let commit = pull.merged.clone().unwrap_or_else(|| format!("{:040x}", number + 4096));
-    let (head, base) = (json!({"sha": pull.head}), json!({"ref": pull.into.as_deref().unwrap_or("main")}));
+    let (head, base) = (
+        json!({"sha": pull.head}),
+        json!({"ref": pull.into.as_deref().unwrap_or("main"), "repo": {"default_branch": "main"}}),
+    );
     let state = if at.is_some() { "closed" } else { "open" };
     json!({"number": number, "state": state, "merged_at": at, "merge_commit_sha": commit, "head": head, "base": base})
 }

@@ -52,6 +52,8 @@ pub struct Pull {
 /// What goes wrong with the next request that fits.
 #[derive(Clone, Debug)]
 pub enum Trouble {
+    /// Nothing goes wrong with it: trouble is for the one behind it.
+    Spared,
     /// It is answered with this, and nothing is done.
     Answer(u16, Vec<(&'static str, String)>, Value),
     /// It is done, and then answered with this status.
@@ -178,6 +180,7 @@ impl State {
                 self.add(number, &writer, &body, false);
                 None
             }
+            Some(Trouble::Spared) => None,
             Some(Trouble::DoneThen(status)) => Some(Some(status)),
             Some(Trouble::DoneThenSilence) => Some(None),
             None => None,
@@ -248,6 +251,24 @@ impl Host {
     /// As if it had not been merged yet.
     pub fn unmerge(&self, number: u64) {
         self.state().pulls.get_mut(&number).expect("a pull request").merged = None;
+    }
+
+    /// Somebody with the right to do so edits the only comment that the token wrote.
+    #[track_caller]
+    pub fn edit_by_hand(&self, number: u64, edit: impl Fn(&str) -> String) {
+        let body = edit(&self.only(number));
+        let mut state = self.state();
+        let writer = state.writer().to_owned();
+        let comments = &mut state.pulls.get_mut(&number).expect("a pull request").comments;
+        comments.iter_mut().find(|comment| comment.author == writer).expect("a comment").body = body;
+    }
+
+    /// The method of a request that edits a comment.
+    pub fn edits_with(&self) -> &'static str {
+        match self.state().kind {
+            Kind::GitHub => "PATCH",
+            Kind::GitLab => "PUT",
+        }
     }
 
     /// What goes wrong with the next such request.
