@@ -6,6 +6,8 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::forms::among;
+use super::many::each;
+use super::places::Places;
 use super::planning::TargetArgs;
 use super::{Context, Ended};
 use crate::exit::Exit;
@@ -25,7 +27,7 @@ const FORMATS: &[Format] = &[Format::Text, Format::Markdown, Format::Ics, Format
 #[derive(Debug, Args)]
 pub struct Calendar {
     #[command(flatten)]
-    place: TargetArgs,
+    places: Places,
 
     /// Form of the calendar: text for people, ics for calendars, JSON for programs
     #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Text)]
@@ -65,13 +67,29 @@ impl Calendar {
             return Err(Failure::usage(format!("the last day, {to}, is before the first, {from}")));
         }
         let now = self.now.unwrap_or_else(Timestamp::now);
-        let workspace = self.place.read_for(context, now, self.format == Format::Json)?;
+        match &self.out {
+            None => each::run(&self.places, self.format, context, |place, context| {
+                self.one(place, zone.as_ref(), now, context)
+            }),
+            Some(path) => {
+                let (text, exit) = each::text_of(&self.places, self.format, context, |place, context| {
+                    self.one(place, zone.as_ref(), now, context)
+                })?;
+                private::write(path, text.as_bytes())
+                    .map_err(|error| Failure::new(format!("{} cannot be written: {error}", path.display())))?;
+                Ok(exit)
+            }
+        }
+    }
+
+    fn one(&self, place: &TargetArgs, zone: Option<&TimeZone>, now: Timestamp, context: &Context) -> Ended {
+        let workspace = place.read_for(context, now, self.format == Format::Json)?;
         let (desired, _) = workspace.manifests.resolve(Some(&workspace.target));
         let target = workspace.manifests.project.target(&workspace.target);
         let apart = target.and_then(|target| target.apart.as_ref());
         let asked = CalendarRequest {
             now,
-            zone,
+            zone: zone.cloned(),
             from: self.from,
             to: self.to,
             days: self.days,
@@ -91,9 +109,8 @@ impl Calendar {
             Format::Json => calendar::json(&view),
             _ => calendar::text(&view, style),
         };
-        match &self.out {
-            Some(path) => private::write(path, text.as_bytes())
-                .map_err(|error| Failure::new(format!("{} cannot be written: {error}", path.display())))?,
+        match self.out {
+            Some(_) => context.out.exact(text.as_bytes()),
             None => context.out.show(self.format, &text),
         }
         Ok(Exit::Done)

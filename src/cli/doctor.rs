@@ -37,6 +37,10 @@ pub struct Doctor {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     target: Vec<String>,
 
+    /// Look at all targets, as without --target
+    #[arg(long, conflicts_with = "target")]
+    all_targets: bool,
+
     /// How long to wait for each answer, such as 10s
     #[arg(long, value_name = "TIME", value_parser = turn::length, default_value = "10s")]
     within: SignedDuration,
@@ -93,7 +97,7 @@ impl Doctor {
         checks.push(around::ci());
         if let Some((root, manifests)) = read {
             let Manifests { project, .. } = manifests;
-            let names = match self.target.is_empty() {
+            let names = match self.all_targets || self.target.is_empty() {
                 true => project.target_names().into_iter().map(str::to_owned).collect(),
                 false => select(&project, &self.target)?,
             };

@@ -1,6 +1,8 @@
 use clap::Args;
 
 use super::forms::{PLAIN, described};
+use super::many::each;
+use super::places::{Places, Which};
 use super::planning::TargetArgs;
 use super::{Context, Ended, runtime};
 use crate::engine::ledger;
@@ -20,7 +22,7 @@ pub struct History {
     number: Option<usize>,
 
     #[command(flatten)]
-    place: TargetArgs,
+    places: Places,
 
     /// Form: text for people, json for programs
     #[arg(long, value_parser = described(PLAIN), default_value_t = Format::Text)]
@@ -29,7 +31,17 @@ pub struct History {
 
 impl History {
     pub fn run(&self, context: &Context) -> Ended {
-        let LedgerHistory { target, entries, unwritten } = runtime()?.block_on(self.place.history())?;
+        if let (Some(number), Which::Several(_)) = (self.number, self.places.which()?) {
+            return Err(Failure::usage(format!(
+                "number {number} is of the history of one target, and there are several"
+            ))
+            .help("name one: --target NAME"));
+        }
+        each::run(&self.places, self.format, context, |place, context| self.one(place, context))
+    }
+
+    fn one(&self, place: &TargetArgs, context: &Context) -> Ended {
+        let LedgerHistory { target, entries, unwritten } = runtime()?.block_on(place.history())?;
         let deeds = deeds(&entries);
         let out = &context.out;
         let style = out.style();

@@ -5,6 +5,7 @@
 
 pub mod apply;
 pub mod drift;
+pub mod each;
 pub mod plan;
 
 use std::borrow::Cow;

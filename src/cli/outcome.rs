@@ -1,6 +1,8 @@
 use clap::Args;
 
 use super::forms::{PLAIN, described};
+use super::many::each;
+use super::places::Places;
 use super::planning::TargetArgs;
 use super::{Context, Ended, asking, ledger, runtime};
 use crate::engine::outcome::PushOutcomes;
@@ -24,15 +26,19 @@ pub struct Outcome {
     format: Format,
 
     #[command(flatten)]
-    place: TargetArgs,
+    places: Places,
 }
 
 impl Outcome {
     pub fn run(&self, context: &Context) -> Ended {
-        let addresses = self.addresses.iter().map(|written| ledger::address_at(written, &self.place));
+        each::run(&self.places, self.format, context, |place, context| self.one(place, context))
+    }
+
+    fn one(&self, place: &TargetArgs, context: &Context) -> Ended {
+        let addresses = self.addresses.iter().map(|written| ledger::address_at(written, place));
         let addresses = addresses.map(|found| Ok(found?.to_string())).collect::<Result<Vec<_>, Failure>>()?;
-        let project = asking::project(&self.place, "asked", context)?;
-        let PushOutcomes { target, now, pushes } = runtime()?.block_on(self.place.outcomes(&project, &addresses))?;
+        let project = asking::project(place, "asked", context)?;
+        let PushOutcomes { target, now, pushes } = runtime()?.block_on(place.outcomes(&project, &addresses))?;
         let told = pushes.iter().map(|(occasion, outcome)| (occasion, outcome)).collect();
         let view = OutcomeView { target: &target, now, told };
         match self.format {

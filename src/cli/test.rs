@@ -10,6 +10,8 @@ use jiff::Timestamp;
 use tokio::task::JoinSet;
 
 use super::forms::among;
+use super::many::each;
+use super::places::Places;
 use super::planning::TargetArgs;
 use super::{Context, Ended, runtime};
 use crate::cases::{self, Against, Case, FILES, Ran, Suite};
@@ -42,7 +44,7 @@ pub struct Test {
     wanted: Vec<String>,
 
     #[command(flatten)]
-    place: TargetArgs,
+    places: Places,
 
     /// List the cases and run none
     #[arg(long)]
@@ -63,10 +65,14 @@ struct CaseFilter {
 
 impl Test {
     pub fn run(&self, context: &Context) -> Ended {
+        each::run(&self.places, self.format, context, |place, context| self.one(place, context))
+    }
+
+    fn one(&self, place: &TargetArgs, context: &Context) -> Ended {
         let here = project::here()?;
-        let root = self.place.root()?;
+        let root = place.root()?;
         let asked = self.asked(&here, &root)?;
-        let mut workspace = self.place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
+        let mut workspace = place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
         let name = |name: &str| scope::relative(&here, &root.join(name));
         Arc::get_mut(&mut workspace.manifests).expect("nobody shares it yet").sources.rename(name);
         let (desired, _) = workspace.manifests.resolve(Some(&workspace.target));

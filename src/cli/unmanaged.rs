@@ -2,6 +2,8 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::forms::{PLAIN, described};
+use super::many::each;
+use super::places::Places;
 use super::planning::TargetArgs;
 use super::{Context, Ended, runtime};
 use crate::compare;
@@ -29,7 +31,7 @@ pub struct Unmanaged {
     format: Format,
 
     #[command(flatten)]
-    place: TargetArgs,
+    places: Places,
 }
 
 impl Unmanaged {
@@ -37,16 +39,20 @@ impl Unmanaged {
         for which in &self.which {
             asked(which)?;
         }
-        let workspace = self.place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
+        each::run(&self.places, self.format, context, |place, context| self.one(place, context))
+    }
+
+    fn one(&self, place: &TargetArgs, context: &Context) -> Ended {
+        let workspace = place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
         runtime()?.block_on(async {
             let opened = workspace.open().await?;
-            let ended = self.list(&workspace, &opened, context).await;
+            let ended = self.list(place, &workspace, &opened, context).await;
             opened.close().await;
             ended
         })
     }
 
-    async fn list(&self, workspace: &Workspace, opened: &Opened, context: &Context) -> Ended {
+    async fn list(&self, place: &TargetArgs, workspace: &Workspace, opened: &Opened, context: &Context) -> Ended {
         let (ledger, _) = workspace.ledger().await?;
         same_app(&ledger, opened)?;
         let units = compare::by_key(&workspace.units, &ledger);
@@ -74,7 +80,7 @@ impl Unmanaged {
             target: &workspace.target,
             level: opened.level,
             now: opened.now(),
-            again: self.place.again("unmanaged", &Choice::default()),
+            again: place.again("unmanaged", &Choice::default()),
             things: listed.iter().map(thing).collect(),
             ignored: ignored.len(),
             idle: ignore

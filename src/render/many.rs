@@ -1,6 +1,7 @@
 //! Plans for several targets: a line for each, and what is the same for several of them told once.
 
 pub mod drift;
+pub mod each;
 pub mod json;
 pub mod markdown;
 pub mod report;

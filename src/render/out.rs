@@ -24,6 +24,8 @@ pub struct Out {
     stderr: Stream,
     /// How commands are said.
     commands: Arc<Commands>,
+    /// What was printed for one of several targets, in place of standard output.
+    kept: Option<Arc<Mutex<Vec<u8>>>>,
 }
 
 /// One of the two. After something could not be written to it, nothing more is: a text with a hole in it would be another.
@@ -62,12 +64,37 @@ impl Out {
     pub fn new(color: ColorChoice) -> Self {
         let ascii = is_ascii(|name| std::env::var(name).ok());
         let commands = Arc::default();
-        Self { color, ascii, stdout: Stream::default(), stderr: Stream::default(), commands }
+        Self { color, ascii, stdout: Stream::default(), stderr: Stream::default(), commands, kept: None }
     }
 
     /// Sets how texts write commands.
     pub fn saying(self, commands: Commands) -> Self {
         Self { commands: Arc::new(commands), ..self }
+    }
+
+    /// Keeps what is printed for one of several targets, to be put together with that of the others. Commands name this target.
+    pub fn of_target(&self, target: &str) -> Self {
+        let commands = Commands { target: Some(target.to_owned()), ..(*self.commands).clone() };
+        Self { commands: Arc::new(commands), ..self.keeping() }
+    }
+
+    /// Keeps what would be printed.
+    pub fn keeping(&self) -> Self {
+        Self { kept: Some(Arc::default()), ..self.clone() }
+    }
+
+    /// Returns what was kept.
+    pub fn kept(&self) -> String {
+        let kept = self.kept.as_ref().map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        String::from_utf8_lossy(&kept.unwrap_or_default()).into_owned()
+    }
+
+    /// Writes something to standard output, or keeps it.
+    fn put(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+        match &self.kept {
+            Some(kept) => self.stdout.put(|| write(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner))),
+            None => self.stdout.put(|| write(&mut io::stdout().lock())),
+        }
     }
 
     /// A text whose commands run as they are pasted, also where it does not go to standard error: everything there is said like
@@ -114,8 +141,7 @@ impl Out {
 
     /// Writes bytes to standard output exactly as they are, for whoever reads them with a program.
     pub fn exact(&self, bytes: &[u8]) {
-        let mut to = io::stdout().lock();
-        self.stdout.put(|| to.write_all(bytes).and_then(|()| to.flush()));
+        self.put(|to| to.write_all(bytes).and_then(|()| to.flush()));
     }
 
     /// Writes bytes to standard error exactly as they are, while a program reads standard output.
@@ -132,8 +158,8 @@ impl Out {
 
     /// Writes a JSON document to standard output as [`Out::json`] does, while it is made: a long one is never whole in memory.
     pub fn json_of(&self, document: &impl Serialize) {
-        let mut to = json::Escaped::new(io::stdout().lock());
-        self.stdout.put(|| {
+        self.put(|to| {
+            let mut to = json::Escaped::new(to);
             serde_json::to_writer_pretty(&mut to, document)?;
             to.write_all(b"\n")?;
             to.flush()
@@ -151,6 +177,10 @@ impl Out {
 
     /// Writes a text with its final line break to standard output.
     pub fn print(&self, text: &str) {
+        if self.kept.is_some() {
+            // It is printed with that of other targets later, and gets its last look then.
+            return self.put(|mut to| write(&mut to, text, "\n"));
+        }
         let text = stream::text(text, self.ascii);
         let mut to = io::stdout().lock();
         self.stdout.put(|| match text.contains('\u{1b}') {

@@ -21,16 +21,20 @@ pub(crate) const TESTS: &str = "tests.schema.json";
 /// Every published schema: its file name, and how it is made.
 pub const SCHEMAS: &[(&str, Maker)] = &[
     ("calendar.schema.json", schema::of::<calendar::json::CalendarDocument>),
+    ("calendars.schema.json", schema::of::<many::each::EachDocument<calendar::json::CalendarDocument>>),
     ("doctor.schema.json", schema::of::<doctor::DoctorDocument>),
     ("drift.schema.json", schema::of::<plan::drift::json::DriftDocument>),
     ("drifts.schema.json", schema::of::<many::drift::DriftsDocument>),
     ("findings.schema.json", schema::of::<json::FindingsDocument>),
     ("history.schema.json", schema::of::<history::json::HistoryDocument>),
+    ("histories.schema.json", schema::of::<many::each::EachDocument<history::json::HistoryDocument>>),
     ("ledger.schema.json", schema::of::<ledger::Status>),
+    ("ledgers.schema.json", schema::of::<many::each::EachDocument<ledger::Status>>),
     ("list.schema.json", schema::of::<managed::ManagedDocument>),
     ("lookup.schema.json", schema::of::<lookup::json::LookupDocument>),
     (MANIFEST, schema::manifest),
     ("outcome.schema.json", schema::of::<outcome::json::OutcomeDocument>),
+    ("outcomes.schema.json", schema::of::<many::each::EachDocument<outcome::json::OutcomeDocument>>),
     ("plan.schema.json", schema::of::<plan::json::PlanDocument>),
     ("plans.schema.json", schema::of::<many::json::PlansDocument>),
     ("project.schema.json", schema::project_file),
@@ -39,9 +43,11 @@ pub const SCHEMAS: &[(&str, Maker)] = &[
     ("reports.schema.json", schema::of::<many::report::ReportsDocument>),
     ("statistics.schema.json", schema::of::<statistics::json::StatisticsDocument>),
     ("test-report.schema.json", schema::of::<cases::CasesDocument>),
+    ("test-reports.schema.json", schema::of::<many::each::EachDocument<cases::CasesDocument>>),
     (TESTS, crate::cases::schema),
     ("unlock.schema.json", schema::of::<lease::Unlocked>),
     ("unmanaged.schema.json", schema::of::<unmanaged::UnmanagedDocument>),
+    ("unmanaged-lists.schema.json", schema::of::<many::each::EachDocument<unmanaged::UnmanagedDocument>>),
 ];
 
 /// A schema as the text of its file. The same schema gives the same bytes: keys stand in alphabetical order.

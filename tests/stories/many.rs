@@ -1,6 +1,7 @@
 //! Many applications from one repository: a matrix of targets, groups, plans and applies of several, and promotion.
 
 mod built_in;
+mod commands;
 mod folding;
 mod ledgers;
 mod promoting;

@@ -9,6 +9,8 @@ use jiff::Timestamp;
 use super::confirm::Confirm;
 use super::{TargetArgs, unreadable};
 use crate::cli::forms::{PLAIN, described};
+use crate::cli::many::each;
+use crate::cli::places::Places;
 use crate::cli::turn::Turn;
 use crate::cli::{Context, Ended, asking, runtime};
 use crate::engine::actor;
@@ -45,7 +47,7 @@ enum LedgerCommand {
 #[derive(Debug, Args)]
 struct Status {
     #[command(flatten)]
-    place: TargetArgs,
+    places: Places,
 
     /// Form: text for people, json for programs
     #[arg(long, value_parser = described(PLAIN), default_value_t = Format::Text)]
@@ -56,7 +58,7 @@ struct Status {
 #[derive(Debug, Args)]
 struct Verify {
     #[command(flatten)]
-    place: TargetArgs,
+    places: Places,
 }
 
 /// Write the current state into one record, to make reading fast again. Nothing is lost
@@ -84,7 +86,7 @@ struct Move {
     turn: Turn,
 
     #[command(flatten)]
-    place: TargetArgs,
+    places: Places,
 }
 
 /// Print the current state as JSON
@@ -137,12 +139,16 @@ impl Ledger {
 
 impl Status {
     fn run(&self, context: &Context) -> Ended {
-        let (log, target) = self.place.log()?;
+        each::run(&self.places, self.format, context, |place, context| self.one(place, context))
+    }
+
+    fn one(&self, place: &TargetArgs, context: &Context) -> Ended {
+        let (log, target) = place.log()?;
         let facts = runtime()?.block_on(log.facts()).map_err(unreadable)?;
         let kept = runtime()?.block_on(log.unwritten()).map_err(unreadable)?;
-        let place = log.shown();
+        let shown = log.shown();
         let is_held = turn::holder(&facts.ledger, Timestamp::now()).is_some();
-        let view = LedgerView { target: &target, place: &place, facts: &facts, kept: &kept, is_held };
+        let view = LedgerView { target: &target, place: &shown, facts: &facts, kept: &kept, is_held };
         match self.format {
             Format::Json => context.out.json(&view.json()),
             _ => context.out.print(&view.text()),
@@ -153,15 +159,19 @@ impl Status {
 
 impl Verify {
     fn run(&self, context: &Context) -> Ended {
-        let (log, target) = self.place.log()?;
-        let (all, kept) =
-            runtime()?.block_on(async { Ok((log.history().await?, log.unwritten().await?)) }).map_err(unreadable)?;
-        context.out.print(&shown::verified(&target, &log.shown(), &all));
-        if let Some(note) = pending(&kept) {
-            context.out.note(&note);
-        }
-        Ok(Exit::Done)
+        each::run(&self.places, Format::Text, context, verify)
     }
+}
+
+fn verify(place: &TargetArgs, context: &Context) -> Ended {
+    let (log, target) = place.log()?;
+    let (all, kept) =
+        runtime()?.block_on(async { Ok((log.history().await?, log.unwritten().await?)) }).map_err(unreadable)?;
+    context.out.print(&shown::verified(&target, &log.shown(), &all));
+    if let Some(note) = pending(&kept) {
+        context.out.note(&note);
+    }
+    Ok(Exit::Done)
 }
 
 impl Compact {
@@ -197,10 +207,14 @@ impl Compact {
 
 impl Move {
     fn run(&self, context: &Context) -> Ended {
-        asking::project(&self.place, "written", context)?;
-        let root = self.place.root()?;
+        each::in_turn(&self.places, context, |place, context| self.one(place, context))
+    }
+
+    fn one(&self, place: &TargetArgs, context: &Context) -> Ended {
+        asking::project(place, "written", context)?;
+        let root = place.root()?;
         let project = Project::open(&root);
-        let (mut log, target) = self.place.log()?;
+        let (mut log, target) = place.log()?;
         if let Some(from) = &self.from {
             // It is not where the settings say, and nothing is noted of it.
             log = Chain::new(store_at(Some(from), &root, &target)?, &root, &target);
