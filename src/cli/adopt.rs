@@ -46,10 +46,10 @@ pub struct Adopt {
 impl Adopt {
     pub fn run(&self, context: &Context) -> Ended {
         if self.id.is_some() && self.addresses.len() != 1 {
-            return Err(Failure::usage("--id goes with one address"));
+            return Err(Failure::usage("--id needs exactly one address"));
         }
         if self.id.as_ref().is_some_and(|id| id.trim().is_empty()) {
-            return Err(Failure::usage("an empty text is no id"));
+            return Err(Failure::usage("an id cannot be empty"));
         }
         let workspace = self.place.read(context, Timestamp::now())?;
         runtime()?.block_on(async {
@@ -79,13 +79,13 @@ impl Adopt {
         let shared = namesakes.shared();
         let chosen = if self.all_matching {
             for (address, ids) in found.iter().filter(|(_, ids)| ids.len() > 1) {
-                context.out.note(&format!("Left alone: {}", several(address, ids).message));
+                context.out.note(&format!("Skipped: {}", several(address, ids).message));
             }
             for (address, ids) in &in_doubt {
-                context.out.note(&format!("Left alone: {}", doubtful(address, ids).message));
+                context.out.note(&format!("Skipped: {}", doubtful(address, ids).message));
             }
             for ((_, id), addresses) in &shared {
-                context.out.note(&format!("Left alone: {}", for_several(id, addresses).message));
+                context.out.note(&format!("Skipped: {}", for_several(id, addresses).message));
             }
             let alone = found.iter().filter_map(|(address, ids)| Some((address.clone(), one(ids)?)));
             alone.filter(|(address, id)| !shared.contains_key(&(&*address.kind, id.as_str()))).collect()
@@ -93,18 +93,21 @@ impl Adopt {
             self.named(workspace, opened.level, &planned.ledger, &namesakes)?
         };
         if chosen.is_empty() && !found.is_empty() {
-            let why = if shared.is_empty() { "" } else { ", or one that others have as well" };
-            let message = format!("nothing was adopted: each declared name that is taken has several namesakes{why}");
+            let why = if shared.is_empty() { "" } else { ", or a name that others have too" };
+            let message = format!("nothing was adopted: several unmanaged resources have each declared name{why}");
             return Err(Failure::new(message)
                 .kind(FailureKind::Refused)
-                .help("name one of them: pushplan adopt ADDRESS --id ID"));
+                .help("choose one by its id: pushplan adopt ADDRESS --id ID"));
         }
         let declared = in_doubt.iter().find(|(address, _)| workspace.units.contains_key(*address));
         if let (true, Some((address, ids))) = (chosen.is_empty(), declared) {
             return Err(Failure { message: "nothing was adopted".to_owned(), ..doubtful(address, ids) });
         }
         if chosen.is_empty() {
-            context.out.print("Nothing to adopt: whatever has a declared name on the service is managed already.");
+            context.out.print(
+                "Nothing to adopt: all resources with a declared name on the service are already \
+                managed.",
+            );
             return Ok(Exit::Done);
         }
         let live =
@@ -115,9 +118,7 @@ impl Adopt {
         }
         workspace.append(opened, &planned.ledger, Record::Adopt(adopted)).await?;
         for (address, _) in chosen.iter().filter(|(address, _)| cannot_be_read(address, opened.level)) {
-            context.out.note(&format!(
-                "{address} is adopted as your files declare it: this API cannot show whether it exists."
-            ));
+            context.out.note(&format!("{address} is adopted as declared: this API cannot show whether it exists."));
         }
         let lines: Vec<String> = chosen.iter().map(|(address, id)| format!("< {address}  {id}")).collect();
         context.out.print(&format!(
@@ -142,7 +143,7 @@ impl Adopt {
         for text in &self.addresses {
             let address = ledger::address_among(text, &declared)?;
             if let Some(owned) = ledger.owned.get(&address) {
-                return Err(Failure::new(format!("{address} is managed already, as {}", owned.id))
+                return Err(Failure::new(format!("{address} is already managed, with the id {}", owned.id))
                     .help(format!("to adopt another, run `pushplan forget {address}` first")));
             }
             // The one that an earlier run sent is what that run was about to make, and not what is declared now.
@@ -163,22 +164,22 @@ impl Adopt {
                 (Some(id), _) => id.clone(),
                 (None, [id]) => id.clone(),
                 (None, []) if cannot_be_read(&address, level) => {
-                    return Err(Failure::new(format!("this API cannot say whether the service has {address}"))
+                    return Err(Failure::new(format!("this API cannot show whether the service has {address}"))
                         .help(format!("if it exists: pushplan adopt {address} --id ID")));
                 }
                 (None, []) if namesakes.in_doubt.contains_key(&address) => {
                     return Err(doubtful(&address, &namesakes.in_doubt[&address]));
                 }
                 (None, []) => {
-                    return Err(Failure::new(format!("nothing on the service has the name of {address}"))
-                        .help("name one with --id, or let `pushplan apply` create it"));
+                    return Err(Failure::new(format!("no resource on the service has the name of {address}"))
+                        .help("pass its id with --id, or create it with `pushplan apply`"));
                 }
                 (None, ids) => return Err(several(&address, ids)),
             };
             if ledger.ids().contains(&(&*address.kind, id.as_str())) {
-                return Err(Failure::new(format!("{id} is managed already, under another address"))
+                return Err(Failure::new(format!("{id} is already managed, with another address"))
                     .kind(FailureKind::Refused)
-                    .help("one thing has one address; `pushplan history` says which"));
+                    .help("a resource has one address; `pushplan history` shows which"));
             }
             let doubt =
                 namesakes.in_doubt.iter().find(|(other, ids)| **other != address && is_of(other, &address, &id, ids));
@@ -228,15 +229,15 @@ fn for_several(id: &str, addresses: &[&Address]) -> Failure {
     let all: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     Failure::new(format!("{id} has the name of {}", all.join(" and of ")))
         .kind(FailureKind::Refused)
-        .help("one thing has one address: adopt it as one of them, and give the other another name")
+        .help("a resource has one address: adopt it as one of them, and rename the other")
 }
 
 /// Of what an earlier run was about to make, nobody takes over another by the way.
 fn doubtful(address: &Address, ids: &[String]) -> Failure {
     let which = match ids {
         [] => String::new(),
-        [one] => format!(", and {one} may be it"),
-        ids => format!(", and each of these may be it: {}", ids.join(", ")),
+        [one] => format!(", and it may be {one}"),
+        ids => format!(", and it may be one of these: {}", ids.join(", ")),
     };
     Failure::new(format!("the state of {address} is unknown since an earlier run{which}"))
         .kind(FailureKind::Refused)
@@ -300,7 +301,7 @@ async fn taken(
         }
     }
     let Some(Found { spec: Some(spec), stamp, push_ids, .. }) = found else {
-        return Err(Failure::new(format!("the service has nothing with the id {id} that could be {address}")));
+        return Err(Failure::new(format!("the service has no {id} that could be {address}")));
     };
     let names = Names::new(ledger);
     Ok(Adopted {

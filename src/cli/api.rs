@@ -70,7 +70,7 @@ impl Api {
             return Err(Failure::usage("--paginate works only with GET"));
         }
         if is_read && self.body.is_some() {
-            return Err(Failure::usage("a GET has no body").help("say what you look for in the query: PATH?name=value"));
+            return Err(Failure::usage("a GET request has no body").help("use the query: PATH?name=value"));
         }
         let body = self.body.as_deref().map(body).transpose()?;
         let request = Request { method: self.method, path: self.path.clone(), body };
@@ -102,7 +102,7 @@ impl Api {
         let whole = opened.writing().send_whole(request).await.map_err(|loss| match loss {
             Loss::NotSent(why) => Failure::new(format!("{request} was not sent: {why}")).help("nothing was changed"),
             Loss::Unknown(why) => {
-                Failure::new(format!("{request} has no answer, and it may have been done: {why}")).help(LOOK)
+                Failure::new(format!("{request} got no answer, and may have taken effect: {why}")).help(LOOK)
             }
         })?;
         self.tell(request, &whole, opened, context)
@@ -118,12 +118,12 @@ impl Api {
                 format!("{request} to {} needs a confirmation, but standard input is not a terminal", opened.name);
             return Err(Failure::new(message)
                 .kind(FailureKind::Refused)
-                .help("pass --yes; it changes the service, and is not written to the ledger"));
+                .help("pass --yes; the request changes the service and is not recorded in the ledger"));
         }
         let origin = opened.origin().to_string();
         let place = if opened.place == origin { origin } else { format!("the {} service at {origin}", opened.place) };
         context.out.note(&exchange::about_to_send(request, &opened.name, &place, context.out.style()));
-        context.out.note("It is not written to the ledger.");
+        context.out.note("It is not recorded in the ledger.");
         context.out.ask("Send it? Type `yes` to continue:");
         let mut answer = String::new();
         let _ = io::stdin().read_line(&mut answer);
@@ -157,7 +157,10 @@ impl Api {
             Meaning::Done => Ok(Exit::Done),
             Meaning::Missing => Err(failure("found nothing".to_owned())),
             Meaning::Refused => Err(failure("was refused".to_owned())),
-            Meaning::Busy => Err(failure("came at a bad time".to_owned()).help("nothing was done; try again later")),
+            Meaning::Busy => Err(failure("was refused because the service is busy".to_owned()).help(
+                "nothing was \
+                changed; try again later",
+            )),
             Meaning::Unknown if request.method == Method::Get => Err(failure("failed".to_owned())),
             Meaning::Unknown => Err(failure("failed, but may have taken effect".to_owned()).help(LOOK)),
         }
@@ -165,7 +168,7 @@ impl Api {
 }
 
 /// What to do where nobody knows whether something was done.
-const LOOK: &str = "look at the service before you send it again: twice may be two messages to the same people";
+const LOOK: &str = "check the service before you send it again: a second request may send a second message";
 
 /// The lists of all pages as one, and nothing else: what else a page tells is about that page. An answer without a list stays
 /// as it is.
@@ -232,11 +235,11 @@ fn path(written: &str) -> Result<String, String> {
     const START: &str = "/api/";
     let is_plain = |c: char| c.is_ascii_graphic() && c != '\\';
     if written.contains("://") && !written.starts_with('/') {
-        return Err("write only the path, such as /api/segments: the target names the server".to_owned());
+        return Err("write only the path, such as /api/segments: the server comes from the target".to_owned());
     }
     if let Some(wrong) = written.chars().find(|c| !is_plain(*c)) {
         let code: String = wrong.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect();
-        return Err(format!("a path holds no {}: write {code}", text::quoted(&wrong.to_string())));
+        return Err(format!("a path cannot contain {}: write {code}", text::quoted(&wrong.to_string())));
     }
     if !written.starts_with(START) || written == START {
         let rest = written.trim_start_matches('/').trim_start_matches("api/");
@@ -247,7 +250,7 @@ fn path(written: &str) -> Result<String, String> {
     }
     let (alone, _) = written.split_once('?').unwrap_or((written, ""));
     if written.contains('#') {
-        return Err("a path holds no `#`: write %23".to_owned());
+        return Err("a path cannot contain `#`: write %23".to_owned());
     }
     let is_dots = |part: &str| {
         let part = part.to_ascii_lowercase().replace("%2e", ".");

@@ -40,9 +40,7 @@ impl Apply {
     pub fn run(&self, context: &Context) -> Ended {
         let chosen = !self.wanted.chosen.is_all() || !self.done.is_empty() || self.wanted.drifting.given().is_some();
         if self.plan.is_some() && chosen {
-            return Err(Failure::usage(
-                "a saved plan is applied as it is: --only, --except, --done and --on-drift go with a new one",
-            ));
+            return Err(Failure::usage("--only, --except, --done and --on-drift cannot be used with a saved plan"));
         }
         if let Some(folder) = self.plan.as_deref().filter(|path| path.is_dir()) {
             return self.folder(folder, context);
@@ -54,11 +52,8 @@ impl Apply {
             (Which::One(place), Some(plan)) => place.or_target(&plan.target),
             (Which::Several(asked), None) => return self.several(&asked, context),
             (Which::Several(_), Some(plan)) => {
-                return Err(Failure::usage(format!(
-                    "a saved plan is for one target, and this one for {}",
-                    plan.target
-                ))
-                .help("leave --target out: the plan knows it"));
+                return Err(Failure::usage(format!("a saved plan is for one target: this one is for {}", plan.target))
+                    .help("omit --target: the plan contains it"));
             }
         };
         let review = self.approved.review(&place.root()?);
@@ -108,8 +103,8 @@ impl Apply {
     fn folder(&self, folder: &Path, context: &Context) -> Ended {
         let plans = saved::load_all(folder)?;
         let asked = self.places.of_plans(plans.keys()).ok_or_else(|| {
-            Failure::usage("saved plans know their targets, and all of a folder are applied").help(format!(
-                "leave --target out, or name one of the plans: pushplan apply {}/NAME.plan",
+            Failure::usage("--target cannot be used with a folder of saved plans").help(format!(
+                "omit --target, or apply one of the plans: pushplan apply {}/NAME.plan",
                 folder.display()
             ))
         })?;

@@ -93,10 +93,10 @@ impl Allowed {
 
 /// What is said of an apply that is ended at once.
 pub(super) const AT_ONCE: &str =
-    "Ended at once. Requests that were under way may have taken effect: `pushplan plan` looks for them.";
+    "Ended at once. Requests in progress may have taken effect: `pushplan plan` checks them.";
 
 /// What is said where a plan is made anew.
-pub(super) const QUICKER: &str = "Another run was faster. Planning again.";
+pub(super) const QUICKER: &str = "Another run came first. Planning again.";
 
 /// How a plan is applied.
 #[derive(Clone, Debug, Args)]
@@ -180,7 +180,7 @@ impl ApplyJob<'_> {
         }
     }
 
-    /// Plans and applies. `None`: another apply has begun, nothing was done, and a new plan is needed.
+    /// Plans and applies. `None`: another apply has started, nothing was done, and a new plan is needed.
     async fn plan_and_apply(&self, opened: &Opened) -> Result<Option<Applied>, Failure> {
         let Self { how, workspace, request, saved, asking, context } = *self;
         take_in(&context.session, &workspace.log).await?;
@@ -326,7 +326,7 @@ impl How {
         }
         let asked = async {
             stop.asked().await;
-            context.out.note("Stopping after the requests that are under way. Ctrl-C again ends at once.");
+            context.out.note("Stopping after the requests in progress. Press Ctrl-C again to end at once.");
         };
         let mut tell = |notice: Notice| match notice {
             Notice::Ended(step, fate) => progress.finished(plan, &[(step, fate.clone())]),

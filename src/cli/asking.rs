@@ -39,7 +39,7 @@ pub fn project(place: &TargetArgs, done: &str, context: &Context) -> Result<Proj
             tell(&invalid.manifests, invalid.errors.iter(), false, context);
             Failure::new(format!("{PROJECT_FILE} has errors: nothing was {done}"))
                 .kind(FailureKind::Invalid)
-                .help("correct them; the manifests need not be right for this")
+                .help("correct them; this command does not need valid manifests")
         }
     })
 }
@@ -95,10 +95,8 @@ pub(crate) async fn rest_of(opened: &Opened, path: &str, first: Value) -> Result
         let next = pages.next(&origin, &path, all.last().unwrap_or(&Value::Null)).map_err(Failure::new)?;
         let Some(next) = next else { return Ok(all) };
         if all.len() >= MOST_PAGES {
-            return Err(Failure::new(format!(
-                "the list has more than {MOST_PAGES} pages, which is all that is followed"
-            ))
-            .help(format!("request less; the next page is GET {next}")));
+            return Err(Failure::new(format!("the list has more than {MOST_PAGES} pages, which is the limit"))
+                .help(format!("request a smaller list; the next page is GET {next}")));
         }
         all.push(read(opened, &next).await?);
         path = next;
@@ -107,6 +105,6 @@ pub(crate) async fn rest_of(opened: &Opened, path: &str, first: Value) -> Result
 
 /// An answer that is not as it should be.
 pub fn unclear(path: &str, why: &str) -> Failure {
-    Failure::new(format!("the answer to GET {path} cannot be understood: {why}"))
+    Failure::new(format!("the answer to GET {path} cannot be read: {why}"))
         .help(format!("look at it with `pushplan api GET '{path}'`"))
 }

@@ -34,7 +34,7 @@ pub fn answer() -> Option<Exit> {
     let shell = env::var_os(ASKED).filter(|shell| !shell.is_empty())?;
     if shell.to_str().is_none_or(|name| Shells::builtins().completer(name).is_none()) {
         let known: Vec<&str> = Shells::builtins().names().collect();
-        let failure = Failure::usage(format!("{ASKED} is none of {}", known.join(", ")));
+        let failure = Failure::usage(format!("{ASKED} is not one of {}", known.join(", ")));
         Out::new(anstream::ColorChoice::Auto).failure(&failure.help("it is for the scripts of `pushplan completions`"));
         return Some(Exit::Usage);
     }
@@ -55,7 +55,7 @@ pub fn answer() -> Option<Exit> {
 /// What a shell runs once, so that it asks from then on.
 pub fn script(shell: &str) -> io::Result<Vec<u8>> {
     let shells = Shells::builtins();
-    let asks = shells.completer(shell).ok_or_else(|| io::Error::other("the shell is not known"))?;
+    let asks = shells.completer(shell).ok_or_else(|| io::Error::other("the shell is unknown"))?;
     let mut script = Vec::new();
     asks.write_registration(ASKED, NAME, NAME, NAME, &mut script)?;
     if shell == "bash" {

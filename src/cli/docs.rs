@@ -61,7 +61,7 @@ impl Docs {
             files.into_iter().map(|file| (format!("/{}", file.path), Bytes::from(file.text))).collect();
         let policy = policy();
         let server = Server::start(self.listen, Arc::new(move |path| answer(&pages, &policy, path))).await?;
-        context.out.print(&format!("The book is at http://{}/\nCtrl-C stops it.", server.address));
+        context.out.print(&format!("The book is at http://{}/\nPress Ctrl-C to stop.", server.address));
         signals.next().await;
         Ok(Exit::Done)
     }

@@ -57,8 +57,7 @@ impl Forget {
         found.dedup();
         // What is forgotten may be made again. Where something may already be under way, that is twice.
         if let Some(doubt) = found.iter().find(|address| open.ledger.open.contains_key(address)) {
-            let message =
-                format!("the state of {doubt} is unknown: if you forget it, it could be created a second time");
+            let message = format!("the state of {doubt} is unknown: if you forget it, it could be created again");
             return Err(Failure::new(message)
                 .kind(FailureKind::Refused)
                 .help(format!("resolve it first: pushplan resolve {doubt} --created ID | --absent")));
@@ -72,12 +71,12 @@ impl Forget {
         };
         if let Some(address) = found.iter().find(pending).filter(|_| !self.even_if_pending) {
             let message = format!(
-                "{address} is pending, and this API cannot list it: if you forget it, it is still sent, and a later apply \
-                 would \
-                 create it a second time"
+                "{address} is pending, and this API cannot list it: if you forget it, it is still sent, and a later \
+                    apply would create it again"
             );
             return Err(Failure::new(message).kind(FailureKind::Refused).help(format!(
-                "take it out of your files first, or remove it in the service's dashboard; then pushplan forget {address} \
+                "remove it from your files first, or remove it in the service's dashboard; then pushplan forget \
+                    {address} \
                  --even-if-pending"
             )));
         }
@@ -104,19 +103,21 @@ impl Forget {
         if there > 0 {
             let them = if there == 1 { "it" } else { "them" };
             context.out.print(&format!(
-                "{target} still has {them}. A later plan creates again what the manifests declare, unless you adopt {them}."
+                "{target} still has {them}. If the manifests declare {them}, the next apply creates {them} again, \
+                    unless you adopt {them}."
             ));
         }
         if !named.is_empty() {
             let named = text::all_of(&Vec::from_iter(named));
             context.out.print(&format!(
-                "Do not edit or remove {named} before it is sent: pushplan no longer knows that it needs {named}."
+                "Do not edit or remove {named} before it is sent: it uses {named}, and pushplan no longer tracks that."
             ));
         }
         if over > 0 {
-            context
-                .out
-                .print("What was sent cannot be undone. Remove it from your files, or a later plan creates it as new.");
+            context.out.print(
+                "A sent message cannot be undone. Remove it from your files, or the next apply creates it \
+                    again.",
+            );
         }
         if !half_out.is_empty() {
             context.out.print(&format!("Pending messages of {} will still be sent.", text::all_of(&half_out)));
@@ -155,14 +156,14 @@ impl Forget {
                 }
                 let target = text::short(&open.target, 80);
                 let message = format!(
-                    "{address} is not in your files, and prune.{} of {target} deletes what no project manages: if you forget it, it goes \
-                     with the next apply",
+                    "{address} is not in your files, and prune.{} of {target} deletes unmanaged resources: if you \
+                        forget it, the next apply deletes it",
                     address.kind
                 );
                 let pattern = quoted(&format!("{}/{}", address.kind, pattern_of(&name)));
                 return Err(Failure::new(one_line(&message)).kind(FailureKind::Refused).help(one_line(&format!(
-                    "to keep it, write this into pushplan.toml first, under [project] or the target: ignore_unmanaged = \
-                     [{pattern}]"
+                    "to keep it, first add this to pushplan.toml, under [project] or the target: ignore_unmanaged = \
+                        [{pattern}]"
                 ))));
             }
         }

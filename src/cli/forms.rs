@@ -99,7 +99,7 @@ impl FromArgMatches for Forms {
                     };
                     if !free {
                         return Err(wrong(
-                            "--out stands twice for the same thing; write --format FORM before each file",
+                            "--out is used twice for the same form; write --format FORM before each file",
                         ));
                     }
                 }
@@ -109,7 +109,7 @@ impl FromArgMatches for Forms {
             asked.shown.push((Format::Text, None));
         }
         if asked.shown.iter().filter(|(_, file)| file.is_none()).count() > 1 {
-            return Err(wrong("only one form can go to standard output; write --out FILE behind the other --format"));
+            return Err(wrong("only one form can go to standard output; write --out FILE after the other --format"));
         }
         let files = asked.shown.iter().filter_map(|(_, file)| file.as_ref()).chain(&asked.saved);
         let whole = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());
@@ -170,8 +170,8 @@ mod tests {
     fn what_would_be_lost_is_refused() {
         for (arguments, why) in [
             (&["--format", "text", "--format", "json"][..], "only one form can go to standard output"),
-            (&["--out", "a", "--out", "b"], "--out stands twice"),
-            (&["--format", "json", "--out", "a", "--out", "b"], "--out stands twice"),
+            (&["--out", "a", "--out", "b"], "--out is used twice"),
+            (&["--format", "json", "--out", "a", "--out", "b"], "--out is used twice"),
             (&["--out", "a", "--format", "json", "--out", "./a"], "the same file is named twice"),
         ] {
             let told = read(arguments).expect_err("refused");

@@ -32,10 +32,10 @@ pub struct Topic {
 }
 
 pub const ALL: [Topic; 4] = [
-    Topic { name: "exit-codes", about: "what the exit code of a command means", text: help::exit_codes },
-    Topic { name: "environment", about: "the variables that are read", text: help::environment },
-    Topic { name: "formats", about: "what --format offers, and what it is for", text: || help::formats(&forms()) },
-    Topic { name: "time-zones", about: "how times and zones are read", text: help::time_zones },
+    Topic { name: "exit-codes", about: "meaning of exit codes", text: help::exit_codes },
+    Topic { name: "environment", about: "environment variables", text: help::environment },
+    Topic { name: "formats", about: "forms of --format and their purpose", text: || help::formats(&forms()) },
+    Topic { name: "time-zones", about: "how times and time zones are read", text: help::time_zones },
 ];
 
 impl Help {
@@ -57,7 +57,7 @@ impl Help {
             Err(error) if error.kind() == ErrorKind::DisplayHelp => {
                 context.out.print(&error.render().ansi().to_string());
             }
-            _ => return Err(Failure::new("there is no help")),
+            _ => return Err(Failure::new("no help exists")),
         }
         Ok(Exit::Done)
     }

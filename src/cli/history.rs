@@ -59,7 +59,10 @@ impl History {
             (_, Some(deed)) => out.print(&history::one(&target, deed, style)),
         }
         if let Some(Entry { record: Record::Moved { to }, at, actor, .. }) = entries.last() {
-            out.note(&one_line(&format!("{actor} moved the ledger to {to} at {at:.0}: later records are there.")));
+            out.note(&one_line(&format!(
+                "{actor} moved the ledger to {to} at {at:.0}. Later records are in the new \
+                place."
+            )));
         }
         if let Some(note) = ledger::pending(&unwritten) {
             out.note(&note);
@@ -69,9 +72,9 @@ impl History {
 }
 
 fn not_there(number: usize, target: &str, last: usize) -> Failure {
-    let failure = Failure::usage(format!("the history of `{target}` has no number {number}"));
+    let failure = Failure::usage(format!("the history of `{target}` has no run {number}"));
     match last {
         0 => failure.help("nothing was applied yet"),
-        last => failure.help(format!("its numbers are 1 to {last}")),
+        last => failure.help(format!("the runs are 1 to {last}")),
     }
 }

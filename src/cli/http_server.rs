@@ -44,7 +44,7 @@ impl Drop for Server {
 impl Server {
     pub async fn start(address: SocketAddr, answers: Answers) -> Result<Self, Failure> {
         let cannot = |error: std::io::Error| {
-            Failure::new(format!("{address} cannot be listened on: {error}")).help("choose another with --listen")
+            Failure::new(format!("cannot listen on {address}: {error}")).help("choose another address with --listen")
         };
         let listener = TcpListener::bind(address).await.map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
@@ -90,5 +90,5 @@ fn answer(answers: &Answers, method: &Method, path: &str) -> Response<Full<Bytes
         return response;
     }
     let response = Response::builder().status(StatusCode::METHOD_NOT_ALLOWED).header(ALLOW, "GET, HEAD");
-    response.body(Full::from("this can only be read\n")).unwrap_or_default()
+    response.body(Full::from("only GET and HEAD are allowed\n")).unwrap_or_default()
 }

@@ -94,8 +94,7 @@ impl OpenLedger {
     pub fn append(&mut self, context: &Context, record: Record) -> Result<(), Failure> {
         let actor = actor::name();
         let ended = self.ledger.run.clone().map(|running| {
-            let note =
-                format!("The run of {} since {:.0} had not ended. It is over now.", running.actor, running.since);
+            let note = format!("The unfinished run of {} since {:.0} is now ended.", running.actor, running.since);
             context.out.note(&one_line(&note));
             Record::End { run: running.run, ended: Ended::Interrupted }
         });

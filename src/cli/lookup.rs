@@ -136,18 +136,19 @@ impl Location {
         }
         let of_type = self.r#type.as_ref().map(|kind| format!(" of the type `{kind}`")).unwrap_or_default();
         let failure = Failure::new(match &wanted {
-            PlaceQuery::Named(name) => format!("{} knows no place{of_type} with the name `{name}`", opened.name),
+            PlaceQuery::Named(name) => format!("{} has no place{of_type} with the name `{name}`", opened.name),
             PlaceQuery::Point([latitude, longitude]) => {
-                format!("{} knows no place{of_type} at {latitude},{longitude}", opened.name)
+                format!("{} has no place{of_type} at {latitude},{longitude}", opened.name)
             }
-            PlaceQuery::Within(_) => format!("{} knows no place{of_type} in this box", opened.name),
+            PlaceQuery::Within(_) => format!("{} has no place{of_type} in this box", opened.name),
         });
         // The type may be what is wrong.
         let others = if self.r#type.is_some() { read(None).await? } else { Vec::new() };
         Err(match (others.first(), &wanted) {
             (Some(other), _) => failure.help(format!("without --type there is {}, {}", other.name, other.r#type)),
             (None, PlaceQuery::Named(_)) => failure.help(
-                "the service may spell it differently, such as in English; --point LAT,LON finds what is at a point",
+                "the service may use another spelling, such as the English one; --point LAT,LON finds the places at \
+                    a point",
             ),
             (None, PlaceQuery::Point(_) | PlaceQuery::Within(_)) => {
                 failure.help("the latitude comes first, then the longitude")
@@ -160,7 +161,7 @@ async fn channel(opened: &Opened, id: &str) -> Result<LookedUp, Failure> {
     let path = Channel::path(usable(id, "channel")?);
     let Some(body) = asking::find(opened, &path).await? else {
         return Err(Failure::new(format!("{} has no channel `{id}`", opened.name))
-            .help("a channel's id is such as 04cc8283-ae38-4177-b206-6f92cf1992cb; the app knows its own"));
+            .help("write a channel id such as 04cc8283-ae38-4177-b206-6f92cf1992cb; the app can read its own"));
     };
     Channel::read(&body).map(LookedUp::Channel).map_err(|why| asking::unclear(&path, &why))
 }
@@ -168,9 +169,8 @@ async fn channel(opened: &Opened, id: &str) -> Result<LookedUp, Failure> {
 async fn named_user(opened: &Opened, id: &str) -> Result<LookedUp, Failure> {
     let path = NamedUser::path(usable(id, "named user")?);
     let Some(body) = asking::find(opened, &path).await? else {
-        return Err(Failure::new(format!("{} has no named user `{id}`", opened.name)).help(
-            "a named user exists once a channel is associated with it, or it has tags; upper and lower case count",
-        ));
+        return Err(Failure::new(format!("{} has no named user `{id}`", opened.name))
+            .help("a named user exists when it has a channel or a tag; upper and lower case count"));
     };
     NamedUser::read(&body).map(LookedUp::NamedUser).map_err(|why| asking::unclear(&path, &why))
 }
@@ -178,7 +178,7 @@ async fn named_user(opened: &Opened, id: &str) -> Result<LookedUp, Failure> {
 /// An id that can stand in a path: without one, the whole list would be asked for, and dots lead elsewhere.
 fn usable<'i>(id: &'i str, noun: &str) -> Result<&'i str, Failure> {
     match id {
-        "" | "." | ".." => Err(Failure::usage(format!("`{id}` is no id of a {noun}"))),
+        "" | "." | ".." => Err(Failure::usage(format!("`{id}` is not the id of a {noun}"))),
         id => Ok(id),
     }
 }

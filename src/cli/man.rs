@@ -89,7 +89,7 @@ fn page(command: &Command, above: Option<&str>) -> std::io::Result<Vec<u8>> {
             entry(&mut roff, variable.name, variable.what);
         }
     } else {
-        roff.text([roman("0 where all went well. See "), bold("pushplan"), roman("(1) for the other codes.")]);
+        roff.text([roman("0 if the command succeeded. See "), bold("pushplan"), roman("(1) for the other codes.")]);
     }
     roff.control("SH", ["SEE ALSO"]);
     let below = command.get_subcommands().map(name);

@@ -65,7 +65,7 @@ impl Source {
         declared.spec.parts(&mut parts);
         self.readable(address, &parts, &errors, context)?;
         if parts.said.is_empty() {
-            return Err(Failure::usage(format!("{address} has no message, so there is nothing to show"))
+            return Err(Failure::usage(format!("{address} has no message"))
                 .help("templates, scheduled pushes, pipelines and experiments have one"));
         }
         if errors.iter().any(|finding| finding.address.as_ref() != Some(address)) {
@@ -93,9 +93,12 @@ impl Source {
             Some(near) => failure.help(format!("did you mean {near}?")),
             None if !desired.complete => {
                 planning::tell(&self.manifests, self.manifests.findings.iter(), false, context);
-                failure.kind(FailureKind::Invalid).help("some of the manifests cannot be read: it may stand there")
+                failure.kind(FailureKind::Invalid).help("some manifests cannot be read: it may be in one of them")
             }
-            None => failure.help("an address is such as templates/winback; `pushplan graph` lists what is declared"),
+            None => failure.help(
+                "write an address such as templates/winback; `pushplan graph` lists all declared \
+                resources",
+            ),
         })
     }
 
@@ -117,7 +120,7 @@ impl Source {
                 return Err(self.broken(address, &template, errors, context));
             }
             if !desired.resources.contains_key(&template) {
-                let failure = Failure::new(format!("{address} takes its words from {template}, which is not declared"));
+                let failure = Failure::new(format!("{address} uses the template {template}, which is not declared"));
                 return Err(match text::nearest(&name.0, desired.keys::<Template>()) {
                     Some(near) => failure.kind(FailureKind::Invalid).help(format!("did you mean `{near}`?")),
                     None => failure.kind(FailureKind::Invalid).help("declare it under `templates:`"),
@@ -133,7 +136,7 @@ impl Source {
         planning::tell(&self.manifests, own, false, context);
         let message = match address == at {
             true => format!("{address} has errors and cannot be shown"),
-            false => format!("{address} takes its words from {at}, which has errors"),
+            false => format!("{address} uses the template {at}, which has errors"),
         };
         Failure::new(message).kind(FailureKind::Invalid).help("correct them; `pushplan validate` shows all of them")
     }
@@ -147,7 +150,7 @@ pub(crate) fn check_keys(address: &Address, set: &Values, spoken: &[Spoken], opt
     let failure = Failure::usage(format!("{address} has no variable `{wrong}`"));
     Err(match text::nearest(wrong, known.iter().copied()) {
         Some(near) => failure.help(format!("did you mean `{near}`?")),
-        None if known.is_empty() => failure.help(format!("it has no variables: leave out {option}")),
+        None if known.is_empty() => failure.help(format!("it has no variables: omit {option}")),
         None => failure.help(format!("expected {}", text::any_of(&known))),
     })
 }

@@ -92,19 +92,24 @@ impl Mv {
         // Once the files are edited, a ledger that was not told plans to delete the one and to make the other.
         let concerned = known.iter().filter(|one| !self.in_git && (one.target == name || !follows));
         if let Some(why) = concerned.into_iter().find_map(|one| one.ledger.as_ref().err()) {
-            return Err(Failure::new(format!("{why}; nothing is moved, since that ledger would not know")).help(
-                "run mv where every ledger can be read, or pass --in-git: then the next apply of each target renames its own entry",
+            return Err(Failure::new(format!(
+                "{why}; nothing was renamed, because that ledger would be out of \
+                date"
+            ))
+            .help(
+                "run mv where all ledgers can be read, or pass --in-git: then the next apply of each target renames \
+                    its own entry",
             ));
         }
         match (declared(&from), declared(&to)) {
-            (true, true) => return Err(taken(kind, &manifests, &to, "it is declared already")),
+            (true, true) => return Err(taken(kind, &manifests, &to, "it is already declared")),
             (true, false) => {}
             (false, true) => return self.follow(&manifests, &known, &name, &from, &to, context),
             (false, false) => return Err(unknown(kind, &manifests, &from)),
         }
         self.at_rest(&known, &name, &from)?;
         if let Some(there) = known.iter().find(|known| known.has(&to)) {
-            let why = format!("the ledger of `{}` knows something by it", there.target);
+            let why = format!("the ledger of `{}` has this address", there.target);
             return Err(taken(kind, &manifests, &to, &why));
         }
         let rekeyed = self.rekeyed(&manifests, &name, kind, &from, &to)?;
@@ -125,37 +130,41 @@ impl Mv {
         let from = ledger::address_at(&self.old, &self.place)?;
         let kind = kinds::of(&from);
         if from.part().is_some() {
-            return Err(Failure::usage(format!("{from} is a part of {} and moves with it", from.resource())));
+            return Err(Failure::usage(format!("{from} is a part of {} and is renamed with it", from.resource())));
         }
         let to = match self.new.split_once('/') {
             Some(_) => ledger::address(&self.new)?,
             None => Address::new(kind.key, &self.new),
         };
         if to.kind != from.kind {
-            return Err(Failure::usage(format!("{from} and {to} are of two kinds: a {} stays one", kind.noun))
-                .help(format!("did you mean {}/{}?", kind.key, to.key)));
+            return Err(Failure::usage(format!(
+                "{from} and {to} are of different kinds: the kind of a {} cannot \
+                change",
+                kind.noun
+            ))
+            .help(format!("did you mean {}/{}?", kind.key, to.key)));
         }
         if is_own(&to.key) {
             let message = format!("`{}` cannot be the key of a {}", text::short(&to.key, 40), kind.noun);
             let near = to_key(&format!("{}-{}", kind.noun, to.key));
             return Err(Failure::usage(message)
-                .help(format!("keys that begin with x- are not read; did you mean {}/{near}?", kind.key)));
+                .help(format!("keys that begin with x- are ignored; did you mean {}/{near}?", kind.key)));
         }
         if !is_key(&to.key) {
             let failure =
                 Failure::usage(format!("`{}` cannot be the key of a {}", text::short(&to.key, 40), kind.noun));
             return Err(match to_key(&to.key) {
-                near if near.is_empty() => failure.help("letters, digits, -, _ and . only, at most 128"),
+                near if near.is_empty() => failure.help("up to 128 letters, digits, -, _ and ."),
                 near => failure.help(format!("did you mean {}/{near}?", kind.key)),
             });
         }
         if from == to {
-            return Err(Failure::usage(format!("{from} has this key already")));
+            return Err(Failure::usage(format!("{from} already has this key")));
         }
         if kind.api.name_field().is_none() {
             let message = format!("a {} cannot be renamed: its key is its name on the service", kind.noun);
             return Err(Failure::new(message).kind(FailureKind::Refused).help(format!(
-                "make `{}` in the dashboard, declare it beside `{}`, move its members over, then remove the old one",
+                "create `{}` in the dashboard, declare it next to `{}`, move its members, then remove the old one",
                 to.key, from.key
             )));
         }
@@ -172,9 +181,12 @@ impl Mv {
     ) -> Result<Rekeyed, Failure> {
         let old = manifests.resolve(Some(target)).0.resources.remove(from).and_then(|it| it.lifecycle.renamed_from);
         if let Some(older) = old.filter(|_| self.in_git) {
-            let message = format!("{from} has `lifecycle.renamed_from: {older}` already, and can have but one old key");
+            let message = format!(
+                "{from} already has `lifecycle.renamed_from: {older}`, and can have only one old \
+                key"
+            );
             return Err(Failure::new(message).kind(FailureKind::Refused).help(format!(
-                "take that line out ({}) once every target has been applied, or move it without --in-git",
+                "remove that line ({}) when every target has been applied, or rename it without --in-git",
                 manifests.sources.place(older.span)
             )));
         }
@@ -183,24 +195,26 @@ impl Mv {
             let message = format!("{}: {}", cases.sources.place(wrong.at), wrong.message);
             return Err(Failure::new(one_line(&message))
                 .kind(FailureKind::Invalid)
-                .help("correct it first: what device tests name has to be read before it is edited"));
+                .help("correct it first: mv has to read the device tests before it can edit them"));
         }
         let asked = RekeyRequest { manifests, cases: &cases, kind, from, to, in_git: self.in_git };
         rekey(&asked).map_err(|refused| match refused {
             Refused::Places(places) => {
-                let told: Vec<String> = places.iter().map(|(at, text)| format!("\n  {at}  {}", text::short(text, 80))).collect();
+                let told: Vec<String> =
+                    places.iter().map(|(at, text)| format!("\n  {at}  {}", text::short(text, 80))).collect();
                 let are = if places.len() == 1 { "place names" } else { "places name" };
                 let message = format!("{} {are} {from} in a way that cannot be edited:{}", places.len(), told.concat());
                 Failure::new(message).kind(FailureKind::Refused).help(
-                    "nothing was written; write the key itself there, not a variable, an alias or an escape, then move it",
+                    "nothing was written; write the key there without a variable, an alias or an escape, then run mv \
+                        again",
                 )
             }
             Refused::Differ(addresses) => {
                 let told: Vec<String> = addresses.iter().take(5).map(ToString::to_string).collect();
-                let message = format!("with the other key, {} would say something else", text::all_of(&told));
+                let message = format!("with the new key, {} would change its meaning", text::all_of(&told));
                 Failure::new(message)
                     .kind(FailureKind::Refused)
-                    .help("nothing was written; what names it may share an anchor with something else: edit it by hand")
+                    .help("nothing was written; a reference may share an anchor with another value: edit it by hand")
             }
         })
     }
@@ -213,8 +227,7 @@ impl Mv {
             context.out.print(&one_line(&format!("  {place:wide$}  {what}")));
         }
         if let Some(field) = rekeyed.named {
-            let stays =
-                format!("Its key was its name on the service. It stays that: `{field}: {}` is written out.", from.key);
+            let stays = format!("Its old key stays its name on the service: `{field}: {}` was added.", from.key);
             context.out.print(&one_line(&stays));
         }
     }
@@ -237,20 +250,23 @@ impl Mv {
             known.ledger.as_ref().is_ok_and(|ledger| compare::moves(&units, ledger).contains_key(to))
         };
         let Some(own) = known.iter().find(|known| known.target == name).filter(|known| can(known)) else {
-            let message =
-                format!("your files have {to} and not {from}, and the ledger of `{name}` cannot make one the other");
-            let help = "the ledger has nothing at the old address, something at the new one, or a different resource";
+            let message = format!(
+                "your files have {to} and not {from}, and the ledger of `{name}` cannot rename one to the \
+                    other"
+            );
+            let help = "the old address is not in the ledger, the new one is already there, or the resource is \
+                different";
             return Err(Failure::new(message).kind(FailureKind::Refused).help(help));
         };
         if self.in_git {
             let message =
-                format!("your files have {to} already: write `lifecycle: {{renamed_from: {}}}` there", from.key);
+                format!("your files already have {to}: write `lifecycle: {{renamed_from: {}}}` there", from.key);
             return Err(Failure::new(message)
                 .kind(FailureKind::Refused)
                 .help("without --in-git, mv updates the ledger at once"));
         }
         self.at_rest(known, &own.target, from)?;
-        context.out.print(&one_line(&format!("Your files have {to} already; no file is edited.")));
+        context.out.print(&one_line(&format!("Your files already have {to}; no file was edited.")));
         self.record(known, &own.target, from, to, context)
     }
 
@@ -269,8 +285,8 @@ impl Mv {
     fn record(&self, known: &[TargetLedger], name: &str, from: &Address, to: &Address, context: &Context) -> Ended {
         let say = |words: String| context.out.print(&one_line(&words));
         if self.in_git {
-            say("No ledger was touched: `lifecycle.renamed_from` tells the next apply of each target. Take the line out after \
-                 that."
+            say("No ledger was changed: with `lifecycle.renamed_from`, the next apply of each target renames its \
+                entry. Remove the line after that."
                 .to_owned());
             return Ok(Exit::Done);
         }
@@ -280,17 +296,17 @@ impl Mv {
             let target = text::short(&one.target, 80);
             match &one.ledger {
                 Err(why) => {
-                    say(format!("The ledger of {target} cannot be read and stays as it is: {why}"));
-                    say(format!("Once it can be: pushplan mv {from} {to} --target {target}"));
+                    say(format!("The ledger of {target} cannot be read and was not changed: {why}"));
+                    say(format!("When it can be read, run: pushplan mv {from} {to} --target {target}"));
                 }
                 Ok(_) if one.is_empty() => elsewhere.push(target),
                 Ok(_) if !one.has(from) => {
-                    say(format!("The ledger of {target} knows nothing by {from} and stays as it is."));
+                    say(format!("The ledger of {target} does not have {from} and was not changed."));
                 }
                 Ok(_) if one.has(to) => {
-                    say(format!("The ledger of {target} has something at {to} already and stays as it is."));
+                    say(format!("The ledger of {target} already has {to} and was not changed."));
                 }
-                Ok(_) if self.dry_run => say(format!("The ledger of {target} would know it as {to}.")),
+                Ok(_) if self.dry_run => say(format!("The ledger of {target} would rename it to {to}.")),
                 Ok(_) => {
                     let record = Record::Move { from: from.clone(), to: to.clone() };
                     let place = self.place.of_target(&one.target);
@@ -300,7 +316,7 @@ impl Mv {
                         open.append(context, record)
                     });
                     match moved {
-                        Ok(()) => say(format!("The ledger of {target} knows it as {to} now.")),
+                        Ok(()) => say(format!("The ledger of {target} now has it as {to}.")),
                         Err(failure) => {
                             failed = Some(failure);
                             break;
@@ -321,7 +337,7 @@ impl Mv {
         match failed {
             None => Ok(Exit::Done),
             Some(failure) => {
-                Err(Failure::new(format!("the files are edited, and not every ledger knows: {}", failure.message))
+                Err(Failure::new(format!("the files were edited, but not all ledgers: {}", failure.message))
                     .kind(failure.kind)
                     .help(format!("run `pushplan mv {from} {to}` again: it only updates the ledger")))
             }
@@ -334,18 +350,18 @@ fn at_rest(ledger: &Ledger, target: &str, from: &Address) -> Result<(), Failure>
     let target = text::short(target, 80);
     if let Some(run) = &ledger.run {
         let message =
-            format!("a run of {} since {:.0} has not ended on {target}: nothing was moved", run.actor, run.since);
+            format!("a run of {} since {:.0} has not ended on {target}: nothing was renamed", run.actor, run.since);
         return Err(Failure::new(one_line(&message)).kind(FailureKind::Refused).help(format!(
-            "wait until it has ended, such as with --wait 10m; if it was cut off, `pushplan apply --target {target}` finds out \
-             what it did and ends it. With --in-git no ledger is touched"
+            "wait for its end, for example with --wait 10m; if it was interrupted, `pushplan apply --target \
+                {target}` checks what it did and ends it. With --in-git, no ledger is needed"
         )));
     }
     let in_doubt = ledger.open.iter().find(|(address, _)| address.resource() == *from);
     if let Some((address, open)) = in_doubt {
-        let message = format!("the state of {address} on {target} is unknown since {:.0}: it was not moved", open.at);
+        let message = format!("the state of {address} on {target} is unknown since {:.0}: it was not renamed", open.at);
         return Err(Failure::new(one_line(&message)).kind(FailureKind::Refused).help(format!(
-            "`pushplan plan --target {target}` says what to do about it; move it once it is known. With --in-git no ledger is \
-             touched"
+            "`pushplan plan --target {target}` shows how to resolve it; then run mv again. With --in-git, no ledger \
+                is needed"
         )));
     }
     Ok(())
@@ -361,7 +377,7 @@ fn sound(manifests: &Manifests, context: &Context) -> Result<(), Failure> {
         return Ok(());
     }
     tell(manifests, errors.into_iter(), false, context);
-    Err(Failure::new("the manifests have errors, or would have them: nothing was moved")
+    Err(Failure::new("the manifests have errors, or would have errors: nothing was renamed")
         .kind(FailureKind::Invalid)
         .help("correct them first; `pushplan validate` shows them with warnings too"))
 }
@@ -395,7 +411,7 @@ fn unknown(kind: &'static Kind, manifests: &Manifests, address: &Address) -> Fai
     let failure = Failure::usage(format!("your files have no {address}"));
     match text::nearest(&address.key, keys.iter().copied()) {
         Some(near) => failure.help(format!("did you mean {}/{near}?", kind.key)),
-        None => failure.help("`pushplan graph` lists what is declared"),
+        None => failure.help("`pushplan graph` lists all declared resources"),
     }
 }
 
@@ -426,7 +442,7 @@ fn write(root: &std::path::Path, rekeyed: &Rekeyed) -> Result<(), Failure> {
         let path = root.join(name);
         let now = files::read(&path, u64::MAX - 1).map_err(|why| failed(name, &why.to_string()))?;
         if now != before.as_bytes() {
-            return Err(failed(name, "it was changed meanwhile").help("run the command again"));
+            return Err(failed(name, "it has changed since it was read").help("run the command again"));
         }
         all.insert(path, [before.as_bytes(), after.as_bytes()]);
     }

@@ -24,14 +24,14 @@ const WORDS: [(&[&str], &str); 13] = [
     ),
     (&["check", "lint"], "`pushplan validate` checks manifests"),
     (&["format"], "`pushplan fmt` puts manifests into the canonical layout"),
-    (&["rename", "move"], "`pushplan mv OLD NEW` renames a resource wherever it is named"),
+    (&["rename", "move"], "`pushplan mv OLD NEW` renames a resource in all files and ledgers"),
     (&["rollback", "undo"], "`pushplan revert RUN` undoes a run; `pushplan history` lists the runs"),
     (&["sync", "watch"], "`pushplan reconcile` reports or corrects drift at an interval"),
     (
         &["delete", "remove", "rm"],
         "remove the resource from its manifest and run `pushplan apply`; `pushplan forget` leaves it on the service",
     ),
-    (&["force-unlock"], "`pushplan unlock` ends the lease of a run that is gone"),
+    (&["force-unlock"], "`pushplan unlock` ends the lease of a dead run"),
     (&["login", "auth"], "credentials come from the environment: `pushplan help environment` lists the variables"),
 ];
 
@@ -50,7 +50,7 @@ pub fn unknown_command(error: &clap::Error) -> Option<Failure> {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
     let is_first = std::env::args_os().nth(1).is_some_and(|first| first == **word);
     let (_, instead) = WORDS.iter().find(|(words, _)| is_first && words.contains(&word.as_str()))?;
-    Some(Failure::usage(format!("there is no command `{word}`")).help(*instead))
+    Some(Failure::usage(format!("`{word}` is not a command")).help(*instead))
 }
 
 #[cfg(test)]

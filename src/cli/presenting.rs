@@ -111,10 +111,10 @@ fn is_for_files(forms: &Forms, target: &str) -> Result<(), Failure> {
         if path.is_dir() {
             let file = path.join(format!("{name}{end}"));
             return Err(Failure::usage(format!(
-                "{} is a folder, and a plan for one target is one file",
+                "{} is a folder, but a plan for one target is one file",
                 path.display()
             ))
-            .help(format!("name a file: --out {}", shell_word(&file.display().to_string()))));
+            .help(format!("write to a file: --out {}", shell_word(&file.display().to_string()))));
         }
     }
     Ok(())

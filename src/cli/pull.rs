@@ -98,9 +98,7 @@ impl Pull {
         }
         if pulled.ignored > 0 {
             let things = text::count(pulled.ignored, "thing");
-            context
-                .out
-                .note(&format!("Left out: {things} that ignore_unmanaged names. Asked for by name, each is pulled."));
+            context.out.note(&format!("Skipped: {things} in ignore_unmanaged. To pull one, name it."));
         }
         context.out.print(&told::ending(&ended, !self.dry_run, &self.again().plan()));
         Ok(if ended.is_whole() { Exit::Done } else { Exit::Partly })
@@ -161,7 +159,8 @@ fn notes(pulled: &Pulled) -> Vec<String> {
     for (address, thing) in &changes.grown {
         let parts = text::count(thing.singles.len(), "part");
         notes.push(format!(
-            "Left alone: {address} is ours and not declared for this target; {parts} of it on the service {} not in git.",
+            "Skipped: {address} is managed but not declared for this target; {parts} of it on the service {} not in \
+                git.",
             match thing.singles.len() {
                 1 => "is",
                 _ => "are",
@@ -171,7 +170,7 @@ fn notes(pulled: &Pulled) -> Vec<String> {
     if let Some(first) = unlisted.first() {
         let names: Vec<String> = unlisted.iter().map(|kind| kind.plural()).collect();
         notes.push(format!(
-            "Not looked at: {}. This API does not list them; declare one and run `pushplan adopt {}/KEY --id ID`.",
+            "Not checked: {}. This API does not list them; declare one and run `pushplan adopt {}/KEY --id ID`.",
             text::all_of(&names),
             first.key
         ));

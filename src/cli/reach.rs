@@ -43,7 +43,7 @@ impl Reach {
         let found = match found {
             Ok(found) => found,
             Err(exit) => {
-                context.out.note("Interrupted. The population that was there before stays.");
+                context.out.note("Interrupted. The earlier population is kept.");
                 return Ok(exit);
             }
         };

@@ -104,7 +104,7 @@ enum OnDrift {
 
 fn length(text: &str) -> Result<Duration, String> {
     let delay = Delay::parse(text).filter(|delay| delay.0 > 0);
-    let delay = delay.ok_or("expected a length of time such as 90s, 10m or 1h30m")?;
+    let delay = delay.ok_or("expected a duration such as 90s, 10m or 1h30m")?;
     u64::try_from(delay.0).map(Duration::from_secs).map_err(|error| error.to_string())
 }
 

@@ -202,8 +202,8 @@ impl ByTime {
         let (from, to) = self.range.resolve(precision, opened.now())?;
         let periods = length(from, to, precision);
         if periods > MOST {
-            return Err(Failure::usage(format!("this asks for {periods} periods, and a report has at most {MOST}"))
-                .help("ask for less time with --from and --to, or for longer periods with --precision"));
+            return Err(Failure::usage(format!("this report would have {periods} periods, but the limit is {MOST}"))
+                .help("choose a shorter time with --from and --to, or longer periods with --precision"));
         }
         let path = statistics::by_period(kind, from, to, precision);
         let pages = asking::pages(opened, &path).await?;
@@ -235,7 +235,7 @@ impl OfPush {
         let found = if id.contains('/') { Some(self.at(id, opened).await?) } else { None };
         let id = found.as_ref().unwrap_or(id);
         if matches!(id.as_str(), "" | "." | ".." | "list") {
-            return Err(Failure::usage(format!("`{id}` is no id of a push")));
+            return Err(Failure::usage(format!("`{id}` is not the id of a push")));
         }
         let path = statistics::of_push(id);
         let Some(mut body) = asking::find(opened, &path).await? else {
@@ -246,7 +246,7 @@ impl OfPush {
         if let Some(record) = body.as_object_mut() {
             record.entry("push_id").or_insert_with(|| id.as_str().into());
         }
-        statistics::push(&body).map(ReportAnswer::Push).ok_or_else(|| asking::unclear(&path, "it holds no push"))
+        statistics::push(&body).map(ReportAnswer::Push).ok_or_else(|| asking::unclear(&path, "it contains no push"))
     }
 }
 
@@ -267,11 +267,11 @@ impl OfPush {
         }
         match &owned.push_ids[..] {
             [only] => Ok(only.clone()),
-            [] => Err(Failure::new(format!("the push id of {address} is not known"))
+            [] => Err(Failure::new(format!("the push id of {address} is unknown"))
                 .help(format!("`pushplan outcome {address}` finds its report by its time"))),
             several => {
                 Err(Failure::usage(format!("{address} has {} pushes: {}", several.len(), crate::text::all_of(several)))
-                    .help("name one of them by its id"))
+                    .help("choose one by its id"))
             }
         }
     }

@@ -65,9 +65,9 @@ impl Resolve {
         context.out.print(&match found {
             Resolution::Created { id } => format!("{address} is managed now, with the id {id}"),
             Resolution::Absent if open.ledger.owned.contains_key(&known) => {
-                format!("{address} was not made; the earlier one is still managed")
+                format!("{address} was not created; the earlier version is still managed")
             }
-            Resolution::Absent => format!("{address} is not there; the next plan says whether it is made"),
+            Resolution::Absent => format!("{address} does not exist; the next plan shows whether it is created"),
         });
         Ok(Exit::Done)
     }
@@ -85,7 +85,7 @@ impl Resolve {
         let Some(unit) = workspace.units.get(address) else { return Err(open.unknown(address)) };
         let id = match (&self.created, self.absent) {
             (None, true) => return Ok(vec![Record::Resolve { address: address.clone(), found: Resolution::Absent }]),
-            (Some(id), _) if id.trim().is_empty() => return Err(Failure::usage("an empty text is no id")),
+            (Some(id), _) if id.trim().is_empty() => return Err(Failure::usage("an id cannot be empty")),
             (Some(id), _) if !self.sent && owned.is_some_and(|owned| owned.id == *id) => {
                 let found = Resolution::Created { id: id.clone() };
                 return Ok(vec![Record::Resolve { address: address.clone(), found }]);
@@ -94,19 +94,17 @@ impl Resolve {
                 if owned.is_none_or(|owned| owned.id != *id)
                     && ledger.ids().contains(&(&*address.kind, id.as_str())) =>
             {
-                return Err(Failure::usage(format!("{id} is managed already, under another address")));
+                return Err(Failure::usage(format!("{id} is already managed, with another address")));
             }
             (Some(id), _) => id.clone(),
             (None, false) => {
-                return Err(Failure::usage(format!("you have to look up whether {address} was created")).help(
-                    format!("pushplan resolve {address} --created ID, or --absent if it was neither created nor sent"),
-                ));
+                return Err(Failure::usage(format!("look up whether {address} was created")).help(format!(
+                    "pushplan resolve {address} --created ID, or --absent if it was neither created nor sent"
+                )));
             }
         };
         if self.sent && !kinds::api(address).has_runs() {
-            return Err(Failure::usage(format!(
-                "{address} is not sent at a time of its own, so --sent does not apply"
-            )));
+            return Err(Failure::usage(format!("{address} has no send time, so --sent does not apply")));
         }
         let level = runtime()?.block_on(target::level(&workspace.manifests.project, &workspace.target));
         Ok(found_in_gap(unit, address, &id, self.sent, (ledger, level, Timestamp::now())))
@@ -131,7 +129,7 @@ impl Resolve {
             (Some(id), _) => id,
             (None, true) => return self.is_settled(open, address).map(|()| Resolution::Absent),
             (None, false) => {
-                return Err(Failure::usage(format!("you have to look up the state of {address}")).help(format!(
+                return Err(Failure::usage(format!("look up the state of {address}")).help(format!(
                     "pushplan resolve {address} --created ID, or --absent if it is not on the service"
                 )));
             }
@@ -140,18 +138,18 @@ impl Resolve {
             // It was not deleted in time.
             Some(owned) if intent.verb == Verb::Delete && owned.id == *id => Ok(Resolution::Created { id: id.clone() }),
             _ if intent.verb != Verb::Create => {
-                let failure = Failure::usage(format!("{address} was not being created, but {}", intent.verb.done()));
-                Err(failure.help("the next plan finds out by itself; --absent says that it is gone"))
+                let failure = Failure::usage(format!("{address} was not created, but {}", intent.verb.done()));
+                Err(failure.help("the next plan checks this; --absent confirms that it no longer exists"))
             }
             Some(owned) if owned.id == *id => {
-                not_now(format!("{id} is the version of {address} from before: the new one has another id"))
+                not_now(format!("{id} is the earlier version of {address}: the new version has another id"))
             }
-            _ if id.trim().is_empty() => not_now("an empty text is no id".to_owned()),
+            _ if id.trim().is_empty() => not_now("an id cannot be empty".to_owned()),
             _ if intent.seen.contains(id) => {
-                not_now(format!("{id} was there before {address} was to be created: it is not the one"))
+                not_now(format!("{id} already existed before {address} was created: it is not the new resource"))
             }
             _ if open.ledger.ids().contains(&(&*address.kind, id.as_str())) => {
-                not_now(format!("{id} is yours already, under another address"))
+                not_now(format!("{id} is already managed, with another address"))
             }
             _ => Ok(Resolution::Created { id: id.clone() }),
         }
@@ -164,7 +162,7 @@ impl Resolve {
         let settle = self.place.settle()?;
         let settling = Settling { settle, read_at: now, clock: None, is_over: false, by_own_clock: false };
         let Some(until) = open.ledger.settled_at(&settling).filter(|until| *until > now) else { return Ok(()) };
-        Err(Failure::new(format!("what was sent for {address} may still take effect, until {until:.0}"))
+        Err(Failure::new(format!("a request for {address} may still take effect, until {until:.0}"))
             .kind(FailureKind::Refused)
             .help("check the service after that, then run this again"))
     }

@@ -51,7 +51,7 @@ impl Revert {
     fn remind(&self, context: &Context) {
         context
             .out
-            .note("Your files were not changed: revert the commit too, or the next apply brings the changes back.");
+            .note("Your files were not changed: revert the commit too, or the next apply applies the changes again.");
     }
 
     pub fn run(&self, context: &Context) -> Ended {

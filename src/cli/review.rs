@@ -420,10 +420,10 @@ fn all_told(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, plan: &Plan)
     if hidden.more > 0 {
         told.push(format!("the comment has no room for {}", count(hidden.more, "more change")));
     } else if told.is_empty() {
-        told.push("it is for another application, another part of the project or another aim".to_owned());
+        told.push("it is for another application, another part of the project or another purpose".to_owned());
     }
     if hidden.tool != plan.tool {
-        told.push(format!("it was made by pushplan {}, this is {}", hidden.tool, plan.tool));
+        told.push(format!("it was made by pushplan {}, but this is {}", hidden.tool, plan.tool));
     }
     told
 }

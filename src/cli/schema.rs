@@ -70,7 +70,10 @@ impl Schema {
                 format!("  {}", modeline(path))
             }
         };
-        context.out.print(&format!("\nBegin a manifest with this line, the path as seen from its folder:\n\n{how}"));
+        context.out.print(&format!(
+            "\nBegin each manifest with this line. The path is relative to the manifest's \
+            folder:\n\n{how}"
+        ));
         Ok(Exit::Done)
     }
 
@@ -147,12 +150,12 @@ fn check(context: &Context, files: &[GeneratedFile]) -> Ended {
         match files::read(path, FILE_LIMIT) {
             // Where nobody has made it, nobody uses it: a fresh checkout is current.
             Err(_) if path.ends_with(OWN) && !path.exists() => {}
-            Err(why) => stale.push(format!("{shown} is not current: {why}")),
+            Err(why) => stale.push(format!("{shown} is out of date: {why}")),
             Ok(found) if found == text.as_bytes() => {}
             Ok(found) => {
                 let found = String::from_utf8_lossy(&found);
-                let first = difference(&found, text).unwrap_or_else(|| "  line ends differ".into());
-                stale.push(format!("{shown} is not current\n{first}"));
+                let first = difference(&found, text).unwrap_or_else(|| "the line endings differ".into());
+                stale.push(format!("{shown} is out of date\n{first}"));
             }
         }
     }
@@ -160,6 +163,6 @@ fn check(context: &Context, files: &[GeneratedFile]) -> Ended {
         return Ok(Exit::Done);
     }
     context.out.print(&stale.join("\n"));
-    context.out.note("`pushplan schema` writes them");
+    context.out.note("to update them, run `pushplan schema`");
     Ok(Exit::Findings)
 }

@@ -67,7 +67,7 @@ pub struct SendCommand {
 const MOST_PAGES: usize = 1_000;
 
 /// What is said of a test that is ended at once.
-const AT_ONCE: &str = "Ended at once. The message may have been sent: look at the device before you send it again.";
+const AT_ONCE: &str = "Ended at once. The message may have been sent: check the device before you send it again.";
 
 /// A message that is about to be sent.
 struct Test<'t> {
@@ -113,13 +113,13 @@ impl SendCommand {
             (None, 1) => 0,
             (None, _) => {
                 return Err(Failure::usage(format!("{address} has {}", text::count(number, each)))
-                    .help(format!("say which one is sent: --variant 1 to --variant {number}")));
+                    .help(format!("choose one: --variant 1 to --variant {number}")));
             }
             (Some(chosen), _) if (1..=number).contains(&chosen) => chosen - 1,
             (Some(chosen), _) => {
                 let failure = Failure::usage(format!("{address} has no {each} {chosen}"));
                 return Err(match number {
-                    1 => failure.help("it has one: leave out --variant"),
+                    1 => failure.help("it has one: omit --variant"),
                     _ => failure.help(format!("it has {}", text::count(number, each))),
                 });
             }
@@ -186,7 +186,7 @@ impl SendCommand {
                     request = Request::get(next);
                 }
                 Err(Failure::new(format!("{recipient} is not among the first {MOST_PAGES} pages of channels"))
-                    .help("declare it under `open_channels:` and apply that: then its id is known"))
+                    .help("declare it under `open_channels:` and apply: then pushplan has its id"))
             }
         }
     }
@@ -221,13 +221,19 @@ fn allowed(name: &str, target: &Target, recipient: &Recipient) -> Result<(), Fai
         (Some(false), Some(all)) if target.test_sends.as_ref().is_none_or(|sends| sends.value) => {
             let patterns: Vec<&str> = all.iter().map(|pattern| pattern.as_str()).collect();
             let who = if patterns.is_empty() { "nobody".to_owned() } else { text::all_of(&patterns) };
-            let message = format!("the target `{name}` allows tests to {who} alone, not to {recipient}: nothing was sent");
-            Err(Failure::new(message).kind(FailureKind::Refused).help(format!("add the recipient to test_recipients of {table}")))
+            let message = format!(
+                "the target `{name}` allows test messages only to {who}, not to {recipient}: \
+                nothing was sent"
+            );
+            Err(Failure::new(message)
+                .kind(FailureKind::Refused)
+                .help(format!("add the recipient to test_recipients of {table}")))
         }
-        _ => Err(Failure::new(format!("the target `{name}` does not allow test sends: nothing was sent"))
+        _ => Err(Failure::new(format!("the target `{name}` does not allow test messages: nothing was sent"))
             .kind(FailureKind::Refused)
             .help(format!(
-                "name who may get them with test_recipients = [\"{recipient}\"] under {table}, or allow all with test_sends = true"
+                "allow this recipient with test_recipients = [\"{recipient}\"] under {table}, or all recipients with \
+                    test_sends = true"
             ))),
     }
 }
@@ -237,11 +243,13 @@ fn filled(address: &Address, unfilled: &[String]) -> Result<(), Failure> {
     let Some(first) = unfilled.first() else { return Ok(()) };
     let names: Vec<String> = unfilled.iter().map(|key| format!("{{{{{key}}}}}")).collect();
     let has = if names.len() == 1 { "has" } else { "have" };
-    let message =
-        format!("{} of {address} {has} no value: people would read the braces; nothing was sent", text::all_of(&names));
+    let message = format!(
+        "{} of {address} {has} no value, so recipients would see the braces: nothing was sent",
+        text::all_of(&names)
+    );
     Err(Failure::new(message)
         .kind(FailureKind::Refused)
-        .help(format!("give one with --with {}", text::shell_word(&format!("{first}=VALUE")))))
+        .help(format!("set a value with --with {}", text::shell_word(&format!("{first}=VALUE")))))
 }
 
 /// The refusal to send into nothing.
@@ -295,5 +303,5 @@ fn sent(opened: &Opened, request: &Request, answered: Result<Answer, Loss>) -> R
 fn perhaps(why: &str) -> Failure {
     Failure::new(format!("the message may have been sent: {why}"))
         .kind(FailureKind::Partial)
-        .help("it was not sent a second time; look at the device before you do so")
+        .help("it was not sent again; check the device before you send it again")
 }

@@ -148,7 +148,7 @@ impl Serve {
             let (key, secret) = pair
                 .split_once(':')
                 .filter(|(key, secret)| !key.is_empty() && !secret.is_empty())
-                .ok_or_else(|| Failure::usage("an application is given as KEY:SECRET"))?;
+                .ok_or_else(|| Failure::usage("write an application as KEY:SECRET"))?;
             if apps.iter().any(|(known, _)| known == key) {
                 return Err(Failure::usage(format!("the application {key} is given twice")));
             }
@@ -161,7 +161,7 @@ impl Serve {
     fn place(&self) -> Result<Option<(PathBuf, String)>, Failure> {
         let Some(root) = Project::find(&project::here()?) else {
             return match self.target {
-                Some(_) => Err(Failure::usage("--target needs a project, and there is none here")),
+                Some(_) => Err(Failure::usage("--target needs a project, but this folder has none")),
                 None => Ok(None),
             };
         };
@@ -191,10 +191,10 @@ impl Serve {
         }
         if self.is_open() {
             let why = format!(
-                "--listen {} lets other machines in, and outside a project no credentials are stored",
+                "--listen {} allows access from other machines, but without a project no credentials are stored",
                 self.ip()
             );
-            return Err(Failure::usage(why).help("give an application with a secret of your own: --app KEY:SECRET"));
+            return Err(Failure::usage(why).help("add an application with your own secret: --app KEY:SECRET"));
         }
         let credentials = credentials::random();
         let secret = credentials.master_secret.reveal().to_owned();
@@ -232,8 +232,8 @@ impl Serve {
     /// Refuses to let others in by a secret that everybody knows.
     fn guard(&self, apps: &[(String, String)]) -> Result<(), Failure> {
         if self.is_open() && apps.iter().any(|(_, secret)| credentials::is_published(secret)) {
-            let why = format!("--listen {} lets other machines in, and everyone knows this secret", self.ip());
-            return Err(Failure::usage(why).help("give an application with a secret of your own: --app KEY:SECRET"));
+            let why = format!("--listen {} allows access from other machines, but this secret is public", self.ip());
+            return Err(Failure::usage(why).help("add an application with your own secret: --app KEY:SECRET"));
         }
         Ok(())
     }
@@ -282,7 +282,7 @@ impl Serve {
                 signals.next().await;
             }
         }
-        context.out.note("Stopping: requests in flight are finished. Ctrl-C again ends at once.");
+        context.out.note("Stopping after the requests in progress. Press Ctrl-C again to end at once.");
         tokio::select! {
             () = running.stop() => Ok(Exit::Done),
             signal = signals.next() => Ok(signal.exit()),
@@ -293,7 +293,7 @@ impl Serve {
         let failure = Failure::new(error.to_string());
         match (error, &self.data) {
             (CannotStart::InUse(_), None) => failure.help(
-                "another command of this project uses its data: run this again when it has ended, or pass --memory",
+                "another command of this project uses its data: run this again after it has ended, or pass --memory",
             ),
             _ => failure,
         }
@@ -328,7 +328,7 @@ impl Serve {
         };
         let filled = population::fill(engine, make).await.map_err(|why| Failure::new(why.to_string()))?;
         let words = filled.iter().map(|(count, new)| match (count, new, given) {
-            (0, _, false) => "none; --devices 200 makes some".to_owned(),
+            (0, _, false) => "none; --devices 200 creates some".to_owned(),
             (0, ..) => "none".to_owned(),
             (count, true, true) => format!("{count} ({from})"),
             (count, false, true) => format!("{count}, unchanged; --devices fills only an empty application"),
@@ -359,7 +359,7 @@ impl Serve {
                     "API",
                     match self.api {
                         Api::Documented => "documented: only the contract".to_owned(),
-                        Api::Extended => "extended: the contract, and what the live service has gained".to_owned(),
+                        Api::Extended => "extended: the contract and newer requests of the live service".to_owned(),
                     },
                 ),
                 ("Storage", self.storage(engine)),
@@ -368,7 +368,7 @@ impl Serve {
                 (
                     "Listens on",
                     match address.ip().is_loopback() {
-                        true => format!("{address}, only this machine"),
+                        true => format!("{address}, this machine only"),
                         false => format!("{address}, other machines too"),
                     },
                 ),
@@ -384,7 +384,7 @@ impl Serve {
     /// Where everything is kept. What nobody can reach there this time is said, or it would seem to be lost.
     fn storage(&self, engine: &Engine) -> String {
         let Some(path) = &engine.settings.data else {
-            return "in memory, gone when it stops; --data FILE keeps it".to_owned();
+            return "in memory, lost when it stops; --data FILE stores it".to_owned();
         };
         let here = project::here().unwrap_or_default();
         let path = path.strip_prefix(&here).unwrap_or(path);
@@ -392,7 +392,7 @@ impl Serve {
         let others: Vec<&str> = engine.unoffered.iter().map(String::as_str).collect();
         match others.is_empty() {
             true => name.to_string(),
-            false => format!("{name}; what it holds of {} is left alone: --app offers it", text::all_of(&others)),
+            false => format!("{name}; it also has data of {}: --app serves it", text::all_of(&others)),
         }
     }
 
@@ -422,7 +422,7 @@ fn time(text: &str) -> Result<Timestamp, String> {
 fn read_devices(given: &str) -> Result<Devices, Failure> {
     if given.bytes().all(|byte| byte.is_ascii_digit()) && !given.is_empty() {
         let count = given.parse::<usize>().ok().filter(|count| *count <= MOST_SAMPLES);
-        let most = || Failure::usage(format!("--devices makes at most {MOST_SAMPLES} samples"));
+        let most = || Failure::usage(format!("--devices creates up to {MOST_SAMPLES} samples"));
         return count.map(Devices::Samples).ok_or_else(most);
     }
     let text = fs::read_to_string(given).map_err(|error| {
@@ -435,13 +435,14 @@ fn read_devices(given: &str) -> Result<Devices, Failure> {
 fn cannot_listen(address: IpAddr, port: u16, error: &std::io::Error) -> Failure {
     match error.kind() {
         ErrorKind::AddrInUse => Failure::new(format!("port {port} is in use")).help(format!(
-            "choose another, such as --listen {}; port 0 takes any free one",
+            "choose another, such as --listen {}; port 0 selects a free port",
             SocketAddr::new(address, 0)
         )),
-        ErrorKind::AddrNotAvailable => {
-            Failure::new(format!("{address} is no address of this machine")).help("choose another with --listen")
-        }
+        ErrorKind::AddrNotAvailable => Failure::new(format!("{address} is not an address of this machine")).help(
+            "choose another address with \
+                --listen",
+        ),
         _ => Failure::new(format!("port {port} of {address} cannot be used: {error}"))
-            .help("choose another with --listen"),
+            .help("choose another address with --listen"),
     }
 }

@@ -105,7 +105,7 @@ fn open(path: &Path) -> Result<Source, Failure> {
 }
 
 fn wrong(why: String, sample: &str) -> Failure {
-    Failure::new(why).help(format!("`pushplan explain {sample}` prints a sample of all that can stand there"))
+    Failure::new(why).help(format!("`pushplan explain {sample}` prints a sample with all settings"))
 }
 
 /// How many names a line of the screen has.
@@ -122,5 +122,5 @@ fn first_few<S: AsRef<str>>(names: &[S]) -> Option<String> {
 
 fn none_of(file: Option<&Path>, what: &str) -> String {
     let file = file.map_or(String::new(), |file| file.display().to_string());
-    format!("none: {file} holds no [[{what}]]")
+    format!("none: {file} has no [[{what}]]")
 }

@@ -44,8 +44,10 @@ impl Show {
             let failure = Failure::new(format!("{address} is neither declared nor managed"));
             return Err(match text::nearest(&self.address, known.iter().map(String::as_str)) {
                 Some(near) => failure.help(format!("did you mean {near}?")),
-                None => failure
-                    .help("an address is such as segments/lapsed-buyers; `pushplan graph` lists what is declared"),
+                None => failure.help(
+                    "write an address such as segments/lapsed-buyers; `pushplan graph` lists all declared \
+                        resources",
+                ),
             });
         }
         let style = context.out.style();

@@ -74,7 +74,7 @@ impl Test {
         let asked = self.asked(&here, &root)?;
         let mut workspace = place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
         let name = |name: &str| scope::relative(&here, &root.join(name));
-        Arc::get_mut(&mut workspace.manifests).expect("nobody shares it yet").sources.rename(name);
+        Arc::get_mut(&mut workspace.manifests).expect("no other thread has it yet").sources.rename(name);
         let (desired, _) = workspace.manifests.resolve(Some(&workspace.target));
         let suite = cases::read(&asked.places, Against { manifests: &workspace.manifests, desired: &desired }, &name);
         if suite.findings.iter().any(|finding| finding.severity == Severity::Error) {
@@ -119,8 +119,8 @@ impl Test {
                 continue;
             };
             if place.is_file() && !files::is_cases(&place) {
-                let message = format!("`{wanted}` is no file of device tests");
-                return Err(Failure::usage(message).help(format!("their names end like {FILES}")));
+                let message = format!("`{wanted}` is not a file of device tests");
+                return Err(Failure::usage(message).help(format!("their names end with {FILES}")));
             }
             let within = root.canonicalize().is_ok_and(|root| place.starts_with(root));
             if !within {
@@ -165,7 +165,7 @@ impl CaseFilter {
             case.name.to_lowercase().contains(&word.to_lowercase()) || stem == Some(word)
         };
         if let Some(word) = self.names.iter().find(|word| !cases.iter().any(|case| has(case, word))) {
-            let failure = Failure::usage(format!("no case has `{word}` in its name, and no file is called so"));
+            let failure = Failure::usage(format!("no case and no file has `{word}` in its name"));
             return Err(match text::nearest(word, cases.iter().map(|case| case.name.as_str())) {
                 Some(near) => failure.help(format!("did you mean `{near}`?")),
                 None => failure.help("`pushplan test --list` lists them"),

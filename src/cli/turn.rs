@@ -18,7 +18,7 @@ pub struct Turn {
 }
 
 pub fn length(text: &str) -> Result<SignedDuration, String> {
-    let delay = Delay::parse(text).ok_or("expected a length of time such as 90s, 10m or 1h30m")?;
+    let delay = Delay::parse(text).ok_or("expected a duration such as 90s, 10m or 1h30m")?;
     Ok(SignedDuration::from_secs(delay.0))
 }
 

@@ -47,7 +47,7 @@ impl Unlock {
             if let Some(end) = turn::end_of(&ledger) {
                 append(&log, ledger.seq, end).await?;
             }
-            let told = format!("The lease of {} since {:.0} is ended.", running.actor, running.since);
+            let told = format!("Ended the lease of {} since {:.0}.", running.actor, running.since);
             match self.format {
                 Format::Json => context.out.json(&lease::unlocked(&target, running)),
                 _ => context.out.print(&format!(
@@ -62,8 +62,7 @@ impl Unlock {
     /// The run that holds this lease.
     fn held<'l>(&self, ledger: &'l Ledger, target: &str) -> Result<&'l Running, Failure> {
         let Some(running) = &ledger.run else {
-            return Err(Failure::new(one_line(&format!("nobody holds a lease on `{target}`")))
-                .help("there is nothing to unlock"));
+            return Err(Failure::new(one_line(&format!("`{target}` is not locked"))).help("there is nothing to unlock"));
         };
         if running.run != self.lease {
             let asked = &self.lease;
@@ -71,7 +70,7 @@ impl Unlock {
             let again = format!("pushplan unlock --lease {} --target {}", shell_word(&running.run), shell_word(target));
             return Err(Failure::new(one_line(&message))
                 .kind(FailureKind::Refused)
-                .help(one_line(&format!("if that one is gone for good: {again}"))));
+                .help(one_line(&format!("if that run is dead: {again}"))));
         }
         Ok(running)
     }

@@ -146,16 +146,19 @@ fn asked(which: &str) -> Result<(), Failure> {
     match kind(key) {
         Some(kind) if kind.api.list(Level::Extended).is_empty() => {
             let singles = kind.api.singles().map_or_else(|| text::many(kind.noun), str::to_owned);
-            Err(Failure::usage(format!("{singles} exist once for each person and are not listed"))
-                .help(format!("`pushplan pull {}` looks at those that it finds", kind.key)))
+            Err(Failure::usage(format!("{singles} are not listed: there is one per person"))
+                .help(format!("`pushplan pull {}` checks those that it finds", kind.key)))
         }
         Some(_) => Ok(()),
         None => {
-            let failure = Failure::usage(format!("`{key}` is no kind"));
+            let failure = Failure::usage(format!("`{key}` is not a kind"));
             let keys: Vec<&str> = KINDS.iter().map(|kind| kind.key).collect();
             Err(match text::nearest(key, keys.iter().copied()) {
                 Some(near) => failure.help(format!("did you mean `{near}`?")),
-                None => failure.help("such as segments, or 'segments/Test *'; `*` stands for any letters"),
+                None => failure.help(
+                    "write a kind such as segments, or a pattern such as 'segments/Test *'; `*` \
+                    matches any characters",
+                ),
             })
         }
     }

@@ -14,7 +14,7 @@ use crate::text::one_line;
 
 /// What is said where there are no cases yet.
 pub const FIRST: &str = "\
-No device tests here. They stand in files named *.test.yaml, such as tests/first.test.yaml:
+No device tests here. They are in files named *.test.yaml, such as tests/first.test.yaml:
 
   cases:
     A buyer in the US is a buyer:
@@ -99,7 +99,7 @@ fn sides(what: &Mismatch, zone: &TimeZone) -> (Option<String>, String) {
         Mismatch::Missing { expected } => (Some(wanted(expected, zone)), "nothing like it".to_owned()),
         Mismatch::Different { expected, got } => (Some(wanted(expected, zone)), self::got(got, zone)),
         Mismatch::Unexpected { got } => (Some("nothing more".to_owned()), self::got(got, zone)),
-        Mismatch::Impossible { why } => (None, format!("a step that cannot be: {why}")),
+        Mismatch::Impossible { why } => (None, format!("an impossible step: {why}")),
     }
 }
 

@@ -163,7 +163,7 @@ pub(crate) fn nothing_left(run: &JobRun) -> String {
 /// That a plan was not begun because another target's was not applied as it was planned.
 pub(crate) fn not_begun(other: &str, run: &JobRun) -> String {
     let other = markdown::code(&short(other, 80));
-    format!("{}: it was not begun, because {other} was not applied as planned.", run.lead("Held, not applied to"))
+    format!("{}: it was not started, because {other} was not applied as planned.", run.lead("Held, not applied to"))
 }
 
 #[cfg(test)]

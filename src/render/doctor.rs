@@ -193,7 +193,7 @@ impl Checkup {
         }
         let (troubles, warnings) = (self.number(CheckState::Trouble), self.number(CheckState::Warning));
         let told = match (troubles, warnings) {
-            (0, 0) => "All is well.".to_owned(),
+            (0, 0) => "No problems found.".to_owned(),
             (0, _) => format!("{}.", text::count(warnings, "warning")),
             (_, 0) => format!("{}.", text::count(troubles, "problem")),
             _ => format!("{}, {}.", text::count(troubles, "problem"), text::count(warnings, "warning")),

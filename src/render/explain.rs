@@ -25,7 +25,10 @@ pub(crate) fn topics(files: &[(&str, &str)]) -> String {
     kinds(&mut out);
     out.push('\n');
     served(&mut out, files);
-    out.push_str("\n`pushplan explain` with a code, a kind or a field such as pipelines.outcome.delay says more;\n");
+    out.push_str(
+        "\n`pushplan explain` with a code, a kind or a field, such as pipelines.outcome.delay, explains \
+        it;\n",
+    );
     out.push_str("with a file, it prints a sample to begin with, and with a heading the part under it.\n");
     out
 }

@@ -45,17 +45,17 @@ const fn row(format: Format, name: &'static str, extension: &'static str, reader
 }
 
 static ROWS: [Row; 13] = [
-    row(Format::Text, "text", ".txt", Reader::Person, "For people at a terminal"),
+    row(Format::Text, "text", ".txt", Reader::Person, "For reading in a terminal"),
     row(Format::Json, "json", ".json", Reader::Json, "For programs"),
-    row(Format::Jsonl, "jsonl", ".jsonl", Reader::Json, "For programs, a line of JSON for each item"),
+    row(Format::Jsonl, "jsonl", ".jsonl", Reader::Json, "For programs, one line of JSON per item"),
     row(Format::Markdown, "markdown", ".md", Reader::Person, "For a pull request, at most 60,000 bytes"),
-    row(Format::Html, "html", ".html", Reader::Bytes, "A page for a browser, in one file"),
+    row(Format::Html, "html", ".html", Reader::Bytes, "For a browser, one file"),
     row(Format::Csv, "csv", ".csv", Reader::Bytes, "For a spreadsheet"),
     row(Format::Ics, "ics", ".ics", Reader::Bytes, "iCalendar, for calendars"),
     row(Format::Dot, "dot", ".dot", Reader::Bytes, "For Graphviz"),
     row(Format::Mermaid, "mermaid", ".mmd", Reader::Bytes, "For Mermaid"),
     row(Format::Sarif, "sarif", ".sarif", Reader::Json, "SARIF 2.1.0, for code hosts and editors"),
-    row(Format::Github, "github", ".txt", Reader::Bytes, "Commands that a GitHub workflow shows beside changed lines"),
+    row(Format::Github, "github", ".txt", Reader::Bytes, "GitHub workflow commands: annotations on changed lines"),
     row(Format::CodeQuality, "code-quality", ".json", Reader::Json, "The Code Quality report of GitLab"),
     row(Format::Junit, "junit", ".xml", Reader::Bytes, "JUnit XML, for the test reports of CI systems"),
 ];

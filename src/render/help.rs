@@ -18,19 +18,19 @@ pub struct Forms {
 
 /// What a form is for, whichever command has it.
 const PURPOSES: [(&str, &str); 13] = [
-    ("text", "for people at a terminal"),
+    ("text", "for reading in a terminal"),
     ("json", "for programs: one JSON document"),
-    ("jsonl", "for programs that read along: a JSON object on each line"),
+    ("jsonl", "for programs that read a stream: one JSON object per line"),
     ("markdown", "for pull requests and job pages"),
     ("html", "for a browser: one file without script"),
-    ("github", "annotations on the changed lines, in a workflow of GitHub Actions"),
+    ("github", "annotations on changed lines, in a GitHub Actions workflow"),
     ("sarif", "SARIF 2.1.0, for code hosts and editors"),
     ("junit", "JUnit XML, for the test reports of CI systems"),
     ("code-quality", "Code Quality JSON, for the widget of GitLab's merge requests"),
     ("csv", "for spreadsheets"),
     ("ics", "for calendars"),
     ("dot", "for Graphviz"),
-    ("mermaid", "for Markdown that draws graphs"),
+    ("mermaid", "for Markdown with Mermaid diagrams"),
 ];
 
 /// What a form is for: as its command says, or as it is everywhere.
@@ -46,7 +46,8 @@ pub(crate) fn exit_codes() -> String {
         row(&mut out, &[(&(exit as u8).to_string(), 3)], meaning);
     }
     out.push_str(
-        "\nA command that cannot write to standard output fails, unless it changed something: then it exits as the change did.\n",
+        "\nA command that cannot write to standard output fails. If it changed something, its exit code is that of \
+            the change.\n",
     );
     out
 }
@@ -61,7 +62,7 @@ pub fn environment() -> String {
         }
         out.push('\n');
     }
-    out.push_str("A variable that is set to nothing counts as not set. Secrets are read and never shown.\n");
+    out.push_str("An empty variable counts as not set. Secrets are never shown.\n");
     out
 }
 
@@ -74,7 +75,7 @@ pub fn formats(all: &[Forms]) -> String {
         row(&mut out, &[(command, widest)], &names.join(", "));
     }
     out.push('\n');
-    heading(&mut out, "What they are for");
+    heading(&mut out, "Purpose of each form");
     let mut told: Vec<(&str, Option<&str>)> = Vec::new();
     for (name, said) in all.iter().flat_map(|forms| &forms.values) {
         if !told.iter().any(|(known, _)| known == name) {
@@ -103,27 +104,20 @@ pub(crate) const TIMES: &[(&str, &str)] = &[
     ),
     (
         "time_zone",
-        "the IANA name of a zone beside a time, such as Europe/Paris. Offsets and abbreviations such as CET are refused (SC105, SC106).",
+        "the IANA name of the time's zone, such as Europe/Paris. Offsets and abbreviations such as CET are refused \
+            (SC105, SC106).",
     ),
-    ("sent as", "scheduled_time goes to the service in UTC, whatever zone it was written in."),
-    ("local time", "local_scheduled_time is a clock time in the zone of each device, and has no time_zone."),
-    (
-        "skipped",
-        "a time that is left out when the clocks are put forward does not exist: SC102 names the one that they jump to.",
-    ),
-    (
-        "twice",
-        "a time that comes twice when the clocks are put back is refused: SC103 names both moments in UTC, to choose from.",
-    ),
-    (
-        "each device",
-        "which moment a zone takes that skips a local time, or has it twice, is for the service to decide: keep away from those hours.",
-    ),
+    ("sent as", "scheduled_time is sent to the service in UTC."),
+    ("local time", "local_scheduled_time is the local time of each device, and has no time_zone."),
+    ("skipped", "a time that is skipped when clocks go forward is refused: SC102 shows the next valid time."),
+    ("twice", "a time that is repeated when clocks go back is refused: SC103 shows both moments in UTC."),
+    ("each device", "if a zone skips or repeats a local time, the service decides when it sends: avoid these hours."),
     (
         "shown",
-        "plans and calendars show the author's zone, UTC, and the recipients' clocks; reports and the ledger are in UTC.",
+        "plans and calendars show the zone of the manifest, UTC and recipients' local time; reports and the ledger \
+            use UTC.",
     ),
-    ("lengths", "delays are lengths of time such as 90s, 10m or 1h30m; a day has 24 hours."),
+    ("lengths", "delays are durations such as 90s, 10m or 1h30m; a day has 24 hours."),
     (
         "database",
         "the IANA database of this machine (TZDIR, /usr/share/zoneinfo), or the built-in one if there is none. `pushplan doctor` shows which one and its version.",
@@ -136,6 +130,6 @@ pub(crate) fn time_zones() -> String {
     for (label, words) in TIMES {
         row(&mut out, &[(label, 11)], words);
     }
-    out.push_str("\n`pushplan explain SC102`, or any other code, says more.\n");
+    out.push_str("\n`pushplan explain SC102`, or any other code, shows details.\n");
     out
 }

@@ -112,11 +112,11 @@ impl LedgerView<'_> {
         }
         if !self.kept.is_empty() {
             let results: usize = self.kept.iter().map(|kept| kept.outcomes().len()).sum();
-            row("unwritten", format!("{}; the next command that writes takes them in", text::count(results, "result")));
+            row("unwritten", format!("{}; the next command that writes adds them", text::count(results, "result")));
         }
         if let Some(gap) = ledger.gap.as_ref().filter(|gap| !gap.is_closed) {
             let since = gap.since.map_or("the beginning".to_owned(), time);
-            row("gap", format!("restored from a backup: what was done from {since} to {} is unknown", time(gap.at)));
+            row("gap", format!("restored from a backup: changes from {since} to {} are unknown", time(gap.at)));
         }
         if let Some(to) = self.facts.moved_to() {
             row("moved to", one_line(to));
@@ -150,13 +150,13 @@ impl LedgerView<'_> {
 }
 
 fn at_work(run: &Running) -> String {
-    let until = run.expires.map(|end| format!(", until {} if nothing more is heard", time(end))).unwrap_or_default();
+    let until = run.expires.map(|end| format!(", until {} unless it is renewed", time(end))).unwrap_or_default();
     format!("{} since {}{until}; lease {}", one_line(&run.actor), time(run.since), one_line(&run.run))
 }
 
 /// A run that is gone: nobody has to wait for it.
 fn cut_off(run: &Running) -> String {
-    let over = run.expires.map(|end| format!(" Its lease was over on {}.", time(end))).unwrap_or_default();
+    let over = run.expires.map(|end| format!(" Its lease ended on {}.", time(end))).unwrap_or_default();
     format!(
         "the run of {} since {} has not ended.{over} The next apply continues after it.",
         one_line(&run.actor),
@@ -174,7 +174,7 @@ pub fn verified(target: &str, place: &str, all: &[Entry]) -> String {
     match all {
         [] => format!("The ledger of {target} in {place} has no record yet."),
         [first, .., last] | [first @ last] => format!(
-            "The ledger of {target} in {place} is sound: {} from {} to {}, each bound to the one before it.",
+            "The ledger of {target} in {place} is intact: {} from {} to {}, in an unbroken chain.",
             text::count(all.len(), "record"),
             time(first.at),
             time(last.at)
@@ -192,7 +192,7 @@ pub fn moved(target: &str, records: usize, from: &str, to: &str, is_declared: bo
     match is_declared {
         true => done,
         false => {
-            format!("{done}\nWrite this into [targets.{target}] of pushplan.toml, and commit it:\n  ledger = \"{to}\"")
+            format!("{done}\nWrite this in [targets.{target}] of pushplan.toml and commit it:\n  ledger = \"{to}\"")
         }
     }
 }

@@ -131,7 +131,7 @@ impl ManagedView<'_> {
         let target = one_line(self.target);
         match (self.managed, self.is_part) {
             ([], false) => return format!("The ledger of {target} is empty. Next: pushplan plan"),
-            ([], true) => return format!("The ledger of {target} has nothing like this. `pushplan list` lists all."),
+            ([], true) => return format!("The ledger of {target} has no such resource. `pushplan list` lists all."),
             _ => {}
         }
         let mut table =

@@ -82,7 +82,7 @@ pub fn left(all: &[Left]) -> Vec<String> {
         if some.len() > NAMED {
             named.push(format!("{} more", some.len() - NAMED));
         }
-        Some(format!("Left alone: {number}: {why}: {}", named.join(", ")))
+        Some(format!("Skipped: {number}: {why}: {}", named.join(", ")))
     };
     by_reason.iter().filter_map(line).map(|line| one_line(&line)).collect()
 }

@@ -55,7 +55,7 @@ pub struct ShownThing {
     pub made: Option<Timestamp>,
     pub last_used: Option<Timestamp>,
     pub used_by: Vec<String>,
-    /// It messaged people, and its time is over.
+    /// It messaged people, and its time has passed.
     pub over: bool,
     pub pruned: bool,
 }
@@ -97,7 +97,7 @@ fn one(out: &mut String, listing: &Listing, thing: &ShownThing, style: Style) {
         by.push(format!("{} more", thing.used_by.len() - NAMED));
     }
     told.extend((!by.is_empty()).then(|| format!("used by {}", all_of(&by))));
-    told.extend(thing.over.then(|| "its time is over, so that there is nothing to pull".to_owned()));
+    told.extend(thing.over.then(|| "its time has passed, so that there is nothing to pull".to_owned()));
     if !told.is_empty() {
         layout::paragraph(out, &Words::new(&told.join("; ")), 4, style);
     }
@@ -197,7 +197,7 @@ pub struct UnmanagedThing {
     last_used: Option<String>,
     /// What points at it, as far as is known: addresses, and what others have, in words.
     used_by: Vec<String>,
-    /// Whether it messaged people and its time is over: `pushplan pull` leaves it where it is.
+    /// Whether it messaged people and its time has passed: `pushplan pull` leaves it where it is.
     over: bool,
     /// Whether the target has things of its kind deleted that are not in git.
     pruned_kind: bool,

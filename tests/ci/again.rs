@@ -183,7 +183,7 @@ fn an_older_job_that_ends_last_leaves_the_plan_of_the_newer_commit() {
         says(&ran.stderr, &["has another commit by now, 222222222222, and this plan is for 111111111111"]);
         assert_eq!(team.host.only(7), shown);
         if kind == Kind::GitLab {
-            // The commit of a run for the result of a merge is none of the merge request.
+            // The commit of a run for the result of a merge is not one of the merge request.
             let of = |name: &str| ("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA", name.to_owned());
             let result = ("CI_MERGE_REQUEST_EVENT_TYPE", "merged_result".to_owned());
             says(&comment(&old, &[result.clone(), of(&old)]).stderr, &["has another commit by now"]);
@@ -210,7 +210,7 @@ fn a_commit_that_came_with_two_merges_is_that_of_the_branch_of_the_run() {
         service.forget();
         let ran = team.apply(&commit, &[]);
         assert_eq!(ran.code, 5, "{ran}");
-        says(&ran.stderr, &["came with one of several", "--pull-request NUMBER"]);
+        says(&ran.stderr, &["belongs to several", "--pull-request NUMBER"]);
         assert_eq!(service.writes(), Vec::<String>::new());
         other("release");
         let ran = team.apply(&commit, &[]);
@@ -265,7 +265,7 @@ fn a_ledger_that_was_set_back_behind_a_comment_is_refused() {
         // Neither the job that was applied already, nor the comment of another pull request leads to a second push.
         let ran = team.apply(&commit, &[]);
         assert_eq!(ran.code, 7, "{ran}");
-        says(&ran.stderr, &["it was set back, and does not know what was applied since", "knows of record"]);
+        says(&ran.stderr, &["it was set back, and does not know what was applied since", "was written after record"]);
         says(&ran.stderr, &["pushplan ledger restore --accept-gap --target local", "would create it again"]);
         assert!(!ran.stderr.contains("Open another"), "{ran}");
         let shown = team.host.only(8);

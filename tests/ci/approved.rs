@@ -200,7 +200,7 @@ fn a_ledger_that_the_next_job_does_not_have_is_refused() {
             assert_eq!(ran.code, 7, "{arguments:?}: {ran}");
             let said = ran.to_string();
             says(&said, &["is in `.pushplan` of this checkout, which a CI runner deletes after the job"]);
-            says(&said, &["send everything a second time"]);
+            says(&said, &["send everything again"]);
             if arguments[0] != "reconcile" {
                 says(&said, &["write `ledger = \"git\"`", "into [targets.first]", "PUSHPLAN_PERSISTENT_CHECKOUT=1"]);
             }
@@ -418,7 +418,7 @@ fn a_comment_of_a_newer_version_is_neither_an_approval_nor_written_over() {
         for (from, to, why) in [
             ("templates/winback", "journeys/winback", "`journeys/winback` is of an unknown kind: `journeys`"),
             ("\"form\":1", "\"form\":1,\"waits\":true", "unknown field `waits`"),
-            ("\"form\":1", "\"form\":2", "it has the form 2"),
+            ("\"form\":1", "\"form\":2", "it has the format 2"),
         ] {
             let (team, service) = Team::new(kind);
             team.project.edit("Hello", "Good evening");

@@ -124,7 +124,10 @@ fn ledgers_move_as_the_steps_say_in_their_order() {
             // Without the place that it is in, the command is told which one to use.
             let ran = run(&["ledger", "move", "--to", "git", "--target", "first"]);
             assert_eq!(ran.code, 64, "{ran}");
-            says(&ran.stderr, &["is in refs/pushplan/first on origin already, by pushplan.toml", &moving("first")]);
+            says(
+                &ran.stderr,
+                &["is already in refs/pushplan/first on origin, according to pushplan.toml", &moving("first")],
+            );
             for line in lines {
                 let ran = run(&line.split(' ').skip(1).collect::<Vec<_>>());
                 assert_eq!(ran.code, 0, "{ran}");
@@ -153,7 +156,7 @@ fn a_target_without_a_ledger_gets_one_in_the_project_file() {
             &[
                 "error[YM304]: target `de` does not name its ledger",
                 "pushplan.toml:4:12",
-                "create and send everything a second time",
+                "create and send everything again",
                 "git or git:REMOTE, file:FOLDER, postgres://HOST/DATABASE/SCHEMA, s3://BUCKET/PREFIX",
             ],
         );
@@ -182,7 +185,7 @@ fn a_password_is_written_into_no_workflow() {
         folder.write("pushplan.toml", "[targets.production]\nbase_url = \"https://ada:hunter2@push.example\"\n");
         let ran = folder.run_in(".", &["ci", "init", host], b"");
         assert_eq!(ran.code, 3, "{ran}");
-        says(&ran.stderr, &["target production", "a base URL holds no credentials", "pushplan.toml"]);
+        says(&ran.stderr, &["target production", "a base URL must not contain credentials", "pushplan.toml"]);
         assert!(!ran.to_string().contains("hunter2"), "{ran}");
         assert!(!folder.path().join(".github").exists() && !folder.path().join(".gitlab-ci.yml").exists());
     }

@@ -139,7 +139,10 @@ fn what_was_merged_and_not_applied_is_told_as_new() {
         // And what was reviewed may be gone.
         team.project.edit("Good evening", "Hello");
         let ran = team.merge_and_apply(7, &[]);
-        says(&ran.stderr, &["segments/a is new: to update", "templates/winback is gone: it was to update"]);
+        says(
+            &ran.stderr,
+            &["segments/a is new: to update", "templates/winback is no longer in the plan: it was to update"],
+        );
         assert_eq!(ran.code, 5, "{ran}");
     }
 }

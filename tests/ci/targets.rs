@@ -80,7 +80,7 @@ fn one_target_that_moved_holds_the_others_back() {
         says(&own[0], &["**Held, not applied to** `first`", "segments/a is planned differently now"]);
         says(
             &own[1],
-            &["**Held, not applied to** `second`", "it was not begun, because `first` was not applied as planned"],
+            &["**Held, not applied to** `second`", "it was not started, because `first` was not applied as planned"],
         );
         // The other one is still approved.
         let one = ["apply", "--approved", "--yes", "--target", "second"];
@@ -103,7 +103,10 @@ fn what_holds_a_target_back_is_told_with_commands_that_work() {
         assert_eq!(ran.code, 5, "{ran}");
         says(&ran.stderr, &["error: second: what was reviewed in"]);
         let own = team.host.own(7);
-        says(&own[0], &["**Held, not applied to** `first`", "not begun, because `second` was not applied as planned"]);
+        says(
+            &own[0],
+            &["**Held, not applied to** `first`", "not started, because `second` was not applied as planned"],
+        );
         let plain = own[1].replace('\\', "");
         for command in ["plan", "apply"] {
             says(&plain, &[&format!("pushplan {command} --project . --target second")]);
@@ -182,5 +185,5 @@ fn a_promotion_is_shown_and_is_not_what_a_merge_applies() {
     let one = ["apply", "--approved", "--yes", "--target", "second"];
     let ran = team.run_with_both(&one, team.on_main(&commit));
     assert_eq!(ran.code, 5, "{ran}");
-    says(&ran.stderr, &["it is for another application, another part of the project or another aim"]);
+    says(&ran.stderr, &["it is for another application, another part of the project or another purpose"]);
 }

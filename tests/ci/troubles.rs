@@ -31,13 +31,20 @@ fn a_short_limit_is_waited_for_and_a_long_one_is_told() {
         let began = Instant::now();
         let ran = team.comment_on(7, &[]);
         assert_eq!(ran.code, 0, "{ran}");
-        says(&ran.stderr, &["takes no more requests for 1 s. Waiting."]);
+        says(&ran.stderr, &["limits the rate of requests. Waiting 1 s."]);
         assert!(began.elapsed().as_secs_f64() >= 1.0);
         team.host.only(7);
         team.host.trouble("GET", "/7/", limit("900"));
         let ran = team.comment_on(7, &[]);
         assert_eq!(ran.code, 1, "{ran}");
-        says(&ran.stderr, &["takes no more requests with this token for 900 s", "Too many requests", "--wait 900s"]);
+        says(
+            &ran.stderr,
+            &[
+                "limits the rate of requests and accepts none with this token for 900 s",
+                "Too many requests",
+                "--wait 900s",
+            ],
+        );
         // Nobody waits at all.
         team.host.trouble("GET", "/7/", limit("1"));
         assert_eq!(team.comment_on(7, &["--wait", "0s"]).code, 1);
@@ -52,7 +59,7 @@ fn a_limit_may_look_like_a_refusal() {
     team.host.trouble("GET", "/user", Trouble::Answer(403, headers, json!({"message": "API rate limit exceeded"})));
     let ran = team.comment_on(7, &[]);
     assert_eq!(ran.code, 0, "{ran}");
-    says(&ran.stderr, &["GitHub takes no more requests for"]);
+    says(&ran.stderr, &["GitHub limits the rate of requests"]);
     assert_eq!(team.host.comments(7)[0].author, "plan-bot", "a limit does not make it somebody else");
 }
 
@@ -86,7 +93,7 @@ fn a_wrong_token_is_told_and_not_shown() {
         env.push((name, "hunter2".to_owned()));
         let ran = team.run(&["ci", "comment", "--plan", "plan.json"], &env);
         assert_eq!(ran.code, 4, "{ran}");
-        says(&ran.stderr, &["does not know this token (HTTP 401"]);
+        says(&ran.stderr, &["refuses this token (HTTP 401"]);
         assert!(!ran.to_string().contains("hunter2"), "{ran}");
     }
 }
@@ -145,7 +152,7 @@ fn other_systems_are_told_what_to_set() {
     }
     let ran = team.run(&["ci", "comment", "--plan", "plan.json", "--pull-request", "99"], &env);
     assert_eq!(ran.code, 4, "{ran}");
-    says(&ran.stderr, &["there is no pull request #99 that this token may see"]);
+    says(&ran.stderr, &["pull request #99 does not exist, or this token has no access to it"]);
 }
 
 #[test]
@@ -171,7 +178,7 @@ fn an_event_that_cannot_be_read_is_told() {
         env.push(("GITHUB_EVENT_PATH", path.display().to_string()));
         let ran = team.run(&["ci", "comment", "--plan", "plan.json"], &env);
         assert_eq!(ran.code, 0, "{ran}");
-        says(&ran.stderr, &["Warning: the file that GITHUB_EVENT_PATH names", why, "GITHUB_REF"]);
+        says(&ran.stderr, &["Warning: the file in GITHUB_EVENT_PATH", why, "GITHUB_REF"]);
         team.host.only(7);
         // An apply says it too, and once.
         let ran = team.run(&["apply", "--approved", "--yes"], &env);
@@ -189,7 +196,7 @@ fn an_answer_that_is_lost_writes_nothing_twice() {
             team.host.trouble("POST", "/", trouble.clone());
             let ran = team.comment_on(7, &[]);
             assert_eq!(ran.code, 0, "{ran}");
-            says(&ran.stderr, &["Looking whether the comment is there."]);
+            says(&ran.stderr, &["Checking whether the comment exists."]);
             team.host.only(7);
             // An edit may be made twice.
             team.project.edit("Good evening", "Good night");

@@ -143,7 +143,7 @@ fn the_committed_schemas_are_current() {
         let found = fs::read_to_string(folder.join(name)).unwrap_or_default();
         if found != expected {
             let diff = similar::TextDiff::from_lines(&found, &expected).unified_diff().context_radius(2).to_string();
-            panic!("schema/{name} is not current; `cargo run -- schema` writes it\n{diff}");
+            panic!("schema/{name} is out of date; `cargo run -- schema` writes it\n{diff}");
         }
     }
     let names: Vec<String> =
@@ -358,8 +358,7 @@ fn a_project_gets_a_schema_that_knows_its_names() {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert_eq!(
         ran.stdout,
-        "Wrote .pushplan/schema.json\n\n\
-         Begin a manifest with this line, the path as seen from its folder:\n\n  \
+        "Wrote .pushplan/schema.json\n\nBegin each manifest with this line. The path is relative to the manifest's folder:\n\n  \
          # yaml-language-server: $schema=../../.pushplan/schema.json\n    in messages/old/\n  \
          # yaml-language-server: $schema=../.pushplan/schema.json\n    in campaigns/ and messages/\n  \
          # yaml-language-server: $schema=.pushplan/schema.json\n    in the project's folder\n"
@@ -418,7 +417,7 @@ fn check_names_what_is_not_current_and_writes_nothing() {
     assert_eq!(folder.run(&["schema", "--check"]).code, 0);
     let ran = folder.run(&["schema", "--check", "--out", "schema"]);
     assert_eq!(ran.code, 3);
-    assert!(ran.stdout.contains("schema/manifest.schema.json is not current: "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("schema/manifest.schema.json is out of date: "), "{}", ran.stdout);
     assert!(!folder.path().join("schema").exists() && !folder.path().join(".pushplan").exists());
 
     assert_eq!(folder.run(&["schema", "--out", "schema"]).code, 0);
@@ -431,8 +430,8 @@ fn check_names_what_is_not_current_and_writes_nothing() {
     folder.write("schema/project.schema.json", project);
     let ran = folder.run(&["schema", "--check"]);
     assert_eq!(ran.code, 3);
-    let named: Vec<&str> = ran.stdout.lines().filter(|line| line.contains("is not current")).collect();
-    assert_eq!(named, ["schema/project.schema.json is not current", ".pushplan/schema.json is not current"]);
+    let named: Vec<&str> = ran.stdout.lines().filter(|line| line.contains("is out of date")).collect();
+    assert_eq!(named, ["schema/project.schema.json is out of date", ".pushplan/schema.json is out of date"]);
     assert!(
         ran.stdout.contains("pullplan.toml") && ran.stdout.contains("+                        \"a\","),
         "{}",

@@ -229,7 +229,7 @@ fn a_path_that_does_not_exist_is_a_usage_failure() {
     let folder = Folder::project("");
     assert_ran(&folder.run(&["validate", "nope.yaml"]), 64, "", "error: no file or folder `nope.yaml`\n");
     let ran = folder.run(&["validate", "-", "messages.yaml"]);
-    let said = "error: `-` cannot stand beside other paths\n  = help: name a single `-`, or files and folders\n";
+    let said = "error: `-` cannot be combined with other paths\n  = help: write a single `-`, or files and folders\n";
     assert_ran(&ran, 64, "", said);
     let ran = folder.run(&["validate", "--stdin-path", "a.yaml"]);
     assert_ran(&ran, 64, "", "error: `--stdin-path` needs `-`, which reads standard input\n");

@@ -234,7 +234,7 @@ fn errors_elsewhere_are_mentioned_and_errors_of_its_own_are_shown() {
     assert_eq!(own.code, 3, "{own}");
     assert!(own.stderr.contains("other.yaml:2:") && own.stderr.contains("templates/other has errors"), "{own}");
     let borrowed = folder.run(&["preview", "scheduled_pushes/p"]);
-    assert!(borrowed.stderr.contains("takes its words from templates/other, which has errors"), "{borrowed}");
+    assert!(borrowed.stderr.contains("uses the template templates/other, which has errors"), "{borrowed}");
     let missing = folder.run(&["preview", "scheduled_pushes/q"]);
     assert!(missing.code == 3 && missing.stderr.contains("did you mean `winback`?"), "{missing}");
     folder.write("broken.yaml", "templates: [\n");

@@ -46,8 +46,8 @@ async fn credentials_are_given_to_their_own_origin_alone() {
     for (env, code, says) in [
         (given(&own, KEY, SECRET), 0, "segments/vip".to_owned()),
         (given(other, KEY, SECRET), 4, format!("the credentials are for {other}, not for {own}")),
-        (given(&own, KEY, "wrong"), 4, format!("{own} does not know these credentials (HTTP 401")),
-        (given(&own, "wrong", SECRET), 4, "does not know these credentials".to_owned()),
+        (given(&own, KEY, "wrong"), 4, format!("{own} refuses these credentials (HTTP 401")),
+        (given(&own, "wrong", SECRET), 4, "refuses these credentials".to_owned()),
         (given(&own, KEY, SECRET)[..2].to_vec(), 4, "but PUSHPLAN_MASTER_SECRET is not".to_owned()),
         (vec![], 4, format!("there are no credentials for {own}")),
     ] {

@@ -221,7 +221,7 @@ fn wrong_arguments_say_what_is_wrong() {
         (&["--app", "k:a", "--app", "k:b"], 64, "k is given twice"),
         (&["--clock", "noon"], 64, "--clock"),
         (&["--clock", "2026-11-27T08:59"], 64, "such as 2026-11-27T08:59Z"),
-        (&["--vendor", "two words"], 1, "`two words` is no name of a vendor"),
+        (&["--vendor", "two words"], 1, "`two words` is not the name of a vendor"),
         (&["--data", "no-such-folder/kept.db"], 1, "error: no-such-folder/kept.db cannot be opened: a file is needed"),
         (&["--data", text], 1, "is no file of this service"),
         (&["--devices", "no-such-file.json"], 1, "no-such-file.json cannot be read"),
@@ -229,7 +229,7 @@ fn wrong_arguments_say_what_is_wrong() {
         (&["--devices", file], 1, ":1:29: `phone` is not a device type"),
         (&["--listen", "noon"], 64, "such as 127.0.0.1:8420"),
         (&["--memory", "--data", "kept.db"], 64, "cannot be used with"),
-        (&["--listen", "192.0.2.1", "--app", "k:own"], 1, "192.0.2.1 is no address of this machine"),
+        (&["--listen", "192.0.2.1", "--app", "k:own"], 1, "192.0.2.1 is not an address of this machine"),
     ] {
         let ran = folder.run(&[&["serve", "--port", "0"], arguments].concat());
         assert_eq!(ran.code, code, "{ran:?}");
@@ -259,7 +259,7 @@ fn several_applications_have_their_devices_told_by_key_where_they_differ() {
     let folder = Folder::new();
     let two = ["--app", "one:a-secret", "--app", "two:b-secret", "--data", "kept.db"];
     let served = Served::start(&folder, &two);
-    assert!(served.screen.contains("Devices     none; --devices 200 makes some\n"), "{}", served.screen);
+    assert!(served.screen.contains("Devices     none; --devices 200 creates some\n"), "{}", served.screen);
     let taken = folder.run(&["serve", "--port", "0", "--data", "kept.db"]);
     assert!(taken.stderr.contains("kept.db is in use by another service"), "{}", taken.stderr);
     let body = json!({"device_type": "ios"}).to_string();
@@ -267,7 +267,7 @@ fn several_applications_have_their_devices_told_by_key_where_they_differ() {
     served.signal("-INT");
     assert_eq!(served.end(), Some(0));
     let served = Served::start(&folder, &two);
-    assert!(served.screen.contains("one: none; --devices 200 makes some · two: 1, unchanged"), "{}", served.screen);
+    assert!(served.screen.contains("one: none; --devices 200 creates some · two: 1, unchanged"), "{}", served.screen);
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn the_screen_shows_webhooks_and_faults_where_they_are_given() {
     folder.write("faults.toml", "");
     folder.write("service.toml", "");
     let served = Served::start(&folder, &files);
-    for words in ["none: faults.toml holds no [[fault]]\n", "none: service.toml holds no [[webhook]]\n"] {
+    for words in ["none: faults.toml has no [[fault]]\n", "none: service.toml has no [[webhook]]\n"] {
         assert!(served.screen.contains(words), "`{words}` is missing:\n{}", served.screen);
     }
     let served = Served::start(&folder, &[]);
@@ -341,7 +341,7 @@ fn a_file_that_holds_other_applications_says_so() {
     served.signal("-INT");
     assert_eq!(served.end(), Some(0));
     let served = Served::start(&folder, &["--data", "kept.db"]);
-    let words = "kept.db; what it holds of shop is left alone: --app offers it\n";
+    let words = "kept.db; it also has data of shop: --app serves it\n";
     assert!(served.screen.contains(words), "{}", served.screen);
     served.signal("-INT");
     assert_eq!(served.end(), Some(0));

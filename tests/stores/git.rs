@@ -188,7 +188,7 @@ async fn gaps_and_what_is_no_record_are_told() {
     assert_eq!(bob.read(Start::Checkpoint).await, Err(Unread::Missing { seq: 3, there: 4 }));
     // The way out that is told works as it is typed.
     let go_on = bob.go_on(2);
-    assert!(go_on.contains("pushplan then does not know what was done since"), "{go_on}");
+    assert!(go_on.contains("Later changes are then unknown"), "{go_on}");
     let typed: Vec<&str> = go_on.split('`').nth(1).expect("a command").split(' ').skip(1).collect();
     git(&clone, &typed);
     // Everybody is told, by what they have seen or by the mark, until a person accepts that the others are lost.

@@ -189,7 +189,7 @@ fn history_of_a_run_shows_what_was_before_and_after() {
     );
     story.says(&["history", "3"], 0, "+ scheduled_pushes/sale  unconfirmed, created: no answer within 30 seconds");
     story.says(&["history", "3"], 0, "3 of local: not ended: it is under way, or was cut off");
-    story.says(&["history", "4"], 64, "its numbers are 1 to 3");
+    story.says(&["history", "4"], 64, "the runs are 1 to 3");
     story.says(&["history", "0"], 64, "has no number 0");
 }
 
@@ -274,7 +274,7 @@ fn a_resource_is_forgotten_with_its_parts() {
 #[test]
 fn what_is_in_doubt_is_resolved_before_it_is_forgotten() {
     let story = Story::told();
-    let ran = story.says(&["forget", "scheduled_pushes/sale"], 7, "it could be created a second time");
+    let ran = story.says(&["forget", "scheduled_pushes/sale"], 7, "it could be created again");
     assert!(ran.stderr.contains("pushplan resolve scheduled_pushes/sale --created ID | --absent"), "{}", ran.stderr);
     assert_eq!(story.ledger().open.len(), 1);
     story.says(&["resolve", "scheduled_pushes/sale"], 64, "--created ID, or --absent");
@@ -289,7 +289,7 @@ fn what_is_in_doubt_is_resolved_before_it_is_forgotten() {
         "is managed now, with the id push-9",
     );
     assert!(
-        ran.stderr.contains("The run of ada on build-7 since 2026-11-15T12:00:11Z had not ended."),
+        ran.stderr.contains("The unfinished run of ada on build-7 since 2026-11-15T12:00:11Z is now ended."),
         "{}",
         ran.stderr
     );
@@ -316,12 +316,12 @@ fn what_is_not_there_is_said_to_be_absent() {
     story.seq = story.ledger().seq;
     story.add(Record::Intents(vec![intent("segments/lapsed", Verb::Create, None, json!({}))]));
     story.says(&["resolve", "segments/lapsed", "--created", "seg-2"], 64, "the version of segments/lapsed from before");
-    story.says(&["resolve", "segments/lapsed", "--absent"], 0, "the earlier one is still managed");
+    story.says(&["resolve", "segments/lapsed", "--absent"], 0, "the earlier version is still managed");
     assert_eq!(story.owned(), ["segments/lapsed seg-2", "templates/winback tpl-1"]);
     // What becomes of an update is for the plan to find out.
     story.seq = story.ledger().seq;
     story.add(Record::Intents(vec![intent("segments/lapsed", Verb::Update, Some("seg-2"), json!({}))]));
-    story.says(&["resolve", "segments/lapsed", "--created", "x"], 64, "the next plan finds out by itself");
+    story.says(&["resolve", "segments/lapsed", "--created", "x"], 64, "the next plan checks this");
 }
 
 #[test]

@@ -220,7 +220,10 @@ fn records_of_another_ledger_are_refused() {
         fs::copy(file(other.path(), seq), file(folder.path(), seq)).unwrap();
     }
     let help = refused(folder.path(), "record 1 belongs to another ledger", 0);
-    assert!(help.contains("move every record from 1 on") && help.contains("to start with an empty ledger"), "{help}");
+    assert!(
+        help.contains("move record 1, all later records") && help.contains("to start with an empty ledger"),
+        "{help}"
+    );
     // The first of this one's are left, and what is said of them is so.
     let (folder, _log) = ledger(5);
     for seq in 3..=4 {
@@ -247,7 +250,7 @@ fn replaced_swapped_and_missing_records_are_noticed() {
     let [three, four] = [3, 4].map(|seq| fs::read(file(folder.path(), seq)).unwrap());
     fs::write(file(folder.path(), 3), &four).unwrap();
     fs::write(file(folder.path(), 4), &three).unwrap();
-    refused(folder.path(), "record 3 is in the wrong place: its file holds record 4", 2);
+    refused(folder.path(), "record 3 is in the wrong place: its file contains record 4", 2);
     fs::write(file(folder.path(), 3), &three).unwrap();
     fs::remove_file(file(folder.path(), 4)).unwrap();
     refused(folder.path(), "record 4 is missing, although record 5 exists", 3);

@@ -192,7 +192,7 @@ fn records_are_kept_in_s3() {
     let store = s3(port, "team/pushes");
     assert_eq!(store.shown(), "s3://team/team/pushes/local");
     assert_eq!(store.record(7), "s3://team/team/pushes/local/00000007.json");
-    assert!(store.go_on(7).starts_with("move every record from 7 on, and the object `newest`, out of s3://team/"));
+    assert!(store.go_on(7).starts_with("move record 7, all later records and the object `newest` out of s3://team/"));
 }
 
 #[test]

@@ -169,7 +169,7 @@ fn pages_are_followed_and_joined() {
 fn pages_elsewhere_and_in_a_circle_are_not_followed() {
     let project = Project::new("");
     for (next, why) in [
-        (r#"{"a": [1], "next_page": "https://evil.example/api/x"}"#, "leads to another server"),
+        (r#"{"a": [1], "next_page": "https://evil.example/api/x"}"#, "is on another server"),
         (r#"{"a": [1], "next_page": "/api/x"}"#, "form a loop"),
         (r#"{"a": [1], "next_page": 7}"#, "is not a string"),
     ] {
@@ -184,7 +184,7 @@ fn pages_elsewhere_and_in_a_circle_are_not_followed() {
 fn the_exit_code_and_the_words_follow_the_answer() {
     let project = Project::new("");
     for (status, kind, body, code, words) in [
-        ("401 Unauthorized", "text/plain", "no", 4, "does not know these credentials"),
+        ("401 Unauthorized", "text/plain", "no", 4, "refuses these credentials"),
         ("403 Forbidden", "application/json", "{\"message\": \"not you\"}", 4, "not you"),
         (
             "404 Not Found",

@@ -128,7 +128,7 @@ fn a_ledger_that_git_tracks_deletes_nothing() {
     // The advice helps: what is left is a ledger without an application, which is the next question.
     story.git(&["rm", "-r", "-q", "--cached", ".pushplan"]);
     story.git(&["commit", "-q", "-m", "Without it"]);
-    says(&story.ends(&["plan"], 7).stderr, &["does not name the application"]);
+    says(&story.ends(&["plan"], 7).stderr, &["does not name their application"]);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_ledger_without_an_application_deletes_nothing_until_a_person_confirms_it() 
     let story = Story::new();
     story.adopted();
     let ran = story.ends(&["apply", "--yes"], 7);
-    says(&ran.stderr, &["the ledger of `prod` has 1 resource and does not name the application"]);
+    says(&ran.stderr, &["the ledger of `prod` has 1 resource but does not name their application"]);
     for arguments in
         [&["plan"][..], &["drift"], &["unmanaged"], &["reconcile", "--once"], &["destroy", "--confirm", "prod"]]
     {
@@ -205,7 +205,7 @@ fn every_command_that_begins_a_ledger_names_the_application() {
         let env = [("PUSHPLAN_APP_KEY", "another-application-k0")];
         let ran = story.run_as(&["apply", "--yes"], &env);
         assert_eq!(ran.code, 7, "{ran}");
-        says(&ran.stderr, &[&format!("is about the application {app}")]);
+        says(&ran.stderr, &[&format!("is for the application {app}")]);
     }
 }
 

@@ -104,7 +104,7 @@ fn a_request_that_another_machine_sent_a_moment_ago_is_waited_for_by_the_own_clo
         let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
         let mut note = String::new();
         stderr.read_line(&mut note).expect("a line");
-        says(&note, &["An earlier run lost an answer. Waiting 1"]);
+        says(&note, &["An earlier run did not get an answer. Waiting 1"]);
         // Both lists, a settle time apart, would have been read by the time that this request may arrive.
         service.post("/api/segments", &json!({ "criteria": { "tag": "a" }, "display_name": "a" }));
         assert_eq!(ended(child).code, 0);

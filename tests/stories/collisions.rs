@@ -66,7 +66,7 @@ fn of_two_with_the_name_one_is_chosen_by_its_id() {
     says(&ran.stderr, &["2 have the name of segments/vip", "pushplan adopt ADDRESS --id ID"]);
     let ran = project.run(&["adopt", "segments/vip", "--id", "no-such-id"]);
     assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stderr, &["the service has nothing with the id no-such-id that could be segments/vip"]);
+    says(&ran.stderr, &["the service has no no-such-id that could be segments/vip"]);
     service.forget();
     project.good(&["adopt", "segments/vip", "--id", &second]);
     assert_eq!(service.writes(), Vec::<String>::new());
@@ -87,7 +87,7 @@ fn everything_with_one_namesake_is_adopted_at_once() {
     service.forget();
     let ran = project.good(&["adopt", "--all-matching"]);
     says(&ran.stdout, &["< segments/a", "< segments/b", "2 resources adopted."]);
-    says(&ran.stderr, &["Left alone: 2 have the name of segments/c"]);
+    says(&ran.stderr, &["Skipped: 2 have the name of segments/c"]);
     assert_eq!(service.writes(), Vec::<String>::new());
     assert_eq!(changes(&project.refused(&[])), ["! segments/c"]);
     let ran = project.run(&["adopt", "segments/a"]);
@@ -140,7 +140,7 @@ fn one_thing_does_not_become_two_resources() {
     project.write("segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: a}}\n");
     let ran = project.run(&["adopt", "segments/b", "--id", &service.segment_id("a")]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["is managed already, under another address"]);
+    says(&ran.stderr, &["is already managed, with another address"]);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn only_what_is_declared_is_adopted() {
     says(&ran.stderr, &["segments/vipp is not declared for local", "did you mean segments/vip?"]);
     let ran = project.run(&["adopt", "segments/vip"]);
     assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stderr, &["nothing on the service has the name of segments/vip"]);
+    says(&ran.stderr, &["no resource on the service has the name of segments/vip"]);
 }
 
 #[test]
@@ -180,10 +180,10 @@ fn one_thing_is_not_adopted_under_two_addresses() {
     says(&ran.stderr, &[&format!("{both} has the name of segments/a and of segments/a2"), "one thing has one address"]);
     let ran = project.good(&["adopt", "--all-matching"]);
     assert!(ran.stdout.starts_with(&format!("< segments/b  {own}\n1 resource adopted.")), "{ran}");
-    says(&ran.stderr, &[&format!("Left alone: {both} has the name of segments/a and of segments/a2")]);
+    says(&ran.stderr, &[&format!("Skipped: {both} has the name of segments/a and of segments/a2")]);
     let ran = project.run(&["adopt", "--all-matching"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["nothing was adopted", "or one that others have as well"]);
+    says(&ran.stderr, &["nothing was adopted", "or a name that others have too"]);
     // Whose it is, a person says.
     project.good(&["adopt", "segments/a"]);
     assert_eq!(project.changes(&[]), ["+ segments/a2"]);

@@ -322,7 +322,7 @@ fn a_part_that_was_removed_is_kept_so_by_a_pull() {
     // Nothing is left of it without its only channel: that is for a person to take out.
     let body = json!({"channel_id": "phone", "device_type": "ios", "named_user_id": "ada"});
     service.post("/api/named_users/disassociate", &body);
-    says(&project.good(&["drift"]).stdout, &["- named_users/ada ", "to keep    take it out of your files"]);
+    says(&project.good(&["drift"]).stdout, &["- named_users/ada ", "to keep    remove it from your files"]);
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn what_somebody_changed_removed_and_added_is_told_without_a_manifest() {
                 "to keep    pushplan pull segments/lapsed",
                 "to undo    pushplan apply --only segments/lapsed",
                 "- segments/buyers",
-                "to keep    take it out of your files",
+                "to keep    remove it from your files",
                 "~ templates/winback",
                 "push.notification.alert  Hello there my {+dear +}friends",
                 "+ segment \"Blue\" (",
@@ -114,7 +114,10 @@ fn drift_is_put_back_and_then_there_is_none() {
     says(&ran.stdout, &["No drift in the selected part: 3 managed things"]);
     let ran = project.run(&["drift", "--only", "templates/winbakc"]);
     assert_eq!(ran.code, 64, "{ran}");
-    says(&ran.stderr, &["`templates/winbakc` means nothing that is ours", "did you mean templates/winback?"]);
+    says(
+        &ran.stderr,
+        &["`templates/winbakc` matches nothing that pushplan manages", "did you mean templates/winback?"],
+    );
 }
 
 #[test]
@@ -261,7 +264,7 @@ fn the_ways_out_of_drift_lead_somewhere() {
     );
     let refused = project.run(&["apply", "--yes", "--on-drift", "stop"]);
     assert_eq!(refused.code, 7, "{refused}");
-    says(&refused.stderr, &["keep what your files no longer have with pushplan pull templates/winback"]);
+    says(&refused.stderr, &["keep resources that are no longer in your files with pushplan pull templates/winback"]);
     project.good(&["pull", "templates/winback"]);
     says(&project.good(&["plan"]).stdout, &["scheduled_pushes/sale"]);
     assert!(!project.good(&["plan"]).stdout.contains("templates/winback"));

@@ -217,7 +217,7 @@ segments:
         signal(&child, name);
         let ran = ended(child);
         assert_eq!(ran.code, code, "{ran}");
-        says(&ran.stderr, &["Stopping after the requests that are under way."]);
+        says(&ran.stderr, &["Stopping after the requests in progress."]);
         says(&ran.stdout, &["Not started: 1", "segments/c", "Done: 2", "segments/b", "Stopped."]);
         assert_eq!(service.segments(), ["a", "b"]);
         assert_eq!(project.changes(&[]), ["+ segments/c"]);
@@ -241,10 +241,7 @@ fn a_second_signal_ends_an_apply_at_once_and_the_next_one_finds_what_it_left() {
     }
     let ran = ended(child);
     assert_eq!(ran.code, 130, "{ran}");
-    says(
-        &ran.stderr,
-        &["Ended at once. Requests that were under way may have taken effect: `pushplan plan` looks for them."],
-    );
+    says(&ran.stderr, &["Ended at once. Requests in progress may have taken effect: `pushplan plan` checks them."]);
     project.good(&["apply", "--yes", "--wait", "1m"]);
     assert_eq!(service.segments(), ["a"]);
 }

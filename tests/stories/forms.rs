@@ -87,7 +87,10 @@ fn a_plan_that_is_only_shown_is_not_applied() {
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", "Wrote p.json\n"));
     let ran = project.run(&["apply", "p.json"]);
     assert_eq!(ran.code, 5, "{ran}");
-    says(&ran.stderr, &["p.json is not a plan: it is one that is shown", "make a new one: pushplan plan --out FILE"]);
+    says(
+        &ran.stderr,
+        &["p.json is not a saved plan: it is one that is shown", "make a new plan: pushplan plan --out FILE"],
+    );
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn a_look_that_has_to_wait_says_why() {
     delete_template(&service);
     let ran = project.good(&["drift"]);
     says(&ran.stdout, &["templates/t"]);
-    says(&ran.stderr, &["templates/t is in no list; looking again in "]);
+    says(&ran.stderr, &["templates/t is in no list; checking again in "]);
     assert_eq!(ran.stderr.matches("looking again").count(), 1, "{ran}");
 }
 

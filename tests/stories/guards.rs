@@ -50,7 +50,7 @@ fn many_deletions_need_a_word() {
     let words = ["6 of 12 in segments (50 %) would be deleted; the limit is 5, or 20 % of a kind", "--allow-deletes 6"];
     announced(&project, "deletes", &words);
     refused(&project, &service, &[], &words);
-    refused(&project, &service, &["--allow-deletes", "5"], &["6 things would be deleted; --allow-deletes says 5"]);
+    refused(&project, &service, &["--allow-deletes", "5"], &["6 things would be deleted; --allow-deletes allows 5"]);
     project.good(&["apply", "--yes", "--allow-deletes", "6"]);
     assert_eq!(service.segments().len(), 6);
 }
@@ -65,13 +65,13 @@ fn a_tag_that_leaves_every_device_needs_a_word() {
         &project.refused(&[]).stdout,
         &["every device that has this legacy tag loses it, also if another system added it"],
     );
-    let words = ["tags/vip would be deleted: every device that has it loses it", "--allow-deletes 1"];
+    let words = ["tags/vip would be deleted and removed from every device", "--allow-deletes 1"];
     refused(&project, &service, &[], &words);
     project.good(&["apply", "--yes", "--allow-deletes", "1"]);
     assert_eq!(service.get("/api/tags/")["tags"], json!(["gold"]));
     // Under another name, the old one is deleted as well. Under another key, nothing is.
     project.write("tags:\n  gold: {tag: golden}\n");
-    refused(&project, &service, &[], &["tags/gold would be deleted: every device that has it loses it"]);
+    refused(&project, &service, &[], &["tags/gold would be deleted and removed from every device"]);
     project.write("tags:\n  golden: {tag: gold}\n");
     project.good(&["apply", "--yes"]);
     assert_eq!(service.get("/api/tags/")["tags"], json!(["gold"]));
@@ -397,7 +397,7 @@ fn a_push_whose_time_is_near_is_not_made() {
     let soon = Timestamp::now() + SignedDuration::from_mins(3);
     let project = Project::new(&push(&soon.strftime("%Y-%m-%dT%H:%M").to_string(), "{tag: vip}", ""));
     let service = project.serve();
-    let words = ["scheduled_pushes/sale has a time that has passed or is nearer than 5 minutes"];
+    let words = ["scheduled_pushes/sale has a time that has passed or is less than 5 minutes away"];
     announced(&project, "too_late", &words);
     refused(&project, &service, &[], &words);
     // A target may be in more of a hurry.
@@ -420,7 +420,7 @@ fn a_segment_is_not_replaced_under_an_experiment_that_is_about_to_start() {
     project.good(&["apply", "--yes"]);
     project.edit("tag: x", "tag: y");
     project.folder.write("pushplan.toml", "[targets.local]\napi = \"documented\"\nmin_lead = \"1h\"\n");
-    refused(&project, &service, &[], &["experiments/e has a time that has passed or is nearer than 60 minutes"]);
+    refused(&project, &service, &[], &["experiments/e has a time that has passed or is less than 60 minutes away"]);
     // The way out that it names: the experiment stays as it is, and so does the segment that it points at.
     service.forget();
     project.good(&["apply", "--yes", "--except", "experiments/e"]);
@@ -483,7 +483,7 @@ fn what_another_project_applied_is_not_deleted_by_the_way() {
     says(&ran.stdout.split_whitespace().collect::<Vec<_>>().join(" "), &[words, "--allow-deletes 2"]);
     let ran = second.run_as(&["apply", "--yes"], &credentials);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &[words, "give each project a ledger of its own", "pass --allow-deletes 2 to go on"]);
+    says(&ran.stderr, &[words, "use a separate ledger for each project", "to proceed, pass --allow-deletes 2"]);
     assert_eq!(service.segments(), ["a", "b"]);
     // The first one goes on as before, also with deletions of its own.
     first.write("segments:\n  a: {criteria: {tag: a}}\n");

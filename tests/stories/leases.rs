@@ -189,7 +189,7 @@ fn who_has_waited_long_enough_stops() {
     assert_eq!(ended(child).code, 0, "nobody took over meanwhile");
     let ran = project.run(&["apply", "--yes", "--wait", "soon"]);
     assert_eq!(ran.code, 64, "{ran}");
-    says(&ran.stderr, &["expected a length of time such as 90s, 10m or 1h30m"]);
+    says(&ran.stderr, &["expected a duration such as 90s, 10m or 1h30m"]);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_plan_that_somebody_overtook_is_made_anew_and_takes_nothing_for_nobodys() {
     project.good(&["apply", "--yes"]);
     let ran = ended(slow);
     assert_eq!(ran.code, 0, "{ran}");
-    says(&ran.stderr, &["Another run was faster. Planning again."]);
+    says(&ran.stderr, &["Another run came first. Planning again."]);
     assert_eq!(service.writes(), ["POST /api/segments"; 2]);
 }
 
@@ -319,7 +319,7 @@ fn a_lease_is_ended_by_its_id_alone() {
 
     let ran = project.run(&["unlock", "--lease", &id, "--yes"]);
     assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stderr, &["nobody holds a lease on `local`"]);
+    says(&ran.stderr, &["`local` is not locked"]);
 }
 
 #[test]
@@ -373,7 +373,7 @@ fn a_dead_run_is_told_as_one_and_is_ended_by_whoever_finds_nothing_to_do() {
     });
     let told = project.good(&["ledger", "status"]).stdout;
     says(&told, &["locked by   nobody", "cut off     the run of grace on build-7 since Thu 1 Jan 2026 12:00:00 UTC"]);
-    says(&told, &["Its lease was over on Thu 1 Jan 2026 12:00:02 UTC.", "The next apply continues after it."]);
+    says(&told, &["Its lease ended on Thu 1 Jan 2026 12:00:02 UTC.", "The next apply continues after it."]);
     let status = |project: &Project| {
         let ran = project.good(&["ledger", "status", "--format", "json"]);
         assert!(ran.stdout.ends_with("}\n"), "{ran}");
@@ -445,7 +445,7 @@ fn nobody_says_that_something_is_absent_while_it_may_still_come() {
     let absent = ["resolve", "scheduled_pushes/sale", "--absent"];
     let ran = project.run(&absent);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["what was sent for scheduled_pushes/sale may still take effect, until 20"]);
+    says(&ran.stderr, &["a request for scheduled_pushes/sale may still take effect, until 20"]);
     sleep(Duration::from_secs(3));
     project.good(&absent);
     // The service took longer than it should. The run knows better, and could not write it: whatever was said, there is one.

@@ -48,7 +48,7 @@ fn a_ledger_tells_where_it_is_and_what_it_holds() {
 #[test]
 fn every_record_is_verified_and_damage_is_an_error() {
     let (project, _service) = applied();
-    says(&project.good(&["ledger", "verify"]).stdout, &["is sound: 4 records from", "each bound to the one before it"]);
+    says(&project.good(&["ledger", "verify"]).stdout, &["is intact: 4 records from", "in an unbroken chain"]);
     let file = project.folder.path().join(".pushplan/ledger/local/00000002.json");
     fs::write(&file, "{}").expect("a record");
     let ran = project.run(&["ledger", "verify"]);
@@ -80,7 +80,7 @@ fn damage_before_a_checkpoint_is_told_and_is_in_nobodys_way() {
         assert_eq!(ran.code, 1, "{ran}");
         says(&ran.stderr, &["has lost some of its history: record 2 is damaged", "restore it from a backup"]);
         says(&ran.stderr, &["record 5 is a checkpoint", "`pushplan plan` and `pushplan apply` work"]);
-        assert!(!ran.stderr.contains("move every record"), "{ran}");
+        assert!(!ran.stderr.contains("move record"), "{ran}");
     }
     project.edit("tag: a", "tag: c");
     project.good(&["apply", "--yes"]);
@@ -93,7 +93,7 @@ fn a_ledger_moves_and_its_old_place_takes_no_record() {
     let ran = project.run(&["ledger", "move", "--to", "file:shared"]);
     assert_eq!(ran.code, 1, "{ran}");
     says(&ran.stderr, &["shared does not exist", "create it, or mount its file system"]);
-    says(&ran.stderr, &["the ledger of `local` stays where it is: "]);
+    says(&ran.stderr, &["the ledger of `local` was not moved: "]);
     assert!(!ran.stderr.contains("of `local` cannot be read"), "{ran}");
     fs::create_dir(project.folder.path().join("shared")).expect("a folder");
     let ran = project.good(&["ledger", "move", "--to", "file:shared"]);
@@ -117,10 +117,10 @@ fn a_ledger_moves_and_its_old_place_takes_no_record() {
     project.edit("tag: a", "tag: c");
     project.good(&["apply", "--yes"]);
     assert_eq!(service.segments(), ["a"]);
-    says(&project.good(&["ledger", "verify"]).stdout, &["shared/local", "is sound: 8 records"]);
+    says(&project.good(&["ledger", "verify"]).stdout, &["shared/local", "is intact: 8 records"]);
     let ran = project.run(&["ledger", "move", "--to", "file:"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["it was in .pushplan/ledger/local/ before, and what came since does not fit there"]);
+    says(&ran.stderr, &["it was in .pushplan/ledger/local/ before, and the records there differ"]);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_new_place_in_the_settings_is_no_reason_to_make_everything_again() {
     }
     assert_eq!(service.writes().len(), 1, "{:?}", service.writes());
     let ran = project.good(&["ledger", "move", "--from", "file:", "--to", "file:shared"]);
-    assert!(!ran.stdout.contains("Write this into"), "{ran}");
+    assert!(!ran.stdout.contains("Write this in"), "{ran}");
     assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
 
@@ -167,7 +167,7 @@ fn a_move_that_was_cut_short_leaves_no_ledger_to_go_on_with() {
             format!("which has {records} of its records, and .pushplan/ledger/local/ has 4 and does not record a move");
         says(
             &told,
-            &[&expected, "a move was interrupted", "created a second time", "is an old copy, move it elsewhere"],
+            &[&expected, "the move was interrupted", "created a second time", "is an old copy, move it elsewhere"],
         );
         if records == 2 {
             follow(&project, &told);
@@ -296,7 +296,7 @@ fn a_place_that_holds_another_ledger_is_not_written_over() {
     let allowed = [("PUSHPLAN_LEDGER_DIR", there.to_str().expect("UTF-8"))];
     let ran = project.run_as(&["ledger", "move", "--to", &place], &allowed);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["stays where it is", "holds another one", "name an empty place"]);
+    says(&ran.stderr, &["stays where it is", "has another ledger", "choose an empty place"]);
     assert_eq!(project.changes(&[]), Vec::<String>::new());
     assert_eq!(other.changes(&[]), Vec::<String>::new());
     let empty = Project::new(ONE);
@@ -399,7 +399,7 @@ fn a_target_of_another_name_is_no_reason_to_make_everything_again() {
             &ran.stderr,
             &[
                 "the ledger of `stage` has no record, but .pushplan/ledger/stag/ is for the same application",
-                "everything would be created a second time",
+                "everything would be created again",
                 "if `stage` was called `stag`, rename it back, or move .pushplan/ledger/stag/ to",
                 "move .pushplan/ledger/stag/ elsewhere",
             ],

@@ -27,7 +27,7 @@ fn a_pending_push_that_cannot_be_listed_is_forgotten_only_on_purpose() {
         &ran.stderr,
         &[
             "scheduled_pushes/sale is pending, and this API cannot list it",
-            "a later apply would create it a second time",
+            "a later apply would create it again",
             "pushplan forget scheduled_pushes/sale --even-if-pending",
         ],
     );
@@ -59,12 +59,12 @@ fn a_push_that_cannot_be_listed_is_adopted_on_its_authors_word() {
     assert_eq!(ran.code, 1, "{ran}");
     says(
         &ran.stderr,
-        &["this API cannot say whether the service has scheduled_pushes/sale", "scheduled_pushes/sale --id ID"],
+        &["this API cannot show whether the service has scheduled_pushes/sale", "scheduled_pushes/sale --id ID"],
     );
     assert_eq!(project.run(&["adopt", "scheduled_pushes/sale", "--id", " "]).code, 64);
     let ran = project.good(&["adopt", "scheduled_pushes/sale", "--id", id]);
     says(&ran.stdout, &["< scheduled_pushes/sale", id, "1 resource adopted"]);
-    says(&ran.stderr, &["scheduled_pushes/sale is adopted as your files declare it", "cannot show whether it exists"]);
+    says(&ran.stderr, &["scheduled_pushes/sale is adopted as declared", "cannot show whether it exists"]);
     assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
     assert_eq!(pushes(&service), 1);
     // It is ours with what it names: a change of that is by hand, as for any other.

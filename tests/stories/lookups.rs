@@ -36,8 +36,8 @@ fn a_place_that_is_not_there_is_exit_1_and_nonsense_is_64() {
     let project = Project::new("");
     let _service = project.serve();
     for (arguments, words) in [
-        (&["Atlantis"][..], "knows no place with the name `Atlantis`"),
-        (&["Atlantis"], "the service may spell it differently"),
+        (&["Atlantis"][..], "has no place with the name `Atlantis`"),
+        (&["Atlantis"], "the service may use another spelling"),
         (&["Portland", "--type", "province"], "without --type there is Portland, city"),
         (&["--point", "13.405,52.52"], "the latitude comes first"),
     ] {
@@ -185,7 +185,7 @@ fn a_hostile_name_is_shown_and_not_obeyed() {
 fn what_goes_wrong_at_the_service_is_told() {
     let project = Project::new("");
     for (status, kind, body, code, words) in [
-        ("401 Unauthorized", "text/plain", "no", 4, "does not know these credentials"),
+        ("401 Unauthorized", "text/plain", "no", 4, "refuses these credentials"),
         ("500 Oops", "text/html", "<html>\u{1b}[2J</html>", 1, "HTTP 500"),
         ("200 OK", "text/html", "<html>Welcome</html>", 1, "the answer is no JSON"),
         ("200 OK", "application/json", "{\"surprise\": 1}", 1, "cannot be understood"),

@@ -45,7 +45,7 @@ fn a_segment_whose_answer_was_lost_is_found_again() {
         assert_eq!(service.segments(), ["a"]);
         let id = service.segment_id("a");
         let ran = project.good(&["apply", "--yes"]);
-        says(&ran.stderr, &["An earlier run lost an answer. Waiting "]);
+        says(&ran.stderr, &["An earlier run did not get an answer. Waiting "]);
         assert_eq!(service.segments(), ["a", "b"]);
         assert_eq!(service.segment_id("a"), id);
         assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
@@ -265,7 +265,7 @@ fn of_several_that_may_be_the_lost_one_none_is_adopted_by_the_way() {
     for command in [&["adopt", "templates/t"][..], &["adopt", "--all-matching"]] {
         let ran = project.run(command);
         assert_eq!(ran.code, 7, "{ran}");
-        says(&ran.stderr, &["the state of templates/t is unknown since an earlier run, and each of these may be it: "]);
+        says(&ran.stderr, &["the state of templates/t is unknown since an earlier run, and it may be each of these: "]);
         says(&ran.stderr, &["pushplan resolve templates/t --created ID"]);
         assert!(!ran.stdout.contains("ours already"), "{ran}");
     }

@@ -31,7 +31,7 @@ fn what_is_managed_is_listed_from_the_ledger_alone() {
     }
     assert_eq!(project.good(&["list", "segments"]).stdout.lines().count(), 3);
     assert_eq!(project.good(&["list", "segments/la*"]).stdout.lines().count(), 2);
-    says(&project.good(&["list", "templates"]).stdout, &["has nothing like this"]);
+    says(&project.good(&["list", "templates"]).stdout, &["has no such resource"]);
     let json = checked(&project.good(&["list", "--format", "json"]), "list.schema.json");
     assert_eq!(json["resources"][1]["address"], "segments/lapsed");
     assert_eq!((&json["resources"][1]["state"], &json["resources"][1]["id"]), (&"applied".into(), &id.into()));

@@ -247,7 +247,7 @@ fn plans_that_somebody_overtook_are_made_anew_and_take_nothing_for_nobodys() {
     let ran = ended(slow);
     assert_eq!(ran.code, 0, "{ran}");
     for target in ["cafe-de", "shop-de"] {
-        says(&ran.stderr, &[&format!("{target}: Another run was faster. Planning again.")]);
+        says(&ran.stderr, &[&format!("{target}: Another run came first. Planning again.")]);
     }
     says(&ran.stdout, &["2 targets: 2 without changes."]);
     assert_eq!(world.service.writes(), ["POST /api/segments"; 4]);
@@ -262,7 +262,7 @@ fn who_waits_plans_a_target_anew_whose_first_record_somebody_else_got() {
     world.good(&["apply", "--target", "*-de", "--yes"]);
     let ran = ended(slow);
     assert_eq!(ran.code, 0, "{ran}");
-    assert_eq!(ran.stderr.matches("Another run was faster. Planning again.").count(), 2, "{ran}");
+    assert_eq!(ran.stderr.matches("Another run came first. Planning again.").count(), 2, "{ran}");
     assert_eq!(world.service.writes(), ["POST /api/segments"; 4]);
 }
 
@@ -307,7 +307,7 @@ fn a_folder_of_saved_plans_is_applied_as_a_whole() {
     world.project.folder.write("plans/notes.txt", "looked at");
     let ran = world.run(&["apply", "plans", "--target", "shop-de"]);
     assert_eq!(ran.code, 64, "{ran}");
-    says(&ran.stderr, &["leave --target out", "pushplan apply plans/NAME.plan"]);
+    says(&ran.stderr, &["omit --target", "pushplan apply plans/NAME.plan"]);
 
     // Nobody is asked about what was looked at, and a plan that does not hold any more keeps the others from being begun.
     world.good(&["apply", "plans/shop-us.plan"]);
@@ -317,7 +317,7 @@ fn a_folder_of_saved_plans_is_applied_as_a_whole() {
         &ran.stdout,
         &[
             "  cafe-de    not begun\n",
-            "  shop-us    failed: the plan is stale: another apply ran since",
+            "  shop-us    failed: the plan is stale: another apply has run",
             "To continue; finished steps are not repeated:\npushplan apply --target cafe-de --target shop-de --target shop-us\n",
         ],
     );
@@ -342,7 +342,7 @@ fn a_folder_of_saved_plans_is_applied_as_a_whole() {
     assert_eq!(ran.code, 64, "{ran}");
     says(&ran.stderr, &["plans holds two plans for the target cafe-de"]);
     let ran = world.good(&["plan", "--target", "*-de", "--out", "plans"]);
-    says(&ran.stderr, &["plans has plans of earlier times too: more.plan and shop-us.plan"]);
+    says(&ran.stderr, &["plans also has earlier plans: more.plan and shop-us.plan"]);
     let ran = world.run(&["apply", "src-of-nothing"]);
     assert_eq!(ran.code, 1, "{ran}");
     std::fs::create_dir(world.project.folder.path().join("empty")).expect("a folder");
@@ -424,7 +424,7 @@ fn production_gets_what_staging_has_with_its_own_values_and_nothing_that_is_newe
             "tag a-live",
             "+ segments/b",
             "tag b\n",
-            "segments/b: not on staging yet as your files have it by now; what staging has is promoted",
+            "segments/b: the latest version in your files is not on staging yet; the version on staging is promoted",
             "segments/c: not on staging yet\n",
             "Next: pushplan promote --from staging --to production --yes",
         ],

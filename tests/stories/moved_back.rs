@@ -61,7 +61,7 @@ fn a_move_is_not_taken_back_once_something_was_applied() {
         project.good(&["apply", "--yes"]);
         let ran = project.run(&["ledger", "move", "--to", here]);
         assert_eq!(ran.code, 7, "{ran}");
-        says(&ran.stderr, &["what came since does not fit there"]);
+        says(&ran.stderr, &["the records there differ"]);
         says(&project.good(&["plan"]).stdout, &["No changes."]);
     }
 }

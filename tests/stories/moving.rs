@@ -71,8 +71,8 @@ fn a_key_and_all_that_names_it_is_edited_and_nothing_else() {
             "its key",
             "tests/who.test.yaml:5:41",
             "a device test",
-            "Its key was its name on the service. It stays that: `display_name: buyers` is written out.",
-            "The ledger of local knows it as segments/customers now.",
+            "Its old key stays its name on the service: `display_name: buyers` was added.",
+            "The ledger of local now has it as segments/customers.",
         ],
     );
     let after = project.folder.read("messages.yaml");
@@ -120,7 +120,10 @@ fn with_in_git_the_manifest_tells_and_no_ledger_is_touched() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     let ran = project.good(&["mv", "segments/lapsed", "segments/gone", "--in-git"]);
-    says(&ran.stdout, &["No ledger was touched: `lifecycle.renamed_from` tells the next apply of each target."]);
+    says(
+        &ran.stdout,
+        &["No ledger was changed: with `lifecycle.renamed_from`, the next apply of each target renames its entry."],
+    );
     let block =
         "  gone: # not for long\n    display_name: lapsed\n    lifecycle: {renamed_from: lapsed}\n    # who they are\n";
     says(&project.folder.read("messages.yaml"), &[block]);
@@ -154,7 +157,7 @@ fn a_dry_run_shows_the_difference_and_changes_nothing() {
             "Would move segments/buyers to segments/customers:",
             "--- a/messages.yaml\n+++ b/messages.yaml",
             "-  buyers: {criteria: {tag: buyer}}\n+  customers: {display_name: buyers, criteria: {tag: buyer}}",
-            "The ledger of local would know it as segments/customers.",
+            "The ledger of local would rename it to segments/customers.",
         ],
     );
     assert_eq!(project.folder.read("messages.yaml"), SHOP);
@@ -168,17 +171,17 @@ fn what_cannot_be_moved_is_refused_before_anything_is_written() {
         (
             ["segments/buyers", "segments/lapsed"],
             64,
-            &["segments/lapsed is taken: it is declared already", "such as segments/lapsed-2"][..],
+            &["segments/lapsed is taken: it is already declared", "such as segments/lapsed-2"][..],
         ),
         (
             ["segments/buyers", "segments/All customers"],
             64,
             &["cannot be the key of a segment", "did you mean segments/all-customers?"],
         ),
-        (["segments/buyers", "templates/x"], 64, &["are of two kinds", "did you mean segments/x?"]),
+        (["segments/buyers", "templates/x"], 64, &["are of different kinds", "did you mean segments/x?"]),
         (["segment/buyers", "segments/x"], 64, &["of an unknown kind: `segment`", "did you mean segments/buyers?"]),
         (["segments/buyer", "segments/x"], 64, &["your files have no segments/buyer", "did you mean segments/buyers?"]),
-        (["segments/buyers", "segments/buyers"], 64, &["has this key already"]),
+        (["segments/buyers", "segments/buyers"], 64, &["already has this key"]),
         (
             ["tag_groups/loyalty", "tag_groups/fans"],
             7,
@@ -205,7 +208,7 @@ fn what_cannot_be_moved_is_refused_before_anything_is_written() {
     let project = Project::new(shared);
     let ran = project.run(&["mv", "segments/a", "segments/c"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["would say something else"]);
+    says(&ran.stderr, &["would change its meaning"]);
     assert_eq!(project.folder.read("messages.yaml"), shared);
     // Where something cannot be read, what it names is not known.
     let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {sgment: a}}\n");
@@ -239,8 +242,8 @@ fn other_targets_that_are_here_are_told_too() {
     says(
         &ran.stdout,
         &[
-            "The ledger of local knows it as segments/b now.",
-            "The ledger of staging knows it as segments/b now.",
+            "The ledger of local now has it as segments/b.",
+            "The ledger of staging now has it as segments/b.",
             "far has no ledger here.",
         ],
     );
@@ -258,7 +261,7 @@ fn a_rename_that_was_made_by_hand_is_told_to_the_ledger() {
     says(&project.good(&["plan"]).stdout, &["or rename it in the ledger now: pushplan mv segments/old segments/new"]);
     service.forget();
     let ran = project.good(&["mv", "segments/old", "segments/new"]);
-    says(&ran.stdout, &["Your files have segments/new already", "The ledger of local knows it as segments/new now."]);
+    says(&ran.stdout, &["Your files have segments/new already", "The ledger of local now has it as segments/new."]);
     assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
     assert_eq!(service.writes(), Vec::<String>::new());
     let ran = project.run(&["mv", "segments/old", "segments/new"]);
@@ -305,10 +308,7 @@ fn nothing_is_moved_while_a_run_is_under_way() {
     }
     let ran = project.run(&["mv", "scheduled_pushes/p1", "scheduled_pushes/moved"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(
-        &ran.stderr,
-        &["a run of ", " has not ended on local", "wait until it has ended", "pushplan apply --target local"],
-    );
+    says(&ran.stderr, &["a run of ", " has not ended on local", "wait for its end", "pushplan apply --target local"]);
     assert_eq!(project.folder.read("messages.yaml"), manifest, "no file is touched");
     let applied = ended(child);
     assert_eq!(applied.code, 0, "{applied}");
@@ -328,11 +328,11 @@ fn nothing_is_moved_where_another_targets_ledger_cannot_be_read() {
     let before = project.folder.read("messages.yaml");
     let ran = project.run(&["mv", "segments/a", "segments/b", "--target", "local"]);
     assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stderr, &["the ledger of `far` cannot be read", "nothing is moved", "--in-git"]);
+    says(&ran.stderr, &["the ledger of `far` cannot be read", "nothing was renamed", "--in-git"]);
     assert_eq!(project.folder.read("messages.yaml"), before);
     assert!(!project.good(&["plan", "--target", "local"]).stdout.contains("segments/b"));
     // Where the files have the new key already, the one that is asked for is told, and how the other will be.
     project.write("segments:\n  b: {criteria: {tag: x}}\n");
     let ran = project.good(&["mv", "segments/a", "segments/b", "--target", "local"]);
-    says(&ran.stdout, &["The ledger of local knows it as", "pushplan mv segments/a segments/b --target far"]);
+    says(&ran.stdout, &["The ledger of local now has it as", "pushplan mv segments/a segments/b --target far"]);
 }

@@ -178,7 +178,7 @@ fn a_plan_with_anything_unknown_in_it_is_refused() {
             "`journeys/a` is of an unknown kind: `journeys`",
         ),
         (|plan| plan["steps"][0]["address"] = json!("journeys/a"), "unknown kind: `journeys`"),
-        (|plan| plan["waits_for"] = json!("2027-01-01T00:00:00Z"), "it has fields that this version does not know"),
+        (|plan| plan["waits_for"] = json!("2027-01-01T00:00:00Z"), "it has fields that are unknown to this version"),
         (|plan| plan["changes"][0]["action"] = json!("pause"), "unknown variant `pause`"),
     ] {
         let project = Project::new(ONE);

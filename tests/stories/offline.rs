@@ -250,7 +250,7 @@ fn links_of_a_commit_are_not_followed() {
     fs::remove_file(folder.path().join("linked.yaml")).expect("a link");
     let ran = folder.run(&["plan", "--against-git", "HEAD"]);
     assert_eq!(ran.code, 1, "an error of the other side: {ran}");
-    says(&ran.stderr, &["HEAD:linked.yaml", "the manifests of HEAD (", "not errors of the change"]);
+    says(&ran.stderr, &["HEAD:linked.yaml", "the manifests of HEAD (", "not part of your change"]);
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn errors_of_the_base_are_told_as_such() {
     folder.write("messages.yaml", SEGMENTS);
     let ran = folder.run(&["plan", "--against-git", "main"]);
     assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stderr, &["main:messages.yaml", "the manifests of main (", "have errors", "not errors of the change"]);
+    says(&ran.stderr, &["main:messages.yaml", "the manifests of main (", "have errors", "not part of your change"]);
     let ran = folder.run(&["diff", "HEAD..HEAD"]);
     assert_eq!(ran.code, 3, "{ran}");
 }
@@ -275,7 +275,7 @@ fn a_project_or_a_target_that_is_new_has_only_new_things() {
     let new = |word: &str| {
         let ran = folder.run_in("mail", &["plan", "--against-git", "main", "--target", word], b"");
         assert_eq!(ran.code, 0, "{ran}");
-        says(&ran.stdout.replace('\n', " "), &["This target is not in that commit, so that everything is new."]);
+        says(&ran.stdout.replace('\n', " "), &["This target is not in that commit, so everything is new."]);
         assert_eq!(changes(&ran).len(), 2, "{ran}");
     };
     new("production");

@@ -247,7 +247,10 @@ fn outside_git_nothing_is_refused_and_the_plan_says_what_was_applied() {
     std::fs::remove_dir_all(project.folder.path().join(".git")).expect("a repository");
     project.write(FIRST);
     let said = project.good(&["plan"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    says(&said, &["These files may be older than the last apply", "(main), and this project is in no git repository."]);
+    says(
+        &said,
+        &["These files may be older than the last apply", "(main), and this project is not in a git repository."],
+    );
     project.good(&["apply", "--yes"]);
     assert_eq!(pushes(&service), ["first"]);
 }
@@ -323,9 +326,9 @@ fn a_clean_clone_takes_back_nothing_that_was_applied_from_uncommitted_files() {
     let ran = run(&["apply", "--yes"], 7);
     says(
         &ran.to_string(),
-        &["These files may lack what was applied last", "with uncommitted changes", "--allow-older"],
+        &["These files may not contain the last apply", "with uncommitted changes", "--allow-older"],
     );
-    says(&ran.to_string(), &["scheduled_pushes/sale", "have the changes that were applied committed"]);
+    says(&ran.to_string(), &["scheduled_pushes/sale", "commit the changes that were applied"]);
     assert_eq!(pushes(&service), ["first", "sale"]);
     // Once they are committed, the next commit may take them back.
     git(folder, &["stash", "pop", "-q"]);

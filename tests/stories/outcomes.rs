@@ -210,7 +210,7 @@ fn what_sends_nothing_at_a_time_has_no_outcome() {
     says(&ran.stdout, &["Nothing that sends at a time was applied to local yet."]);
     project.good(&["apply", "--yes"]);
     for (address, words) in [
-        ("segments/vips", "segments/vips sends nothing at a time"),
+        ("segments/vips", "segments/vips has no send time"),
         ("scheduled_pushes/sael", "did you mean scheduled_pushes/sale?"),
     ] {
         let ran = project.run(&["outcome", address]);
@@ -219,7 +219,7 @@ fn what_sends_nothing_at_a_time_has_no_outcome() {
     }
     let ran = project.run(&["report", "push", "segments/vips"]);
     assert_eq!(ran.code, 64, "{ran}");
-    says(&ran.stderr, &["segments/vips sends nothing at a time"]);
+    says(&ran.stderr, &["segments/vips has no send time"]);
 }
 
 #[test]

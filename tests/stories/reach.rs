@@ -214,7 +214,7 @@ fn an_interrupt_leaves_the_old_population() {
     signal(&child, "-INT");
     let ran = ended(child);
     assert_eq!(ran.code, 130, "{ran}");
-    says(&ran.stderr, &["Interrupted. The population that was there before stays."]);
+    says(&ran.stderr, &["Interrupted. The earlier population is kept."]);
     assert_eq!(remote.bytes(), b"what was there");
 }
 
@@ -246,7 +246,7 @@ fn a_project_ships_a_sample_population() {
     remote.project.folder.write("sample.jsonl", "{\"id\": \"a\"}\n");
     says(&remote.good(&["plan"]).stderr, &["The sample population cannot be used", "`device_type` is missing"]);
     remote.settings("population = \"../sample.jsonl\"\n");
-    says(&remote.good(&["plan"]).stderr, &["is not beneath the project's folder"]);
+    says(&remote.good(&["plan"]).stderr, &["is outside the project's folder"]);
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(ran.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&ran.stderr));
 }
 
-/// Copies the ledger beside the manifests.
+/// Copies the ledger next to the manifests.
 fn copy_ledger(from: &Project, to: &Project) {
     let ledger = |project: &Project| project.folder.path().join(".pushplan/ledger/far");
     fs::create_dir_all(ledger(to)).expect("a folder");

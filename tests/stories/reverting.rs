@@ -376,7 +376,7 @@ fn what_another_run_left_in_doubt_is_not_taken_away() {
     service.forget();
     let ran = project.run(&["revert", "2", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["what became of templates/t is not known, and it is none of what 2 did", "pushplan apply"]);
+    says(&ran.stderr, &["the state of templates/t is unknown, and run 2 did not change it", "pushplan apply"]);
     assert_eq!(service.writes(), Vec::<String>::new());
 }
 

@@ -37,7 +37,7 @@ fn a_saved_plan_is_for_its_owner_and_is_applied_once() {
     says(&ran.stdout, &["2 created."]);
     assert_eq!(service.segments(), ["a"]);
     service.forget();
-    stale(&project, &["apply", "p.plan"], &["the plan is stale: another apply ran since", "pushplan plan --out FILE"]);
+    stale(&project, &["apply", "p.plan"], &["the plan is stale: another apply has run", "pushplan plan --out FILE"]);
     assert_eq!(service.writes(), Vec::<String>::new());
 }
 
@@ -141,7 +141,7 @@ fn a_plan_and_a_ledger_are_for_one_application() {
     for command in [&["plan"][..], &["apply", "--yes"]] {
         let ran = run("second", command);
         assert_eq!(ran.code, 7, "{ran}");
-        says(&ran.stderr, &["the ledger of `far` is about the application ", "a target of its own"]);
+        says(&ran.stderr, &["the ledger of `far` is for the application ", "add a target for the other one"]);
     }
     assert_eq!(service.asked(), Vec::<String>::new(), "nothing was asked");
     assert_eq!(run("first", &["plan", "--detailed-exitcode"]).code, 0);
@@ -177,7 +177,7 @@ fn a_plan_with_a_flipped_byte_is_refused() {
     let text = project.folder.read("p.plan");
     for (from, to) in [("Hello", "Hallo"), ("POST", "POSU"), ("{", "}")] {
         project.folder.write("p.plan", text.replacen(from, to, 1));
-        stale(&project, &["apply", "p.plan"], &["p.plan", "make a new one: pushplan plan --out FILE"]);
+        stale(&project, &["apply", "p.plan"], &["p.plan", "make a new plan: pushplan plan --out FILE"]);
     }
     assert_eq!(service.writes(), Vec::<String>::new());
     let ran = project.run(&["apply", "no-such.plan"]);

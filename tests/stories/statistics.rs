@@ -154,8 +154,8 @@ fn what_cannot_be_reported_is_told() {
     let (service, _) = lively(&project);
     for (arguments, code, words) in [
         (&["push", "nope"][..], 1, "local has sent no push `nope`"),
-        (&["push", "list"], 64, "is no id of a push"),
-        (&["push", ".."], 64, "is no id of a push"),
+        (&["push", "list"], 64, "is not the id of a push"),
+        (&["push", ".."], 64, "is not the id of a push"),
         (&["push", "x", "--from", "2026-11-01"], 64, "cannot be used with"),
         (&["sends", "--from", "yesterday"], 64, "write a day such as 2026-11-01"),
         (&["sends", "--from", "2026-11-31"], 64, "write a day such as 2026-11-01"),

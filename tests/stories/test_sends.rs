@@ -266,7 +266,11 @@ fn a_target_that_is_not_built_in_has_to_allow_tests() {
         assert_eq!(ran.code, 7, "{settings}: {ran}");
         says(
             &ran.stderr,
-            &["`production` does not allow test sends", "test_recipients = [\"named_user:qa-1\"]", "test_sends = true"],
+            &[
+                "`production` does not allow test messages",
+                "test_recipients = [\"named_user:qa-1\"]",
+                "test_sends = true",
+            ],
         );
     }
     for settings in
@@ -275,7 +279,7 @@ fn a_target_that_is_not_built_in_has_to_allow_tests() {
         far(&project, &service, settings);
         let ran = send("ios_channel:customer");
         assert_eq!(ran.code, 7, "{settings}: {ran}");
-        says(&ran.stderr, &["allows tests to named_user:qa-* alone, not to ios_channel:customer"]);
+        says(&ran.stderr, &["allows test messages only to named_user:qa-*, not to ios_channel:customer"]);
     }
     assert_eq!(service.asked(), [""; 0], "the service was not asked for anything");
     assert_eq!(send("named_user:qa-1").code, 0);
@@ -303,7 +307,7 @@ fn where_the_answer_is_lost_it_is_sent_once_and_that_is_said() {
         let service = with_devices(&project, Some(&rules));
         let ran = project.run(&["send", "scheduled_pushes/sale", "--to", "named_user:qa-1", "--yes"]);
         assert_eq!(ran.code, 6, "{loss}: {ran}");
-        says(&ran.stderr, &["the message may have been sent", "it was not sent a second time"]);
+        says(&ran.stderr, &["the message may have been sent", "it was not sent again"]);
         assert_eq!(service.writes(), ["POST /api/push"], "{loss}");
         assert_eq!(pushes(&service).len(), 1, "{loss}");
     }

@@ -156,7 +156,7 @@ fn a_list_is_of_the_kinds_and_names_that_are_asked_for() {
     says(&project.good(&["unmanaged", "pipelines"]).stdout, &["Nothing that was looked for on local is outside git."]);
     for (which, words) in [
         ("segment", "did you mean `segments`?"),
-        ("named_users", "named users exist once for each person and are not listed"),
+        ("named_users", "named users are not listed: there is one per person"),
         ("open_channels/x", "pushplan pull open_channels"),
     ] {
         let ran = project.run(&["unmanaged", which]);

@@ -58,7 +58,7 @@ impl Declared {
             "named_users" => declared.named_users = parse(text),
             "open_channels" => declared.open_channels = parse(text),
             "tags" => declared.tags = parse(text),
-            _ => panic!("`{kind}` is no kind"),
+            _ => panic!("`{kind}` is not a kind"),
         }
         declared
     }

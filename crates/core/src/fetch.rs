@@ -183,7 +183,7 @@ fn looking_again(fetch: &Fetch, wait: Duration) -> String {
         0 => " is".to_owned(),
         more => format!(" and {more} more are"),
     };
-    format!("{first}{is} in no list; looking again in {} s", wait.as_secs() + 1)
+    format!("{first}{is} in no list; checking again in {} s", wait.as_secs() + 1)
 }
 
 fn lost(request: &Request, loss: &Loss) -> Failure {

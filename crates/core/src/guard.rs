@@ -55,8 +55,8 @@ impl Limits {
     /// How somebody goes on who has looked.
     fn go_on(&self, option: &str) -> String {
         match self.elsewhere {
-            true => format!("run `pushplan apply {option}` once to go on"),
-            false => format!("pass {option} to go on"),
+            true => format!("to proceed, run `pushplan apply {option}` once"),
+            false => format!("to proceed, pass {option}"),
         }
     }
 
@@ -193,12 +193,7 @@ fn sends(plan: &Plan, limits: &Limits) -> Option<Refused> {
         (Some(first), _) => format!("after {} or later", Delay(*first)),
     };
     let message = format!("{} {go} out {when}, by {}", count(messages, "message"), named(&addresses));
-    refused(
-        Guard::Sends,
-        addresses,
-        message,
-        format!("look at the lines with SENDS; {}", limits.go_on("--allow-sends")),
-    )
+    refused(Guard::Sends, addresses, message, format!("check the lines with SENDS; {}", limits.go_on("--allow-sends")))
 }
 
 /// Deletions that nothing stands in for.
@@ -235,7 +230,7 @@ fn deletes(plan: &Plan, limits: &Limits) -> Option<Refused> {
         format!("{deleted} of {owned} in {kind} ({} %)", deleted * 100 / (*owned).max(1))
     };
     let message = match limits.allow_deletes {
-        Some(allowed) => format!("{} would be deleted; --allow-deletes says {allowed}", count(total, "thing")),
+        Some(allowed) => format!("{} would be deleted; --allow-deletes allows {allowed}", count(total, "thing")),
         None => {
             let what: Vec<String> = beyond.iter().map(told).collect();
             let (most, share) = (limits.max_deletes, 100 / SHARE);
@@ -256,7 +251,7 @@ fn leaving(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let addresses: Vec<Address> = leaves.map(|step| step.address.clone()).collect();
     // One that is replaced counts for no deletion, and its word is asked for all the same.
     let total = plan.changes.iter().filter(|change| is_deletion(change)).count().max(1);
-    let message = format!("{} would be deleted: every device that has it loses it", named(&addresses));
+    let message = format!("{} would be deleted and removed from every device", named(&addresses));
     let go_on = limits.go_on(&format!("--allow-deletes {total}"));
     let help = format!("{go_on}{}", limits.leave_out(", ", "or leave it out with --except"));
     refused(Guard::Deletes, addresses, message, help)
@@ -273,7 +268,7 @@ fn of_other_project(plan: &Plan, limits: &Limits) -> Option<Refused> {
     );
     let total = plan.changes.iter().filter(|change| is_deletion(change)).count();
     let help = format!(
-        "give each project a ledger of its own; if this one was only moved or renamed, {}",
+        "use a separate ledger for each project; if this project was only moved or renamed, {}",
         limits.go_on(&format!("--allow-deletes {total}"))
     );
     refused(Guard::OtherProject, addresses, message, help)
@@ -284,7 +279,7 @@ fn protect(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let are = if addresses.len() == 1 { "is" } else { "are" };
     let message = format!("{} {are} protected and would be deleted or replaced", named(&addresses));
     let or = limits.leave_out("; ", "or leave it out with --except");
-    let help = format!("apply `lifecycle: {{protect: false}}` by itself first, then this change{or}");
+    let help = format!("first apply `lifecycle: {{protect: false}}` alone, then this change{or}");
     refused(Guard::Protect, addresses, message, help)
 }
 
@@ -292,7 +287,7 @@ fn too_late(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let addresses = chosen(plan, is_late);
     let (have, their) = if addresses.len() == 1 { ("has", "its") } else { ("have", "their") };
     let message = format!(
-        "{} {have} a time that has passed or is nearer than {}",
+        "{} {have} a time that has passed or is less than {} away",
         named(&addresses),
         minutes(plan.min_lead_seconds)
     );
@@ -321,8 +316,8 @@ fn drift(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let first = patterns.first().map(ToString::to_string).unwrap_or_default();
     let (each, more) = if patterns.len() == 1 { ("it", "") } else { ("each", " and so on") };
     help.push(match limits.elsewhere {
-        true => "or put yours back: `pushplan apply --on-drift overwrite`".to_owned(),
-        false => format!("leave {each} out with --except {first}{more}, or put yours back with --on-drift overwrite"),
+        true => "or overwrite the changes with your files: `pushplan apply --on-drift overwrite`".to_owned(),
+        false => format!("skip {each} with --except {first}{more}, or overwrite the changes with --on-drift overwrite"),
     });
     let help = help.join("; ");
     refused(Guard::Drift, addresses, message, help)
@@ -350,13 +345,16 @@ fn ways_to_keep(plan: &Plan, undone: &[&Change]) -> Vec<String> {
         ways.push(format!("keep the service's version with pushplan pull {}{how}", listed(&edited)));
     }
     if !undeclared.is_empty() {
-        ways.push(format!("keep what your files no longer have with pushplan pull {}", listed(&undeclared)));
+        ways.push(format!(
+            "keep resources that are no longer in your files with pushplan pull {}",
+            listed(&undeclared)
+        ));
     }
     if !parts.is_empty() {
         ways.push(format!("keep it removed with pushplan pull {}", listed(&parts)));
     }
     if !removed.is_empty() {
-        ways.push(format!("keep it removed by taking it out of your files: {}", listed(&removed)));
+        ways.push(format!("keep it deleted: remove it from your files: {}", listed(&removed)));
     }
     ways
 }
@@ -406,7 +404,7 @@ fn undecided(plan: &Plan, limits: &Limits) -> Vec<Refused> {
                     (Guard::Collision, message, help)
                 }
                 Reason::InDoubt { since, candidates } => {
-                    let mut message = format!("{address}: whether it was created on {since:.0} is not known");
+                    let mut message = format!("{address}: whether it was created on {since:.0} is unknown");
                     if !candidates.is_empty() {
                         message += &format!("; it may be {}", any_of(candidates));
                     }

@@ -40,7 +40,7 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MIB: u64 = 1024 * 1024;
         match self {
-            Self::HoldsCases => f.write_str("it holds device tests, which `pushplan test` reads"),
+            Self::HoldsCases => f.write_str("it is a file of device tests: run `pushplan test`"),
             Self::TooLarge { size, limit } => {
                 write!(f, "it is larger than {} MiB ({} MiB)", limit / MIB, size.div_ceil(MIB))
             }

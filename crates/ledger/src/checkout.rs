@@ -81,7 +81,8 @@ impl Descent {
         Some(match self.ancestry {
             Ancestry::Same | Ancestry::Descendant => return None,
             Ancestry::Uncommitted => format!(
-                "These files may lack what was applied last: that was {applied}, and the changes are not in this checkout."
+                "These files may not contain the last apply: it was made from {applied}, and those changes are not \
+                    in this checkout."
             ),
             Ancestry::Behind => format!("These files are older than the last apply: {here} is behind {applied}."),
             Ancestry::Diverged => {
@@ -94,8 +95,8 @@ impl Descent {
                 "These files may be older than the last apply: whether {here} is a descendant of {applied} is unknown."
             ),
             Ancestry::Outside => format!(
-                "These files may be older than the last apply: it was made from {applied}, and this project is in no git \
-                 repository."
+                "These files may be older than the last apply: it was made from {applied}, and this project is not \
+                    in a git repository."
             ),
         })
     }
@@ -106,9 +107,7 @@ impl Descent {
             Ancestry::Unknown => {
                 "get the whole history with `git fetch --unshallow` (GitHub Actions: `fetch-depth: 0`, GitLab: `GIT_DEPTH: 0`)"
             }
-            Ancestry::Uncommitted => {
-                "have the changes that were applied committed, and update this clone with `git pull`"
-            }
+            Ancestry::Uncommitted => "commit the changes that were applied, and update this clone with `git pull`",
             Ancestry::Diverged => "merge or rebase onto the commit that was applied",
             _ => "update this clone with `git pull`",
         }

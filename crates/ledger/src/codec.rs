@@ -88,7 +88,7 @@ impl fmt::Display for Flaw {
                     env!("CARGO_PKG_VERSION")
                 )
             }
-            Self::Misplaced { holds } => write!(f, "is in the wrong place: its file holds record {holds}"),
+            Self::Misplaced { holds } => write!(f, "is in the wrong place: its file contains record {holds}"),
             Self::Foreign { lineage, expected } => {
                 write!(f, "belongs to another ledger: its lineage is {lineage}, not {expected}")
             }

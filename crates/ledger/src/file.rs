@@ -57,10 +57,10 @@ impl Store for FileStore {
         let folder = self.0.folder.shown("");
         let going_on = going_on(seq);
         format!(
-            "move every record from {seq} on, and the file `{NEWEST}`, out of {folder} to {going_on}: \
-             pushplan then does not know what was done since. `pushplan plan` shows it as not managed if the service lists it, \
-             and as new if not. Check the plan, and run `pushplan adopt ADDRESS --id ID` for everything that exists already, \
-             so that nothing is sent twice"
+            "move record {seq}, all later records and the file `{NEWEST}` out of {folder} to {going_on}. Later \
+                changes are then unknown: `pushplan plan` shows a resource as not managed if the service lists it, \
+                and as new if not. Check the plan, and run `pushplan adopt ADDRESS --id ID` for everything that \
+                already exists, so that nothing is sent twice"
         )
     }
 

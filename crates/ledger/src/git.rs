@@ -349,9 +349,9 @@ impl Store for GitStore {
             .cut(seq)
             .unwrap_or_else(|| format!("push the commit of record {good} to {}, replacing its commit", self.shown()));
         format!(
-            "{how} to continue from record {good}: pushplan then does not know what was done since. `pushplan plan` shows it \
-             as not managed if the service lists it, and as new if not. Check the plan, and run `pushplan adopt ADDRESS --id \
-             ID` for everything that exists already, so that nothing is sent twice"
+            "{how} to continue from record {good}. Later changes are then unknown: `pushplan plan` shows a resource \
+                as not managed if the service lists it, and as new if not. Check the plan, and run `pushplan adopt \
+                ADDRESS --id ID` for everything that already exists, so that nothing is sent twice"
         )
     }
 

@@ -10,7 +10,7 @@ use super::file::FileStore;
 use super::git::GitStore;
 use super::store::{Store, plain};
 
-/// The place where none is written: a folder beside the manifests.
+/// The place where none is written: a folder next to the manifests.
 pub const HOME: &str = "file:";
 
 /// How a place is opened: what stands behind the scheme, the project's folder and the target.
@@ -38,7 +38,7 @@ const SCHEMES: [Scheme; 6] = [
     Scheme { start: "az:", form: "az://CONTAINER/PREFIX", open: objects },
 ];
 
-/// The store of a target's records. Where no place is given, it is a folder beside the manifests. Nothing is asked of the place
+/// The store of a target's records. Where no place is given, it is a folder next to the manifests. Nothing is asked of the place
 /// yet.
 pub fn open(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
     let place = place.unwrap_or(HOME);

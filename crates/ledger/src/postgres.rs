@@ -75,7 +75,7 @@ impl PostgresStore {
     pub fn new(place: &str, target: &str) -> Result<Self, String> {
         let place = PostgresPlace::parse_with(place, |name| std::env::var(name).ok())?;
         if target.contains('\0') {
-            return Err("the name of the target holds a zero byte".to_owned());
+            return Err("the name of the target contains a zero byte".to_owned());
         }
         Ok(Self { sql: Sql::new(&place.schema), connector: Connector::new(place), target: target.to_owned() })
     }
@@ -237,7 +237,7 @@ impl PostgresStore {
                     return Err(Trouble {
                         help: if trouble.refused_as(&[SqlState::INSUFFICIENT_PRIVILEGE]) {
                             format!(
-                                "have someone who may create the table run this once: {}",
+                                "someone with the right to create the table has to run this once: {}",
                                 self.sql.set_up(&connection.user)
                             )
                         } else {
@@ -295,7 +295,7 @@ impl PostgresStore {
             return trouble;
         }
         let sql = self.sql.grant(&connection.user);
-        Trouble { help: format!("have someone who may grant the right run this once: {sql}"), ..trouble }
+        Trouble { help: format!("someone with the right to grant it has to run this once: {sql}"), ..trouble }
     }
 }
 
@@ -341,9 +341,9 @@ impl Store for PostgresStore {
     fn go_on(&self, seq: Seq) -> String {
         let (going_on, sql) = (going_on(seq), self.sql.cut(&self.target, seq));
         format!(
-            "run `{sql}` to {going_on}: pushplan then does not know what was done since. `pushplan plan` shows it as not \
-             managed if the service lists it, and as new if not. Check the plan, and run `pushplan adopt ADDRESS --id ID` for \
-             everything that exists already, so that nothing is sent twice"
+            "run `{sql}` to {going_on}. Later changes are then unknown: `pushplan plan` shows a resource as not \
+                managed if the service lists it, and as new if not. Check the plan, and run `pushplan adopt ADDRESS \
+                --id ID` for everything that already exists, so that nothing is sent twice"
         )
     }
 

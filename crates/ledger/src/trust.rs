@@ -31,7 +31,7 @@ pub struct Untrusted {
 /// A store with nothing in it that anyone reads or writes.
 impl Store for Untrusted {
     fn shown(&self) -> String {
-        "a ledger that is not used".to_owned()
+        "an unused ledger".to_owned()
     }
 
     fn record(&self, seq: Seq) -> String {

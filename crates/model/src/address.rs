@@ -42,7 +42,7 @@ impl KindKey {
 /// For keys that are written in the source code. Panics if one is no kind, which is a defect of the program.
 impl From<&'static str> for KindKey {
     fn from(key: &'static str) -> Self {
-        Self::find(key).unwrap_or_else(|| panic!("`{key}` is no kind"))
+        Self::find(key).unwrap_or_else(|| panic!("`{key}` is not a kind"))
     }
 }
 

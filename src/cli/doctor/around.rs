@@ -115,12 +115,12 @@ pub async fn git(folder: &Path, within: Duration) -> Check {
         }
         Ok(ran) => not_there(&ran.err),
         Err(Silent::NotStarted(why) | Silent::Broken(why)) => not_there(&why),
-        Err(Silent::TooSlow(within)) => not_there(&format!("git said nothing within {within:?}")),
+        Err(Silent::TooSlow(within)) => not_there(&format!("git did not answer within {within:?}")),
     }
 }
 
 fn not_there(why: &str) -> Check {
-    let help = "ledgers on git servers, `diff` and `--against-git` need it";
+    let help = "required for ledgers on git servers, `diff` and `--against-git`";
     Check::warning("git", why.lines().next().unwrap_or_default(), help)
 }
 
@@ -153,7 +153,7 @@ pub fn ci() -> Check {
         match () {
             () if variable("GITHUB_ACTIONS").is_some() => format!("GitHub Actions; {}", token("GITHUB_TOKEN")),
             () if variable("GITLAB_CI").is_some() => format!("GitLab CI; {}", token("GITLAB_TOKEN")),
-            () if variable("CI").is_some() => "one that pushplan has no words for".to_owned(),
+            () if variable("CI").is_some() => "unknown".to_owned(),
             () => "none".to_owned(),
         },
     )

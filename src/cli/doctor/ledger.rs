@@ -28,7 +28,7 @@ pub struct Looked {
 pub async fn look(inspection: &Inspection, name: &str) -> Looked {
     let setting = inspection.project.target(name).and_then(|target| target.ledger.as_ref());
     let setting = setting.map(|setting| setting.value.as_str());
-    let place = setting.map_or_else(|| "beside the manifests".to_owned(), place::shown);
+    let place = setting.map_or_else(|| "next to the manifests".to_owned(), place::shown);
     let number = inspection.project.target_names().iter().position(|other| *other == name).unwrap_or_default();
     if let Ok(log) = ledger::of(&inspection.project, &inspection.root, name)
         && let Err(failure) = ledger::check_trust(&log)
@@ -46,7 +46,7 @@ pub async fn look(inspection: &Inspection, name: &str) -> Looked {
     let facts = match tokio::time::timeout(inspection.within, read(&log)).await {
         Ok(read) => read.map_err(unreadable),
         Err(_) => Err(Failure::new(format!("it was not read within {:?}", inspection.within))
-            .help("the place answers slowly or not at all; --within gives it more time")),
+            .help("the place is slow or does not answer; --within sets the time limit")),
     };
     let checkpoint = facts.as_ref().ok().and_then(|(facts, _)| facts.checkpoint);
     let before = match checkpoint.filter(|at| *at > 1) {
@@ -67,7 +67,7 @@ async fn before(log: &Chain, checkpoint: Seq, within: Duration) -> Option<Check>
         Err(_) => Some(Check::warning(
             "history",
             format!("the records before {checkpoint}, a checkpoint, were not read within {within:?}"),
-            "`pushplan ledger verify` reads every record; or give this more time: --within",
+            "`pushplan ledger verify` reads every record; or set a longer --within",
         )),
     }
 }
@@ -100,10 +100,7 @@ impl Looked {
         if let Some(to) = facts.moved_to() {
             let to = place::shown(to);
             let failure = Failure::new(format!("{place} has moved to {to}"));
-            return vec![Check::trouble(
-                "ledger",
-                &failure.help(format!("write ledger = \"{to}\" into {PROJECT_FILE}")),
-            )];
+            return vec![Check::trouble("ledger", &failure.help(format!("write ledger = \"{to}\" in {PROJECT_FILE}")))];
         }
         let ledger = &facts.ledger;
         let (records, lineage) = (facts.position.seq, facts.position.lineage.get(..8).unwrap_or_default());
@@ -115,8 +112,8 @@ impl Looked {
         checks.extend(before);
         if let Some(app) = app.filter(|app| !ledger.app.is_empty() && ledger.app != *app) {
             let failure =
-                Failure::new(format!("it is about the application {}, and the credentials are for {app}", ledger.app));
-            let help = "use the credentials of that application, or give the other one a target of its own";
+                Failure::new(format!("it is for the application {}, but the credentials are for {app}", ledger.app));
+            let help = "use the credentials of that application, or add a target for the other one";
             checks.push(Check::trouble("ledger", &failure.kind(FailureKind::Refused).help(help)));
         }
         // `ledger status` shows who holds it.
@@ -129,7 +126,7 @@ impl Looked {
                 None => Check::warning(
                     "cut off",
                     format!("a run since {:.0} has not ended", run.since),
-                    "look at `pushplan plan`; the next apply continues after it",
+                    "run `pushplan plan`; the next apply continues after it",
                 ),
             });
         }
@@ -140,15 +137,15 @@ impl Looked {
             let kinds: Vec<String> = kinds.iter().map(|(kind, number)| format!("{number} of {kind}")).collect();
             checks.push(Check::warning(
                 "unconfirmed",
-                format!("{}: whether they were made is not known", kinds.join(", ")),
-                "the next plan looks, and names what `pushplan resolve` has to settle",
+                format!("{}: whether they were created is unknown", kinds.join(", ")),
+                "the next plan checks them and lists those for `pushplan resolve`",
             ));
         }
         if unwritten > 0 {
             checks.push(Check::warning(
                 "unwritten",
-                format!("{} of an earlier run that could not be written", text::count(unwritten, "result")),
-                "the next command that writes takes them in",
+                format!("{} of an earlier run could not be written", text::count(unwritten, "result")),
+                "the next command that writes adds them",
             ));
         }
         checks

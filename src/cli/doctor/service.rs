@@ -88,7 +88,7 @@ async fn asked(
         Ok(whole) => whole,
         Err(Loss::NotSent(why) | Loss::Unknown(why)) => {
             let help =
-                "look at the address, the network, a proxy (HTTPS_PROXY, NO_PROXY) and certificates (SSL_CERT_FILE)";
+                "check the address, the network, a proxy (HTTPS_PROXY, NO_PROXY) and certificates (SSL_CERT_FILE)";
             return vec![Check::trouble("service", &Failure::new(why).help(help))];
         }
     };
@@ -115,18 +115,18 @@ async fn asked(
 fn clock(whole: &Whole, here: Timestamp) -> Option<Check> {
     let said = whole.headers.iter().find(|(name, _)| name == "date").map(|(_, said)| said.as_str());
     let Some(there) = said.and_then(http_date) else {
-        return Some(Check::fine("clock", "the service does not say what time it is"));
+        return Some(Check::fine("clock", "the service does not send its time"));
     };
     let ahead = here.duration_since(there);
     let by = about(ahead);
     if ahead.abs() <= EXACT {
-        return Some(Check::fine("clock", "this machine and the service agree on what time it is"));
+        return Some(Check::fine("clock", "this machine and the service have the same time"));
     }
     let way = if ahead.is_positive() { "ahead of" } else { "behind" };
     let says = format!("the clock of this machine is {by} {way} the service's");
     let help = "set the clock of this machine, by NTP for example";
     Some(if ahead.abs() <= CLOCKS {
-        Check::fine("clock", format!("{says}, which does no harm"))
+        Check::fine("clock", format!("{says}, which is harmless"))
     } else {
         let why = "online plans use the service's clock, but offline plans and the ledger's times use this machine's";
         Check::warning("clock", format!("{says}: {why}"), help)

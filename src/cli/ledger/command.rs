@@ -194,9 +194,9 @@ impl Compact {
             None if before == 0 => {
                 format!("Nothing to do: the ledger of {} has no record yet.", text::short(&target, 80))
             }
-            None => format!("Nothing to do: the ledger of {} is read in one record.", text::short(&target, 80)),
+            None => format!("Nothing to do: the ledger of {} is read from one record.", text::short(&target, 80)),
             Some(seq) => format!(
-                "Wrote record {seq}, a checkpoint: the ledger of {} is read from there, and no longer in {}.",
+                "Wrote record {seq}, a checkpoint: the ledger of {} is now read from there, and no longer from {}.",
                 text::short(&target, 80),
                 text::count(before, "record")
             ),
@@ -220,7 +220,7 @@ impl Move {
             log = Chain::new(store_at(Some(from), &root, &target)?, &root, &target);
         }
         if let Some(why) = place::objection(&self.to) {
-            return Err(Failure::usage(format!("the ledger cannot move there: {why}")));
+            return Err(Failure::usage(format!("the ledger cannot be moved there: {why}")));
         }
         let there = at_place(Some(&self.to), &root, &target)?;
         if there.shown() == log.shown() {
@@ -253,8 +253,9 @@ fn already(target: &str, place: &str, to: &str, is_given: bool) -> Failure {
     }
     let from = if to == place::HOME { "PLACE" } else { place::HOME };
     let (to, name) = (shell_word(&place::shown(to)), shell_word(target));
-    Failure::usage(format!("the ledger of `{target}` is in {place} already, by pushplan.toml")).help(format!(
-        "where its records are still in another place, name that: pushplan ledger move --from {from} --to {to} --target {name}"
+    Failure::usage(format!("the ledger of `{target}` is already in {place}, according to pushplan.toml")).help(format!(
+        "if its records are still in another place, set --from: pushplan ledger move --from {from} --to {to} \
+            --target {name}"
     ))
 }
 
@@ -262,35 +263,40 @@ fn not_moved(why: NotMoved, target: &str, log: &Chain, to: &str) -> Failure {
     match why {
         NotMoved::Unreadable(why) => unreadable(why),
         NotMoved::Empty => {
-            Failure::new(format!("the ledger of `{target}` has no record yet, so nothing has to be moved"))
-                .help("write the new place into pushplan.toml")
+            Failure::new(format!("the ledger of `{target}` has no record yet, so there is nothing to move"))
+                .help("write the new place in pushplan.toml")
         }
-        NotMoved::Already(to) => Failure::new(format!("the ledger of `{target}` has moved to {to} already"))
+        NotMoved::Already(to) => Failure::new(format!("the ledger of `{target}` has already moved to {to}"))
             .help(format!("write `ledger = \"{to}\"` into [targets.{target}] of pushplan.toml")),
-        NotMoved::Busy(who) => Failure::new(format!("the ledger of `{target}` stays where it is: {who}"))
+        NotMoved::Busy(who) => Failure::new(format!("the ledger of `{target}` was not moved: {who}"))
             .kind(FailureKind::Busy)
-            .help("wait until it has ended and run the command again"),
+            .help("wait for its end and run the command again"),
         NotMoved::Former(place) => Failure::new(format!(
-            "the ledger of `{target}` stays where it is: it was in {place} before, and what came since does not fit there"
+            "the ledger of `{target}` was not moved: it was in {place} before, and the records there differ"
         ))
         .kind(FailureKind::Refused)
-        .help(format!("name another place, or move what is in {place} away first: all of it is here as well")),
+        .help(format!(
+            "choose another place, or move the records in {place} elsewhere first: this ledger has all of \
+            them"
+        )),
         NotMoved::Halfway(why) => Failure::new(format!(
-            "the ledger of `{target}` has left {}, and {to}, where it was before, is not open again: {why}",
+            "the ledger of `{target}` was moved from {}, but {to}, its earlier place, cannot be used again: {why}",
             log.shown()
         ))
         .help("run the command again"),
         NotMoved::Taken(place) => {
-            Failure::new(format!("the ledger of `{target}` stays where it is: {place} holds another one"))
+            Failure::new(format!("the ledger of `{target}` was not moved: {place} has another ledger"))
                 .kind(FailureKind::Refused)
-                .help("name an empty place")
+                .help("choose an empty place")
         }
         NotMoved::Closed { why, help } => {
-            let failure = Failure::new(format!("the ledger of `{target}` stays where it is: {to} cannot be used: {why}"));
+            let failure = Failure::new(format!("the ledger of `{target}` was not moved: {to} cannot be used: {why}"));
             Failure { help, ..failure }
         }
-        NotMoved::Failed(why) => Failure::new(format!("the ledger of `{target}` stays in {}: {why}", log.shown()))
-            .help("run the command again: what was copied already stays there"),
+        NotMoved::Failed(why) => {
+            Failure::new(format!("the ledger of `{target}` was not moved from {}: {why}", log.shown()))
+                .help("run the command again: copied records are kept")
+        }
     }
 }
 
@@ -337,7 +343,7 @@ impl Restore {
             if let Some(running) = turn::holder(&restored.ledger, Timestamp::now()) {
                 return Err(Failure::new(turn::at_work(running))
                     .kind(FailureKind::Busy)
-                    .help("run the command again after that"));
+                    .help("then run the command again"));
             }
             let accepted = log.accept_gap(&restored, &actor::name(), Timestamp::now()).await;
             accepted.map_err(|error| not_appended(&target, error))?;
@@ -355,7 +361,8 @@ impl Restore {
         open.append(context, Record::GapClosed)?;
         let target = text::short(&open.target, 80);
         context.out.print(&format!(
-            "The gap in the ledger of {target} is closed. Messages that still waited for an answer are now new: the next apply creates them."
+            "The gap in the ledger of {target} is closed. Messages that were still unknown are now new: the next \
+                apply creates them."
         ));
         Ok(Exit::Done)
     }

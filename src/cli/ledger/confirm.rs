@@ -25,9 +25,9 @@ impl Confirm {
     pub fn run(&self, context: &Context) -> Ended {
         let app = asking::with(&self.place, context, async |opened| Ok(opened.app.clone()))?;
         if self.app != app {
-            return Err(Failure::new(format!("the credentials are for the application {app}, and not {}", self.app))
+            return Err(Failure::new(format!("the credentials are for the application {app}, not {}", self.app))
                 .kind(FailureKind::Refused)
-                .help("use the credentials of the application that the ledger is about"));
+                .help("use the credentials of the ledger's application"));
         }
         let mut open = OpenLedger::new(context, &self.place, self.turn)?;
         let target = open.target.clone();
@@ -35,12 +35,10 @@ impl Confirm {
             return Err(Failure::usage(format!("the ledger of `{target}` names the application {}", open.ledger.app)));
         }
         if open.ledger.is_empty() {
-            return Err(Failure::usage(format!(
-                "the ledger of `{target}` holds no resource: no confirmation is needed"
-            )));
+            return Err(Failure::usage(format!("the ledger of `{target}` has no resource: no confirmation is needed")));
         }
         open.append(context, Record::About { app: app.clone(), home: None })?;
-        context.out.print(&format!("The ledger of {target} is about the application {app}."));
+        context.out.print(&format!("The ledger of {target} is for the application {app}."));
         Ok(Exit::Done)
     }
 }

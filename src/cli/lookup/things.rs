@@ -24,7 +24,7 @@ pub async fn find(
     place: &TargetArgs,
     context: &Context,
 ) -> Result<json::LookedUp, Failure> {
-    let kind = kinds::kind(key).ok_or_else(|| Failure::new(format!("there is no kind `{key}`")))?;
+    let kind = kinds::kind(key).ok_or_else(|| Failure::new(format!("`{key}` is not a kind")))?;
     let ledger = ledger(place, opened, context).await;
     let mut found: Vec<Found> = by_id(kind, wanted, opened).await?.into_iter().collect();
     if found.is_empty() {
@@ -49,7 +49,7 @@ pub async fn find(
         things.extend(whole.map(|whole| LookedUpThing::of(kind, &whole, &ledger)));
     }
     match things.is_empty() {
-        true => Err(Failure::new(format!("the {} `{wanted}` is gone by now", kind.noun))),
+        true => Err(Failure::new(format!("the {} `{wanted}` no longer exists", kind.noun))),
         false => Ok(json::LookedUp::Things(things)),
     }
 }
@@ -65,7 +65,7 @@ async fn ledger(place: &TargetArgs, opened: &Opened, context: &Context) -> Ledge
         Err(why) => {
             context
                 .out
-                .note(&format!("Which of these pushplan manages is unknown: {}", text::short(&why.message, 200)));
+                .note(&format!("It is unknown which of these pushplan manages: {}", text::short(&why.message, 200)));
             Ledger::default()
         }
     }
@@ -109,7 +109,7 @@ async fn by_name(kind: &'static Kind, name: &str, opened: &Opened) -> Result<Vec
     for request in kind.api.list(opened.level) {
         for page in asking::pages(opened, &request.path).await? {
             let list = page[kind.api.listed()].as_array();
-            let list = list.ok_or_else(|| asking::unclear(&request.path, "it holds no list"))?;
+            let list = list.ok_or_else(|| asking::unclear(&request.path, "it has no list"))?;
             all.extend(list.iter().filter_map(|item| kind.api.found(item)));
         }
     }

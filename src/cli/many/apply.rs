@@ -353,7 +353,7 @@ impl ManyApply<'_> {
             true => Ok(again),
             false => Err(Failure::new(format!("the plan that was shown is stale: {}", moved.join("; ")))
                 .kind(FailureKind::Stale)
-                .help("nothing was changed there; look at a new plan")),
+                .help("nothing was changed there; make a new plan")),
         }
     }
 }

@@ -175,8 +175,8 @@ fn has_room_for_pages(folder: Option<&Path>) -> Result<(), Failure> {
     let is_page = |folder: &Path| folder.extension().is_some_and(|end| end == "html" || end == "htm");
     match folder {
         Some(folder) if !is_page(folder) => Ok(()),
-        _ => Err(Failure::usage("a page is about one target, and there are several")
-            .help("name a folder behind it: --format html --out DIR; it gets a page for each target")),
+        _ => Err(Failure::usage("a page shows one target, but there are several")
+            .help("write to a folder: --format html --out DIR; it gets a page for each target")),
     }
 }
 
@@ -191,13 +191,13 @@ fn write_each(
 ) -> Result<usize, Failure> {
     let shown = folder.display();
     if folder.is_file() {
-        return Err(Failure::usage(format!("{shown} is a file, and there is a plan for each of several targets"))
-            .help("name a folder: --out DIR; it gets a file for each target"));
+        return Err(Failure::usage(format!("{shown} is a file, but several targets need a folder"))
+            .help("write to a folder: --out DIR; it gets a file for each target"));
     }
     if let Some(one) = all.iter().find(|one| !is_key(&one.workspace.target)) {
         let name = text::short(&one.workspace.target, 60);
-        return Err(Failure::usage(format!("no file can have the name of the target `{name}`"))
-            .help("save its plan by itself: pushplan plan --target NAME --out FILE"));
+        return Err(Failure::usage(format!("the name of the target `{name}` cannot be a file name"))
+            .help("save its plan separately: pushplan plan --target NAME --out FILE"));
     }
     fs::create_dir_all(folder).map_err(|error| Failure::new(format!("{shown} cannot be created: {error}")))?;
     for (one, (target, ahead)) in all.iter().zip(aheads) {
@@ -219,7 +219,7 @@ fn tell_others(folder: &Path, all: &[TargetResult<Planned>], context: &Context) 
     if !others.is_empty() {
         let others = text::short(&text::all_of(&others), 200);
         context.out.note(&one_line(&format!(
-            "{shown} has plans of earlier times too: {others}. `pushplan apply {shown}` applies them as well."
+            "{shown} also has earlier plans: {others}. `pushplan apply {shown}` applies them too."
         )));
     }
     Ok(())

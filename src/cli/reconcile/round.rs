@@ -236,10 +236,10 @@ fn trouble(report: &Report) -> Option<Failure> {
     let message = match &report.ending {
         Ending::Done => return None,
         Ending::Interrupted => "it was stopped before everything was created; the next start continues".to_owned(),
-        Ending::Conflict => "another apply has begun".to_owned(),
+        Ending::Conflict => "another apply has started".to_owned(),
         Ending::Unlocked { by } => format!("its lease was ended by {by}"),
         Ending::Ledger { why } => format!("the ledger could not be written: {why}"),
-        Ending::Partly => first.unwrap_or_else(|| "not everything could be made".to_owned()),
+        Ending::Partly => first.unwrap_or_else(|| "not everything could be created".to_owned()),
     };
     Some(Failure::new(message))
 }

@@ -18,7 +18,7 @@ pub fn answer(board: &Board, path: &str) -> Response<Full<Bytes>> {
             (status, "application/json", text)
         }
         "/metrics" => (StatusCode::OK, MEDIA_TYPE, board.metrics()),
-        _ => (StatusCode::NOT_FOUND, "text/plain; charset=utf-8", "there are /healthz and /metrics\n".to_owned()),
+        _ => (StatusCode::NOT_FOUND, "text/plain; charset=utf-8", "only /healthz and /metrics exist\n".to_owned()),
     };
     let response = Response::builder().status(status).header(CONTENT_TYPE, kind).header(CACHE_CONTROL, "no-store");
     response.body(Full::from(text)).unwrap_or_default()

@@ -31,15 +31,15 @@ impl Webhook {
     pub fn new(text: &str) -> Result<Self, Failure> {
         let wrong = |why: &str| {
             Failure::usage(format!("the webhook {why}"))
-                .help("give an https URL, such as https://hooks.example/pushplan")
+                .help("write an https URL, such as https://hooks.example/pushplan")
         };
         let url = Url::parse(text).map_err(|_| wrong("is not a URL"))?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(wrong("holds a name or a password, which are not sent"));
+            return Err(wrong("contains a user name or a password, which are not sent"));
         }
         let scheme_and_host = url.origin().ascii_serialization();
         let origin = Origin::parse(&scheme_and_host)
-            .map_err(|_| wrong("is neither https nor on this machine: others could read what is posted"))?;
+            .map_err(|_| wrong("is neither https nor on this machine: others could read the requests"))?;
         // Another part of the program may have chosen a provider; any will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
@@ -55,7 +55,7 @@ impl Webhook {
             // Nothing is encrypted, so a machine without certificates will do.
             builder = builder.tls_certs_only([]);
         }
-        let client = builder.build().map_err(|_| Failure::new(format!("no connection to {origin} can be made")))?;
+        let client = builder.build().map_err(|_| Failure::new(format!("cannot connect to {origin}")))?;
         Ok(Self { url, origin, client })
     }
 
@@ -65,7 +65,7 @@ impl Webhook {
         loop {
             let Err(why) = self.once(news).await else { return Ok(()) };
             let Some(wait) = waits.next().filter(|_| stop.by().is_none()) else {
-                return Err(format!("{} did not take the news: {why}", self.origin));
+                return Err(format!("{} did not accept the report: {why}", self.origin));
             };
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}

@@ -84,7 +84,7 @@ fn name(case: &Case) -> String {
 pub(crate) fn placed(case: &Case) -> Result<Kept, Failure> {
     device(&name(case), &case.device, case.opened, case.start).map_err(|why| {
         let (name, place) = (&case.name, &case.place);
-        Failure::new(format!("the device of the case `{name}` ({}:{}) cannot be: {why}", place.file, place.line))
+        Failure::new(format!("the device of the case `{name}` ({}:{}) is impossible: {why}", place.file, place.line))
     })
 }
 
@@ -118,7 +118,7 @@ impl Play<'_> {
                 let received = self.received().await.map_err(|failure| failure.message)?;
                 let newest = received.iter().rev().find(|receipt| receipt.sender.as_ref() == Some(from));
                 let push_id = newest.map(|receipt| receipt.push_id.as_str());
-                let push_id = push_id.ok_or_else(|| format!("nothing from {from} is there to be tapped"))?;
+                let push_id = push_id.ok_or_else(|| format!("the device has no notification from {from}"))?;
                 let mut tap = json!({ "push_id": push_id });
                 if let Some(button) = button {
                     tap["button"] = button.as_str().into();

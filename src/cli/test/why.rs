@@ -48,7 +48,7 @@ impl Reasons {
         if let Some(at) = play.stage.past.get(from) {
             let (at, start) = (play.shown(*at), play.shown(play.case.start));
             return Ok(Self::said(format!(
-                "its time, {at}, had come when the case began at {start}: it is not sent again"
+                "its time, {at}, had passed when the case began at {start}: it is not sent again"
             )));
         }
         let id = play.stage.ids.get(from).map(String::as_str).unwrap_or_default();
@@ -60,17 +60,17 @@ impl Reasons {
             return not_set_off(play, from).await;
         };
         let at = push["time"].as_str().and_then(|at| at.parse().ok()).map(|at| play.shown(at)).unwrap_or_default();
-        let mut notes = vec![format!("it was sent at {at}, and not to this device")];
+        let mut notes = vec![format!("it was sent at {at}, but not to this device")];
         let received = play.received().await?;
         if received.iter().any(|receipt| receipt.sender.as_ref() == Some(from)) {
-            notes = vec![format!("it came once, at {at}, and has been expected before")];
+            notes = vec![format!("it was received once, at {at}, and an earlier step expects it")];
             return Ok(Self { notes, why: None });
         }
         let kind = play.case.device["device_type"].as_str().unwrap_or_default();
         let types = &push["push"]["device_types"];
         if types.as_array().is_some_and(|types| !types.iter().any(|one| one == kind)) {
             let types: Vec<&str> = types.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-            notes.push(format!("it goes to {}, and this device is {kind}", types.join(", ")));
+            notes.push(format!("it goes to {}, but this device is {kind}", types.join(", ")));
             return Ok(Self { notes, why: None });
         }
         let (unreached, why) = play.audience(from, &push["push"]["audience"]).await?;
@@ -88,7 +88,7 @@ impl Reasons {
                 let (_, why) = play.audience(from, audience).await?;
                 Ok(Self { notes: Vec::new(), why })
             }
-            _ => Ok(Self::said("what happened to the device set it off".to_owned())),
+            _ => Ok(Self::said("an event on the device triggered it".to_owned())),
         }
     }
 
@@ -120,7 +120,7 @@ async fn not_set_off(play: &Play<'_>, from: &Address) -> Result<Reasons, Failure
     if let Some(why) = explained["unreachable_because"].as_str() {
         return Ok(Reasons::said(format!("no notification reaches the device: {why}")));
     }
-    let mut notes = vec!["nothing has set it off".to_owned()];
+    let mut notes = vec!["nothing has triggered it".to_owned()];
     for trigger in api.firing(&unit.spec).iter().flat_map(|firing| &firing.triggers) {
         let group = trigger.group.as_ref().map_or(String::new(), |group| format!(" in the group {group}"));
         let how = if trigger.removed { "removed" } else { "added" };

@@ -62,10 +62,10 @@ fn cases_are_no_manifests_and_manifests_no_cases() {
     assert!(!ran.stdout.contains("test.yaml") && !ran.stdout.contains("unknown kind"), "{ran}");
     let ran = folder.run(&["validate", "tests/two.test.yaml"]);
     assert_eq!(ran.code, 3, "{ran}");
-    assert!(ran.stdout.contains("it holds device tests, which `pushplan test` reads"), "{ran}");
+    assert!(ran.stdout.contains("it is a file of device tests: run `pushplan test`"), "{ran}");
     let ran = folder.run(&["test", "messages.yaml"]);
     assert_eq!(ran.code, 64, "{ran}");
-    assert!(ran.stderr.contains("`messages.yaml` is no file of device tests"), "{ran}");
+    assert!(ran.stderr.contains("`messages.yaml` is not a file of device tests"), "{ran}");
 }
 
 #[test]

@@ -177,6 +177,6 @@ experiments:
     }
     let late = "at: 2035-01-21T00:00\ndevice: {device_type: ios, country: US}";
     let expect = "expect: {receives: {from: scheduled_pushes/two}}";
-    let said = "because  its time, 2035-01-18T09:00, had come when the case began";
+    let said = "because  its time, 2035-01-18T09:00, had passed when the case began";
     fails_of(manifest, &format!("{late}\n{expect}"), &[said]);
 }

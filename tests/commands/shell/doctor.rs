@@ -51,7 +51,7 @@ fn a_healthy_project_is_told_to_be_and_is_only_looked_at() {
             "built in; each command starts it, with its data in .pushplan/service.db",
             "ledger       .pushplan/ledger/local",
             "records since lineage ",
-            "All is well.",
+            "No problems found.",
         ],
     );
     assert_eq!(contents(folder.path()), before, "nothing is written");
@@ -128,13 +128,13 @@ fn damage_before_a_checkpoint_is_told_though_nobody_reads_it() {
     assert_eq!(pushplan(&folder, &["ledger", "compact"], &[]).code, 0);
     let ran = pushplan(&folder, &["doctor"], &[]);
     assert_eq!(ran.code, 0, "{ran}");
-    says(&ran.stdout, &["All is well."]);
+    says(&ran.stdout, &["No problems found."]);
     fs::write(folder.path().join(".pushplan/ledger/local/00000002.json"), "{}").expect("a record");
     let before = contents(folder.path());
     let ran = pushplan(&folder, &["doctor"], &[]);
     assert_eq!(ran.code, 0, "plans go on: {ran}");
     says(&ran.stdout, &["history", "has lost some of its history: record 2 is damaged", "restore it from a backup"]);
-    assert!(!ran.stdout.contains("All is well"), "{ran}");
+    assert!(!ran.stdout.contains("No problems found"), "{ran}");
     assert_eq!(contents(folder.path()), before, "nothing is written");
     let document = json(&pushplan(&folder, &["doctor", "--format", "json"], &[]));
     assert_eq!(check(&document, Some("local"), "history")["state"], "warning");

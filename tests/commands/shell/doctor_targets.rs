@@ -82,12 +82,12 @@ fn each_target_is_told_of_by_itself_whatever_the_others_do() {
     told("fine", "credentials", "fine", &["from .config/pushplan/credentials.toml; application "]);
     told("fine", "clock", "fine", &["agree"]);
     told("gone", "service", "trouble", &["cannot be reached", "connection refused", "HTTPS_PROXY"]);
-    told("hangs", "service", "trouble", &["nothing came within 2s"]);
+    told("hangs", "service", "trouble", &["no answer within 2s"]);
     told("late", "service", "fine", &[]);
     told("late", "clock", "warning", &["this machine is 1 hour behind", "online plans use the service's clock"]);
     told("missing", "credentials", "trouble", &["not for ", "PUSHPLAN_APP_KEY"]);
     told("missing", "service", "fine", &["answers, and requires credentials"]);
-    told("refuses", "service", "trouble", &["does not know these credentials", "check the app key"]);
+    told("refuses", "service", "trouble", &["refuses these credentials", "check the app key"]);
     told("slow", "clock", "warning", &["ahead of the service's"]);
     told("webpage", "service", "trouble", &["GET /api/segments?limit=1"]);
     told("gone", "ledger", "fine", &["no record yet"]);

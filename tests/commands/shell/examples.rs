@@ -11,13 +11,13 @@ use super::{command, pushplan, ran};
 /// Examples that end with another code than 0 here, and with which words: what they are for has not happened in the sample, or they
 /// ask at a terminal.
 const OTHERWISE: [(&str, i32, &str); 7] = [
-    ("pushplan adopt segments/lapsed-buyers", 1, "is managed already"),
+    ("pushplan adopt segments/lapsed-buyers", 1, "is already managed"),
     ("pushplan resolve scheduled_pushes/winback-call --absent", 64, "is known"),
     ("pushplan resolve segments/lapsed-buyers --created 4f2a71c0", 64, "is known"),
     ("pushplan revert 2", 7, "pass --yes"),
     ("pushplan send templates/winback --to named_user:qa-team", 7, "pass --yes"),
-    ("pushplan unlock --lease 4f2a71c0", 1, "holds a lease"),
-    ("pushplan unlock --lease 4f2a71c0 --target production --yes", 1, "holds a lease"),
+    ("pushplan unlock --lease 4f2a71c0", 1, "is not locked"),
+    ("pushplan unlock --lease 4f2a71c0 --target production --yes", 1, "is not locked"),
 ];
 
 /// The sample project, applied to the built-in service and to a running one, with two commits and two runs.

@@ -56,7 +56,7 @@ fn words_of_other_tools_work_or_are_explained() {
     ] {
         let ran = pushplan(&Folder::new(), words, &[]);
         assert_eq!(ran.code, 64, "{ran}");
-        assert!(ran.stderr.contains(&format!("there is no command `{}`", words[0])), "{ran}");
+        assert!(ran.stderr.contains(&format!("`{}` is not a command", words[0])), "{ran}");
         assert!(ran.stderr.contains(instead) && !ran.stderr.contains("similar"), "{ran}");
     }
     // After a command, such a word is not explained.

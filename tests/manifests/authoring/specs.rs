@@ -160,7 +160,7 @@ pub fn awkward() -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// A key that is none of YAML's own and holds no variable.
+/// A key that is not one of YAML's own and holds no variable.
 fn key() -> impl Strategy<Value = String> {
     awkward().prop_filter("not one that can stand in a manifest", |key| key != "<<" && !key.contains("${"))
 }

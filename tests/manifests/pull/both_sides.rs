@@ -259,7 +259,7 @@ fn what_is_ignored_is_left_out_unless_it_is_named() {
     service.segment("Real", "x");
     let ran = project.good(&["pull"]);
     says(&ran.stdout, &["1 resource pulled"]);
-    says(&ran.stderr, &["Left out: 1 thing that ignore_unmanaged names"]);
+    says(&ran.stderr, &["Skipped: 1 thing in ignore_unmanaged"]);
     assert!(!project.folder.read("segments.yaml").contains("Test one"));
     says(&project.good(&["pull", "segments/test-one"]).stdout, &["1 resource pulled"]);
     in_sync(&project);

@@ -179,10 +179,7 @@ fn a_part_that_git_says_otherwise_and_never_applied_is_left() {
     tag_user(&service, "dora", &json!(["gold"]));
     let ran = project.run(&["pull", "tag_groups"]);
     assert_eq!(ran.code, 6, "{ran}");
-    says(
-        &ran.stderr,
-        &["git says something else of it; `pushplan adopt tag_groups/loyalty` takes it", "named_users/carl"],
-    );
+    says(&ran.stderr, &["it is different in git; `pushplan adopt tag_groups/loyalty` manages it", "named_users/carl"]);
     says(&ran.stdout, &["1 resource adopted as declared"]);
     assert_eq!(project.folder.read(FILE), mine);
 }
@@ -202,7 +199,7 @@ fn what_was_removed_as_a_whole_is_told_with_the_way_out() {
     says(&ran.stdout, &["3 resources removed on the service, to be taken out of your files. Next: pushplan plan"]);
     for (address, line) in [("segments/lapsed", 24), ("named_users/ada", 14), ("tags/news", 21)] {
         let said =
-            format!("Removed on the service: {address}. To remove it from git, take it out of messages.yaml:{line}");
+            format!("Removed on the service: {address}. To remove it from git, remove it from messages.yaml:{line}");
         says(&ran.stderr, &[said.as_str()]);
         let ran = project.run(&["pull", address]);
         assert_eq!(ran.code, 7, "{ran}");

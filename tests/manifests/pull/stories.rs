@@ -143,7 +143,7 @@ fn people_are_pulled_when_they_are_asked_for() {
     in_sync(&project);
     let ran = project.good(&["pull", "--all"]);
     says(&ran.stdout, &["Wrote tag_groups.yaml: 1 tag group", "Wrote open_channels.yaml: 1 open channel"]);
-    says(&ran.stderr, &["Left alone: 1 tag group: its name cannot be a key in a manifest: My Group"]);
+    says(&ran.stderr, &["Skipped: 1 tag group: its name cannot be a key in a manifest: My Group"]);
     says(&ran.stderr, &["only iOS and Android channels can carry it in git"]);
     says(&project.folder.read("tags.yaml"), &["news:", "ios_channels: [phone-1]", "android_channels: [phone-2]"]);
     assert_eq!(
@@ -302,7 +302,7 @@ fn what_cannot_be_listed_is_said_with_what_to_do() {
     let ran = project.good(&["pull"]);
     says(
         &ran.stderr,
-        &["Not looked at: scheduled pushes and experiments", "pushplan adopt scheduled_pushes/KEY --id ID"],
+        &["Not checked: scheduled pushes and experiments", "pushplan adopt scheduled_pushes/KEY --id ID"],
     );
     assert!(!project.folder.path().join("scheduled_pushes.yaml").exists());
     in_sync(&project);
@@ -325,12 +325,12 @@ fn what_has_had_its_time_stays_where_it_is() {
     says(
         &told,
         &[
-            "its time is over, so that there is nothing to pull",
+            "its time has passed, so that there is nothing to pull",
             "To write one into git: pushplan pull experiments/later",
         ],
     );
     let ran = project.good(&["pull"]);
-    says(&ran.stderr, &["Left alone: 1 experiment: its time is over: Soon over"]);
+    says(&ran.stderr, &["Skipped: 1 experiment: its time has passed: Soon over"]);
     says(&ran.stdout, &["1 resource pulled"]);
     in_sync(&project);
     let told = project.good(&["unmanaged"]).stdout;

@@ -392,7 +392,7 @@ fn the_guards_count_what_is_pruned_like_any_deletion() {
     let mut world = pruning("tags: {gold: {}}", Level::Documented, &["tags"]);
     somebodys(&mut world, "tags", "vip", "vip", json!({ "tag": "vip" }));
     let refused = guards(&planned(&world, "tags: {gold: {}}"), &Limits::default());
-    assert!(refused[0].message.contains("tags/vip would be deleted: every device that has it loses it"));
+    assert!(refused[0].message.contains("tags/vip would be deleted and removed from every device"));
 }
 
 #[test]

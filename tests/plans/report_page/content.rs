@@ -87,7 +87,7 @@ fn a_reader_sees_the_message_the_people_and_the_clocks() {
         "Los Angeles06:00 Fri quiet",
         "Shaded: quiet hours, 21:00 to 08:00",
         "If it stops after this: experiments/bf-text-test is gone until the next apply",
-        "pass --allow-sends to go on",
+        "to proceed, pass --allow-sends",
         "scheduled_pushes/halloween was due on Sat 31 Oct 2026 13:00 UTC",
     ] {
         assert!(shown.contains(wanted), "{wanted:?} is not in the page");

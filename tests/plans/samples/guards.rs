@@ -236,7 +236,10 @@ fn messages_that_may_be_nearer_to_each_other_are_named() {
     let (text, document) = told(&scene);
     let stake = "No message changes. 1 guard was loosened and lets through scheduled_pushes/late.";
     assert!(text.starts_with(stake), "{text}");
-    assert!(text.contains("count as too near to each other; that lets through scheduled_pushes/late"), "{text}");
+    assert!(
+        text.contains("messages closer than before are no longer reported; that lets through scheduled_pushes/late"),
+        "{text}"
+    );
     assert_eq!(through(&document), json!([["apart", ["scheduled_pushes/late"]]]));
     scene.edit("pushplan.toml", "apart = \"6h\"\n", "");
     let expected = json!([["apart", ["scheduled_pushes/late", "scheduled_pushes/noon"]]]);

@@ -275,7 +275,7 @@ fn no_command_tells_a_secret() {
         let is_run = done.iter().any(|(arguments, _)| arguments[0] == name);
         assert!(is_run || EXEMPT.contains(&name), "`pushplan {name}` is not tried");
     }
-    // What is kept: plans, reports, the summary, the ledger on the server and beside the manifests.
+    // What is kept: plans, reports, the summary, the ledger on the server and next to the manifests.
     world.project.run(&["plan"]);
     nothing_in(world.project.folder.path());
     nothing_in(world._server.path());

@@ -71,7 +71,7 @@ fn fails(project: &Project, env: &[(&str, &str)], why: &str) {
     kept(project.folder.path());
 }
 
-/// What pushplan keeps beside the manifests tells no password, and nobody else reads it.
+/// What pushplan keeps next to the manifests tells no password, and nobody else reads it.
 fn kept(project: &Path) {
     let own = project.join(".pushplan");
     if own.exists() {
@@ -222,7 +222,7 @@ fn a_password_is_given_to_no_server_that_only_the_project_file_names() {
         assert_ne!(ran.code, 0, "{ran}");
         let heard = heard.join().expect("it listened");
         assert_eq!(is_told(&heard), is_given, "with PGHOST={named}: {}", String::from_utf8_lossy(&heard));
-        let words = "PGPASSWORD was not used: a password without a server is for the one that PGHOST names";
+        let words = "PGPASSWORD was not used: a password without a server is for the server in PGHOST";
         assert_eq!(ran.stderr.contains(words), !is_given, "{ran}");
     }
 }
@@ -233,7 +233,7 @@ fn a_project_file_makes_no_connection_weak_that_a_password_goes_over() {
         let project = with_ledger(&format!("postgres://ada@no-such-host.invalid/ledgers/x?{query}"));
         let ran = quiet(&project, &["history"], &[("PGPASSWORD", CANARY), ("PGHOST", "no-such-host.invalid")]);
         assert_eq!(ran.code, 1, "{ran}");
-        let words = format!("only the place asks for {query}, and passwords are sent only to a server that is checked");
+        let words = format!("only the place sets {query}, and passwords are sent only to a checked server");
         assert!(ran.stderr.contains(&words), "{ran}");
     }
 }

@@ -99,7 +99,7 @@ async fn a_service_that_never_answers_is_unknown_in_time() {
     for request in [create(), Request::delete("/api/segments/x")] {
         let start = Instant::now();
         let lost = Writing::new(transport.clone()).send(&request, || true).await.unwrap_err();
-        assert!(matches!(&lost, Loss::Unknown(why) if why.contains("nothing came within 600ms")), "{lost:?}");
+        assert!(matches!(&lost, Loss::Unknown(why) if why.contains("no answer within 600ms")), "{lost:?}");
         assert!(start.elapsed() < Duration::from_secs(120));
     }
 }
@@ -120,7 +120,7 @@ async fn a_request_whose_time_is_over_does_not_leave() {
     });
     for request in requests {
         let lost = writing.send(&request, || false).await.unwrap_err();
-        assert_eq!(lost, Loss::NotSent("it was too late to send it".into()), "{request}");
+        assert_eq!(lost, Loss::NotSent("the deadline for sending it had passed".into()), "{request}");
     }
     let heard = tokio::time::timeout(Duration::from_secs(60), heard).await.expect("each has its connection");
     assert_eq!(heard.unwrap(), [""; 3], "not a byte of them");
@@ -140,7 +140,7 @@ async fn the_time_to_leave_is_asked_about_once_the_connection_stands() {
             true
         };
         let lost = Writing::new(transport.clone()).send(&request, may_leave).await.unwrap_err();
-        assert!(matches!(&lost, Loss::NotSent(why) if why.contains("nothing came within 600ms")), "{lost:?}");
+        assert!(matches!(&lost, Loss::NotSent(why) if why.contains("no answer within 600ms")), "{lost:?}");
         assert_eq!(asked.load(Ordering::SeqCst), 0, "{request}");
     }
 }

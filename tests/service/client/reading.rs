@@ -132,7 +132,7 @@ async fn a_listing_that_forms_a_loop_or_leads_away_is_no_listing() {
     let next = format!("{{\"segments\": [], \"next_page\": \"http://{}/api/segments\"}}", foreign.address);
     let server = Server::new(vec![answer("200 OK", "", &next)]).await;
     let failure = fetched(&Reading::new(transport(server.address, PATIENCE))).await.unwrap_err();
-    assert!(failure.message.contains("leads to another server"), "{}", failure.message);
+    assert!(failure.message.contains("is on another server"), "{}", failure.message);
     assert_eq!(foreign.connections.load(Ordering::SeqCst), 0, "nobody else gets the credentials");
 }
 
@@ -152,8 +152,7 @@ async fn credentials_that_are_refused_end_with_4() {
     let page = "<html>Sign in</html>";
     let server = Server::new(vec![answer("401 Unauthorized", "", "No"), answer("403 Forbidden", "", page)]).await;
     let reading = Reading::new(transport(server.address, PATIENCE));
-    for words in ["does not know these credentials (HTTP 401)", "does not allow this with these credentials (HTTP 403)"]
-    {
+    for words in ["refuses these credentials (HTTP 401)", "does not allow this with these credentials (HTTP 403)"] {
         let answer = reading.get("/api/segments").await.unwrap();
         let failure = refusal(reading.origin(), &answer).unwrap();
         assert_eq!(failure.kind, FailureKind::Credentials);

@@ -158,7 +158,7 @@ fn the_password_comes_from_the_environment_or_a_file() {
     let named = file.to_str().expect("UTF-8");
     assert!(told(&[("PGPASSFILE", named)]).contains("read 0"));
     let without = told(&[]);
-    assert!(without.contains("password missing; give the password of `keeper` in PGPASSWORD"), "{without}");
+    assert!(without.contains("password missing; set the password of `keeper` in PGPASSWORD"), "{without}");
     set_mode(&file, 0o644);
     let open = told(&[("PGPASSFILE", named)]);
     assert!(open.contains("is open to others (mode 644)"), "{open}");

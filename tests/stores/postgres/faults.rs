@@ -197,6 +197,6 @@ async fn a_place_that_cannot_be_reached_is_named_with_what_to_check() {
     let port = mute.local_addr().expect("an address").port();
     let store = PostgresStore::new(&place(port, "s"), "prod").expect("a place").patience(HASTE);
     let why = not_written(create(&store, 1, &Sample::new("first", None), None).await);
-    assert!(why.contains("nothing came within 5s") && why.contains("check that"), "{why}");
+    assert!(why.contains("no answer within 5s") && why.contains("check that"), "{why}");
     assert!(!why.contains("hunter2"), "{why}");
 }

@@ -22,13 +22,13 @@ fn production_gets_what_staging_has_where_git_has_gone_on() {
     world.project.write(&with("C v3"));
     says(
         &world.good(&PROMOTE).stdout,
-        &["~ segments/c", "C v2", "segments/c: not on staging yet as your files have it by now"],
+        &["~ segments/c", "C v2", "segments/c: the latest version in your files is not on staging yet"],
     );
     world.good(&yes());
     assert_eq!(world.segments("shop-us"), vec![("C v2".into(), tag("c-live"))]);
     let told = world.good(&PROMOTE).stdout;
     says(&told, &["No changes. production has all that staging has.", "segments/c: not on staging yet"]);
-    says(&told, &["as your files have it by now; what staging has is here already"]);
+    says(&told, &["the latest version in your files is not on staging yet; the version on staging is already here"]);
 }
 
 #[test]
@@ -42,8 +42,8 @@ fn what_may_be_of_staging_alone_is_held_back_and_the_end_says_so() {
         &ran.stdout,
         &[
             "No changes. production may not have all that staging has: 2 resources are held back.",
-            "segments/a: held back: ",
-            "segments/b: held back: your files have gone on since it was applied to staging, and criteria.tag",
+            "segments/a: blocked: ",
+            "segments/b: blocked: your files have changed since it was applied to staging, and criteria.tag",
         ],
     );
     let ran = world.run(&yes());

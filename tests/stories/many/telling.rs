@@ -54,7 +54,7 @@ fn the_folder_of_several_plans_is_no_file_for_one_and_its_name_in_there_is_told(
         let folder = options.last().expect("a folder");
         says(
             &ran.stderr,
-            &[&format!("{folder} is a folder, and a plan for one target is one file"), &format!("--out {file}")],
+            &[&format!("{folder} is a folder, but a plan for one target is one file"), &format!("--out {file}")],
         );
         let with_file = [&one[..], &options[..options.len() - 1], &[file]].concat();
         world.good(&with_file);

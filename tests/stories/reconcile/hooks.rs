@@ -73,7 +73,7 @@ fn a_webhook_that_fails_is_tried_again_told_and_counted_and_ends_nothing() {
     let told = rounds.events("not_posted");
     assert_eq!(told.len(), 1, "{told:#?}");
     let why = told[0]["why"].as_str().expect("a reason");
-    says(why, &["http://127.0.0.1:", " did not take the news: it answered 302, and redirects are not followed"]);
+    says(why, &["http://127.0.0.1:", " did not accept the report: it answered 302, and redirects are not followed"]);
     let metrics = rounds.metrics();
     assert_eq!(metrics["pushplan_webhook_posts_total{result=\"done\"}"], 1.0);
     assert_eq!(metrics["pushplan_webhook_posts_total{result=\"not_done\"}"], 1.0);

@@ -63,7 +63,7 @@ pub fn judge(
                 // Gone can mean that it was sent, or that an earlier run deleted it and lost the answer. What stands in for it
                 // must not be sent a second time.
                 Some(_) => {
-                    Verdict::Doubt("it no longer exists and its time has come: it may have been sent".to_owned())
+                    Verdict::Doubt("it no longer exists, and its time has passed: it may have been sent".to_owned())
                 }
                 None => Verdict::Gone,
             }

@@ -57,7 +57,7 @@ fn refs(step: &Step, spec: &Shared, made: &BTreeMap<String, String>) -> Result<B
     let mut refs = BTreeMap::new();
     for key in remote::named(kinds::api(&step.address).audiences(), spec) {
         let id = step.refs.get(key).or_else(|| made.get(key));
-        let id = id.ok_or_else(|| format!("the segment {key} that it names does not exist"))?;
+        let id = id.ok_or_else(|| format!("the segment {key} does not exist"))?;
         refs.insert(key.to_owned(), id.clone());
     }
     Ok(refs)

@@ -89,9 +89,9 @@ impl Workspace {
 /// The failure for a pattern that matches nothing.
 fn idle(pattern: &str, drift: &Drift) -> Failure {
     let known: Vec<String> = drift.changes.iter().map(|change| change.address.to_string()).collect();
-    let failure = Failure::usage(format!("`{pattern}` means nothing that is ours"));
+    let failure = Failure::usage(format!("`{pattern}` matches nothing that pushplan manages"));
     match text::nearest(pattern, known.iter().map(String::as_str)) {
         Some(near) => failure.help(format!("did you mean {near}?")),
-        None => failure.help("an address is such as segments/lapsed-buyers; `*` stands for any letters"),
+        None => failure.help("write an address such as segments/lapsed-buyers; `*` matches any characters"),
     }
 }

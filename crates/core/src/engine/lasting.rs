@@ -43,8 +43,8 @@ pub fn check(workspace: &Workspace) -> Result<(), Failure> {
         return Ok(());
     }
     let message = format!(
-        "the ledger of `{name}` is in `{folder}` of this checkout, which a CI runner deletes after the job: the next job would \
-         create and send everything a second time"
+        "the ledger of `{name}` is in `{folder}` of this checkout, which a CI runner deletes after the job: the next \
+            job would create and send everything again"
     );
     Err(Failure::new(message).kind(FailureKind::Refused).help(format!(
         "nothing was changed; write `ledger = \"git\"`, or another place that all jobs share, into [targets.{name}] of \

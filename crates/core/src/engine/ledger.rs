@@ -53,8 +53,10 @@ pub fn store_at(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dy
         None => place::open(place, root, target),
     };
     store.map_err(|why| {
-        Failure::new(format!("the ledger of `{target}` has no place: {why}"))
-            .help("a place is such as git, s3://bucket/prefix or postgres://host/database/schema, without a password")
+        Failure::new(format!("the ledger of `{target}` has no valid place: {why}")).help(
+            "write a place such as git, s3://bucket/prefix or postgres://host/database/schema, without a \
+                password",
+        )
     })
 }
 
@@ -84,12 +86,12 @@ pub fn taken_in(session: &Session, taken: Taken) {
 fn made_twice(Twice { made, other, file }: &Twice) -> String {
     match other {
         None => format!(
-            "A later run was about to make the same, and what became of that is not known: {made}. If the service has a second \
-             one, remove that there."
+            "A later run may have created a second one: {made}. If the service has two, remove one in the dashboard."
         ),
         Some(other) => format!(
-            "A result that an earlier run could not write is not in the ledger, which has the id {other} of the same thing: \
-             {made}. If the service has both, remove one of them there; this message comes until you remove {file}."
+            "A result of an earlier run is not in the ledger, which has another id for the same resource, {other}: \
+                {made}. If the service has both, remove one in the dashboard. This message is repeated until you \
+                remove {file}."
         ),
     }
 }
@@ -112,20 +114,20 @@ pub(super) async fn history(log: &Chain, target: String) -> Result<LedgerHistory
 /// What is to be said of results that are not in the ledger yet.
 pub fn pending(kept: &[Kept]) -> Option<String> {
     let told: Vec<String> = kept.iter().map(|kept| text::visible(&kept.to_string())).collect();
-    let next = "The next command that writes to the ledger takes them in, or says why not.";
+    let next = "The next command that writes to the ledger adds them, or prints why it cannot.";
     (!told.is_empty()).then(|| format!("{}\n{next}", told.join("\n")))
 }
 
 /// The failure for a record that could not be appended.
 pub fn not_appended(target: &str, error: AppendError) -> Failure {
     match error {
-        AppendError::Conflict => Failure::new(format!(
-            "another process has written to the ledger of `{target}` meanwhile; nothing was changed"
-        ))
-        .kind(FailureKind::Busy)
-        .help("run the command again"),
+        AppendError::Conflict => {
+            Failure::new(format!("another process has written to the ledger of `{target}`; nothing was changed"))
+                .kind(FailureKind::Busy)
+                .help("run the command again")
+        }
         AppendError::NotWritten(why) => Failure::new(format!("nothing was changed: {why}")),
-        AppendError::Unknown(why) => Failure::new(format!("whether it was written is not known: {why}"))
+        AppendError::Unknown(why) => Failure::new(format!("whether it was written is unknown: {why}"))
             .help("`pushplan history` shows what the ledger has"),
     }
 }
@@ -148,12 +150,12 @@ pub fn address(text: &str) -> Result<Address, Failure> {
 pub async fn append(log: &Chain, after: Seq, record: Record) -> Result<(), Failure> {
     let entry = Entry { seq: after + 1, at: Timestamp::now(), actor: actor::name(), record };
     log.append(&entry).await.map_err(|error| match error {
-        AppendError::Conflict => Failure::new("another process has changed the ledger in the meantime")
-            .kind(FailureKind::Busy)
-            .help("try again"),
+        AppendError::Conflict => {
+            Failure::new("another process has changed the ledger").kind(FailureKind::Busy).help("try again")
+        }
         AppendError::NotWritten(why) => Failure::new(format!("the ledger cannot be written: {why}")),
-        AppendError::Unknown(why) => Failure::new(format!("whether the ledger was written is not known: {why}"))
-            .help("look with `pushplan history`"),
+        AppendError::Unknown(why) => Failure::new(format!("whether the ledger was written is unknown: {why}"))
+            .help("check with `pushplan history`"),
     })
 }
 

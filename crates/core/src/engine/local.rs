@@ -160,13 +160,13 @@ pub async fn find(service: BuiltIn<'_>) -> Result<Option<(Origin, Served, Timest
     let path = own(service.root).join(service.file(NOTE));
     let served = read(&path).map_err(|why| {
         Failure::new(format!("{} cannot be read: {why}", path.display()))
-            .help("it says whether a service runs for this project; run the command again")
+            .help("it shows whether a service runs for this project; run the command again")
     })?;
     let Some(served) = served else { return Ok(None) };
     let Some(origin) = Origin::parse(&served.origin).ok().filter(Origin::is_loopback) else { return Ok(None) };
     let silent = |why: String| {
         Failure::new(format!("the service of this project does not answer: {why}")).help(format!(
-            "run the command again; if no `{}` runs here, remove {}",
+            "run the command again; if no `{}` runs on this machine, remove {}",
             service.serve_command(),
             path.display()
         ))
@@ -194,7 +194,10 @@ pub async fn start(service: BuiltIn<'_>, api: Level) -> Result<(Running, Served)
         Settings { api, apps: vec![(app_key.clone(), master_secret.clone())], data: Some(data), ..Settings::default() };
     let cannot = |why: CannotStart| match why {
         CannotStart::InUse(_) => Failure::new("the built-in service of this project is in use by another command")
-            .help(format!("wait for that one, or run `{}` here: other commands then use it", service.serve_command())),
+            .help(format!(
+                "wait for that command, or run `{}` here, which several commands can use at once",
+                service.serve_command()
+            )),
         CannotStart::Other(why) => Failure::new(format!("the built-in service does not start: {why}")),
     };
     let listener =

@@ -103,8 +103,14 @@ impl From<NotCompared> for Failure {
     fn from(why: NotCompared) -> Self {
         match why {
             NotCompared::Failed(failure) => failure,
-            NotCompared::BaseInvalid { revision, .. } => Self::new(format!("the manifests of {revision} have errors, so that nothing can be compared with them"))
-                .help("these are not errors of the change that is looked at: correct them there first, or compare with another commit"),
+            NotCompared::BaseInvalid { revision, .. } => Self::new(format!(
+                "the manifests of {revision} have errors, \
+                so they cannot be compared"
+            ))
+            .help(
+                "these errors are not part of your change: correct them there first, or compare with another \
+                    commit",
+            ),
         }
     }
 }
@@ -116,7 +122,7 @@ fn base_branch() -> Option<String> {
 }
 
 fn no_branch() -> Failure {
-    Failure::usage("--against-git needs the name of a commit here: this is no CI job of a pull request")
+    Failure::usage("--against-git needs a commit, because this is not a CI job of a pull request")
         .help("such as --against-git origin/main")
 }
 

@@ -70,14 +70,14 @@ fn chosen(addresses: &[String], ledger: &Ledger, all: &[Occasion], target: &str)
 /// The failure for an address that nothing was scheduled under.
 pub fn not_sending(address: &Address, ledger: &Ledger, known: &BTreeSet<Address>, target: &str) -> Failure {
     if ledger.owned.contains_key(address) {
-        return Failure::usage(format!("{address} sends nothing at a time, so that there is no outcome to tell"))
-            .help("scheduled pushes and experiments do");
+        return Failure::usage(format!("{address} has no send time, so it has no outcome"))
+            .help("scheduled pushes and experiments have one");
     }
     let names: Vec<String> = known.iter().map(ToString::to_string).collect();
     let failure = Failure::usage(format!("the ledger of `{target}` has nothing at {address}"));
     match text::nearest(&address.to_string(), names.iter().map(String::as_str)) {
         Some(near) => failure.help(format!("did you mean {near}?")),
-        None => failure.help("it was never applied, so nothing was sent; `pushplan plan` shows what would be"),
+        None => failure.help("it was never applied, so nothing was sent; `pushplan plan` shows what would be sent"),
     }
 }
 

@@ -37,7 +37,7 @@ const SMALL: usize = 500;
 const MOST_SCREENS: usize = 100;
 /// Why a message has no device.
 const UNMANAGED: &str =
-    "its audience names a segment that is not managed by pushplan, or a condition that only the service knows";
+    "its audience has a segment that is not managed by pushplan, or a condition that only the service can evaluate";
 
 /// A device before it is replayed.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ pub async fn replayed(plan: &Plan) -> Result<People, Failure> {
         };
         let note = note.or_else(|| {
             let why = refused.get(&address)?;
-            Some(format!("the built-in service does not take it: {why}"))
+            Some(format!("the built-in service refuses it: {why}"))
         });
         people.of.push(MessagePeople { devices: persons.into_iter().map(one).collect(), address, note });
     }

@@ -146,8 +146,8 @@ fn unchecked(manifests: &Manifests, first: Option<&str>, left: usize) -> Finding
     let name = first.unwrap_or_default();
     let at = manifests.project.target_place(name).unwrap_or(Span::NONE);
     let targets = text::count(left, "target");
-    Finding::new(&codes::YM106, at, format!("too many resources for so many targets: {targets} not checked"))
-        .label("the first that is not checked")
+    Finding::new(&codes::YM106, at, format!("too many resources and targets: {targets} not checked"))
+        .label("the first target that is not checked")
         .note(format!("all targets together have more than {MOST} resources"))
-        .help(format!("check fewer at a time: `pushplan validate --target {name}`"))
+        .help(format!("check fewer targets at once: `pushplan validate --target {name}`"))
 }

@@ -22,7 +22,7 @@ pub fn check_destination(from: &str, to: Option<&str>) -> Result<(), Failure> {
     match to == Some(from) {
         true => {
             Err(Failure::usage(format!("`{from}` cannot be promoted to itself"))
-                .help("name another target behind --to"))
+                .help("choose another target with --to"))
         }
         false => Ok(()),
     }

@@ -247,7 +247,7 @@ impl<'l> Looked<'l> {
             }
             let mut texts = edited.clone();
             texts.extend(files.iter().map(|file| (within(folder, &file.path), file.text.clone())));
-            // Bodies beside the manifests are none.
+            // Bodies next to the manifests are none.
             texts.retain(|name, _| !edited.contains_key(name) || sources_hold(manifests, name));
             let read = read_project_with(root, in_place::inputs(&texts), &[]);
             let verdict = project::check(&read, &targets, now);
@@ -266,7 +266,7 @@ impl<'l> Looked<'l> {
             };
             if let Some(finding) = verdict.findings.iter().find(is_ours) {
                 return Err(Failure::new(format!("the pulled resources cannot be written: {}", finding.message))
-                    .help("pull less at a time, or with --layout resource"));
+                    .help("pull fewer resources at once, or use --layout resource"));
             }
             return Ok((files, verdict.findings));
         }

@@ -23,9 +23,9 @@ pub fn read(path: &Path) -> Result<Plan, Failure> {
     })?;
     Plan::load(&text).map_err(|no| {
         let failure = match no {
-            NoPlan::NotAPlan(why) => Failure::new(format!("{shown} is not a plan: {why}")),
+            NoPlan::NotAPlan(why) => Failure::new(format!("{shown} is not a saved plan: {why}")),
             NoPlan::OtherForm(form) => {
-                Failure::new(format!("the plan {shown} has the form {form}, which this version does not read"))
+                Failure::new(format!("the plan {shown} has the format {form}, which this version cannot read"))
             }
             NoPlan::Newer { tool, why } => {
                 let own = env!("CARGO_PKG_VERSION");
@@ -36,7 +36,7 @@ pub fn read(path: &Path) -> Result<Plan, Failure> {
             }
             NoPlan::Changed => Failure::new(format!("the plan {shown} was changed after it was saved")),
         };
-        failure.kind(FailureKind::Stale).help("make a new one: pushplan plan --out FILE")
+        failure.kind(FailureKind::Stale).help("make a new plan: pushplan plan --out FILE")
     })
 }
 
@@ -64,7 +64,7 @@ pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Plan>, Failure> {
     match plans.iter().find(|plan| !targets.insert(&plan.target)) {
         None => Ok(plans),
         Some(second) => Err(Failure::usage(format!("there are two plans for the target {}", second.target))
-            .help("leave one of them out: each target has one plan")),
+            .help("remove one of them: each target can have one plan")),
     }
 }
 
@@ -113,17 +113,17 @@ pub fn holds(saved: &Plan, fresh: &Plan) -> Result<(), Failure> {
     }
     Err(Failure::new(format!("the plan is stale: {}", moved.join("; ")))
         .kind(FailureKind::Stale)
-        .help("nothing was changed; plan again and have it looked at: pushplan plan --out FILE"))
+        .help("nothing was changed; make a new plan and have it reviewed: pushplan plan --out FILE"))
 }
 
 /// The failure for a plan that was not compared with the service, where one is to be applied.
 fn not_applied(file: &Path, plan: &Plan) -> Option<Failure> {
     let words = plan.compared_with()?;
-    let message = format!("the plan {} is for reading, and is not applied: {}", file.display(), lower(&words));
+    let message = format!("the plan {} is for reading only and cannot be applied: {}", file.display(), lower(&words));
     Some(
         Failure::new(one_line(&message))
             .kind(FailureKind::Refused)
-            .help("make one that is compared with the service: pushplan plan --out FILE"),
+            .help("make a plan that is compared with the service: pushplan plan --out FILE"),
     )
 }
 

@@ -171,7 +171,7 @@ fn of_paths(here: &Path, paths: &[PathBuf]) -> Result<Vec<Scope>, Failure> {
 
 /// The failure for `-` among other paths.
 pub fn dash_beside_paths() -> Failure {
-    Failure::usage("`-` cannot stand beside other paths").help("name a single `-`, or files and folders")
+    Failure::usage("`-` cannot be combined with other paths").help("write a single `-`, or files and folders")
 }
 
 /// The failure for a path that was given and leads nowhere.

@@ -161,7 +161,7 @@ where
     let apps: Vec<String> =
         ended.iter().map(|one| one.as_ref().map(|(_, app)| app.clone()).unwrap_or_default()).collect();
     let ended = workspaces.iter().zip(ended).enumerate().map(|(number, (workspace, one))| {
-        let result = one.map_or_else(|| Err(Failure::new("it came to a sudden end")), |(result, _)| result);
+        let result = one.map_or_else(|| Err(Failure::new("it ended unexpectedly")), |(result, _)| result);
         let twin =
             apps.iter().enumerate().find(|(other, app)| *other != number && !app.is_empty() && **app == apps[number]);
         let result = match twin {
@@ -176,6 +176,7 @@ where
 /// The failure for two targets of one application: each would take the resources of the other for unmanaged ones.
 fn same_app(target: &str, other: &str) -> Failure {
     Failure::new(format!("`{target}` and `{other}` are the same application")).kind(FailureKind::Refused).help(format!(
-        "give each its own credentials, in [\"<origin>\".{target}] of the credentials file, and its own app_key_fingerprint"
+        "give each target its own credentials, in [\"<origin>\".{target}] of the credentials file, and its own \
+            app_key_fingerprint"
     ))
 }

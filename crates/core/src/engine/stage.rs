@@ -111,7 +111,7 @@ const EXPERIMENTS: &str = "experiments";
 
 /// A device in the form of the control API, as the service keeps it. The error says why the service does not take it.
 pub fn device(id: &str, form: &Value, is_opened: bool, start: Timestamp) -> Result<Kept, String> {
-    let form: Form = understood(form).ok_or("the service does not understand it")?;
+    let form: Form = understood(form).ok_or("the service does not support it")?;
     let mut device: Device = form.device().map_err(|refusal| refusal.error)?;
     (device.created, device.modified) = (start, start);
     device.has_opted_in = device.opt_in;
@@ -210,7 +210,7 @@ fn refused(report: &apply::Report) -> Vec<(Address, String)> {
         Fate::Failed { why } | Fate::Unknown { why } | Fate::Skipped { why } => {
             Some((step.address.clone(), why.clone()))
         }
-        Fate::NotStarted => Some((step.address.clone(), "it was not begun".to_owned())),
+        Fate::NotStarted => Some((step.address.clone(), "it was not started".to_owned())),
     });
     why.collect()
 }

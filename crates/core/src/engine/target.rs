@@ -171,8 +171,8 @@ impl Shared {
 /// A target that was given up after so long.
 pub fn too_slow(within: Duration) -> Failure {
     let within = Delay(i64::try_from(within.as_secs()).unwrap_or(i64::MAX));
-    Failure::new(format!("a look at it took longer than {within}, and was given up"))
-        .help("the service or the ledger answers slowly or not at all; --within gives it more time")
+    Failure::new(format!("reading it took longer than {within}"))
+        .help("the service or the ledger is slow or does not answer; --within sets the time limit")
 }
 
 /// Opens a target. Nothing is asked of a service that is not the project's own.

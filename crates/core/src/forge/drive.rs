@@ -91,7 +91,7 @@ impl<'n> Forge<'n> {
         }
         let user = self.done(&self.place.api.user(), reply)?;
         let login = self.place.api.login(user.answer.body.as_ref().unwrap_or(&Value::Null));
-        login.ok_or_else(|| self.unclear("who this token belongs to"))
+        login.ok_or_else(|| self.unclear("the user of this token"))
     }
 
     /// All comments of a pull request.
@@ -182,7 +182,7 @@ impl<'n> Forge<'n> {
                     }
                     // It may be there or not: the next look tells.
                     Err(Trouble::Unknown(why)) => {
-                        (self.note)(&format!("{why}. Looking whether the comment is there."));
+                        (self.note)(&format!("{why}. Checking whether the comment exists."));
                         tokio::time::sleep(FIRST_WAIT).await;
                         put
                     }
@@ -219,7 +219,7 @@ impl<'n> Forge<'n> {
                 return Ok(Put::Updated);
             }
         }
-        Err(Failure::new(format!("{} does not keep the comment, however often it is written", self.place.base.origin)))
+        Err(Failure::new(format!("{} does not store the comment, after several attempts", self.place.base.origin)))
     }
 
     /// Learns from a comment that was just created who writes with this token: that may be somebody else than the host's usual
@@ -229,12 +229,13 @@ impl<'n> Forge<'n> {
         if self.place.author.is_some() {
             self.delete(number, created.id).await;
             let message =
-                format!("this token writes as {writer}, and {set} says {author}: the comment would not be found");
+                format!("this token writes as {writer}, but {set} is {author}: the comment would not be found");
             return Err(Failure::usage(message).help(format!("set {set} to {writer}")));
         }
         (self.note)(&format!(
-            "Warning: this token writes as {writer}, which {} tells only of a comment that is there. Set {set} to {writer} in every \
-             job: then none is written to learn that, and `pushplan apply --approved` finds the one of this target.",
+            "Warning: this token writes as {writer}, which {} shows only on an existing comment. Set {set} to \
+                {writer} in every job: then no comment is written to find out, and `pushplan apply --approved` finds \
+                the comment of this target.",
             self.place.api.name()
         ));
         let _ = self.writer.set(writer);
@@ -252,7 +253,7 @@ impl<'n> Forge<'n> {
                 // An edit can be made twice.
                 Err(Trouble::Unknown(why)) => match waits.next() {
                     Some(wait) => tokio::time::sleep(wait).await,
-                    None => return Err(Failure::new(why).help("nothing else was changed; run it again")),
+                    None => return Err(Failure::new(why).help("nothing else was changed; run the command again")),
                 },
             }
         }
@@ -269,7 +270,7 @@ impl<'n> Forge<'n> {
     /// Sends what changes something. A comment that is not there is an answer.
     async fn write(&self, request: &Request) -> Result<Reply, Trouble> {
         let reply = self.patiently(request).await.map_err(|why| match why {
-            Trouble::Unknown(why) => Trouble::Unknown(format!("whether the comment was written is not known: {why}")),
+            Trouble::Unknown(why) => Trouble::Unknown(format!("whether the comment was written is unknown: {why}")),
             failed => failed,
         })?;
         match reply.answer.status {
@@ -291,7 +292,7 @@ impl<'n> Forge<'n> {
             };
             match waits.next() {
                 Some(wait) => tokio::time::sleep(wait).await,
-                None => return Err(Failure::new(why).help("nothing was changed; run it again")),
+                None => return Err(Failure::new(why).help("nothing was changed; run the command again")),
             }
         }
     }
@@ -306,17 +307,17 @@ impl<'n> Forge<'n> {
             let host = self.place.api.name();
             if so_far + wait > self.patience {
                 let message = format!(
-                    "{host} takes no more requests with this token for {} s ({})",
+                    "{host} limits the rate of requests and accepts none with this token for {} s ({})",
                     wait.as_secs(),
                     reply.error()
                 );
                 let help = format!(
-                    "nothing was written; run it again then, or wait for it: --wait {}s",
+                    "nothing was written; run the command again later, or wait: --wait {}s",
                     (so_far + wait).as_secs()
                 );
                 return Err(Trouble::Failed(Failure::new(message).help(help)));
             }
-            (self.note)(&format!("{host} takes no more requests for {} s. Waiting.", wait.as_secs()));
+            (self.note)(&format!("{host} limits the rate of requests. Waiting {} s.", wait.as_secs()));
             self.waited.fetch_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
             tokio::time::sleep(wait).await;
         }
@@ -366,8 +367,8 @@ impl<'n> Forge<'n> {
         let failure = match reply.answer.status {
             200..=299 if reply.answer.body.is_some() => return Ok(reply),
             300..=399 => Failure::new(format!("{origin} answered with a redirect ({error}), which is not followed"))
-                .help("set the address of the API to where it is"),
-            401 => Failure::new(format!("{origin} does not know this token ({error})"))
+                .help("correct the address of the API"),
+            401 => Failure::new(format!("{origin} refuses this token ({error})"))
                 .kind(FailureKind::Credentials)
                 .help(api.rights()),
             403 | 404 => {
@@ -383,7 +384,7 @@ impl<'n> Forge<'n> {
 
     fn no_pull(&self, number: u64) -> Failure {
         let api = self.place.api;
-        Failure::new(format!("there is no {} {} that this token may see", api.noun(), api.sign(number)))
+        Failure::new(format!("{} {} does not exist, or this token has no access to it", api.noun(), api.sign(number)))
             .kind(FailureKind::Credentials)
             .help(api.rights())
     }
@@ -391,13 +392,13 @@ impl<'n> Forge<'n> {
     fn several(&self, commit: &str, numbers: &[u64]) -> Failure {
         let signs: Vec<String> = numbers.iter().map(|number| self.place.api.sign(*number)).collect();
         let noun = self.place.api.noun();
-        Failure::new(format!("{commit} came with one of several {noun}s: {}", pushplan_model::text::all_of(&signs)))
+        Failure::new(format!("{commit} belongs to several {noun}s: {}", pushplan_model::text::all_of(&signs)))
             .kind(FailureKind::Stale)
-            .help("say which: --pull-request NUMBER")
+            .help("choose one: --pull-request NUMBER")
     }
 
     fn unclear(&self, what: &str) -> Failure {
-        Failure::new(format!("the answer of {} does not tell {what}", self.place.base.origin))
+        Failure::new(format!("the answer of {} does not contain {what}", self.place.base.origin))
             .help("is this the address of the API?")
     }
 }

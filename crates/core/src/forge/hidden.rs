@@ -123,8 +123,8 @@ impl fmt::Display for Newer {
         let Self { target, tool, why, .. } = self;
         write!(
             f,
-            "the comment with the plan for `{target}` was written by a newer pushplan, {tool}; this is {own}, which does not \
-             understand it: {why}"
+            "the comment with the plan for `{target}` was written by a newer pushplan, {tool}; this is {own}, which \
+                cannot read it: {why}"
         )
     }
 }
@@ -256,7 +256,7 @@ impl Hidden {
     /// All that is hidden, or what of it is not known here.
     fn understood(value: &Value) -> Result<Self, String> {
         if value["form"] != FORM {
-            return Err(format!("it has the form {}", value["form"]));
+            return Err(format!("it has the format {}", value["form"]));
         }
         if let Some(field) =
             value.as_object().into_iter().flatten().map(|(name, _)| name).find(|name| !FIELDS.contains(&name.as_str()))
@@ -308,16 +308,23 @@ impl Hidden {
     pub fn behind(&self, now: &Position, sign: &str) -> Failure {
         let (target, was) = (&self.target, &self.reached);
         let what = match was.lineage == now.lineage || now.seq == 0 {
-            true => format!("ends with record {}, and the comment in {sign} knows of record {}", now.seq, was.seq),
-            false => format!("has the lineage {}, and the comment in {sign} knows of {}", now.lineage, was.lineage),
+            true => {
+                format!("ends with record {}, but the comment in {sign} was written after record {}", now.seq, was.seq)
+            }
+            false => {
+                format!("has the lineage {}, but the comment in {sign} was written for {}", now.lineage, was.lineage)
+            }
         };
-        Failure::new(format!("the ledger of `{target}` {what}: it was set back, and does not know what was applied since"))
-            .kind(FailureKind::Refused)
-            .help(format!(
-                "nothing was changed; put the lost records back. If they are lost, run `pushplan ledger restore --accept-gap --target \
-                 {target}`, so that plans ask a person before they create what may have been created since. Another pull request \
-                 before that would create it again"
-            ))
+        Failure::new(format!(
+            "the ledger of `{target}` {what}: it was set back, and records of later applies are \
+            missing"
+        ))
+        .kind(FailureKind::Refused)
+        .help(format!(
+            "nothing was changed; restore the missing records. If they are lost, run `pushplan ledger restore \
+                    --accept-gap --target {target}`: plans then ask before they create anything that may already \
+                    exist. Without it, another pull request would create it again"
+        ))
     }
 
     /// Whether a plan is what was approved, or what is left of it after a run that ended half-way or was cut off.

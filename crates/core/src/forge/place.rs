@@ -26,10 +26,10 @@ impl Base {
     fn parse(text: &str) -> Result<Self, String> {
         let url = Url::parse(text).map_err(|error| format!("{} is not a URL: {error}", client::shown(text)))?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("it holds a name or a password".to_owned());
+            return Err("it contains a user name or a password".to_owned());
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err("it has more than a host and a path".to_owned());
+            return Err("it may only have a host and a path".to_owned());
         }
         let origin = Origin::parse(&url.origin().ascii_serialization())?;
         Ok(Self { origin, path: url.path().trim_end_matches('/').to_owned() })
@@ -73,7 +73,7 @@ pub fn here(env: &dyn Fn(&str) -> Option<String>, event: ReadFile) -> Result<Hos
     match () {
         () if is_github || (!is_gitlab && env("GITHUB_REPOSITORY").is_some()) => github(&env, event),
         () if is_gitlab || env("CI_PROJECT_ID").is_some() => gitlab(&env),
-        () => Err(Failure::usage("this is no run of GitHub Actions or of GitLab CI, so that no pull request is known")
+        () => Err(Failure::usage("this is not a run of GitHub Actions or GitLab CI, so the pull request is unknown")
             .help(
                 "elsewhere, set GITHUB_REPOSITORY=owner/name and GITHUB_TOKEN, or CI_API_V4_URL, CI_PROJECT_ID and GITLAB_TOKEN, \
                  and pass --pull-request NUMBER",
@@ -90,7 +90,7 @@ fn github(env: &dyn Fn(&str) -> Option<String>, event: ReadFile) -> Result<Hoste
         !name.is_empty() && name.chars().all(is_sign) && !name.chars().all(|c| c == '.')
     };
     if repository.split('/').count() != 2 || !repository.split('/').all(is_name) {
-        return Err(Failure::usage("GITHUB_REPOSITORY is not of the form owner/name"));
+        return Err(Failure::usage("GITHUB_REPOSITORY does not have the form owner/name"));
     }
     let token = token(env, "GITHUB_TOKEN", api, "set it in the step: `env: {GITHUB_TOKEN: ${{ github.token }}}`")?;
     let read = |path: String| {
@@ -98,9 +98,10 @@ fn github(env: &dyn Fn(&str) -> Option<String>, event: ReadFile) -> Result<Hoste
         serde_json::from_str(&text).map_err(|_| "is not JSON".to_owned())
     };
     let event: Result<Value, String> = env("GITHUB_EVENT_PATH").map_or(Ok(Value::Null), read);
-    let doubt = event.as_ref().err().map(|why| {
-        format!("the file that GITHUB_EVENT_PATH names {why}: GITHUB_REF and GITHUB_SHA say what this run is for")
-    });
+    let doubt = event
+        .as_ref()
+        .err()
+        .map(|why| format!("the file in GITHUB_EVENT_PATH {why}: using GITHUB_REF and GITHUB_SHA instead"));
     let event = event.unwrap_or_default();
     let pull = &event["pull_request"];
     let of_ref = || {
@@ -161,12 +162,11 @@ fn base(said: Option<String>, name: &str, usual: Option<&str>) -> Result<Base, F
 
 fn token(env: &dyn Fn(&str) -> Option<String>, name: &str, api: &dyn Api, help: &str) -> Result<Secret, Failure> {
     let missing = |message: String| Failure::new(message).kind(FailureKind::Credentials).help(help);
-    let token = env(name).ok_or_else(|| {
-        missing(format!("{name} is not set, so that nothing can be read or written on {}", api.name()))
-    })?;
+    let token = env(name)
+        .ok_or_else(|| missing(format!("{name} is not set, so nothing can be read or written on {}", api.name())))?;
     // It is not repeated: what stands in it is a secret.
     if token.chars().any(|c| c.is_whitespace() || c.is_control() || !c.is_ascii()) {
-        return Err(missing(format!("{name} holds white space or other signs that no token has")));
+        return Err(missing(format!("{name} contains white space or other characters that no token has")));
     }
     Ok(Secret::new(token))
 }

@@ -53,12 +53,7 @@ pub(super) fn broadcast(plan: &Plan) -> Option<Refused> {
     };
     let verb = if addresses.len() == 1 { "addresses" } else { "address" };
     let message = format!("{} {verb} every device{by}", named(&addresses));
-    refused(
-        Guard::Broadcast,
-        addresses,
-        message,
-        "choose an audience, or say that it is meant: lifecycle: {broadcast: true}",
-    )
+    refused(Guard::Broadcast, addresses, message, "choose an audience, or confirm with lifecycle: {broadcast: true}")
 }
 
 fn key(change: &Change) -> &str {

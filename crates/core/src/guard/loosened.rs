@@ -166,18 +166,18 @@ fn of_target(before: &Safeguards, now: &Safeguards) -> Vec<(String, String)> {
     if before.apart_seconds.is_some_and(|was| was > apart_seconds.unwrap_or(0)) {
         let (was, now) = (Delay(before.apart_seconds.unwrap_or(0)), apart_seconds.map(Delay));
         let now = now.map_or("not set".to_owned(), |now| now.to_string());
-        add("apart", format!("apart is now {now}, was {was}: fewer messages count as too near to each other"));
+        add("apart", format!("apart is now {now}, was {was}: messages closer than before are no longer reported"));
     }
     if *min_lead_seconds < before.min_lead_seconds {
         let (was, now) = (Delay(before.min_lead_seconds), Delay(*min_lead_seconds));
-        add("min_lead", format!("min_lead is now {now}, was {was}: a push may be scheduled nearer to its send time"));
+        add("min_lead", format!("min_lead is now {now}, was {was}: a push may be scheduled closer to its send time"));
     }
     if *test_sends && !before.test_sends {
-        add("test_sends", "test_sends is now true: tests may be sent to real recipients".to_owned());
+        add("test_sends", "test_sends is now true: test messages may be sent to real recipients".to_owned());
     }
     let recipients: Vec<String> = test_recipients.difference(&before.test_recipients).cloned().collect();
     if !recipients.is_empty() && !before.test_sends {
-        add("test_recipients", format!("{} may now get tests", all_of(&recipients)));
+        add("test_recipients", format!("{} may now get test messages", all_of(&recipients)));
     }
     let kinds: Vec<String> = prune.difference(&before.prune).cloned().collect();
     if !kinds.is_empty() {
@@ -193,7 +193,7 @@ fn of_target(before: &Safeguards, now: &Safeguards) -> Vec<(String, String)> {
         let title = codes::code(code).map(|code| format!(" ({})", code.title)).unwrap_or_default();
         let words = match weight {
             CheckWeight::Off => format!("{code} is now off: it is no longer reported{title}"),
-            CheckWeight::Warning => format!("{code} is now a warning: it no longer stops anything{title}"),
+            CheckWeight::Warning => format!("{code} is now a warning: it no longer blocks an apply{title}"),
         };
         add(&format!("checks.{code}"), words);
     }

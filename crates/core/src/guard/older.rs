@@ -36,7 +36,7 @@ pub fn older(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let descent = plan.told.descent.as_ref().filter(|descent| !descent.ancestry.may_undo() && !limits.allow_older)?;
     let addresses = chosen(plan, |change| reverses(change, descent.ancestry));
     let words = descent.words().unwrap_or_default();
-    let message = format!("{words} This would revert what was applied since: {}", named(&addresses));
-    let help = format!("{}; if these files are meant, {}", descent.help(), limits.go_on("--allow-older"));
+    let message = format!("{words} This would revert later changes: {}", named(&addresses));
+    let help = format!("{}; if you want to apply these files, {}", descent.help(), limits.go_on("--allow-older"));
     refused(Guard::Older, addresses, message, help)
 }

@@ -30,12 +30,12 @@ impl Pages {
         };
         self.seen.insert(current.to_owned());
         if !self.seen.insert(next.clone()) {
-            return Err(format!("the pages of the list form a loop: {next} was read before"));
+            return Err(format!("the pages of the list form a loop: {next} was already read"));
         }
         let mut lists = body.as_object().into_iter().flatten().filter_map(|(_, value)| value.as_array());
         self.empty = if lists.all(Vec::is_empty) { self.empty + 1 } else { 0 };
         if self.empty > EMPTY {
-            return Err(format!("{EMPTY} pages of the list in a row are empty, and each names a next one"));
+            return Err(format!("{EMPTY} pages of the list in a row are empty, but each has a next page"));
         }
         if self.seen.len() > MOST {
             return Err(format!("the list has more than {MOST} pages"));
@@ -46,7 +46,7 @@ impl Pages {
 
 /// The path and query of a page on the origin.
 fn path(origin: &str, current: &str, next: &str) -> Result<String, String> {
-    let foreign = || Err(format!("`next_page` leads to another server: {next}"));
+    let foreign = || Err(format!("`next_page` is on another server: {next}"));
     if let Some(rest) = next.strip_prefix(origin) {
         return if rest.starts_with('/') { Ok(rest.to_owned()) } else { foreign() };
     }

@@ -44,7 +44,7 @@ pub fn take_page(
                 seen.is_none_or(|seen| at < seen)
             });
         }
-        // Listed a second time, it has the content that was read before, unless it was changed meanwhile.
+        // Listed a second time, it has the content that was read before, unless it has changed since it was read.
         let before = listed.get(&found.id).filter(|before| before.stamp == found.stamp);
         found.spec = found.spec.or_else(|| before.and_then(|before| before.spec.clone()));
         listed.insert(found.id.clone(), found);

@@ -189,20 +189,26 @@ impl Why {
     pub fn words(&self, from: &str) -> String {
         match self {
             Self::NotYet => format!("not on {from} yet"),
-            Self::Newer => format!("not on {from} yet as your files have it by now; what {from} has is promoted"),
-            Self::Older => format!("not on {from} yet as your files have it by now; what {from} has is here already"),
+            Self::Newer => format!(
+                "the latest version in your files is not on {from} yet; the version on {from} is \
+                promoted"
+            ),
+            Self::Older => format!(
+                "the latest version in your files is not on {from} yet; the version on {from} is \
+                already here"
+            ),
             Self::OfTarget(path) => {
                 let what = if path.is_empty() { "what it says" } else { path };
                 format!(
-                    "held back: your files have gone on since it was applied to {from}, and {what} may be for {from} \
-                     alone; apply it to {from} first"
+                    "blocked: your files have changed since it was applied to {from}, and {what} may be for {from} \
+                        only; apply it to {from} first"
                 )
             }
-            Self::NotInGit => format!("held back: {from} has it, and your files do not any more; apply {from} first"),
+            Self::NotInGit => format!("blocked: {from} has it, but your files no longer do; apply {from} first"),
             Self::NotGoneYet => format!("its removal is not on {from} yet"),
-            Self::NotThere => format!("not meant for {from}: apply it by itself"),
-            Self::InDoubt => format!("whether it is on {from} is not known"),
-            Self::Waits(by) => format!("waits for {by}, which is not promoted"),
+            Self::NotThere => format!("not for {from}: apply it separately"),
+            Self::InDoubt => format!("whether it is on {from} is unknown"),
+            Self::Waits(by) => format!("blocked by {by}, which is not promoted"),
         }
     }
 }

@@ -108,7 +108,7 @@ impl Difference {
                 format!("{address} is planned differently now: {} instead of {}", words(now), words(before))
             }
             Self::New(now) => format!("{address} is new: {}", words(now)),
-            Self::Gone(before) => format!("{address} is gone: it was {}", words(before)),
+            Self::Gone(before) => format!("{address} is no longer in the plan: it was {}", words(before)),
             Self::Late(before) => format!("the time of {address} has passed: it was {}", words(before)),
             Self::Removed => format!("{address} was created by an apply, and removed again"),
             Self::Back => format!("{address} was changed by an apply, and changed back"),
@@ -354,7 +354,7 @@ mod tests {
         );
         assert_eq!(other(&|plan| plan.changes[0].broadcast = true), ["segments/a is planned differently now"]);
         assert_eq!(other(&|plan| plan.changes.push(change("b", Action::Delete, ""))), ["segments/b is new: to delete"]);
-        assert_eq!(other(&|plan| plan.changes.clear()), ["segments/a is gone: it was to update"]);
+        assert_eq!(other(&|plan| plan.changes.clear()), ["segments/a is no longer in the plan: it was to update"]);
     }
 
     #[test]

@@ -36,21 +36,21 @@ impl Basis {
         match self {
             Self::Service => None,
             Self::Ledger if last == 0 => Some(
-                "Compared with the ledger, not with the service. It is empty: nothing was applied that it knows of, so that \
-                 everything is new."
-                    .to_owned(),
+                "Compared with the ledger, not with the service. The ledger is empty, so everything is new.".to_owned(),
             ),
             Self::Ledger => Some(format!(
                 "Compared with the ledger{record}, not with the service: changes made there since are not seen."
             )),
             Self::Commit { commit, manifests, is_new } => {
                 let what = match manifests {
-                    Some(own) => format!("The manifests of {own}, compared with those of {commit}, not with the service"),
+                    Some(own) => {
+                        format!("The manifests of {own}, compared with those of {commit}, not with the service")
+                    }
                     None => format!("Compared with the manifests of {commit}, not with the service"),
                 };
                 Some(match is_new {
-                    true => format!("{what}. This target is not in that commit, so that everything is new."),
-                    false => format!("{what}: as if they had been applied, and nothing else were there."),
+                    true => format!("{what}. This target is not in that commit, so everything is new."),
+                    false => format!("{what}: as if only those had been applied."),
                 })
             }
         }

@@ -47,10 +47,11 @@ impl Plan {
             Some(Ok(FORMAT)) => {}
             Some(Ok(other)) => return Err(NoPlan::OtherForm(other)),
             _ if value.get("format_version").is_some() => {
-                let told = "it is one that is shown, with --format json; `--out` before any --format saves one";
+                let told = "it was written by --format json, which is for programs; to save a plan, write `--out` \
+                    before any --format";
                 return Err(NoPlan::NotAPlan(told.to_owned()));
             }
-            _ => return Err(NoPlan::NotAPlan("it does not say that it is a plan".to_owned())),
+            _ => return Err(NoPlan::NotAPlan("the field that marks a plan is missing".to_owned())),
         }
         let written = &value["plan"];
         let digest = Digest::of_value(written);
@@ -64,7 +65,7 @@ impl Plan {
         };
         let plan: Self = serde_json::from_value(written.clone()).map_err(|error| newer(error.to_string()))?;
         if Digest::of_data(&plan) != digest {
-            return Err(newer("it has fields that this version does not know".to_owned()));
+            return Err(newer("it has fields that are unknown to this version".to_owned()));
         }
         Ok(plan)
     }
@@ -80,7 +81,7 @@ impl Plan {
                 moved.push(what.to_owned());
             }
         };
-        unless(self.tool == fresh.tool, &format!("it was made by pushplan {}, this is {}", self.tool, fresh.tool));
+        unless(self.tool == fresh.tool, &format!("it was made by pushplan {}, but this is {}", self.tool, fresh.tool));
         unless(self.target == fresh.target, &format!("it is for the target {}", self.target));
         unless(self.origin == fresh.origin, &format!("it is for the service at {}", self.origin));
         unless(self.app == fresh.app, &format!("it is for the application {}", self.app));
@@ -90,7 +91,7 @@ impl Plan {
         unless(same_ledger, "the ledger was replaced");
         let since = fresh.ledger.seq.saturating_sub(self.ledger.seq);
         if same_ledger && fresh.ledger.seq != self.ledger.seq {
-            unless(false, &format!("another apply ran since: the ledger has {since} more records"));
+            unless(false, &format!("another apply has run: the ledger has {since} more records"));
         }
         unless(self.manifests == fresh.manifests, "the manifests changed");
         if moved.is_empty() && self.digest() != fresh.digest() {
@@ -113,7 +114,7 @@ impl Plan {
         };
         let moved = approval::moved(&self.approval().changes, &fresh.approval().changes);
         match moved.is_empty() {
-            true => vec!["it is about another part of the project".to_owned()],
+            true => vec!["it is for another part of the project".to_owned()],
             false => moved.iter().map(words).collect(),
         }
     }
@@ -160,9 +161,9 @@ mod tests {
         let later = Plan { made: "2031-01-01T00:00:00Z".parse().unwrap(), ..plan() };
         assert_eq!(saved.moved(&later), ["it expired at 2030-01-04T00:00:00Z"]);
         let applied = Plan { ledger: Position { seq: 9, ..saved.ledger.clone() }, ..plan() };
-        assert_eq!(saved.moved(&applied), ["another apply ran since: the ledger has 2 more records"]);
+        assert_eq!(saved.moved(&applied), ["another apply has run: the ledger has 2 more records"]);
         let first = Plan { ledger: Position { lineage: String::new(), seq: 0 }, ..plan() };
-        assert_eq!(first.moved(&plan()), ["another apply ran since: the ledger has 7 more records"]);
+        assert_eq!(first.moved(&plan()), ["another apply has run: the ledger has 7 more records"]);
         let edited = Plan { manifests: Digest::of(b"b"), ..plan() };
         assert_eq!(saved.moved(&edited), ["the manifests changed"]);
         assert!(matches!(Plan::load("{}"), Err(NoPlan::NotAPlan(_))));

@@ -56,11 +56,12 @@ impl Gone {
     /// How it is removed from git.
     pub fn way_out(&self) -> String {
         let place = match &self.place {
-            Some(DeclaredAt { file, line }) => format!("take it out of {file}:{line}"),
-            None => "take it out of your files".to_owned(),
+            Some(DeclaredAt { file, line }) => format!("remove it from {file}:{line}"),
+            None => "remove it from your files".to_owned(),
         };
         format!(
-            "To remove it from git, {place}: the next apply removes it from the ledger. Left there, `pushplan plan` says what becomes of it"
+            "To remove it from git, {place}: the next apply removes it from the ledger. If you keep it, `pushplan \
+                plan` shows what happens to it"
         )
     }
 }
@@ -261,7 +262,7 @@ impl Around<'_> {
             let at = thing.address(&address.key, single);
             let spec = self.names.by_key(api, &single.spec).into_value();
             if wanted.get(&at).is_some_and(|said| *said != spec) {
-                let why = format!("git says something else of it; `pushplan adopt {address}` takes it");
+                let why = format!("it is different in git; `pushplan adopt {address}` manages it");
                 let (name, id) = (thing.name.clone(), single.part.clone().unwrap_or_else(|| single.id.clone()));
                 out.left.push(Left {
                     kind: thing.kind.key,

@@ -210,9 +210,10 @@ impl<'l> Draft<'l> {
             let differs = addresses.into_iter().any(|address| !same(&address));
             if differs {
                 let why = match piece.is_new {
-                    true => "written down, it would be something else; `defaults` of the project may be the reason"
-                        .to_owned(),
-                    false => format!("{} says something else; `pushplan adopt {0}` takes it", piece.address()),
+                    true => {
+                        "its manifest would have another meaning, maybe because of the project's `defaults`".to_owned()
+                    }
+                    false => format!("{} is different; `pushplan adopt {0}` manages it", piece.address()),
                 };
                 self.left.push(Left { undecided: !piece.is_new, ..left(piece, why) });
             }

@@ -105,7 +105,7 @@ fn lines(key: &str, node: &Node, to_everybody: bool, warn: &BTreeSet<&str>) -> S
     }
     let within = 2 * INDENT;
     if !warn.is_empty() {
-        text.push_str(&format!("{:within$}# The service has it so: what these checks find is a warning.\n", ""));
+        text.push_str(&format!("{:within$}# Pulled from the service: errors of these checks are warnings here.\n", ""));
     }
     if !lifecycle.is_empty() {
         text.push_str(&format!("{:within$}lifecycle: {{{}}}\n", "", lifecycle.join(", ")));

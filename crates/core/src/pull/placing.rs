@@ -71,8 +71,7 @@ pub fn place(unmanaged: Unmanaged, declared: &Declared, ledger: &Ledger) -> Plac
             match homes.of(&thing, &natural, &used) {
                 Home::None => places.placed.push(Placed { thing, key: free, is_new: true }),
                 Home::Other(address) => {
-                    let why =
-                        format!("{address} has its name and says something else; `pushplan adopt {address}` takes it");
+                    let why = format!("{address} has its name but is different; `pushplan adopt {address}` manages it");
                     places.left.push(Left { undecided: true, key: Some(address.key), ..leave(&thing, why) });
                 }
                 Home::At(address, same, missing) => {

@@ -70,9 +70,9 @@ pub struct Left {
 }
 
 /// What had its time is not pulled.
-pub const PAST: &str = "its time is over";
-const UNCLEAR: &str = "its content is in a form that is not known here";
-const IN_DOUBT: &str = "an earlier run may have made it; `pushplan apply` finds out";
+pub const PAST: &str = "its time has passed";
+const UNCLEAR: &str = "this version cannot read its content";
+const IN_DOUBT: &str = "an earlier run may have created it; `pushplan apply` checks";
 
 /// Everything that is in no manifest, by kind.
 #[derive(Debug, Default)]

@@ -72,7 +72,7 @@ pub fn corners(written: &str) -> Result<[f64; 4], String> {
     on_earth(south, west)?;
     on_earth(north, east)?;
     if south > north {
-        return Err(format!("the south of the box, {south}, is north of its north, {north}"));
+        return Err(format!("the south edge of the box, {south}, is north of its north edge, {north}"));
     }
     Ok(all)
 }
@@ -84,10 +84,10 @@ fn numbers<const N: usize>(written: &str) -> Option<[f64; N]> {
 
 fn on_earth(latitude: f64, longitude: f64) -> Result<(), String> {
     if !(-90.0..=90.0).contains(&latitude) {
-        return Err(format!("{latitude} is no latitude: it comes first and is between -90 and 90"));
+        return Err(format!("{latitude} is not a latitude: the latitude comes first and is between -90 and 90"));
     }
     if !(-180.0..=180.0).contains(&longitude) {
-        return Err(format!("{longitude} is no longitude: it comes second and is between -180 and 180"));
+        return Err(format!("{longitude} is not a longitude: the longitude comes second and is between -180 and 180"));
     }
     Ok(())
 }

@@ -185,9 +185,8 @@ fn platform_rank(name: &str) -> usize {
 }
 
 fn period(report: Statistic, item: &Value) -> Result<Period, String> {
-    let unclear = || {
-        format!("a period of the answer cannot be understood: {}", pushplan_model::text::short(&item.to_string(), 80))
-    };
+    let unclear =
+        || format!("a period in the answer cannot be read: {}", pushplan_model::text::short(&item.to_string(), 80));
     let date = moment(&item["date"]).ok_or_else(unclear)?;
     let mut values = BTreeMap::new();
     for (platform, value) in item.as_object().into_iter().flatten().filter(|(key, _)| *key != "date") {

@@ -185,7 +185,7 @@ fn one(other: &Other, situation: &Situation, names: &Names, held: &Obstacles) ->
     })
 }
 
-/// What points at segments, perhaps: its content is in a form that is not known here.
+/// What points at segments, perhaps: this version cannot read its content.
 fn unclear(situation: &Situation) -> Vec<RemoteThing> {
     let listed = situation.live.listed();
     let unread = listed.filter(|(kind, found)| points(kind) && found.spec.is_none());

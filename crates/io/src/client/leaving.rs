@@ -98,7 +98,7 @@ pub struct KeptBack;
 
 impl fmt::Display for KeptBack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the request was kept back")
+        f.write_str("the request was not sent")
     }
 }
 

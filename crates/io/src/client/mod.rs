@@ -85,7 +85,9 @@ impl Reading {
     pub async fn read(&self, request: &Request) -> Result<Answer, Loss> {
         match request.method {
             Method::Get => self.get(&request.path).await,
-            method => Err(Loss::NotSent(format!("a {} changes things, and this only reads", method.word()))),
+            method => {
+                Err(Loss::NotSent(format!("a {} would change the service, but this command only reads", method.word())))
+            }
         }
     }
 
@@ -129,7 +131,7 @@ impl Writing {
 /// The failure of an answer that refuses the credentials.
 pub fn refusal(origin: &Origin, answer: &Answer) -> Option<Failure> {
     let what = match answer.status {
-        401 => "does not know these credentials",
+        401 => "refuses these credentials",
         403 => "does not allow this with these credentials",
         _ => return None,
     };

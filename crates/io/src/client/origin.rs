@@ -21,11 +21,11 @@ impl Origin {
         }
         if !url.username().is_empty() || url.password().is_some() {
             // It is not repeated: what stands in it is a secret.
-            return Err("a base URL holds no credentials: they are given outside the project".into());
+            return Err("a base URL must not contain credentials: keep them outside the project".into());
         }
         if !matches!(url.path(), "" | "/") || url.query().is_some() || url.fragment().is_some() {
             let end = url.origin().ascii_serialization();
-            return Err(format!("{shown} has more than scheme, host and port: write {end}"));
+            return Err(format!("{shown} may only have a scheme, a host and a port: write {end}"));
         }
         let origin = Self { url };
         if origin.url.scheme() == "http" && !origin.is_loopback() {

@@ -125,7 +125,12 @@ impl Transport {
         patience: Patience,
     ) -> Result<Arc<Self>, String> {
         let media_type = format!("application/vnd.{vendor}+json; version=3");
-        let media_type: HeaderValue = media_type.parse().map_err(|_| format!("`{vendor}` is no name of a vendor"))?;
+        let media_type: HeaderValue = media_type.parse().map_err(|_| {
+            format!(
+                "`{vendor}` is not the name of a \
+            vendor"
+            )
+        })?;
         let pair = format!("{}:{}", credentials.app_key, credentials.master_secret.reveal());
         let basic = format!("Basic {}", BASE64_STANDARD.encode(pair));
         let mut authorization =
@@ -269,7 +274,7 @@ impl Transport {
     fn why(&self, error: &reqwest::Error) -> String {
         if error.is_timeout() {
             let within = if error.is_connect() { self.patience.connect } else { self.patience.whole };
-            return format!("nothing came within {within:?}");
+            return format!("no answer within {within:?}");
         }
         self.struck.text(&innermost(error)).to_lowercase()
     }
@@ -341,4 +346,4 @@ fn innermost(error: &reqwest::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
-const TOO_LATE: &str = "it was too late to send it";
+const TOO_LATE: &str = "the deadline for sending it had passed";

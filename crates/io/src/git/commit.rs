@@ -72,7 +72,7 @@ impl Commit {
         if pipe.is_none() {
             *pipe = Some(Pipe::open(&self.git)?);
         }
-        let Some(open) = &mut *pipe else { return Err("git is gone".into()) };
+        let Some(open) = &mut *pipe else { return Err("git has stopped".into()) };
         match open.read(id, limit) {
             Ok(read) => read,
             Err(error) => {
@@ -99,7 +99,7 @@ impl Pipe {
         })?;
         match (child.stdin.take(), child.stdout.take()) {
             (Some(ask), Some(said)) => Ok(Self { child, ask, said: BufReader::new(said) }),
-            _ => Err(io::Error::other("git cannot be talked to")),
+            _ => Err(io::Error::other("the connection to git failed")),
         }
     }
 

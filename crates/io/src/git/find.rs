@@ -32,11 +32,11 @@ impl Unusable {
             Self::Silent(Silent::NotStarted(why) | Silent::Broken(why)) => {
                 (why.clone(), Some("install git 2.30 or later".to_owned()))
             }
-            Self::Silent(Silent::TooSlow(_)) => ("git takes too long".to_owned(), None),
+            Self::Silent(Silent::TooSlow(_)) => ("git did not answer in time".to_owned(), None),
             Self::Refused(err) => match trust(err) {
                 Some(help) => (OF_ANOTHER.to_owned(), Some(help)),
                 None => {
-                    let line = err.lines().next().unwrap_or("it does not say why");
+                    let line = err.lines().next().unwrap_or("without a reason");
                     (format!("git refuses: {}", line.trim_start_matches("fatal: ")), None)
                 }
             },
@@ -101,7 +101,8 @@ impl Git {
 pub(super) fn located(root: &Path) -> Result<Option<Located>, Unusable> {
     locate(root).map_err(|why| {
         let help =
-            "anyone who can change the project could choose the programs that git runs: delete that `.git`, or clone anew";
+            "anyone who can change the project could choose the programs that git runs: delete that `.git`, or clone \
+                the repository again";
         Unusable::Unsafe { why, help: help.to_owned() }
     })
 }
@@ -115,7 +116,6 @@ fn accepted(located: &Located, ran: &Ran) -> Result<(), Unusable> {
     if real(Path::new(&found)).is_ok_and(|found| found == located.dir) {
         return Ok(());
     }
-    let why =
-        format!("git takes {found} for the repository of {}, and not {}", located.top.display(), located.dir.display());
-    Err(Unusable::Unsafe { why, help: "look at the `.git` of that folder".to_owned() })
+    let why = format!("git uses {found} as the repository of {}, not {}", located.top.display(), located.dir.display());
+    Err(Unusable::Unsafe { why, help: "check the `.git` of that folder".to_owned() })
 }

@@ -29,7 +29,7 @@ pub fn locate(folder: &Path) -> Result<Option<Located>, String> {
             true => named_by(&entry)?,
             false => entry.clone(),
         };
-        let dir = real(&dir).map_err(|_| format!("{} names no git directory", entry.display()))?;
+        let dir = real(&dir).map_err(|_| format!("{} does not name a git directory", entry.display()))?;
         if found.is_dir() && !is_git_dir(&dir) {
             continue;
         }

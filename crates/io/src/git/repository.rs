@@ -51,8 +51,8 @@ impl Repository {
     /// The commit that a name means: a branch, a tag, or the digits of an id.
     pub fn revision(&self, name: &str) -> Result<Revision, Failure> {
         if name.is_empty() || name.starts_with('-') || name.contains(|c: char| c.is_control()) {
-            return Err(Failure::usage(format!("`{}` cannot be the name of a commit", short(name, 60)))
-                .help("name a branch, a tag or a commit, such as origin/main"));
+            return Err(Failure::usage(format!("`{}` is not a valid name of a commit", short(name, 60)))
+                .help("write a branch, a tag or a commit, such as origin/main"));
         }
         let said = self.say(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")])?;
         match said.is_ok {
@@ -106,7 +106,7 @@ impl Repository {
     }
 
     fn unknown(&self, name: &str) -> Failure {
-        let failure = Failure::new(format!("`{}` is no commit that is known here", short(name, 120)));
+        let failure = Failure::new(format!("the commit `{}` is not in this clone", short(name, 120)));
         let remotes = self.git.ask(&["remote"]).unwrap_or_default();
         let of_remote = name.split_once('/').filter(|(remote, _)| remotes.lines().any(|line| line == *remote));
         match (of_remote, self.is_shallow()) {
@@ -120,7 +120,7 @@ impl Repository {
                 ))
             }
             (None, true) => failure.help(DEEPEN),
-            (None, false) => failure.help("`git fetch` gets what is new there; `git branch -a` lists the branches"),
+            (None, false) => failure.help("`git fetch` gets new commits; `git branch -a` lists the branches"),
         }
     }
 }

@@ -281,7 +281,7 @@ impl Drop for Group {
 
 fn not_started(error: &std::io::Error) -> Silent {
     Silent::NotStarted(match error.kind() {
-        ErrorKind::NotFound => "git is not installed, or not where programs are looked for".to_owned(),
+        ErrorKind::NotFound => "git is not installed, or not in the PATH".to_owned(),
         _ => format!("git cannot be started: {}", describe(error)),
     })
 }

@@ -4,7 +4,7 @@
 const SIGNS: [&str; 2] = ["dubious ownership", "unsafe repository"];
 
 /// What it means.
-pub const OF_ANOTHER: &str = "the repository belongs to another user, so that git does not read it";
+pub const OF_ANOTHER: &str = "the repository belongs to another user, so git does not read it";
 
 /// What to do about it; `None` where git refuses for another reason. pushplan does not trust it unasked: the settings of a repository
 /// can name programs, which git would run.
@@ -16,8 +16,8 @@ pub fn trust(err: &str) -> Option<String> {
     let folder =
         err.lines().find_map(|line| line.trim().strip_prefix(COMMAND)).filter(is_plain).unwrap_or("<its folder>");
     Some(format!(
-        "run pushplan as the user whose files these are, in a container with `docker run -u \"$(id -u):$(id -g)\"`; or, if you \
-         trust the repository: {COMMAND}{folder}"
+        "run pushplan as the user who owns these files, in a container with `docker run -u \"$(id -u):$(id -g)\"`; \
+            or, if you trust the repository: {COMMAND}{folder}"
     ))
 }
 

@@ -111,13 +111,13 @@ impl Inner {
         let (found, from) = match here {
             None => (format!("no record, but {home} has {records}"), "an empty ledger"),
             Some(here) => {
-                let moves = "and does not record a move: a move was interrupted";
-                (format!("{here} of its records, and {home} has {records} {moves}"), "half a ledger")
+                let moves = "and does not record a move: the move was interrupted";
+                (format!("{here} of its records, and {home} has {records} {moves}"), "an incomplete ledger")
             }
         };
         let message = format!(
-            "the ledger of `{target}` is configured to be in {place}, which has {found}: with {from}, everything would be \
-             created a second time"
+            "the ledger of `{target}` is configured to be in {place}, which has {found}: with {from}, everything \
+                would be created again"
         );
         let bring = self.bring(place::HOME, setting);
         let other = match here {
@@ -132,7 +132,7 @@ impl Inner {
         let (target, place, was) = (&self.target, self.store.shown(), place::shown(&found.place));
         let message = format!(
             "the ledger of `{target}` is configured to be in {place}, which has no record, but it was last seen in {was}: with \
-             an empty ledger, everything would be created a second time"
+             an empty ledger, everything would be created again"
         );
         let write = format!("write `ledger = \"{was}\"` into [targets.{target}] of pushplan.toml");
         let bring = self.bring(&was, setting);
@@ -145,7 +145,7 @@ impl Inner {
         let (target, place) = (&self.target, self.store.shown());
         let message = format!(
             "the ledger of `{target}` is configured to be in {place}, which has no record, but {origin} has records of it: \
-             with an empty ledger, everything would be created a second time"
+             with an empty ledger, everything would be created again"
         );
         let help = format!(
             "write `ledger = \"git\"` into [targets.{target}] of pushplan.toml; or {}; or, to start with an empty ledger, {}",
@@ -161,12 +161,12 @@ impl Inner {
         let was = was.map(place::shown);
         let seen = was.as_ref().map_or_else(String::new, |was| format!(", which was in {was}"));
         let message = format!(
-            "the ledger of `{target}` is configured to be in {place}, which has another ledger than the one that was seen before{seen}: from \
-             another ledger, everything would be created a second time"
+            "the ledger of `{target}` is configured to be in {place}, which has a different ledger than \
+                before{seen}: with a different ledger, everything would be created again"
         );
         let write = was.map(|was| format!("write `ledger = \"{was}\"` into [targets.{target}] of pushplan.toml; or, "));
         let help = format!(
-            "{}to use this ledger without all that the other one knows, move {note} elsewhere",
+            "{}to use this ledger without the records of the other one, move {note} elsewhere",
             write.unwrap_or_default()
         );
         Unreadable { message, help: Some(help) }
@@ -176,12 +176,12 @@ impl Inner {
     pub(super) fn is_another_on_origin(&self, origin: &str) -> Unreadable {
         let (target, place) = (&self.target, self.store.shown());
         let message = format!(
-            "the ledger of `{target}` is configured to be in {place}, and {origin} has another ledger of it: from another ledger, everything would \
-             be created a second time"
+            "the ledger of `{target}` is configured to be in {place}, and {origin} has a different ledger for it: \
+                with a different ledger, everything would be created again"
         );
         let help = format!(
-            "write `ledger = \"git\"` into [targets.{target}] of pushplan.toml; or, to use this ledger without all that the other one \
-             knows, delete the other one from the remote"
+            "write `ledger = \"git\"` into [targets.{target}] of pushplan.toml; or, to use this ledger without the \
+                records of the other one, delete the other one from the remote"
         );
         Unreadable { message, help: Some(help) }
     }

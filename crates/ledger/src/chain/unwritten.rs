@@ -83,9 +83,7 @@ impl Chain {
     pub fn keep(&self, entry: &Entry) -> Result<String, String> {
         let inner = &*self.0;
         if !matches!(entry.record, Record::Outcomes(_) | Record::End { .. }) {
-            return Err(
-                "outcomes alone are kept, and that a run has ended: nothing else was done on the service".into()
-            );
+            return Err("only outcomes and the end of a run are kept: nothing else was done on the service".into());
         }
         let name = format!("{:08}.{}.json", entry.seq, Uuid::new_v4().simple());
         inner.unwritten.make()?;
@@ -135,7 +133,7 @@ impl Chain {
         let folder = &self.0.unwritten;
         let unreadable = |message: String| {
             let message = format!("results of an earlier run cannot be read: {message}");
-            let help = format!("they are not in the ledger; look at the files in {}", folder.shown(""));
+            let help = format!("they are not in the ledger; check the files in {}", folder.shown(""));
             Unreadable { message, help: Some(help) }
         };
         // Notes beside a ledger that is not trusted may come from where it comes from.
@@ -159,7 +157,7 @@ impl Chain {
         let line = [bytes.trim_ascii(), b"\n"].concat();
         let sealed = codec::decode(&line).map_err(|flaw| format!("{file} {flaw}"))?;
         if !matches!(sealed.entry.record, Record::Outcomes(_)) {
-            return Err(format!("{file} holds no results"));
+            return Err(format!("{file} contains no results"));
         }
         Ok(Kept { entry: sealed.entry, lineage: sealed.seal.lineage, file: file.to_owned(), name: String::new() })
     }

@@ -80,7 +80,7 @@ impl Whereabouts {
         &self.place
     }
 
-    /// The records beside the manifests, where the settings name another place.
+    /// The records next to the manifests, where the settings name another place.
     fn home(&self) -> Option<FileStore> {
         (self.place != place::HOME).then(|| FileStore::new(&self.root, &self.target))
     }
@@ -132,7 +132,7 @@ impl Whereabouts {
         (Digest::of(place.as_bytes()).as_str() == digest).then(|| place.to_owned())
     }
 
-    /// Where the ledger is instead, by what was seen last and by the record that it left beside the manifests when it moved.
+    /// Where the ledger is instead, by what was seen last and by the record that it left next to the manifests when it moved.
     fn elsewhere(&self, moved: Option<String>) -> Option<Elsewhere> {
         let noted = self.noted().filter(|place| place != place::HOME);
         let place = noted.clone().or_else(|| moved.clone()).filter(|place| !self.is_here(place))?;
@@ -151,7 +151,7 @@ impl Inner {
     }
 
     /// Records are of the ledger that this machine has seen, and in a fresh clone not of another one than the remote of the project's
-    /// repository has: from another ledger, everything would be created a second time, and what it manages would be deleted.
+    /// repository has: from another ledger, everything would be created again, and what it manages would be deleted.
     pub(super) async fn is_same_ledger(&self, newest: Option<&Sealed>) -> Result<(), Unreadable> {
         let (Some(whereabouts), Some(Sealed { entry, seal, .. })) = (&self.whereabouts, newest) else { return Ok(()) };
         if matches!(entry.record, Record::Moved { .. }) {
@@ -190,7 +190,7 @@ impl Inner {
     }
 
     /// What is there is the whole ledger: an empty place is the beginning of one, and one that has records has all of them,
-    /// unless there are more beside the manifests, or they were seen elsewhere.
+    /// unless there are more next to the manifests, or they were seen elsewhere.
     pub(super) async fn nothing_elsewhere(&self, newest: Option<&Seal>) -> Result<(), Unreadable> {
         let Some(whereabouts) = &self.whereabouts else { return Ok(()) };
         match newest {

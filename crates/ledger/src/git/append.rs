@@ -166,7 +166,7 @@ impl Attempt<'_> {
             return Some(match found {
                 Ok(Some(found)) if found == self.blob => Ok(()),
                 Ok(Some(_)) => Err(AppendError::Conflict),
-                Ok(None) => Err(self.unknown(&Trouble::new("it cannot be found in the history"))),
+                Ok(None) => Err(self.unknown(&Trouble::new("it is not in the history"))),
                 Err(trouble) => Err(self.unknown(&trouble)),
             });
         }

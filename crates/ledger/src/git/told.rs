@@ -14,11 +14,11 @@ pub struct Trouble {
 /// What git says where it did not come to an exchange, what that means, and what to do. Nothing was sent then. The first row
 /// that has one of its signs counts.
 const UNSENT: &[(&[&str], &str, &str)] = &[
-    (&["dubious ownership", "unsafe repository"], OF_ANOTHER, "run pushplan as the user whose files these are"),
+    (&["dubious ownership", "unsafe repository"], OF_ANOTHER, "run pushplan as the user who owns these files"),
     (&["No such remote"], "the repository has no such remote", "add it with `git remote add`, or name another one"),
     (
         &["Host key verification failed"],
-        "the server's key is unknown on this machine",
+        "this machine has no key of the server",
         "connect once with ssh, or add its key to known_hosts",
     ),
     (
@@ -58,9 +58,9 @@ const UNSENT: &[(&[&str], &str, &str)] = &[
         "the server refused access",
         "check the address and the access rights",
     ),
-    (&["upon initial contact"], "the server hung up at once", "try again, and look at the server"),
+    (&["upon initial contact"], "the server closed the connection at once", "try again, and check the server"),
     (&["unable to access"], "the server cannot be reached", NETWORK),
-    (&["not allowed"], "git may not speak that protocol here", "use https, ssh, git or a folder"),
+    (&["not allowed"], "git is not allowed to use that protocol", "use https, ssh, git or a folder"),
 ];
 
 const NETWORK: &str = "check the address and the network";

@@ -56,7 +56,7 @@ impl Failure {
 }
 
 fn too_late(limit: Duration) -> String {
-    format!("nothing came within {limit:?}")
+    format!("no answer within {limit:?}")
 }
 
 fn judge(error: &Error, limit: Duration) -> (String, Left) {
@@ -73,7 +73,7 @@ fn judge(error: &Error, limit: Duration) -> (String, Left) {
     }
     if text.contains("redirect without LOCATION") {
         return (
-            "it answered with a redirect that leads nowhere, as where the region is wrong".to_owned(),
+            "it answered with an invalid redirect, for example because the region is wrong".to_owned(),
             Left::Nothing,
         );
     }

@@ -96,8 +96,8 @@ impl ObjectPlace {
         if bucket.is_empty() || !bucket.chars().all(is_plain) {
             // It may have a password in it, so it is not repeated.
             return Err(format!(
-                "the {scheme}:// place of the ledger must begin with the name of a bucket: letters, digits, `-`, `_` and `.`, and \
-                 no password; credentials come from the environment"
+                "after {scheme}:// the place of the ledger begins with the name of a bucket: letters, digits, `-`, \
+                    `_` and `.`, without a password; credentials come from the environment"
             ));
         }
         if prefix.contains(['?', '#']) {
@@ -220,7 +220,7 @@ impl ObjectPlace {
             return Ok(Wire::Secure);
         };
         let url = reqwest::Url::parse(endpoint).ok().filter(|url| url.scheme() == "http");
-        let Some(url) = url else { return Err("its endpoint is no URL that begins with https://".to_owned()) };
+        let Some(url) = url else { return Err("its endpoint does not begin with https://".to_owned()) };
         let host = url.host_str().unwrap_or_default();
         let literal = host.trim_matches(['[', ']']).parse::<IpAddr>();
         let allow = format!("{}ALLOW_HTTP", self.provider.prefix());

@@ -31,7 +31,7 @@ pub struct Login {
 pub fn login(place: &PostgresPlace, variable: impl Fn(&str) -> Option<String>) -> Result<Login, String> {
     let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
     let user = place.user.clone().or_else(|| ["PGUSER", "USER", "LOGNAME", "USERNAME"].into_iter().find_map(variable));
-    let user = user.ok_or_else(|| format!("{} names no user: write postgres://user@…, or set PGUSER", place.shown))?;
+    let user = user.ok_or_else(|| format!("{} has no user: write postgres://user@…, or set PGUSER", place.shown))?;
     let is_other = other_server(place, &variable);
     if let (Some(why), None) = (&place.weaker, &is_other) {
         return Err(why.clone());
@@ -92,8 +92,8 @@ fn other_server(place: &PostgresPlace, variable: &dyn Fn(&str) -> Option<String>
     };
     let port = port.map(|_| format!(" and PGPORT={}", place.port)).unwrap_or_default();
     Some(format!(
-        "a password without a server is for the one that PGHOST names, and {is}; if {host} is the right one, set \
-         PGHOST={host}{port}, or write a line for it into the password file (~/.pgpass, or what PGPASSFILE names)"
+        "a password without a server is for the server in PGHOST, and {is}; if {host} is the right server, set \
+            PGHOST={host}{port}, or write a line for it into the password file (~/.pgpass, or the file in PGPASSFILE)"
     ))
 }
 
@@ -208,7 +208,7 @@ mod tests {
             ("postgres://ada@db.example:6000/db", &[("PGHOST", "db.example"), ("PGPORT", "6000")], None),
             ("postgres://ada@/db?host=/run/pg", &[("PGHOST", "/run/pg")], None),
             (evil, &[("PGHOST", "db.example")], Some("that is db.example, not evil.example")),
-            (evil, &[], Some("it is not set; if evil.example is the right one, set PGHOST=evil.example, or")),
+            (evil, &[], Some("it is not set; if evil.example is the right server, set PGHOST=evil.example, or")),
             (
                 "postgres://ada@db.example:6000/db",
                 &[("PGHOST", "db.example"), ("PGPORT", "5432")],
@@ -217,7 +217,9 @@ mod tests {
             (
                 "postgres://ada@db.example/db?port=6000",
                 &[("PGHOST", "db.example")],
-                Some("port 5432, not 6000; if db.example is the right one, set PGHOST=db.example and PGPORT=6000, or"),
+                Some(
+                    "port 5432, not 6000; if db.example is the right server, set PGHOST=db.example and PGPORT=6000, or",
+                ),
             ),
             ("postgres://ada@db.example/db?host=evil.example", &[("PGHOST", "db.example")], Some("that is db.example")),
         ] {

@@ -103,8 +103,8 @@ impl PostgresPlace {
         place.weaker = settings.weaker(&place.host, variable);
         let settings = settings.with(variable)?;
         if place.host == Host::Name(String::new()) {
-            return Err("the place names no server: write postgres://user@host/database/schema, or \
-                        postgres://user@/database/schema?host=/run/postgresql for a Unix socket"
+            return Err("the place has no server: write postgres://user@host/database/schema, or \
+                postgres://user@/database/schema?host=/run/postgresql for a Unix socket"
                 .to_owned());
         }
         place.security = settings.security(&place.host)?;
@@ -130,8 +130,8 @@ impl PostgresPlace {
                 "sslmode" => settings.mode = Some(value),
                 "sslrootcert" => settings.roots = filled(value),
                 _ => {
-                    return Err("behind its `?`, a place in PostgreSQL has host, port, user, password, sslmode and \
-                                sslrootcert, and nothing else"
+                    return Err("after its `?`, a place in PostgreSQL may only have host, port, user, password, \
+                        sslmode and sslrootcert"
                         .to_owned());
                 }
             }
@@ -178,8 +178,8 @@ impl ConnectionSettings {
         let there = asked.as_deref().map(|mode| strength("PGSSLMODE", mode)).transpose()?;
         let is_checked = there.is_some_and(|mode| MODES[mode].starts_with("verify"));
         if is_checked && roots.is_none() && self.roots.as_ref().is_some_and(|roots| roots != "system") {
-            return Err("PGSSLMODE asks for a server that is checked, and only the place names the authority: set PGSSLROOTCERT \
-                        to that file where pushplan runs, or leave sslrootcert out"
+            return Err("PGSSLMODE requires a check of the server, but only the place names the authority: set \
+                PGSSLROOTCERT to that file where pushplan runs, or remove sslrootcert"
                 .to_owned());
         }
         // An authority without a mode means that the server is checked. Anyone can get a certificate from the system's.
@@ -206,8 +206,8 @@ impl ConnectionSettings {
         let theirs: Vec<String> = all.iter().map(|(_, name, value)| format!("{name}={value}")).collect();
         (!all.is_empty()).then(|| {
             format!(
-                "only the place asks for {}, and passwords are sent only to a server that is checked: set {} where pushplan \
-                 runs, or leave that out of the place",
+                "only the place sets {}, and passwords are sent only to a checked server: set {} where pushplan \
+                    runs, or remove it from the place",
                 all_of(&own),
                 all_of(&theirs)
             )
@@ -249,7 +249,7 @@ fn is_loopback(host: &str) -> bool {
 
 fn split_port(address: &str) -> Result<(&str, Option<u16>), String> {
     if address.contains(',') {
-        return Err("a place names one server: where there are several, name the one that can be written to".into());
+        return Err("a place has one server: if there are several, write the primary one".into());
     }
     let (host, port) = match address.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((host, rest)) => (host, rest.strip_prefix(':')),
@@ -285,7 +285,7 @@ fn filled(text: String) -> Option<String> {
 
 fn decoded(text: &str) -> Result<String, String> {
     let text = percent_decode_str(text).decode_utf8().map_err(|_| "the place is not UTF-8".to_owned())?;
-    if text.contains('\0') { Err("the place holds a zero byte".to_owned()) } else { Ok(text.into_owned()) }
+    if text.contains('\0') { Err("the place contains a zero byte".to_owned()) } else { Ok(text.into_owned()) }
 }
 
 #[cfg(test)]

@@ -45,23 +45,22 @@ impl Trouble {
         let why = format!("{place} cannot be reached: {}", innermost(error));
         let help = match Obstacle::of(error) {
             Obstacle::Login => {
-                let file = "a line of the password file (~/.pgpass, or what PGPASSFILE names)";
+                let file = "a line of the password file (~/.pgpass, or the file in PGPASSFILE)";
                 match &login.passed_over {
                     Some(passed_over) => passed_over.clone(),
                     None if login.password.is_none() => {
-                        format!("give the password of `{user}` in PGPASSWORD beside the server in PGHOST, or in {file}")
+                        format!("set the password of `{user}` in PGPASSWORD and the server in PGHOST, or use {file}")
                     }
                     None => {
-                        format!("check `{user}` and its password, which comes from the place, PGPASSWORD or {file}")
+                        format!("check `{user}` and its password, from the place, PGPASSWORD or {file}")
                     }
                 }
             }
             Obstacle::NoDatabase => "check the name of the database, or create it: `createdb NAME`".to_owned(),
-            Obstacle::Full => "have the server allow more connections, or put a pooling proxy before it".to_owned(),
+            Obstacle::Full => "allow more connections on the server, or use a pooling proxy".to_owned(),
             Obstacle::NoTls => "turn TLS on at the server; sslmode=disable sends everything unencrypted".to_owned(),
             Obstacle::Certificate => {
-                "check that this is the right server, and name the certificate of the authority that vouches for it with \
-                 sslrootcert=FILE"
+                "check that this is the right server, and set the certificate of its authority with sslrootcert=FILE"
                     .to_owned()
             }
             Obstacle::Other => CHECK_SERVER.to_owned(),
@@ -76,7 +75,7 @@ impl Trouble {
     }
 
     pub(crate) fn no_connection_within(place: &str, limit: Duration) -> Self {
-        let why = format!("{place} cannot be reached: nothing came within {limit:?}");
+        let why = format!("{place} cannot be reached: no answer within {limit:?}");
         Self { kind: TroubleKind::Unreached, why, help: CHECK_SERVER.to_owned() }
     }
 
@@ -177,8 +176,8 @@ fn is_certificate(error: &Error) -> bool {
 
 const CHECK_SERVER: &str = "check that the server runs, that host and port are right, and that this machine may connect \
                             to it";
-const CHECK_LOCKS: &str = "check that the server is not overloaded and that nobody holds a lock on the table: \
-                           `select pid, state, query from pg_stat_activity` shows the sessions";
+const CHECK_LOCKS: &str = "check that the server is not overloaded and that no session holds a lock on the table: \
+    `select pid, state, query from pg_stat_activity` shows the sessions";
 
 /// What happened, without what it happened to.
 fn innermost(error: &Error) -> String {

@@ -176,7 +176,7 @@ fn wrong_key(kind: &Kind, key: &At<String>) -> Finding {
         key.span,
         format!("`{}` cannot be the key of a {}", text::short(key, 40), kind.noun),
     )
-    .label("letters, digits, -, _ and . only, at most 128")
+    .label("up to 128 letters, digits, -, _ and .")
     .note("a key is the resource's address in git; the name that people see has a field of its own");
     match to_key(key) {
         near if near.is_empty() => finding,

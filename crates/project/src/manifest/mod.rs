@@ -258,7 +258,7 @@ fn gather<M>(
     let mut unreadable: Vec<_> = unreadable.into_iter().map(|file| (shown(root, &file.path), file.why)).collect();
     let cases = given.iter().filter(|input| files::is_cases(Path::new(&input.name)));
     unreadable.extend(cases.map(|input| (input.name.clone(), ReadError::HoldsCases)));
-    // A file that is named outright beside the manifests may be one of those that cannot be read.
+    // A file that is named outright next to the manifests may be one of those that cannot be read.
     given.retain(|input| !unreadable.iter().any(|(name, _)| *name == input.name));
     inputs.extend(given);
     inputs.sort_by(|a, b| a.name.cmp(&b.name));

@@ -84,7 +84,7 @@ shape! {
         vendor: Option<At<String>>,
         /// Where it is remembered what was applied: `git` (commits on a ref of the project's own remote; `git:REMOTE` for another), `s3://`,
         /// `gs://` or `az://` with a bucket and a prefix, `postgres://host/database/schema`, or `file:` with a folder; `file:` alone is
-        /// `.pushplan/` beside the manifests, for one machine. Required with a `base_url`. Credentials come from the environment. A server of
+        /// `.pushplan/` next to the manifests, for one machine. Required with a `base_url`. Credentials come from the environment. A server of
         /// PostgreSQL on another machine is checked by its certificate: `?sslmode=` says how (`verify-full` by default; `verify-ca`,
         /// `require`, `prefer`, `disable`), and `&sslrootcert=` names the file of the authority that vouches for it. They cannot ask for
         /// less than `PGSSLMODE` and `PGSSLROOTCERT`, and no password is sent if they alone ask for less than usual. A folder outside of

@@ -87,7 +87,7 @@ impl<'d> ShownDrift<'d> {
                 // Of a resource that is left, a part is taken out of the files by `pull`.
                 let keep = match block.changes().all(|change| self.plan.is_removed_part(change)) {
                     true => Words::default().copy(&self.pull(&address)),
-                    false => Words::new("take it out of your files"),
+                    false => Words::new("remove it from your files"),
                 };
                 (keep, undo)
             }

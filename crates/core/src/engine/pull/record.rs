@@ -168,12 +168,12 @@ fn is_as_read(manifests: &Manifests) -> bool {
 
 fn unrecorded(error: AppendError, files: &Files) -> Failure {
     let failure = match error {
-        AppendError::Conflict => Failure::new("another process has changed the ledger in the meantime")
-            .kind(FailureKind::Busy)
-            .help("try again"),
+        AppendError::Conflict => {
+            Failure::new("another process has changed the ledger").kind(FailureKind::Busy).help("try again")
+        }
         AppendError::NotWritten(why) => Failure::new(format!("the ledger cannot be written: {why}")),
-        AppendError::Unknown(why) => Failure::new(format!("whether the ledger was written is not known: {why}"))
-            .help("look with `pushplan history`"),
+        AppendError::Unknown(why) => Failure::new(format!("whether the ledger was written is unknown: {why}"))
+            .help("check with `pushplan history`"),
     };
     if files.all.is_empty() {
         return failure;

@@ -67,7 +67,7 @@ impl ChannelList {
             }
         }
         if new == 0 && !channels.is_empty() {
-            return Err("the list repeats itself: it has only channels of earlier pages".to_owned());
+            return Err("a page of the list has only channels of earlier pages".to_owned());
         }
         self.channels += new;
         if self.builder.len() > MOST_DEVICES {
@@ -133,7 +133,7 @@ async fn pages(
     loop {
         let failed = |why: &str| {
             Failure::new(format!("GET {path} failed: {why}"))
-                .help("the list is incomplete, so nothing was counted; the population that was there before stays")
+                .help("the list is incomplete, so nothing was counted; the earlier population is kept")
         };
         let answered = reading.get(&path).await;
         let answer = answered.map_err(|(Loss::NotSent(why) | Loss::Unknown(why))| failed(&why))?;

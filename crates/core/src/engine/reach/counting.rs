@@ -59,7 +59,7 @@ impl Workspace {
         let named = project.target(&self.target)?.population.as_ref()?;
         let read = match files::beneath(&project.root, named) {
             Ok(path) => sample::read(&path).map_err(|failure| failure.message),
-            Err(files::Refused::Outside) => Err(format!("{named} is not beneath the project's folder")),
+            Err(files::Refused::Outside) => Err(format!("{named} is outside the project's folder")),
             Err(files::Refused::Hidden) => Err(format!("{named} is hidden")),
             Err(files::Refused::Link(_)) => Err(format!("{named} is a symbolic link, which is not followed")),
             Err(files::Refused::Unreadable(why)) => Err(format!("{named} cannot be read: {why}")),

@@ -68,7 +68,7 @@ impl Fixed {
             let path = root.join(name);
             let now = files::read(&path, u64::MAX - 1).map_err(|why| failed(name, &why.to_string()))?;
             if self.before.get(name) != Some(&now) {
-                return Err(failed(name, "it was changed meanwhile").help("run the command again"));
+                return Err(failed(name, "it has changed since it was read").help("run the command again"));
             }
             files::replace(&path, after).map_err(|why| failed(name, &why.to_string()))?;
         }

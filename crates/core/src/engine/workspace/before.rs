@@ -32,7 +32,7 @@ impl Workspace {
         entries.retain(|entry| entry.seq <= ledger.seq);
         let deeds = history::deeds(&entries);
         let deed = deeds.iter().find(|deed| deed.number == number).ok_or_else(|| {
-            Failure::usage(format!("the history has no number {number}")).help("`pushplan history` lists what there is")
+            Failure::usage(format!("the history has no run {number}")).help("`pushplan history` lists the runs")
         })?;
         let of_deed: BTreeSet<&Address> = deed.changes.iter().map(|changed| &changed.address).collect();
         let is_made = |(_, open): &(&Address, &Unconfirmed)| open.intent.verb == Verb::Create;
@@ -42,7 +42,7 @@ impl Workspace {
         let undone = undone(&entries, deed, ledger, now).map_err(|taken| self.taken(&taken))?;
         let told = self.told_of(number, &undone, ledger);
         if undone.is_idle(ledger) && (!told.is_empty() || undone.as_before == 0) {
-            let failure = Failure::usage(format!("nothing of {number} is left to undo: nothing was changed"));
+            let failure = Failure::usage(format!("nothing of run {number} is left to undo: nothing was changed"));
             return Err(match told.is_empty() {
                 true => failure.help(format!("`pushplan history {number}` shows what it did")),
                 false => failure.help(told.join("\n          ")),
@@ -63,18 +63,18 @@ impl Workspace {
     /// Somebody else's step is not this one's to finish.
     fn in_doubt(&self, number: usize, address: &Address) -> Failure {
         let message =
-            format!("what became of {address} is not known, and it is none of what {number} did: nothing was changed");
+            format!("the state of {address} is unknown, and run {number} did not change it: nothing was changed");
         let (apply, word) = (self.command("apply"), shell_word(&address.to_string()));
         let resolve = self.command(&format!("resolve {word} --created ID | --absent"));
         Failure::new(one_line(&message))
             .kind(FailureKind::Refused)
-            .help(one_line(&format!("go on with that first: {apply}; or say what became of it: {resolve}")))
+            .help(one_line(&format!("continue that first: {apply}; or resolve it: {resolve}")))
     }
 
     fn taken(&self, Taken { old, now }: &Taken) -> Failure {
         let free = Address::new(old.kind, "NEW");
         Failure::usage(one_line(&format!("{old} is a different resource now, so {now} cannot have that key again")))
-            .help(one_line(&format!("give that one another key first: {}", self.command(&format!("mv {old} {free}")))))
+            .help(one_line(&format!("rename that resource first: {}", self.command(&format!("mv {old} {free}")))))
     }
 
     /// What a deed did and is not undone, and what to do about it.
@@ -88,7 +88,7 @@ impl Workspace {
             let more = adopted.len().saturating_sub(NAMED);
             let more = if more > 0 { format!(", and so on for {more} more") } else { String::new() };
             told.push(format!(
-                "{number} took over what was there already: {they} {stay} yours, {}. To stop managing {them}: {}{more}",
+                "run {number} adopted existing resources: {they} {stay} managed, {}. To stop managing {them}: {}{more}",
                 named(&adopted),
                 self.command(&format!("forget {}", words.join(" ")))
             ));
@@ -97,13 +97,15 @@ impl Workspace {
             let first = if self.units.contains_key(address) { "" } else { "declare it again, then " };
             let command = format!("adopt {} --id {}", shell_word(&address.to_string()), shell_word(id));
             told.push(format!(
-                "{number} removed {address} from the ledger, and it is not created again: the service may still have it. To manage it again: {first}{}",
+                "run {number} removed {address} from the ledger. It is not created again, because the service may \
+                    still \
+                    have it. To manage it again: {first}{}",
                 self.command(&command)
             ));
         }
         if forgotten.len() > NAMED {
             let many = forgotten.len() - NAMED;
-            told.push(format!("The same is so for {many} more: `pushplan history {number}` has their ids."));
+            told.push(format!("The same applies to {many} more: `pushplan history {number}` shows their ids."));
         }
         let mut reasons: BTreeMap<&Left, Vec<Address>> = BTreeMap::new();
         for (address, why) in left {

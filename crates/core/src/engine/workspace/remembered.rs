@@ -109,8 +109,8 @@ impl Workspace {
         let Some((Sibling { name, shown, becomes, .. }, _)) = beside.iter().find(is_same) else { return Ok(()) };
         let target = &self.target;
         let message = format!(
-            "the ledger of `{target}` has no record, but {shown} is for the same application: with an empty ledger, everything \
-             would be created a second time"
+            "the ledger of `{target}` has no record, but {shown} is for the same application: with an empty ledger, \
+                everything would be created again"
         );
         let becomes = becomes.as_ref().map(|becomes| format!(", or {becomes}")).unwrap_or_default();
         let help = format!(
@@ -172,14 +172,14 @@ fn waiting(ledger: &Ledger, at_work: Option<&str>, is_over: bool, wait: Duration
         (Some(running), _) => Some(format!("{running} Waiting for it to end.")),
         _ if wait.is_zero() => None,
         (None, Some(run)) if is_over => Some(format!(
-            "A run of {} has ended here and could not tell the ledger. Waiting {seconds} s, {settled}.",
+            "A run of {} ended here without writing to the ledger. Waiting {seconds} s, {settled}.",
             run.actor
         )),
         (None, Some(run)) => Some(format!(
-            "A run of {} has not ended: it is under way, or was cut off. Waiting {seconds} s, {settled}.",
+            "A run of {} has not ended: it is running or was interrupted. Waiting {seconds} s, {settled}.",
             run.actor
         )),
-        (None, None) => Some(format!("An earlier run lost an answer. Waiting {seconds} s, {settled}.")),
+        (None, None) => Some(format!("An earlier run did not get an answer. Waiting {seconds} s, {settled}.")),
     }
 }
 
@@ -189,8 +189,7 @@ pub fn same_app(ledger: &Ledger, opened: &Opened) -> Result<(), Failure> {
     let is_unnamed = was.is_empty() && !ledger.is_empty() && !opened.is_built_in();
     if is_unnamed {
         let count = text::count(ledger.owned.len(), "resource");
-        let message =
-            format!("the ledger of `{target}` has {count} and does not name the application that they are in");
+        let message = format!("the ledger of `{target}` has {count} but does not name their application");
         return Err(Failure::new(message).kind(FailureKind::Refused).help(format!(
             "it may be the ledger of another project. If `pushplan ledger export --target {0}` shows resources of this one: \
              pushplan ledger confirm --app {is} --target {0}",
@@ -200,8 +199,8 @@ pub fn same_app(ledger: &Ledger, opened: &Opened) -> Result<(), Failure> {
     if was.is_empty() || was == is {
         return Ok(());
     }
-    let message = format!("the ledger of `{target}` is about the application {was}, and the credentials are for {is}");
-    Err(Failure::new(message).kind(FailureKind::Refused).help(format!(
-        "use the credentials of that application, or give the other one a target of its own in {PROJECT_FILE}"
-    )))
+    let message = format!("the ledger of `{target}` is for the application {was}, but the credentials are for {is}");
+    Err(Failure::new(message)
+        .kind(FailureKind::Refused)
+        .help(format!("use the credentials of that application, or add a target for the other one to {PROJECT_FILE}")))
 }

@@ -112,6 +112,6 @@ pub fn no_match(none: NoMatch) -> Failure {
     let failure = Failure::usage(format!("`{}` matches nothing that is declared or managed", none.pattern));
     match none.nearest {
         Some(near) => failure.help(format!("did you mean {near}?")),
-        None => failure.help("an address is such as segments/lapsed-buyers; `*` stands for any letters"),
+        None => failure.help("write an address such as segments/lapsed-buyers; `*` matches any characters"),
     }
 }

@@ -140,7 +140,7 @@ impl<'m> Resolving<'m> {
 
 fn too_many(first: Span) -> Finding {
     Finding::new(&codes::YM106, first, format!("more than {PROBLEM_LIMIT} problems: from here on nothing is checked"))
-        .label("the first that is not checked")
+        .label("the first target that is not checked")
 }
 
 /// What is missing because a layer took it away is reported where that happens.

@@ -90,7 +90,7 @@ pub struct EditSide {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Placed {
     pub edits: Vec<Edit>,
-    /// Files beside the manifests that get another content, by their names.
+    /// Files next to the manifests that get another content, by their names.
     pub bodies: BTreeMap<String, String>,
     pub unplaced: Vec<Unplaced>,
     /// What the manifests say of it after the edits, if they are right.

@@ -74,7 +74,7 @@ impl Walk<'_> {
     }
 }
 
-/// Where a file beside the manifests has variables in it.
+/// Where a file next to the manifests has variables in it.
 fn in_file(path: &str, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (n, line) in text.lines().enumerate() {

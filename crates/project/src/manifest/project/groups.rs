@@ -98,9 +98,7 @@ pub fn members<'g>(
 fn inspect(name: &At<String>, groups: &BTreeMap<At<String>, Group>, targets: &[At<String>], findings: &mut Findings) {
     if !is_key(name) {
         let message = format!("`{}` cannot be the name of a group", text::short(name, 60));
-        findings.push(
-            Finding::new(&codes::RF117, name.span, message).label("letters, digits, -, _ and . only, at most 128"),
-        );
+        findings.push(Finding::new(&codes::RF117, name.span, message).label("up to 128 letters, digits, -, _ and ."));
     }
     if let Some(target) = targets.iter().find(|target| *target == name) {
         findings.push(

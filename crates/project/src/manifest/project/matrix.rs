@@ -247,7 +247,7 @@ impl Matrix {
         let message = format!("`{}` cannot be the name of a target", text::short(&name, 60));
         findings.push(
             Finding::new(&codes::RF116, name.span, message)
-                .label("letters, digits, -, _ and . only, at most 128")
+                .label("up to 128 letters, digits, -, _ and .")
                 .note("a target's name is the name of its ledger too")
                 .help("write `name` of the matrix so that it has none but these"),
         );

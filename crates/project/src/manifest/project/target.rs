@@ -20,7 +20,7 @@ pub(super) fn wrong_name(name: &At<String>, names: &[&str]) -> Option<Finding> {
     }
     let message = format!("`{}` cannot be the name of a target", text::short(name, 60));
     let finding = Finding::new(&codes::YM303, name.span, message)
-        .label("letters, digits, -, _ and . only, at most 128")
+        .label("up to 128 letters, digits, -, _ and .")
         .note("a target's name stands on command lines and in workflows, and is the name of its ledger too");
     Some(match to_key(name) {
         near if near.is_empty() || names.contains(&near.as_str()) => {
@@ -38,7 +38,7 @@ pub(super) fn no_ledger(name: &At<String>, target: &Target) -> Option<Finding> {
     let name = text::short(name, 60);
     let finding = Finding::new(&codes::YM304, url.span, format!("target `{name}` does not name its ledger"))
         .label("required for a target with a base_url")
-        .note("a clone or CI runner without the ledger would create and send everything a second time")
+        .note("a clone or CI runner without the ledger would create and send everything again")
         .help(format!(
             "add `ledger = \"git\"` to the target; the choices are {}. If something was applied already from `.pushplan/` on \
              this machine, also run: pushplan ledger move --from file: --to git --target {name}",
