@@ -15,7 +15,7 @@ pub enum Exit {
     Credentials = 4,
     /// A saved plan is out of date, or the merged files are not what was approved.
     Stale = 5,
-    /// Some of it was applied, and some was not, is not known to be, or is left to people.
+    /// Some of it was applied, and some was not, is unknown to be, or is left to people.
     Partly = 6,
     /// A guard says no.
     Refused = 7,

@@ -1,10 +1,11 @@
 //! What reading a ledger costs as it grows: `cargo bench --bench ledger`.
 //!
-//! Ledgers of 10,000 resources are read after 10, 110 and 1,010 applies, by somebody who has not read them before. What is ours is
-//! the same in all three, and so is what came since the last checkpoint, which is written where the program would write one. A
-//! hundred times the history may cost at most twice as much; the run fails otherwise. All are measured in turns in one run, so
-//! that the ratios mean the same on any machine. Places whose servers are not installed are left out, and said to be.
-//! `-- file`, `-- git`, `-- postgres` and `-- s3` take one place; `PUSHPLAN_RESOURCES=1000` takes another number.
+//! Ledgers of 10,000 resources are read after 10, 110 and 1,010 applies, by someone who has not read them before. What
+//! is ours is the same in all three, and so is what came since the last checkpoint, which is written where the program
+//! would write one. A hundred times the history may cost at most twice as much; the run fails otherwise. All are
+//! measured in turns in one run, so that the ratios mean the same on any machine. Places whose servers are not
+//! installed are left out, and said to be. `-- file`, `-- git`, `-- postgres` and `-- s3` take one place;
+//! `PUSHPLAN_RESOURCES=1000` takes another number.
 
 mod places;
 

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 /// Where one ledger is.
 pub trait Place {
-    /// As somebody opens it who has not read it before.
+    /// As someone opens it who has not read it before.
     fn chain(&self) -> Chain;
 }
 

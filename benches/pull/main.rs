@@ -29,7 +29,7 @@ const SECRET: &str = "benchmark-secret-00000";
 const ROUNDS: usize = 5;
 /// How much more than a plan a pull may cost.
 const MOST: f64 = 2.0;
-/// How many resources somebody changes in the dashboard.
+/// How many resources someone changes in the dashboard.
 const CHANGED: usize = 100;
 /// How many requests fill the account at a time.
 const TOGETHER: usize = 16;
@@ -135,7 +135,7 @@ async fn fill(origin: &str, resources: usize) -> Vec<String> {
     ids
 }
 
-/// Somebody changes segments and members of tag groups in the dashboard.
+/// Someone changes segments and members of tag groups in the dashboard.
 async fn change(origin: &str, segments: &[String], round: usize) {
     let mut requests = Vec::new();
     for (number, id) in segments.iter().enumerate().take(CHANGED / 2) {

@@ -1,4 +1,4 @@
-//! A large project before and after somebody edited all of it, and what a service and a ledger hold of it.
+//! A large project before and after someone edited all of it, and what a service and a ledger hold of it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -64,7 +64,7 @@ impl Options {
                 "--rounds" => options.rounds = number(&value()?)?,
                 "--seeds" => options.seeds = number(&value()?)?,
                 "--no-peers" => options.peers = false,
-                _ => return Err(format!("`{argument}` is not known here")),
+                _ => return Err(format!("`{argument}` is unknown key")),
             }
             options.whole = false;
         }

@@ -65,8 +65,8 @@ pub fn pushplan() -> Command {
     Command::new(&*INSTALLED)
 }
 
-/// A program as it is once somebody installed it: a copy. What a linker has just written is kept in memory in single pages, and
-/// takes a quarter longer to start than a file that was written from its beginning to its end.
+/// A program as it is once someone installed it: a copy. What a linker has just written is kept in memory in single
+/// pages, and takes a quarter longer to start than a file that was written from its beginning to its end.
 pub fn installed(program: &Path) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("speed").join("installed");
     fs::create_dir_all(&folder).expect("a folder");

@@ -42,7 +42,7 @@ impl Layout {
 pub struct Wording {
     pub resources: usize,
     pub layout: Layout,
-    /// Whether all that people read of the first template is still what it was before somebody edited it.
+    /// Whether all that people read of the first template is still what it was before someone edited it.
     pub before: bool,
 }
 
@@ -126,8 +126,8 @@ pub fn resource(n: usize, before: bool) -> (&'static str, String) {
     }
 }
 
-/// Whether somebody adds a resource, or takes it away, while all others are edited. No segment goes, nor a tag group: others name
-/// them.
+/// Whether someone adds a resource, or takes it away, while all others are edited. No segment goes, nor a tag group:
+/// others name them.
 pub fn comes(n: usize) -> bool {
     n / KINDS % 5 == 1
 }
@@ -141,7 +141,7 @@ pub fn other_device(round: usize) -> String {
     device(round).replacen('1', "2", 1)
 }
 
-/// One resource after somebody edited it.
+/// One resource after someone edited it.
 pub fn edited(n: usize) -> (&'static str, String) {
     let (m, (kind, text)) = (n / KINDS, resource(n, false));
     let later = time(m, 8).replace(":00", ":30");

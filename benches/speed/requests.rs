@@ -1,4 +1,5 @@
-//! The requests of a plan without changes: one for each page of each list, and one for each segment that somebody touched.
+//! The requests of a plan without changes: one for each page of each list, and one for each segment that someone
+//! touched.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use crate::program::{own, timed};
 use crate::service::Service;
 use crate::sites::Site;
 
-/// How many segments somebody saves again in the dashboard as they are.
+/// How many segments someone saves again in the dashboard as they are.
 pub const TOUCHED: usize = 10;
 
 /// How many requests of each shape there were, and how many there may be.

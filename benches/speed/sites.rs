@@ -38,7 +38,7 @@ pub fn prepare(folder: &Path, service: &Service, sizes: &[usize]) -> Vec<Site> {
             Site { resources: *resources, layout, folder, bytes: 0, origin: origin.clone(), app }
         });
         let [one, many] = &mut made;
-        // What is applied first is not known with its version stamp. With the next apply, the ledger learns it.
+        // What is applied first is unknown with its version stamp. With the next apply, the ledger learns it.
         for before in [true, false] {
             one.write(before);
             let mut apply = one.command(pushplan());

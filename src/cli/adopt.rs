@@ -28,11 +28,11 @@ pub struct Adopt {
     #[arg(value_name = "ADDRESS", required_unless_present = "all_matching")]
     addresses: Vec<String>,
 
-    /// Id of the one to adopt, if several have the name
+    /// Id on the service, if several resources have the name
     #[arg(long, value_name = "ID", conflicts_with = "all_matching")]
     id: Option<String>,
 
-    /// Everything that is declared and has exactly one namesake on the service
+    /// Adopt every declared resource that matches exactly one resource on the service by name
     #[arg(long, conflicts_with = "addresses")]
     all_matching: bool,
 
@@ -205,7 +205,7 @@ struct Namesakes<'f> {
 }
 
 impl<'f> Namesakes<'f> {
-    /// Things that may be those of several, by kind and id. Parts are told apart by more than their ids.
+    /// Things that may be those of several, by kind and id. Parts are distinguished by more than their ids.
     fn shared(&self) -> BTreeMap<(&'f str, &'f str), Vec<&'f Address>> {
         let mut claims: BTreeMap<(&str, &str), Vec<&Address>> = BTreeMap::new();
         for (address, ids) in self.found.iter().chain(self.in_doubt).filter(|(address, _)| address.part().is_none()) {
@@ -218,7 +218,7 @@ impl<'f> Namesakes<'f> {
     }
 }
 
-/// Whether something may be that of another address as well. Parts are told apart by more than their ids.
+/// Whether something may be that of another address as well. Parts are distinguished by more than their ids.
 fn is_of(other: &Address, address: &Address, id: &str, ids: &[String]) -> bool {
     let is_whole = other.part().or(address.part()).is_none();
     other.kind == address.kind && (is_whole || other == address) && ids.iter().any(|its| its == id)

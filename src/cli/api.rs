@@ -23,12 +23,12 @@ const BODY_LIMIT: u64 = 5 * 1024 * 1024;
 
 /// Send one request to the service and print the answer.
 ///
-/// The request carries the target's credentials. A GET is sent at once, and repeated while the service is busy. Anything else is shown
-/// first and confirmed, or needs --yes, and is sent once. The ledger does not record it: the next plan reports such a change as drift,
-/// or not at all.
+/// The request carries the target's credentials. A GET is sent at once, and retried while the service is busy. Any
+/// other request is shown and needs confirmation or --yes, and is sent once. It is not recorded in the ledger: the next
+/// plan shows the change as drift or cannot see it.
 ///
-/// JSON is printed with one value per line; --raw prints the body as it came. The exit code is 0 for a status of 200 to 299, 4 for 401
-/// and 403, and 1 for anything else.
+/// JSON is printed with one value per line; --raw prints the body unchanged. The exit code is 0 for a status of 200 to
+/// 299, 4 for 401 and 403, and 1 for anything else.
 #[derive(Debug, Args)]
 pub struct Api {
     /// GET, POST, PUT or DELETE
@@ -47,15 +47,15 @@ pub struct Api {
     #[arg(long)]
     yes: bool,
 
-    /// Print status and header of the answer before its body
+    /// Print status and headers before the body
     #[arg(short, long)]
     include: bool,
 
-    /// Print the body as it came; at a terminal, what cannot be seen is escaped
+    /// Print the body unchanged; a terminal gets invisible characters escaped
     #[arg(long)]
     raw: bool,
 
-    /// Follow the pages of a list on the same server, 1000 at most, and print one object with the whole list
+    /// Follow up to 1000 pages of a list on the same server and print one object with the whole list
     #[arg(long, conflicts_with_all = ["include", "raw"])]
     paginate: bool,
 

@@ -72,11 +72,11 @@ pub struct Allowed {
     #[arg(long, value_name = "NUMBER")]
     allow_deletes: Option<usize>,
 
-    /// Allow changes that message people at once
+    /// Allow changes that send messages at once
     #[arg(long)]
     allow_sends: bool,
 
-    /// Allow deletions and reversals by files that are older than the last apply
+    /// Allow deletions and reversals by files older than the last apply
     #[arg(long)]
     pub allow_older: bool,
 }
@@ -91,11 +91,11 @@ impl Allowed {
     }
 }
 
-/// What is said of an apply that is ended at once.
+/// What is reported of an apply that is ended at once.
 pub(super) const AT_ONCE: &str =
     "Ended at once. Requests in progress may have taken effect: `pushplan plan` checks them.";
 
-/// What is said where a plan is made anew.
+/// What is reported where a plan is created again.
 pub(super) const QUICKER: &str = "Another run came first. Planning again.";
 
 /// How a plan is applied.
@@ -109,7 +109,7 @@ pub struct How {
     #[arg(long, value_enum, default_value_t = WhenFailed::Stop)]
     pub on_error: WhenFailed,
 
-    /// Form of the report: text for people; one JSON object; a line of JSON for each change
+    /// Form of the report: text; one JSON object; or one line of JSON per change
     #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Text)]
     pub format: Format,
 
@@ -138,7 +138,7 @@ pub struct Applied {
 }
 
 impl Applied {
-    /// What its reviewers are told.
+    /// What its reviewers are reported.
     pub(super) fn became<'r>(&'r self, again: &'r Repetition, log: &Chain) -> Became<'r> {
         match self.plan.has_news() {
             true => Became::Ran(&self.report, &self.plan, again, log.known()),
@@ -261,8 +261,8 @@ impl How {
         })
     }
 
-    /// Carries out a plan that may be carried out. `None`: somebody else has begun before anything was done, and it is waited
-    /// for others.
+    /// Carries out a plan that may be carried out. `None`: another user has begun before anything was done, and it is
+    /// waited for others.
     pub(super) async fn carry_out(
         &self,
         workspace: &Workspace,
@@ -280,7 +280,7 @@ impl How {
         Ok(Some(Applied { report, plan, exit }))
     }
 
-    /// Stops where somebody else is at work, once there is no more time to wait. A lease that is over is taken over.
+    /// Stops where another user holds the lock, once there is no more time to wait. A lease that is over is taken over.
     pub(crate) async fn await_turn(
         &self,
         workspace: &Workspace,
@@ -303,7 +303,7 @@ impl How {
         Ok(())
     }
 
-    /// Carries out a plan, until somebody asks to stop.
+    /// Carries out a plan, until someone asks to stop.
     pub(super) async fn drive_until(
         &self,
         stop: &Stop,

@@ -23,7 +23,7 @@ use crate::timing::calendar::{CalendarRequest, calendar};
 /// The formats that it prints.
 const FORMATS: &[Format] = &[Format::Text, Format::Markdown, Format::Ics, Format::Json];
 
-/// List which messages go out when, without the service.
+/// List scheduled messages by time, offline.
 #[derive(Debug, Args)]
 pub struct Calendar {
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub struct Calendar {
     #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Text)]
     format: Format,
 
-    /// Time zone of days and times, such as Europe/Paris [default: the one that most times are written in]
+    /// Time zone of days and times, such as Europe/Paris [default: the most frequent one]
     #[arg(long, value_name = "ZONE")]
     zone: Option<String>,
 
@@ -49,7 +49,7 @@ pub struct Calendar {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=100_000))]
     days: Option<i32>,
 
-    /// Write it to a file
+    /// File to write to
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 

@@ -48,7 +48,7 @@ impl Ci {
 /// Plans that were saved, and the project that they are of.
 #[derive(Debug, Args)]
 struct Saved {
-    /// Plan that `pushplan plan --out FILE` saved, or a folder of such plans; can be repeated
+    /// Plan saved by `pushplan plan --out FILE`, or a folder of plans; can be repeated
     #[arg(long = "plan", value_name = "FILE", required = true)]
     plans: Vec<PathBuf>,
 

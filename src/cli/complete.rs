@@ -39,7 +39,7 @@ pub fn answer() -> Option<Exit> {
         return Some(Exit::Usage);
     }
     QUOTES.get_or_init(|| QUOTING.iter().any(|name| shell == *name));
-    // Somebody is typing: whatever goes wrong is no reason to write over the line.
+    // Someone is typing: whatever goes wrong is no reason to write over the line.
     panic::set_hook(Box::new(|_| {}));
     let complete = || {
         let here = env::current_dir().ok();

@@ -6,8 +6,8 @@ use crate::failure::Failure;
 
 /// Print the script that completes commands in a shell.
 ///
-/// It completes commands, flags, addresses, codes and targets. The script asks this program, so it knows the current project and
-/// stays current after an update.
+/// It completes commands, flags, addresses, codes and targets. The script runs this program, so it uses the current
+/// project and stays up to date.
 ///
 /// bash: eval "$(pushplan completions bash)" in ~/.bashrc.
 /// zsh: eval "$(pushplan completions zsh)" in ~/.zshrc, after compinit.

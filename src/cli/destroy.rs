@@ -21,7 +21,7 @@ pub struct Destroy {
     #[command(flatten)]
     chosen: Chosen,
 
-    /// Name of the target, in place of a confirmation
+    /// Name of the target, instead of typing it
     #[arg(long, value_name = "TARGET")]
     confirm: Option<String>,
 

@@ -16,8 +16,8 @@ use crate::text::shell_word;
 /// Compare the manifests of two commits, without the service.
 #[derive(Debug, Args)]
 pub struct Diff {
-    /// Two commits: `A..B`, or `A...B` for what changed in B since it branched off from A. `A` alone is compared with the current
-    /// files
+    /// Two commits: `A..B`, or `A...B` for changes in B since it branched off from A. `A` alone is compared with the
+    /// current files
     #[arg(value_name = "A..B")]
     range: String,
 

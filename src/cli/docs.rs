@@ -25,14 +25,15 @@ use crate::text;
 
 /// Read the book of this version in a browser, offline.
 ///
-/// It has a tutorial, a page for each task, and a reference of all kinds, codes, commands and settings. Ctrl-C ends it.
+/// It has a tutorial, a page for each task, and a reference of all kinds, codes, commands and settings. Press Ctrl-C to
+/// stop.
 #[derive(Debug, Args)]
 pub struct Docs {
-    /// Address to listen on; port 0 takes any free one
+    /// Address to listen on; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value_t = SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))]
     listen: SocketAddr,
 
-    /// Folder that gets the pages as HTML files; nothing is served
+    /// Write the pages to this folder as HTML files and exit
     #[arg(long, value_name = "DIR", conflicts_with = "listen")]
     out: Option<PathBuf>,
 }

@@ -23,17 +23,18 @@ use crate::render::doctor::{Check, Checkup, Discreet};
 
 /// Check everything that pushplan needs.
 ///
-/// It checks the project, the manifests, the CI system and versions, and for each target credentials, clock, service and ledger. It
-/// changes nothing and makes no other run wait. The output holds no secret, home folder or person, so it can be pasted into a report.
-/// The exit code is 0 if all is well or there are only warnings, and otherwise that of the first problem.
+/// It checks the project, the manifests, the CI system and versions, and for each target credentials, clock, service
+/// and ledger. It changes nothing and does not block other runs. The output has no secrets, home folders or user names,
+/// so you can paste it into a report. The exit code is 0 if there are no problems or only warnings, and otherwise that
+/// of the first problem.
 #[derive(Debug, Args)]
 pub struct Doctor {
     /// Folder of the project [default: this one or the nearest above it]
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
 
-    /// Targets to look at: names, groups, or patterns such as `prod-*`; separate several with commas, or repeat the option
-    /// [default: all]
+    /// Targets to check: names, groups, or patterns such as `prod-*`; separate several with commas, or repeat the
+    /// option [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     target: Vec<String>,
 

@@ -18,11 +18,11 @@ const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Markdown];
 
 /// Show what changed on the service since the last apply.
 ///
-/// The service is compared with the ledger, which records what was applied. Your files do not matter: they may have errors or be
-/// missing. If they can be read, changes that `lifecycle.ignore` leaves to the dashboard are counted, not listed. Nothing is changed.
+/// The service is compared with the ledger, which records what was applied. Your files may have errors or be missing.
+/// If they can be read, changes in fields of `lifecycle.ignore` are counted, not listed. Nothing is changed.
 ///
-/// The exit code is 0 whatever is found; with --detailed-exitcode it is 2 if there is drift. How a plan handles drift is set with
-/// --on-drift of `plan` and `apply`, or with `on_drift` of the target: with `stop`, both exit with 7.
+/// The exit code is 0, also if there is drift; with --detailed-exitcode it is then 2. `--on-drift` of `plan` and
+/// `apply`, or `on_drift` of the target, sets what a plan does with drift: with `stop`, both exit with 7.
 #[derive(Debug, Args)]
 pub struct Drift {
     #[command(flatten)]

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 use crate::nouns::on_drift::OnDrift;
 
-/// What becomes of what somebody did on the service.
+/// What becomes of what someone did on the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Drifted {
     /// Restore what the files declare
@@ -23,7 +23,7 @@ pub struct Drifting {
 }
 
 impl Drifting {
-    /// What was said on the command line.
+    /// What was reported on the command line.
     pub fn given(&self) -> Option<OnDrift> {
         self.on_drift.map(|given| match given {
             Drifted::Overwrite => OnDrift::Overwrite,

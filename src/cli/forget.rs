@@ -21,15 +21,14 @@ use crate::text::{self, pattern_of, quoted};
 
 /// Stop managing resources; the service keeps them.
 ///
-/// They are removed from the ledger, and pushplan no longer changes or deletes them.
+/// They are removed from the ledger. pushplan no longer changes or deletes them.
 #[derive(Debug, Args)]
 pub struct Forget {
-    /// Addresses such as segments/lapsed-buyers, each with all of its parts
+    /// Addresses such as segments/lapsed-buyers; all parts of a resource are included
     #[arg(value_name = "ADDRESS", required = true)]
     addresses: Vec<String>,
 
-    /// Also forget pending pushes that cannot be looked up again. If one is still declared, a later apply creates it a second
-    /// time
+    /// Also forget pending pushes that the API cannot list. If one is still declared, the next apply creates it again
     #[arg(long)]
     even_if_pending: bool,
 
@@ -65,7 +64,7 @@ impl Forget {
         let (level, now) = runtime()?.block_on(self.place.level_and_time())?;
         let pending = |address: &&Address| {
             let owned = open.ledger.owned.get(*address).map(|it| &it.spec);
-            // An older version of it may go out as well.
+            // An older version of it may are sent as well.
             let older = open.ledger.retired.iter().filter(|old| old.address == **address).map(|old| &old.spec);
             owned.into_iter().chain(older).any(|spec| waits(address, spec, level, now))
         };

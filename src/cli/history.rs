@@ -17,7 +17,7 @@ use crate::render::{history, one_line};
 /// Show who applied what, and when.
 #[derive(Debug, Args)]
 pub struct History {
-    /// Number in the list, to see its changes [default: list all, newest first]
+    /// Run to show, by its number in the list [default: list all, newest first]
     #[arg(value_name = "N")]
     number: Option<usize>,
 

@@ -24,7 +24,7 @@ pub struct Init {
     #[arg(long)]
     bare: bool,
 
-    /// Time that the sample's dates follow, such as 2026-11-15T12:00Z [default: now]
+    /// Start time for the dates of the sample, such as 2026-11-15T12:00Z [default: now]
     #[arg(long, value_name = "TIME")]
     now: Option<Timestamp>,
 }

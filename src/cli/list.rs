@@ -11,10 +11,10 @@ use crate::render::Format;
 use crate::render::managed::{self, ManagedView};
 use crate::text;
 
-/// List what pushplan manages, from the ledger alone.
+/// List managed resources from the ledger, offline.
 ///
-/// Each resource and each part that is applied by itself has a row with its state: applied, waiting (to be sent), past, replaced (an
-/// old version that is still to be deleted) or unconfirmed (run `pushplan plan`). It does not contact the service.
+/// Each resource, and each part that is applied separately, has a row with its state: applied, waiting (to be sent),
+/// past, replaced (an old version that is not deleted yet) or unconfirmed (run `pushplan plan`).
 #[derive(Debug, Args)]
 #[command(alias = "ls")]
 pub struct List {

@@ -17,7 +17,7 @@ use crate::render::lookup::{self, json, json::LookedUp};
 
 /// Find place ids, tags of a channel, contents of a segment.
 ///
-/// It reads from the service and changes nothing. Of the project, only pushplan.toml is read: the manifests may have errors.
+/// It only reads from the service. Of the project, only pushplan.toml is used, so the manifests may have errors.
 #[derive(Debug, Args)]
 pub struct Lookup {
     #[command(subcommand)]
@@ -34,9 +34,9 @@ enum LookupCommand {
     /// A named user: its tags and its channels
     #[command(alias = "named_user")]
     NamedUser(LookupId),
-    /// Segments by name or id: who is in them, in words
+    /// Segments by name or id: their conditions
     Segment(LookupId),
-    /// Templates by name or id: what they say, and their variables
+    /// Templates by name or id: their texts and variables
     Template(LookupId),
 }
 
@@ -46,11 +46,11 @@ struct Location {
     #[arg(value_name = "NAME")]
     name: Option<String>,
 
-    /// What is at a point, such as 52.52,13.405
+    /// Places at a point, such as 52.52,13.405
     #[arg(long, value_name = "LAT,LON", value_parser = point, allow_hyphen_values = true)]
     point: Option<[f64; 2]>,
 
-    /// What is in a box, such as 37.6,-122.6,37.9,-122.0
+    /// Places in a box, such as 37.6,-122.6,37.9,-122.0
     #[arg(long = "box", value_name = "SOUTH,WEST,NORTH,EAST", value_parser = corners, allow_hyphen_values = true)]
     within: Option<[f64; 4]>,
 
@@ -175,7 +175,7 @@ async fn named_user(opened: &Opened, id: &str) -> Result<LookedUp, Failure> {
     NamedUser::read(&body).map(LookedUp::NamedUser).map_err(|why| asking::unclear(&path, &why))
 }
 
-/// An id that can stand in a path: without one, the whole list would be asked for, and dots lead elsewhere.
+/// An id that can are in a path: without one, the whole list would be asked for, and dots lead elsewhere.
 fn usable<'i>(id: &'i str, noun: &str) -> Result<&'i str, Failure> {
     match id {
         "" | "." | ".." => Err(Failure::usage(format!("`{id}` is not the id of a {noun}"))),

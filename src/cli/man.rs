@@ -15,7 +15,7 @@ use crate::text;
 /// Print the manual page, or write those of all commands.
 #[derive(Debug, Args)]
 pub struct Man {
-    /// Folder that gets a page for each command, such as /usr/local/share/man/man1 [default: the main page is printed]
+    /// Folder to write a page per command to, such as /usr/local/share/man/man1 [default: print the main page]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

@@ -25,21 +25,22 @@ use crate::rekey::{Refused, RekeyRequest, Rekeyed, rekey, reread};
 use crate::render::one_line;
 use crate::text;
 
-/// Rename a resource wherever it is named.
+/// Rename a resource in all files and ledgers.
 ///
-/// The key and every reference to it change in manifests, overlays and device tests, and in the ledger; comments, quotes and order
-/// stay. `mv` does not contact the service. If the old key is also the name on the service, the name is written into the manifest.
+/// It changes the key and all references in manifests, overlays, device tests and the ledger, and keeps comments,
+/// quotes and order. `mv` does not contact the service. If the old key is also the name on the service, that name is
+/// added to the manifest.
 ///
-/// The ledger of the target is updated at once, and so are ledgers of other targets that are stored here. That is right if you apply
-/// from this folder. If CI applies after a merge, use --in-git: the manifest then says `lifecycle: {renamed_from: OLD}`, no ledger is
-/// changed, and the next apply of each target renames its own entry.
+/// The ledger of the target is updated at once, and so are ledgers of other targets that are stored here. This suits a
+/// folder from which you apply. If CI applies after a merge, use --in-git: it writes `lifecycle: {renamed_from: OLD}`
+/// and changes no ledger, and the next apply of each target renames its entry.
 #[derive(Debug, Args)]
 pub struct Mv {
     /// Current address, such as segments/lapsed
     #[arg(value_name = "OLD")]
     old: String,
 
-    /// New address, of the same kind; a key alone is enough
+    /// New address of the same kind, or only the new key
     #[arg(value_name = "NEW")]
     new: String,
 
@@ -49,11 +50,11 @@ pub struct Mv {
     #[command(flatten)]
     turn: Turn,
 
-    /// Leave the ledger alone and write `lifecycle: {renamed_from: OLD}` into the manifest
+    /// Change no ledger; write `lifecycle: {renamed_from: OLD}` into the manifest
     #[arg(long)]
     in_git: bool,
 
-    /// Show what would be edited, and change nothing
+    /// Show the edits and change nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -270,7 +271,7 @@ impl Mv {
         self.record(known, &own.target, from, to, context)
     }
 
-    /// Refuses before anything is written, where a ledger that would be told is being written to.
+    /// Refuses before anything is written, where a ledger that would be reported is being written to.
     fn at_rest(&self, known: &[TargetLedger], name: &str, from: &Address) -> Result<(), Failure> {
         let concerned = known.iter().filter(|one| !self.in_git && (one.target == name || one.has(from)));
         for one in concerned {
@@ -367,7 +368,7 @@ fn at_rest(ledger: &Ledger, target: &str, from: &Address) -> Result<(), Failure>
     Ok(())
 }
 
-/// Refuses a project with errors: what names something is not known there.
+/// Refuses a project with errors: what names something is unknown there.
 fn sound(manifests: &Manifests, context: &Context) -> Result<(), Failure> {
     let names = manifests.project.target_names();
     let targets: Vec<Option<&str>> = if names.is_empty() { vec![None] } else { names.into_iter().map(Some).collect() };

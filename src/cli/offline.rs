@@ -1,6 +1,7 @@
 //! Plans that are made without the service: against the ledger, or against the manifests of a commit.
 //!
-//! They need no credentials, so that a pull request of somebody whom nobody trusts yet can be looked at. They are for reading.
+//! They need no credentials, so that a pull request of someone whom nobody trusts yet can be looked at. They are for
+//! reading.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,13 +26,13 @@ use crate::render::Format;
 /// What a plan is compared with, where that is not the service.
 #[derive(Clone, Debug, Args)]
 pub struct Offline {
-    /// Compare with the ledger, without the service and without credentials. If no ledger can be read, compare with the branch that
-    /// --against-git or the CI job of a pull request names
+    /// Compare with the ledger, without the service and without credentials. If no ledger can be read, compare with the
+    /// branch of --against-git or of the pull request in CI
     #[arg(long, conflicts_with = "on_drift")]
     offline: bool,
 
-    /// Compare with the manifests of a commit, as if they were applied, without the service; without a REF, with the target branch
-    /// of the pull request of this CI job
+    /// Compare with the manifests of a commit, as if they were applied, without the service [default REF: target branch
+    /// of the pull request in CI]
     #[arg(long, value_name = "REF", num_args = 0..=1, default_missing_value = "", conflicts_with = "on_drift")]
     against_git: Option<String>,
 }

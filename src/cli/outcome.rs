@@ -13,11 +13,12 @@ use crate::render::outcome::OutcomeView;
 
 /// Count the devices that messages from git reached.
 ///
-/// The reports of the service are read for every scheduled push and experiment of the ledger whose time has come: how many devices
-/// received it, and how many people responded. A push that reached nobody is an error, exit 1. Missing numbers are named.
+/// It reads the service's reports for all scheduled pushes and experiments in the ledger whose time has passed: how
+/// many devices received them, and how many people responded. A push that reached nobody is an error with exit code 1.
+/// Missing numbers are listed.
 #[derive(Debug, Args)]
 pub struct Outcome {
-    /// Scheduled pushes and experiments, such as scheduled_pushes/black-friday [default: all that the ledger has]
+    /// Scheduled pushes and experiments, such as scheduled_pushes/black-friday [default: all in the ledger]
     #[arg(value_name = "ADDRESS")]
     addresses: Vec<String>,
 

@@ -36,12 +36,12 @@ pub struct Plan {
     #[command(flatten)]
     forms: Forms,
 
-    /// How long to wait for a running apply to finish; then plan what it does not change [default: 10m with --out, otherwise 0s]
+    /// How long to wait for a running apply to finish [default: 10m with --out, otherwise 0s]
     #[arg(long, value_name = "TIME", value_parser = length)]
     wait: Option<SignedDuration>,
 
-    /// Replay 30 days on devices that join, leave or stay excluded, before and after the plan. An HTML page of a small project
-    /// always has this
+    /// Replay 30 days on devices that join, leave or stay excluded, before and after the plan; always part of the HTML
+    /// page of a small project
     #[arg(long)]
     people: bool,
 

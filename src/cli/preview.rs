@@ -25,7 +25,7 @@ const FORMATS: &[Format] = &[Format::Text, Format::Html];
 /// Show a message as people will see it.
 #[derive(Debug, Args)]
 pub struct Preview {
-    /// Something with a message, such as templates/winback
+    /// Resource with a message, such as templates/winback
     #[arg(value_name = "ADDRESS")]
     address: String,
 

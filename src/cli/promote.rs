@@ -15,10 +15,11 @@ use crate::engine::workspace::PlanRequest;
 use crate::plan::Aim;
 use crate::render::Format;
 
-/// Apply to a target what another target has.
+/// Apply the contents of one target to another target.
 ///
-/// Plans for one target what the ledger of the other records as applied, with its own variables and overlays. Changes in your files
-/// that the source does not have yet are left out and listed. Without --yes, the plan is shown and nothing is changed.
+/// It plans what the ledger of the source records as applied, with the variables and overlays of the new target.
+/// Changes in your files that the source does not have yet are skipped and listed. Without --yes, the plan is shown and
+/// nothing is changed.
 #[derive(Debug, Args)]
 pub struct Promote {
     /// Target to copy from, such as staging

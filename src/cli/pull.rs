@@ -18,20 +18,21 @@ use crate::text;
 
 /// Write manifests for what the service has, and adopt it.
 ///
-/// Nothing on the service is changed. Each resource gets a key from its name, segment ids in audiences become names, and everything is
-/// recorded in the ledger, so that the next plan is empty. If a managed resource was changed on the service, its manifest is edited in
-/// place: only the difference, with comments, order and quotes as they are. What also changed in your files, or is not written in one
-/// place, is listed for you to edit; so is what was removed on the service. The exit code is then 6.
+/// The service is not changed. Each resource gets a key from its name, segment ids in audiences become keys, and the
+/// ledger records everything, so the next plan is empty. If a managed resource was changed on the service, only that
+/// difference is edited in its manifest; comments, order and quotes stay. Changes that conflict with your files or
+/// cannot be edited automatically are listed, and so are resources that were removed on the service. The exit code is
+/// then 6.
 ///
-/// To write the manifest of a managed resource that your files no longer have, name it.
+/// To write the manifest of a managed resource that is no longer in your files, pass its address.
 #[derive(Debug, Args)]
 pub struct Pull {
-    /// Kinds or addresses, such as segments, templates/winback or 'segments/sale-*'; also a name or an id in place of the key
-    /// [default: everything that the service lists]
+    /// Kinds or addresses, such as segments, templates/winback or 'segments/sale-*'; also a name or an id instead of
+    /// the key [default: everything that the service lists]
     #[arg(value_name = "WHAT")]
     what: Vec<String>,
 
-    /// Also pull what belongs to single people: named users, members of tag groups, open channels, carriers of tags
+    /// Also pull data of single people: named users, members of tag groups, open channels, devices with legacy tags
     #[arg(long, conflicts_with = "what")]
     all: bool,
 
@@ -39,7 +40,7 @@ pub struct Pull {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// One file for each kind, such as segments.yaml, or one for each resource, such as segments/lapsed-buyers.yaml
+    /// One file per kind, such as segments.yaml, or per resource, such as segments/lapsed-buyers.yaml
     #[arg(long, value_enum, default_value_t = Layout::Kind)]
     layout: Layout,
 
@@ -47,7 +48,7 @@ pub struct Pull {
     #[arg(long, requires = "what")]
     theirs: bool,
 
-    /// Show what would be written as a diff, and write neither files nor ledger
+    /// Show the changes as a diff; write neither files nor ledger
     #[arg(long)]
     dry_run: bool,
 

@@ -16,12 +16,12 @@ use crate::render::reach::{ReachBar, ReachView};
 
 /// Read the devices of a target, for the numbers in plans.
 ///
-/// The channel list is read page by page. Properties and tags are stored in `.pushplan/`, without ids, addresses and names of
-/// users. Every plan of the target then shows how many devices its messages reach, and how old these numbers are. The built-in
-/// service needs no such file: its plans count its devices.
+/// It reads the channel list page by page and stores properties and tags in `.pushplan/`, without ids, addresses and
+/// names of users. Plans of the target then show how many devices their messages reach, and the age of these numbers.
+/// Plans of the built-in service always count its devices.
 #[derive(Debug, Args)]
 pub struct Reach {
-    /// Read sample devices from a file instead, one JSON object on each line
+    /// Read sample devices from a file instead, one JSON object per line
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
 
@@ -56,7 +56,7 @@ impl Reach {
     }
 }
 
-/// Reads the channel list, until somebody interrupts it.
+/// Reads the channel list, until someone interrupts it.
 async fn read(workspace: &Workspace) -> Result<Result<ReachFound, Exit>, Failure> {
     let stop = Stop::listen("Ended at once.").map_err(|error| Failure::new(error.to_string()))?;
     let opened = workspace.open().await?;

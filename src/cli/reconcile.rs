@@ -39,11 +39,12 @@ const WEBHOOK: &str = "PUSHPLAN_WEBHOOK";
 
 /// Report or correct drift at an interval.
 ///
-/// Each round reads the manifests again and plans. If they have errors, nothing is applied. With `--drift fix` the plan is applied as
-/// `apply --yes` would do it: what a guard refuses is reported, and nothing overrides the guard. A target to which another run applies
-/// is left out of the round. After a failure the next round waits twice as long, up to eight intervals or one hour.
+/// Each round reads the manifests again and plans. If they have errors, nothing is applied. With `--drift fix`, the
+/// plan is applied as with `apply --yes`. Changes that a guard refuses are reported and not applied. A target that is
+/// locked by another run is skipped in this round. After a failure, the next round waits twice as long, up to eight
+/// intervals or one hour.
 ///
-/// SIGTERM or Ctrl-C ends it with exit code 0, after the requests that are on their way; no new ones are sent.
+/// SIGTERM or Ctrl-C ends it with exit code 0 after the requests in progress. No new requests are sent.
 #[derive(Debug, Args)]
 pub struct Reconcile {
     #[command(flatten)]
@@ -57,11 +58,12 @@ pub struct Reconcile {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnDrift::Report)]
     drift: OnDrift,
 
-    /// Address that answers GET /healthz and Prometheus' GET /metrics, such as 127.0.0.1:9464
+    /// Address for GET /healthz and Prometheus' GET /metrics, such as 127.0.0.1:9464
     #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "once")]
     listen: Option<SocketAddr>,
 
-    /// URL that gets a JSON object when drift appears or changes: https, or on this machine [default: PUSHPLAN_WEBHOOK]
+    /// URL to post a JSON object to when drift appears or changes: https, or on this machine [default:
+    /// PUSHPLAN_WEBHOOK]
     #[arg(long, value_name = "URL")]
     webhook: Option<String>,
 
@@ -77,7 +79,7 @@ pub struct Reconcile {
     #[arg(long)]
     allow_manual: bool,
 
-    /// Number of parallel requests that change something
+    /// Number of parallel writing requests
     #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: u16,
 
@@ -89,7 +91,7 @@ pub struct Reconcile {
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
 
-    /// Form: a line for each round and change, as text or as JSON
+    /// Form: one line per round and change, as text or JSON
     #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Text)]
     format: Format,
 }
@@ -112,7 +114,7 @@ impl Reconcile {
     pub fn run(&self, context: &Context) -> Ended {
         let from_env = || std::env::var(WEBHOOK).ok().filter(|url| !url.is_empty());
         let webhook = self.webhook.clone().or_else(from_env).map(|url| Webhook::new(&url)).transpose()?;
-        // A command line that means nothing is told at once, and not round after round.
+        // A command line that means nothing is reported at once, and not round after round.
         self.places.which()?;
         runtime()?.block_on(self.rounds(webhook.as_ref(), context))
     }

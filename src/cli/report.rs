@@ -41,11 +41,11 @@ pub struct Report {
 enum ReportCommand {
     /// Notifications sent to devices
     Sends(ByTime),
-    /// Responses to notifications: direct ones, and opens that one influenced
+    /// Responses to notifications: direct and influenced opens
     Responses(ByTime),
-    /// How often the app was opened
+    /// Opens of the app
     Opens(ByTime),
-    /// How long people stayed in the app
+    /// Time in the app
     Timeinapp(ByTime),
     /// Devices by platform: opted in, opted out, uninstalled
     Devices(OfDevices),
@@ -53,7 +53,7 @@ enum ReportCommand {
     Optins(ByTime),
     /// Users who have opted out and opened the app
     Optouts(ByTime),
-    /// Pushes with their sends and direct responses; or one of them
+    /// Pushes with their sends and direct responses, or one push
     Push(OfPush),
 }
 
@@ -62,7 +62,7 @@ struct ByTime {
     #[command(flatten)]
     range: Range,
 
-    /// How long the periods are
+    /// Length of the periods
     #[arg(long, value_enum, default_value_t = Periodic::Daily)]
     precision: Periodic,
 
@@ -83,7 +83,7 @@ struct Range {
 
 #[derive(Debug, Args)]
 struct OfDevices {
-    /// Count devices as they were at the end of this day [default: now]
+    /// Count devices at the end of this day [default: now]
     #[arg(long, value_name = "DATE")]
     date: Option<Date>,
 
@@ -93,7 +93,7 @@ struct OfDevices {
 
 #[derive(Debug, Args)]
 struct OfPush {
-    /// Id of a push, or the address of what sent it, such as scheduled_pushes/sale [default: list those of the last 30 days, newest first]
+    /// Id of a push, or an address such as scheduled_pushes/sale [default: list the last 30 days, newest first]
     #[arg(value_name = "PUSH_ID", conflicts_with_all = ["from", "to"])]
     id: Option<String>,
 
@@ -227,7 +227,7 @@ impl OfPush {
             let path = statistics::of_pushes(from, to);
             let pages = asking::pages(opened, &path).await?;
             let mut pushes = statistics::pushes(&pages).map_err(|why| asking::unclear(&path, &why))?;
-            // Those of one time stand in the order in which they were sent, the last first.
+            // Those of one time are in the order in which they were sent, the last first.
             pushes.reverse();
             pushes.sort_by(|one, other| other.time.cmp(&one.time));
             return Ok(ReportAnswer::Pushes((from, to), pushes));
@@ -251,7 +251,7 @@ impl OfPush {
 }
 
 impl OfPush {
-    /// The push of something of ours, as the ledger has it.
+    /// The push of something that is managed, as the ledger has it.
     async fn at(&self, written: &str, opened: &Opened) -> Result<String, Failure> {
         let address = ledger::address(written)?;
         let (log, target) = self.how.place.log()?;

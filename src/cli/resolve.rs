@@ -20,7 +20,7 @@ pub struct Resolve {
     #[arg(value_name = "ADDRESS")]
     address: String,
 
-    /// It was created, and this is its id on the service
+    /// It was created with this id on the service
     #[arg(long, value_name = "ID", conflicts_with = "absent")]
     created: Option<String>,
 
@@ -28,7 +28,7 @@ pub struct Resolve {
     #[arg(long, requires = "created")]
     sent: bool,
 
-    /// It is not on the service
+    /// It does not exist on the service
     #[arg(long)]
     absent: bool,
 
@@ -110,7 +110,7 @@ impl Resolve {
         Ok(found_in_gap(unit, address, &id, self.sent, (ledger, level, Timestamp::now())))
     }
 
-    /// What is said of it, where that makes sense.
+    /// What is reported of it, where that makes sense.
     fn found(&self, open: &OpenLedger, address: &Address) -> Result<Resolution, Failure> {
         let owned = open.ledger.owned.get(address);
         let not_now = |message: String| Err(Failure::usage(message));

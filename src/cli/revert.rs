@@ -15,11 +15,12 @@ use crate::render::Format;
 
 /// Undo a run of the history.
 ///
-/// What the run created is deleted, what it changed gets its old contents, what it deleted is created again, and what it renamed gets
-/// its old key. Later runs stay: a resource that was renamed since is found under its new key. What the run adopted stays managed, and
-/// what it forgot stays forgotten. What was sent or deleted since is not created again. All of this is listed.
+/// Resources that the run created are deleted, those that it changed get their old content, those that it deleted are
+/// created again, and those that it renamed get their old key. Later runs stay applied: a resource that was renamed
+/// later keeps its new key. Adopted resources stay managed, and forgotten ones stay unmanaged. Resources that were sent
+/// or deleted later are not created again. All of this is listed.
 ///
-/// The manifests stay as they are: revert the commit too, or the next apply brings the changes back.
+/// The manifests are not changed: revert the commit too, or the next apply applies the changes again.
 #[derive(Debug, Args)]
 pub struct Revert {
     /// Number of the run in `pushplan history`

@@ -15,7 +15,7 @@ use crate::private;
 use crate::render::schema::{MANIFEST, SCHEMAS, difference, modeline, text};
 use crate::text as words;
 
-/// The schema with the project's own names. It is made anew by everyone and not committed.
+/// The schema with the project's own names. It is created again by everyone and not committed.
 const OWN: &str = ".pushplan/schema.json";
 /// The folder of a project that commits the general schemas.
 const GENERAL: &str = "schema";
@@ -27,7 +27,7 @@ const NAMED: usize = 4;
 /// Editors complete and check manifests with it.
 #[derive(Debug, Args)]
 pub struct Schema {
-    /// Folder for general schemas, without the names of this project [default: `schema` if it has them]
+    /// Folder for the general schemas, without the names of this project [default: `schema`, if it already has schemas]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -145,6 +145,10 @@ fn modelines(manifests: &Manifests) -> String {
 }
 
 fn check(context: &Context, files: &[GeneratedFile]) -> Ended {
+    if files.iter().all(|file| file.path.ends_with(OWN) && !file.path.exists()) {
+        context.out.note("nothing to check: the project has no schema; `pushplan schema` writes one");
+        return Ok(Exit::Done);
+    }
     let mut stale = Vec::new();
     for GeneratedFile { path, shown, text } in files {
         match files::read(path, FILE_LIMIT) {

@@ -30,24 +30,25 @@ use crate::text;
 
 /// Send a message to one test recipient now.
 ///
-/// The message is sent as it is declared; it need not be applied. It is shown first, and goes to that recipient alone, never
-/// to a
-/// segment, a tag or `all`. It is sent once: if the answer is lost, an error says so, and nothing is sent again.
+/// The declared message is sent; it does not need to be applied first. It is shown first and goes to one recipient,
+/// never to a segment, a tag or `all`. It is sent once: if the answer is lost, the command reports an error and does
+/// not retry.
 ///
 /// The built-in service always allows this. Any other target needs `test_sends = true` or `test_recipients =
 /// ["named_user:qa-*"]` in
 /// pushplan.toml.
 #[derive(Debug, Args)]
 pub struct SendCommand {
-    /// Something with a message, such as templates/winback
+    /// Resource with a message, such as templates/winback
     #[arg(value_name = "ADDRESS")]
     address: String,
 
-    /// Who gets it: named_user:ID, ios_channel:ID, android_channel:ID, amazon_channel:ID, channel:ID or open_channel:ADDRESS
+    /// Recipient: named_user:ID, ios_channel:ID, android_channel:ID, amazon_channel:ID, channel:ID or
+    /// open_channel:ADDRESS
     #[arg(long, value_name = "RECIPIENT")]
     to: String,
 
-    /// Value for a variable of the template [default: what the push gives, or the default of the template]
+    /// Value for a variable of the template [default: the value in the push, or the default of the template]
     #[arg(long, value_name = "KEY=VALUE", value_parser = message::pair)]
     with: Vec<(String, String)>,
 
@@ -66,7 +67,7 @@ pub struct SendCommand {
 /// How many pages of channels are looked through for an address.
 const MOST_PAGES: usize = 1_000;
 
-/// What is said of a test that is ended at once.
+/// What is reported of a test that is ended at once.
 const AT_ONCE: &str = "Ended at once. The message may have been sent: check the device before you send it again.";
 
 /// A message that is about to be sent.
@@ -210,7 +211,7 @@ impl SendCommand {
     }
 }
 
-/// Whether the target lets a test go to somebody. The built-in service reaches nobody, so that it always does.
+/// Whether the target lets a test go to someone. The built-in service reaches nobody, so that it always does.
 fn allowed(name: &str, target: &Target, recipient: &Recipient) -> Result<(), Failure> {
     if target::is_built_in(name, target) {
         return Ok(());

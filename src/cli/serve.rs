@@ -24,9 +24,9 @@ use crate::text;
 /// Run the messaging service here; no account is needed.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Address to listen on; port 0 takes any free one [default: 127.0.0.1:8420]
+    /// Address to listen on; port 0 selects a free port [default: 127.0.0.1:8420]
     ///
-    /// Outside a project, an address beyond this machine needs --app.
+    /// Outside a project, an address that other machines can reach needs --app.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = listen_at)]
     listen: Option<ListenAddress>,
 
@@ -34,7 +34,7 @@ pub struct Serve {
     #[arg(long, hide = true)]
     port: Option<u16>,
 
-    /// API level: the documented contract, or also the requests that the live service has gained.
+    /// API level: only the documented contract, or also newer requests of the live service.
     #[arg(long, value_enum, default_value_t = Api::Extended)]
     api: Api,
 
@@ -45,28 +45,28 @@ pub struct Serve {
 
     /// An application, as key and secret [default: random, stored in .pushplan/service.env of the project]
     ///
-    /// Can be repeated. Applications share nothing.
+    /// Can be repeated. Applications have separate data.
     #[arg(long, value_name = "KEY:SECRET")]
     app: Vec<String>,
 
-    /// File that keeps everything
-    /// [default: in a project, the data of its target; in memory outside a project and with --app or --clock]
+    /// File to store all data in [default: in a project, the data of its target; in memory outside a project and with
+    /// --app or --clock]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
 
-    /// Keep everything in memory: a service that is empty at each start.
+    /// Keep all data in memory: the service is empty at each start.
     #[arg(long, conflicts_with = "data")]
     memory: bool,
 
     /// Start a virtual clock at this time, such as 2026-11-27T08:59Z. POST /local/clock moves it.
     ///
-    /// A file of --data keeps it: without this, the clock continues from its last time.
+    /// With --data, the clock is stored: at the next start it continues from its last time.
     #[arg(long, value_name = "TIME", value_parser = time)]
     clock: Option<Timestamp>,
 
-    /// Devices to start with: a number of samples, or a file with a JSON array or with one device on each line.
+    /// Initial devices: a number of samples, or a file with a JSON array or one device per line.
     ///
-    /// An application that has devices already keeps them and gets no more.
+    /// An application that already has devices gets no more.
     #[arg(long, value_name = "NUMBER|FILE")]
     devices: Option<String>,
 
@@ -74,7 +74,7 @@ pub struct Serve {
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
 
-    /// The vendor's word in the media type.
+    /// The vendor in the media type.
     #[arg(long, default_value = VENDOR)]
     vendor: String,
 
@@ -253,7 +253,7 @@ impl Serve {
         let running = service::start(settings, listener).await.map_err(|error| self.not_started(&error))?;
         let devices = self.fill(&running.engine, devices).await?;
         let mut ready = self.ready(running.address, &running.engine, devices, access);
-        // It is taken away again when this ends, however it ends.
+        // It is removed again when this ends, however it ends.
         let _note = match self.announce(&ready.origin, &running.engine, service) {
             Ok(note) => {
                 let target = service.map_or(LOCAL, BuiltIn::target);
@@ -381,7 +381,7 @@ impl Serve {
 }
 
 impl Serve {
-    /// Where everything is kept. What nobody can reach there this time is said, or it would seem to be lost.
+    /// Where everything is kept. What nobody can reach there this time is reported, or it would seem to be lost.
     fn storage(&self, engine: &Engine) -> String {
         let Some(path) = &engine.settings.data else {
             return "in memory, lost when it stops; --data FILE stores it".to_owned();

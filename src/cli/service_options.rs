@@ -1,4 +1,4 @@
-//! What `serve` can be told beside its basics: who is told of events, and what goes wrong on purpose.
+//! What `serve` can be reported beside its basics: who is reported events, and what goes wrong on purpose.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,27 +14,27 @@ use crate::text;
 
 #[derive(Debug, Args)]
 pub struct ServiceOptions {
-    /// Post the events of every application to this URL. Several can be given.
+    /// Post the events of all applications to this URL; can be repeated.
     #[arg(long, value_name = "URL")]
     webhook: Vec<String>,
 
-    /// The credentials for the URLs of --webhook.
+    /// Credentials for the URLs of --webhook.
     #[arg(long, value_name = "USER:PASSWORD", requires = "webhook")]
     webhook_auth: Option<String>,
 
-    /// A header for the URLs of --webhook, such as 'X-Team: crm'. Several can be given.
+    /// Header for the URLs of --webhook, such as 'X-Team: crm'; can be repeated.
     #[arg(long, value_name = "NAME: VALUE", requires = "webhook")]
     webhook_header: Vec<String>,
 
-    /// A PEM file with the certificates that https URLs of --webhook may have, in place of those this machine trusts.
+    /// PEM file with trusted certificates for https URLs of --webhook, instead of those of this machine.
     #[arg(long, value_name = "FILE", requires = "webhook")]
     webhook_ca: Option<PathBuf>,
 
-    /// A file with webhooks; `pushplan explain service.toml` prints a sample.
+    /// File with webhooks; `pushplan explain service.toml` prints a sample.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// A file that says which requests fail on purpose, and how; `pushplan explain faults.toml` prints a sample.
+    /// File with requests that fail on purpose; `pushplan explain faults.toml` prints a sample.
     ///
     /// On loopback only.
     #[arg(long, value_name = "FILE")]

@@ -33,10 +33,9 @@ const FORMATS: &[Format] = &[Format::Text, Format::Json];
 
 /// Run the project's device tests.
 ///
-/// They run on a built-in service in memory, with a clock of its own. Cases are in files named *.test.yaml, anywhere in the
-/// project.
-/// The exit code is 1 if a case fails, and 3 if a file has errors. A project without tests passes, and shows how to write the
-/// first.
+/// They run on a built-in service in memory, with a virtual clock. Cases are in files named *.test.yaml, anywhere in
+/// the project. The exit code is 1 if a case fails, and 3 if a file has errors. A project without tests passes, and
+/// shows how to write the first.
 #[derive(Debug, Args)]
 pub struct Test {
     /// Files or folders with cases, or words in their names [default: all of the project]
@@ -106,7 +105,7 @@ impl Test {
         Ok(if failed { Exit::Failed } else { Exit::Done })
     }
 
-    /// What the arguments mean: what is a file or a folder, and what stands in names.
+    /// What the arguments mean: what is a file or a folder, and what is in names.
     fn asked(&self, here: &Path, root: &Path) -> Result<CaseFilter, Failure> {
         let mut asked = CaseFilter { places: Vec::new(), names: Vec::new() };
         for wanted in &self.wanted {

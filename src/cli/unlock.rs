@@ -15,13 +15,13 @@ use crate::render::Format;
 use crate::render::{lease, one_line};
 use crate::text::shell_word;
 
-/// End the lease of a run that is gone.
+/// End the lease of a dead run.
 ///
-/// Other runs then need not wait until it expires. If that run is still working, it stops sending when it writes its next
+/// Other runs then do not wait until it expires. If that run is still alive, it stops sending when it writes its next
 /// record.
 #[derive(Debug, Args)]
 pub struct Unlock {
-    /// Id of the lease; a command that waits for it prints the id
+    /// Id of the lease, as printed by a command that waits for it
     #[arg(long, value_name = "ID")]
     lease: String,
 

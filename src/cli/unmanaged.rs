@@ -19,7 +19,7 @@ use crate::render::unmanaged::{self as shown, Listing, Pattern, ShownThing};
 use crate::text;
 use crate::unmanaged::{Other, others, read_by_itself, unlistable, users};
 
-/// List what the service has and git does not.
+/// List resources on the service that are not in git.
 #[derive(Debug, Args)]
 pub struct Unmanaged {
     /// Kinds (segments) or patterns over their names ('segments/Test *') [default: everything]
@@ -132,7 +132,7 @@ impl Unmanaged {
     }
 }
 
-/// Whether a kind has a list that is not known to be whole.
+/// Whether a kind has a list that is unknown to be whole.
 fn is_partly(kind: &Kind, live: &crate::live::Live) -> bool {
     live.listed.contains_key(kind.key) && !live.whole.contains(kind.key)
 }

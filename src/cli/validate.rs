@@ -18,7 +18,7 @@ use crate::render::{Format, Reader};
 const FORMATS: &[Format] =
     &[Format::Text, Format::Json, Format::Jsonl, Format::Sarif, Format::Github, Format::CodeQuality, Format::Junit];
 
-/// Check manifests, without the service.
+/// Check manifests, offline.
 #[derive(Debug, Args)]
 pub struct Validate {
     /// Files or folders, or `-` for standard input [default: the whole project]
@@ -30,7 +30,7 @@ pub struct Validate {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     target: Vec<String>,
 
-    /// Check for all targets, which is the default
+    /// Check for all targets (the default)
     #[arg(long, conflicts_with = "target")]
     all_targets: bool,
 
@@ -38,15 +38,15 @@ pub struct Validate {
     #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Text)]
     format: Format,
 
-    /// Lowest severity that exits with 3
+    /// Lowest severity for exit code 3
     #[arg(long, value_name = "SEVERITY", value_enum, default_value_t = FailOn::Error)]
     fail_on: FailOn,
 
-    /// Make edits that are safe, such as missing quotes; with `-`, print the result
+    /// Fix problems with safe edits, such as missing quotes; with `-`, print the result
     #[arg(long)]
     fix: bool,
 
-    /// Path in the project that standard input is checked as
+    /// Path in the project to check standard input as
     #[arg(long, value_name = "FILE")]
     stdin_path: Option<PathBuf>,
 

@@ -58,7 +58,7 @@ impl JobRun<'_> {
     }
 }
 
-/// Whether a URL can stand in Markdown as it is.
+/// Whether a URL can are in Markdown as it is.
 fn is_plain(url: &str) -> bool {
     let is_sign = |c: char| c.is_ascii_alphanumeric() || ":/._-".contains(c);
     (url.starts_with("https://") || url.starts_with("http://")) && url.len() <= 300 && url.chars().all(is_sign)

@@ -1,5 +1,5 @@
-//! Commands that a text names. They run as they are pasted, from the folder that somebody stands in: with the project and the
-//! target that were given, wherever the text was made.
+//! Commands that a text names. They run as they are pasted, from the folder that someone is in: with the project and
+//! the target that were given, wherever the text was made.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub struct CommandWords {
     pub has_plan: bool,
 }
 
-/// How commands are said: with the project and the target that the running one was given.
+/// How commands are reported: with the project and the target that the running one was given.
 #[derive(Clone, Debug)]
 pub struct Commands {
     pub project: Option<String>,

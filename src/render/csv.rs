@@ -46,7 +46,7 @@ fn quoted(text: &str) -> String {
     // What stands before the sign may be skipped, so that it does not hide it.
     let is_formula = shown.trim_start().starts_with(FORMULA);
     let text = if is_formula { format!("'{shown}") } else { shown.into_owned() };
-    // A line that begins with a colon could be taken for a command by whoever reads it in a log.
+    // A line that begins with a colon could be taken for a command by readers of it in a log.
     let needs = text.contains(['"', ',', '\r', '\n']) || text.starts_with([' ', ':']) || text.ends_with(' ');
     if needs { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }

@@ -63,10 +63,10 @@ impl Check {
     }
 }
 
-/// What is left out of everything that is told.
+/// What is left out of everything that is reported.
 #[derive(Debug, Default)]
 pub struct Discreet {
-    /// Folders with what stands in their place, the longest first.
+    /// Folders with what is in their place, the longest first.
     folders: Vec<(String, &'static str)>,
     users: Vec<String>,
 }

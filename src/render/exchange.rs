@@ -9,7 +9,7 @@ use crate::text::{one_line, visible};
 /// How many lines of a body are shown before it is sent.
 const MOST_LINES: usize = 60;
 
-/// How long a text is that stands in place of a header's value.
+/// How long a text is that is in place of a header's value.
 const WITHHELD: &str = "(not shown)";
 
 /// What is about to be sent, and where to.
@@ -35,7 +35,7 @@ pub(crate) fn about_to_send(request: &Request, target: &str, place: &str, style:
     out
 }
 
-/// Status and header of an answer, with the line that ends them. What logs somebody in is not shown.
+/// Status and header of an answer, with the line that ends them. What logs someone in is not shown.
 pub fn head(status: u16, headers: &[(String, String)]) -> String {
     let mut out = format!("HTTP {status}\n");
     for (name, value) in headers {

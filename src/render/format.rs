@@ -79,7 +79,7 @@ impl Format {
         self.row().extension
     }
 
-    /// What it is for.
+    /// A note about its purpose.
     pub fn about(self) -> &'static str {
         self.row().about
     }

@@ -1,4 +1,4 @@
-//! What points at what: the references between resources, for Graphviz and for Mermaid.
+//! Dependencies: the references between resources, for Graphviz and for Mermaid.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

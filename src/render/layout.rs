@@ -136,7 +136,7 @@ impl Words {
         self
     }
 
-    /// A request, whose ids somebody may copy.
+    /// A request, whose ids someone may copy.
     pub(crate) fn request(mut self, text: &str) -> Self {
         self.pieces.push(Piece { text: one_line(text), paint: Paint::Plain, whole: false, copied: true });
         self
@@ -148,7 +148,7 @@ impl Words {
         self
     }
 
-    /// Begins with a sign that stands alone at the left of all lines.
+    /// Begins with a sign that is alone at the left of all lines.
     pub fn after(sign: &str, paint: Paint) -> Self {
         let words = Self::default().paint(sign, paint);
         Self { hang: columns(sign), ..words }
@@ -159,7 +159,7 @@ impl Words {
         Self { hang: columns, ..self }
     }
 
-    /// The sign that stands alone at the left of all lines, where there is one, and the rest.
+    /// The sign that is alone at the left of all lines, where there is one, and the rest.
     pub fn pieces(&self) -> (Option<&Piece>, &[Piece]) {
         match self.pieces.split_first() {
             Some((sign, rest)) if self.hang > 0 => (Some(sign), rest),

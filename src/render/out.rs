@@ -22,7 +22,7 @@ pub struct Out {
     ascii: bool,
     stdout: Stream,
     stderr: Stream,
-    /// How commands are said.
+    /// How commands are reported.
     commands: Arc<Commands>,
     /// What was printed for one of several targets, in place of standard output.
     kept: Option<Arc<Mutex<Vec<u8>>>>,
@@ -139,7 +139,7 @@ impl Out {
         told.or_else(seen).unwrap_or(100).max(NARROWEST)
     }
 
-    /// Writes bytes to standard output exactly as they are, for whoever reads them with a program.
+    /// Writes bytes to standard output exactly as they are, for readers of them with a program.
     pub fn exact(&self, bytes: &[u8]) {
         self.put(|to| to.write_all(bytes).and_then(|()| to.flush()));
     }
@@ -166,7 +166,7 @@ impl Out {
         });
     }
 
-    /// Writes a document to standard output as whoever reads its format needs it.
+    /// Writes a document to standard output as readers of its format needs it.
     pub fn show(&self, format: Format, text: &str) {
         match format.reader() {
             Reader::Person => self.print(text),

@@ -20,15 +20,15 @@ pub struct OutputCounts {
     pub replaces: usize,
     pub deletes: usize,
     pub by_hand: usize,
-    /// Changes that are known to message people, at once or later.
+    /// Changes that send messages when they are applied: at once, or later through a pipeline.
     pub sends: usize,
 }
 
-/// What is handed on. What is not known is empty.
+/// What is handed on. What is unknown is empty.
 #[derive(Clone, Debug, Default)]
 pub struct Outputs {
     pub counts: Option<OutputCounts>,
-    /// How many things somebody did on the service. What they would set off is not known.
+    /// How many things someone did on the service. What they would set off is unknown.
     pub drifted: Option<usize>,
     pub plan_file: Option<String>,
     pub report_html: Option<String>,

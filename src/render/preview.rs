@@ -126,9 +126,9 @@ impl Preview<'_> {
     fn told(&self, seen: &Appearance) -> Vec<(&'static str, String)> {
         let tap = seen.tap.iter().map(|tap| ("tap", tap.clone()));
         let buttons = seen.presses.iter().map(|press| ("button", press.clone()));
-        let unless = if self.open { ", unless the push gives one" } else { "" };
+        let unless = if self.open { ", unless the push sets one" } else { "" };
         let unfilled = seen.unfilled.iter().map(|key| {
-            let words = format!("{{{{{key}}}}} has no value: people read the braces{unless}");
+            let words = format!("{{{{{key}}}}} has no value: recipients see the braces{unless}");
             ("unfilled", words)
         });
         tap.chain(buttons).chain(unfilled).collect()
@@ -147,7 +147,7 @@ impl Preview<'_> {
 
     /// For a browser.
     pub fn html(&self) -> String {
-        let title = format!("{}, as people will see it", self.address);
+        let title = format!("{}, as recipients will see it", self.address);
         let body = html! {
             main {
                 h1 { bdi { (one_line(&self.address.to_string())) } }

@@ -106,7 +106,7 @@ fn bar(steps: usize) -> ProgressBar {
     bar
 }
 
-/// Which changes are over, and what is said of each.
+/// Which changes are over, and what is reported of each.
 #[derive(Debug)]
 struct Tally {
     style: Style,
@@ -114,7 +114,7 @@ struct Tally {
     actions: BTreeMap<Address, Action>,
     /// How many steps of each address are still to come.
     left: BTreeMap<Address, usize>,
-    /// The ids of what was made, which outlast those of what it stands in for.
+    /// The ids of what was made, which outlast those of what it replaces.
     made: BTreeMap<Address, String>,
     /// Addresses of which something went wrong, so that they are not called done.
     troubled: BTreeSet<Address>,

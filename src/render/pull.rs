@@ -87,7 +87,7 @@ pub fn left(all: &[Left]) -> Vec<String> {
     by_reason.iter().filter_map(line).map(|line| one_line(&line)).collect()
 }
 
-/// What becomes of a file, as a diff; `before`: what stands in it now.
+/// What becomes of a file, as a diff; `before`: what is in it now.
 pub fn diff(name: &str, before: Option<&str>, after: &str) -> String {
     let old = if before.is_some() { format!("a/{name}") } else { "/dev/null".to_owned() };
     let diff = TextDiff::from_lines(before.unwrap_or_default(), after);
@@ -114,7 +114,7 @@ pub fn edited(settled: &Settled, done: bool) -> Vec<String> {
     all.map(line).collect()
 }
 
-/// What is ours by now as it stands in the files.
+/// What is ours by now as it is in the files.
 pub fn agreed(all: &BTreeSet<Address>, done: bool) -> Option<String> {
     let mut named: Vec<String> = all.iter().take(NAMED).map(|it| text::short(&it.to_string(), 120)).collect();
     if all.len() > NAMED {
@@ -137,7 +137,7 @@ pub struct Ending {
     pub by_hand: usize,
     /// Declared resources that were removed on the service.
     pub gone: usize,
-    /// Things that a plan waits for somebody to decide about.
+    /// Things that a plan waits for someone to decide about.
     pub undecided: usize,
 }
 

@@ -101,14 +101,14 @@ pub fn text(report: &Report, plan: &Plan, again: &Repetition, style: Style) -> S
     out
 }
 
-/// What is told of a run: changes, and not what the ledger alone takes note of.
+/// What is reported a run: changes, and not what the ledger alone takes note of.
 struct ShownRun<'r> {
     steps: Vec<&'r StepReport>,
     /// What a new one was made of in the place of an old one.
     replaced: BTreeSet<&'r Address>,
     /// What only loses its protection.
     unprotected: BTreeSet<&'r Address>,
-    /// Deletions of old ones that something new stands in for. They are a part of its making.
+    /// Deletions of old ones that something new replaces. They are a part of its making.
     parts: BTreeSet<usize>,
 }
 
@@ -155,7 +155,7 @@ impl<'r> ShownRun<'r> {
     }
 }
 
-/// What is done to something that another stands in for.
+/// What is done to something that another replaces.
 const REPLACED: &str = "replaced";
 /// What is done to something that may be deleted from now on.
 const UNPROTECTED: &str = "unprotected";
@@ -172,10 +172,10 @@ fn row(step: &StepReport, told: &ShownRun, level: Level) -> Row {
         row = row.line(Words::new(why));
     }
     if matches!(fate, Fate::Unknown { .. }) && !is_for_people(step, level) {
-        row = row.line(Words::default().paint("the next plan finds out whether it was done", Paint::Faint));
+        row = row.line(Words::default().paint("the next plan checks whether it was done", Paint::Faint));
     }
     if fate.is_done() && !recorded {
-        row = row.line(Words::default().paint("the ledger does not know yet; the next run finds it", Paint::Asks));
+        row = row.line(Words::default().paint("the ledger does not show it yet; the next run checks", Paint::Asks));
     }
     row
 }
@@ -207,13 +207,13 @@ fn ended(report: &Report, plan: &Plan) -> Words {
         Ending::Partly => applied,
         Ending::Interrupted => format!("Stopped. {applied}"),
         Ending::Conflict => {
-            format!("Another apply to {target} has begun: this run sent nothing{more}. {applied}")
+            format!("Another apply to {target} has started: this run sent nothing{more}. {applied}")
         }
         Ending::Unlocked { by } => {
             format!("The lease of this run was ended by {by}: it sent nothing{more}. {applied}")
         }
         Ending::Ledger { why } if report.did_all() => {
-            format!("Applied plan {digest} to {target}, and the ledger could not be written: {why}.")
+            format!("Applied plan {digest} to {target}, but the ledger could not be written: {why}.")
         }
         Ending::Ledger { why } => {
             format!("The ledger could not be written: {why}. Nothing{more} is sent without it. {applied}")
@@ -263,7 +263,7 @@ fn numbers(told: &ShownRun, plan: &Plan) -> Words {
 /// The command to run next.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Next {
-    /// What it is for.
+    /// A note about its purpose.
     pub why: String,
     pub command: String,
 }
@@ -274,9 +274,9 @@ pub fn next(report: &Report, plan: &Plan, again: &Repetition) -> Vec<Next> {
     let doubt: Vec<&StepReport> = report.steps.iter().filter(|step| is_for_people(step, plan.level)).collect();
     for StepReport { address, .. } in doubt.iter().take(SHOWN) {
         let command = again.other(&format!("resolve {address} --created ID"));
-        found.push(Next { why: format!("If {address} is there"), command });
+        found.push(Next { why: format!("If {address} exists"), command });
         let command = again.other(&format!("resolve {address} --absent"));
-        found.push(Next { why: "If it is not".to_owned(), command });
+        found.push(Next { why: "If it does not exist".to_owned(), command });
     }
     let command = |why: &str, command: String| Next { why: why.to_owned(), command };
     // Samples speak of devices that a service without any does not know.
@@ -293,22 +293,22 @@ pub fn next(report: &Report, plan: &Plan, again: &Repetition) -> Vec<Next> {
         }
         Ending::Done => {}
         Ending::Partly if report.denied => {
-            found.push(command("Check the app key and the master secret, then", again.go_on()));
+            found.push(command("Check the app key and the master secret, then run", again.go_on()));
         }
         Ending::Partly if report.steps.iter().any(is_invalid) => {
-            found.push(command("Correct what the service refused in the manifest, then", again.go_on()));
+            found.push(command("Correct the manifest, then run", again.go_on()));
         }
         Ending::Partly if !report.did_anything(plan) => {
-            found.push(command("To try again", again.go_on()));
+            found.push(command("To retry", again.go_on()));
         }
         Ending::Partly | Ending::Interrupted | Ending::Unlocked { .. } => {
-            found.push(command("To continue; finished steps are not repeated", again.go_on()));
+            found.push(command("To continue without repeating finished steps", again.go_on()));
         }
         Ending::Conflict => {
             found.push(command("Who it is", again.other("history")));
-            found.push(command("What is left, once they are done", left()));
+            found.push(command("After these steps", left()));
         }
-        Ending::Ledger { .. } => found.push(command("Once the ledger can be written again", again.go_on())),
+        Ending::Ledger { .. } => found.push(command("When the ledger can be written again", again.go_on())),
     }
     found
 }

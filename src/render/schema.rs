@@ -50,7 +50,7 @@ pub const SCHEMAS: &[(&str, Maker)] = &[
     ("unmanaged-lists.schema.json", schema::of::<many::each::EachDocument<unmanaged::UnmanagedDocument>>),
 ];
 
-/// A schema as the text of its file. The same schema gives the same bytes: keys stand in alphabetical order.
+/// A schema as the text of its file. The same schema gives the same bytes: keys are in alphabetical order.
 pub fn text(schema: &Value) -> String {
     format!("{schema:#}\n")
 }

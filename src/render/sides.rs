@@ -36,7 +36,7 @@ pub fn text(changes: &[&Change], style: Style) -> String {
             }
         }
         if !missing.is_empty() && !here.is_empty() {
-            paragraph(&mut out, &Words::new(&format!("not there: {}", missing.join(", "))).and("\n"), 4, style);
+            paragraph(&mut out, &Words::new(&format!("missing: {}", missing.join(", "))).and("\n"), 4, style);
         }
         let of: Vec<(&str, Vec<(String, &Value)>)> =
             sides.iter().filter_map(|(name, side)| Some((*name, fields(side.as_ref()?, &[])))).collect();

@@ -36,15 +36,15 @@ impl TestSendView<'_> {
         out
     }
 
-    /// What is said once it was sent.
+    /// What is reported once it was sent.
     pub fn sent(&self, push_ids: &[String], again: &Repetition) -> String {
         let count = text::count(self.reached.devices.len(), "device");
         let head = format!("\nSent to {}, on {count}.", super::one_line(&self.recipient.to_string()));
         let Some(id) = push_ids.first() else {
-            return format!("{head} The service told no push id, so that there is no report to ask for.");
+            return format!("{head} The service returned no push id, so there is no report.");
         };
         let report = again.other(&format!("report push {}", text::shell_word(id)));
-        format!("{head} Push id: {}\nWhat became of it: {}", super::one_line(id), super::one_line(&report))
+        format!("{head} Push id: {}\nTo see the report: {}", super::one_line(id), super::one_line(&report))
     }
 
     /// Why nobody would get it, and what to do.
@@ -53,21 +53,24 @@ impl TestSendView<'_> {
         let left_out = &self.reached.left_out;
         if left_out.is_empty() {
             let lacks = match who.channel {
-                None => format!("the target `{target}` has no {who}, or no device that belongs to it"),
+                None => format!("the target `{target}` has no {who}, or it has no device"),
                 Some(_) => format!("the target `{target}` has no {who}"),
             };
-            let message = format!("{lacks}: nobody would get the message, and nothing was sent");
-            return (message, "check the id; a device becomes known when the app is opened on it".to_owned());
+            let message = format!("{lacks}: nobody would get the message, so nothing was sent");
+            return (message, "check the id; a device is registered when its user opens the app".to_owned());
         }
         let whys: Vec<String> =
             left_out.iter().map(|(device, why)| format!("{}: {}", named(device), reason(*why))).collect();
-        let message = format!("nobody would get the message, and nothing was sent. {who} has {}", whys.join("; "));
+        let message = format!("nobody would get the message, so nothing was sent. {who} has {}", whys.join("; "));
         let help = match left_out[0].1 {
-            Why::OptedOut => "allow notifications on the device, or name another recipient",
-            Why::Uninstalled => "install the app and open it, or name another recipient",
-            Why::OtherKind => "name a recipient with such a device, or add the kind to device_types of the push",
-            Why::NotAsNamed => "name it by its own kind, or as channel:ID",
-            Why::Untold => "name another recipient",
+            Why::OptedOut => "allow notifications on the device, or choose another recipient",
+            Why::Uninstalled => "install the app and open it, or choose another recipient",
+            Why::OtherKind => {
+                "choose a recipient with such a device, or add the device type to device_types of the \
+                push"
+            }
+            Why::NotAsNamed => "use the channel's own type, or channel:ID",
+            Why::Untold => "choose another recipient",
         };
         (message, help.to_owned())
     }
@@ -82,9 +85,9 @@ fn named(device: &RecipientDevice) -> String {
 fn reason(why: Why) -> &'static str {
     match why {
         Why::OptedOut => "opted out of notifications",
-        Why::Uninstalled => "the app is uninstalled there",
-        Why::OtherKind => "the message does not go to devices of this kind",
-        Why::NotAsNamed => "it is a channel of another kind than was named",
-        Why::Untold => "the service does not tell what kind of device it is",
+        Why::Uninstalled => "the app is not installed",
+        Why::OtherKind => "the message does not go to this device type",
+        Why::NotAsNamed => "it is a channel of another type",
+        Why::Untold => "the service does not return the device type",
     }
 }

@@ -38,7 +38,7 @@ pub struct Listing<'l> {
     pub unlistable: Vec<&'static Kind>,
 }
 
-/// A pattern, and the line of the project file that it stands in.
+/// A pattern, and the line of the project file that it is in.
 #[derive(Debug)]
 pub struct Pattern {
     pub pattern: String,
@@ -97,13 +97,13 @@ fn one(out: &mut String, listing: &Listing, thing: &ShownThing, style: Style) {
         by.push(format!("{} more", thing.used_by.len() - NAMED));
     }
     told.extend((!by.is_empty()).then(|| format!("used by {}", all_of(&by))));
-    told.extend(thing.over.then(|| "its time has passed, so that there is nothing to pull".to_owned()));
+    told.extend(thing.over.then(|| "its time has passed, so there is nothing to pull".to_owned()));
     if !told.is_empty() {
         layout::paragraph(out, &Words::new(&told.join("; ")), 4, style);
     }
 }
 
-/// How much there is, what to do about it, and what is not known.
+/// How much there is, what to do about it, and what is unknown.
 fn summary(listing: &Listing) -> Vec<Words> {
     let mut lines = Vec::new();
     let (number, ignored) = (listing.things.len(), listing.ignored);
@@ -116,23 +116,23 @@ fn summary(listing: &Listing) -> Vec<Words> {
     };
     let are = if number == 1 { "is" } else { "are" };
     lines.push(Words::new(&match number {
-        0 => format!("Nothing that was looked for on {} is outside git.{ignored_words}", listing.target),
+        0 => format!("All checked resources on {} are in git.{ignored_words}", listing.target),
         _ => format!("{} on {} {are} not in git.{ignored_words}", count(number, "thing"), listing.target),
     }));
     if let Some(first) = listing.things.iter().find(|thing| !thing.over) {
         let pull = listing.again.other(&format!("pull {}", first.address));
-        lines.push(Words::new("To write one into git: ").copy(&pull));
+        lines.push(Words::new("To add one to git: ").copy(&pull));
     }
     if let Some(first) = listing.things.iter().find(|thing| !thing.over).or(listing.things.first()) {
         let meant = format!("{}/{}", first.kind.key, pattern_of(&first.name));
         let pattern = format!("ignore_unmanaged = [{}]", quoted(&meant));
-        let known = Words::new("To leave it alone, in pushplan.toml under [project] or a target: ");
+        let known = Words::new("To ignore it, in pushplan.toml under [project] or a target: ");
         lines.push(known.copy(&pattern));
     }
     let pruned = listing.things.iter().filter(|thing| thing.pruned).count();
     if pruned > 0 {
         let are = if pruned == 1 { "is of a kind" } else { "are of kinds" };
-        let words = format!("{pruned} of them {are} that `prune` has deleted: ");
+        let words = format!("{pruned} of them {are} deleted by `prune`: ");
         lines.push(Words::new(&words).copy(&listing.again.plan()).and(" shows which."));
     }
     for (kind, why) in &listing.unlisted {
@@ -147,7 +147,7 @@ fn summary(listing: &Listing) -> Vec<Words> {
     }
     if !people.is_empty() {
         lines.push(Words::new(&format!(
-            "Not listed: {}; they exist once for each person.",
+            "Not listed: {}; there is one per person.",
             all_of(&people.iter().map(|kind| singles(kind)).collect::<Vec<_>>())
         )));
     }
@@ -227,7 +227,7 @@ pub fn json(listing: &Listing) -> String {
     let silent = listing.unlistable.iter().map(|kind| Unlisted {
         kind: kind.key.to_owned(),
         why: match kind.api.list(Level::Extended).is_empty() {
-            true => "they exist once for each person".to_owned(),
+            true => "there is one per person".to_owned(),
             false => "this level of the API does not list them".to_owned(),
         },
     });

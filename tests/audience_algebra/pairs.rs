@@ -113,7 +113,7 @@ pub fn is_empty(set: &Set) -> bool {
     set.iter().all(|bits| *bits == 0)
 }
 
-/// Fails unless whoever has the traits of an example is in the set, and somebody has them.
+/// Fails unless whoever has the traits of an example is in the set, and someone has them.
 fn exemplifies(world: &World, example: &ExampleDevice, set: &Set) -> Result<(), TestCaseError> {
     let traits: Vec<_> = example.traits().collect();
     let mut found = false;

@@ -29,7 +29,7 @@ fn an_audience_is_conditions_on_one_line() {
     for (written, words) in [
         (json!("all"), "everyone"),
         (json!({"not": "all"}), "nobody"),
-        (json!("triggered"), "the device that set off the pipeline"),
+        (json!("triggered"), "the device that triggered the pipeline"),
         (json!({"tag": "vip"}), "tag vip"),
         (json!({"and": [{"tag": "vip"}, {"not": {"tag": "opted-out"}}]}), "tag vip; not tag opted-out"),
         (
@@ -237,7 +237,7 @@ fn conditions_on_attributes_are_compared_exactly() {
         (plan("equals", "pro"), plan("contains", "plus"), "disjoint"),
         (plan("contains", "pro"), plan("not_contains", "pro"), "disjoint"),
         (plan("before", "2026-02-01"), plan("before", "2026-03-01"), "broader"),
-        // What an operator says that is not known is the same or not.
+        // What an operator says that is unknown is the same or not.
         (age("in_range", json!([1, 2])), age("in_range", json!([1, 2])), "same"),
         (age("in_range", json!([1, 2])), age("in_range", json!([1, 3])), "different"),
         // Two attributes have nothing to do with each other.
@@ -275,8 +275,7 @@ fn who_can_be_nobody_is_told_why() {
         ),
         (
             json!({"and": [{"location_enabled": true}, {"ios_sdk_version": "5.1.X"}]}),
-            "no device meets both `enabled for location` and `iOS SDK version = 5.1.X`: devices say whether location is \
-             enabled from SDK 6.0 on",
+            "no device meets both `enabled for location` and `iOS SDK version = 5.1.X`: devices report whether location is enabled since SDK 6.0",
         ),
         (
             json!({"and": [{"opt_in": true}, {"opt_in": false}]}),
@@ -292,8 +291,7 @@ fn who_can_be_nobody_is_told_why() {
                 {"location": {"id": "here", "date": {"recent": {"months": 1}}}},
                 {"not": {"location": {"id": "here", "date": {"recent": {"months": 6}}}}},
             ]}),
-            "no device meets both `seen at here in the last 1 month` and `not seen at here in the last 6 months`: a longer \
-             period holds the shorter ones",
+            "no device meets both `seen at here in the last 1 month` and `not seen at here in the last 6 months`: a longer period includes the shorter ones",
         ),
         (
             json!({"and": [{"or": [{"tag": "a"}, {"tag": "b"}]}, {"not": {"tag": "a"}}, {"not": {"tag": "b"}}]}),

@@ -67,14 +67,14 @@ pub struct Device {
     seen: BTreeMap<String, i64>,
 }
 
-/// A few conditions, and every device that can be told apart by them.
+/// A few conditions, and every device that can be distinguished by them.
 pub struct World {
     pub name: &'static str,
     pub conditions: Vec<Selector>,
     pub devices: Vec<Device>,
     /// By condition: who meets it.
     sets: OnceLock<Vec<Set>>,
-    /// Whether kinds of device are told apart.
+    /// Whether kinds of device are distinguished.
     pub kinds: bool,
 }
 

@@ -80,7 +80,7 @@ fn a_plan_is_commented_what_was_reviewed_is_applied_and_drift_is_found() {
     // A quiet day.
     let used = runner.run(&[("command", "drift")], &main);
     assert_eq!((used.code, used.output("changes"), used.summary.as_str()), (0, "0", ""), "{}", used.log);
-    // Somebody edits in the dashboard.
+    // Someone edits in the dashboard.
     team.edit_in_the_dashboard(&service);
     let used = runner.run(&[("command", "drift")], &main);
     assert_eq!((used.code, used.output("changes")), (2, "1"), "{}", used.log);

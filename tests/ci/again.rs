@@ -91,7 +91,7 @@ fn what_was_brought_back_to_what_was_reviewed_is_still_approved() {
     let (team, service) = Team::new(Kind::GitHub);
     team.project.edit("Hello", "Good evening");
     team.commented(7);
-    // Somebody else's edit is undone by an apply of the main branch.
+    // Another user's edit is undone by an apply of the main branch.
     team.edit_in_the_dashboard(&service);
     team.project.edit("Good evening", "Hello");
     assert_eq!(team.run(&["apply", "--yes"], &[]).code, 0);
@@ -265,7 +265,7 @@ fn a_ledger_that_was_set_back_behind_a_comment_is_refused() {
         // Neither the job that was applied already, nor the comment of another pull request leads to a second push.
         let ran = team.apply(&commit, &[]);
         assert_eq!(ran.code, 7, "{ran}");
-        says(&ran.stderr, &["it was set back, and does not know what was applied since", "was written after record"]);
+        says(&ran.stderr, &["it was set back, and records of later applies are missing", "was written after record"]);
         says(&ran.stderr, &["pushplan ledger restore --accept-gap --target local", "would create it again"]);
         assert!(!ran.stderr.contains("Open another"), "{ran}");
         let shown = team.host.only(8);

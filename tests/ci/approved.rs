@@ -225,7 +225,7 @@ fn half_a_plan_is_no_approval_unless_somebody_says_so() {
             &body,
             &[
                 "300 to create",
-                "Once this is merged: `pushplan apply --approved --accept-truncated --yes`",
+                "After the merge: `pushplan apply --approved --accept-truncated --yes`",
                 "This comment has no room for all of it",
             ],
         );
@@ -237,7 +237,7 @@ fn half_a_plan_is_no_approval_unless_somebody_says_so() {
         says(&ran.stderr, &["shows only a part of the plan, which is no approval", "--accept-truncated"]);
         assert_eq!(service.writes(), Vec::<String>::new());
         says(&team.host.only(7), &["**Held, not applied to** `local`"]);
-        // What moved is told as far as the comment tells.
+        // What moved is reported as far as the comment tells.
         team.project.edit("alert: \"299 Long", "alert: \"299 Short");
         let ran = team.merge_and_apply(7, &["--accept-truncated"]);
         assert_eq!(ran.code, 5, "{ran}");
@@ -394,7 +394,7 @@ fn a_comment_made_from_an_offline_plan_is_no_approval() {
             &body,
             &["> Compared with the ledger", "not with the service", "1 to update", "a merge does not approve it"],
         );
-        assert!(!body.contains("Once this is merged") && !body.contains("is applied, or nothing"), "{body}");
+        assert!(!body.contains("After the merge") && !body.contains("is applied, or nothing"), "{body}");
         service.forget();
         let ran = team.merge_and_apply(7, &[]);
         assert_eq!(ran.code, 7, "{ran}");
@@ -416,7 +416,7 @@ fn a_comment_made_from_an_offline_plan_is_no_approval() {
 fn a_comment_of_a_newer_version_is_neither_an_approval_nor_written_over() {
     for kind in KINDS {
         for (from, to, why) in [
-            ("templates/winback", "journeys/winback", "`journeys/winback` is of an unknown kind: `journeys`"),
+            ("templates/winback", "journeys/winback", "`journeys/winback` has an unknown kind: `journeys`"),
             ("\"form\":1", "\"form\":1,\"waits\":true", "unknown field `waits`"),
             ("\"form\":1", "\"form\":2", "it has the format 2"),
         ] {

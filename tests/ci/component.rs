@@ -192,7 +192,7 @@ fn a_fork_of_a_merge_request_is_planned_without_variables() {
     team.project.edit("Hello", "Good evening");
     service.forget();
     let branch = ("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main".to_owned());
-    // The runner has cloned it as somebody else than whom the image runs as.
+    // The runner has cloned it as another user than whom the image runs as.
     let owner = ("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1".to_owned());
     let env: Env = [team.on_pull(7), vec![branch, owner]]
         .concat()

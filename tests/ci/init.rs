@@ -1,4 +1,4 @@
-//! The files that `ci init` writes, and what may stand in those and in the action.
+//! The files that `ci init` writes, and what may are in those and in the action.
 
 use pushplan_testing::hosts::Kind;
 use pushplan_testing::{Folder, says};
@@ -121,7 +121,7 @@ fn ledgers_move_as_the_steps_say_in_their_order() {
         if host == "gitlab" {
             let settings = folder.read("pushplan.toml").replace("\"file:\"", "\"git\"");
             folder.write("pushplan.toml", settings);
-            // Without the place that it is in, the command is told which one to use.
+            // Without the place that it is in, the command is reported which one to use.
             let ran = run(&["ledger", "move", "--to", "git", "--target", "first"]);
             assert_eq!(ran.code, 64, "{ran}");
             says(
@@ -268,7 +268,7 @@ fn no_name_becomes_an_expression_in_a_workflow() {
             for more in [&[][..], &["--target", "*"]] {
                 let ran = folder.run_in("shop", &[&["ci", "init", host], more].concat(), b"");
                 assert_eq!(ran.code, 3, "{name}: {ran}");
-                says(&ran.stderr, &[&format!("`{name}` cannot be the name of a target"), "pushplan validate"]);
+                says(&ran.stderr, &[&format!("`{name}` is not a valid name of a target"), "pushplan validate"]);
             }
         }
         assert!(!folder.path().join(file).exists());

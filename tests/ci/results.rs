@@ -66,7 +66,7 @@ fn what_is_left_is_not_what_was_not_reviewed() {
 
 #[test]
 fn what_is_left_of_a_plan_that_no_comment_has_room_for_is_applied_too() {
-    // What is in doubt was not done, or was.
+    // What is unconfirmed was not done, or was.
     for (kind, when, done) in [(Kind::GitHub, "before", 20), (Kind::GitLab, "after", 21)] {
         let team = Team::fresh(kind, &crate::approved::long());
         let service = team.project.faulty(&format!(
@@ -118,7 +118,7 @@ fn what_a_guard_refuses_is_held_with_the_way_out() {
         assert_eq!(team.run(&["apply", "--yes"], &[]).code, 0);
         team.project.write("templates:\n  two: {push: {notification: {alert: Two}}}\n");
         assert_eq!(team.comment_refused(7).code, 0);
-        says(&team.host.only(7), &["As it is, it would not be applied"]);
+        says(&team.host.only(7), &["Apply will refuse this plan"]);
         service.forget();
         let ran = team.merge_and_apply(7, &[]);
         assert_eq!(ran.code, 7, "{ran}");

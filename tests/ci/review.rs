@@ -17,7 +17,7 @@ fn a_pull_request_is_opened_pushed_to_merged_and_applied() {
             &[
                 "## Plan for local — 1 to update",
                 "Good morning",
-                "Once this is merged: `pushplan apply --approved --yes`",
+                "After the merge: `pushplan apply --approved --yes`",
                 "For commit `c0ffee00c0ff`.",
                 "is applied, or nothing.",
             ],
@@ -32,7 +32,7 @@ fn a_pull_request_is_opened_pushed_to_merged_and_applied() {
         // A plan that did not change is not written again.
         says(&team.comment_on(7, &[]).stderr, &["shows this plan for local already"]);
         assert_eq!(team.host.writes(), Vec::<String>::new());
-        // Somebody changes on the service what this changes.
+        // Someone changes on the service what this changes.
         team.edit_in_the_dashboard(&service);
         service.forget();
         let commit = team.host.merge(7);
@@ -59,7 +59,7 @@ fn a_pull_request_is_opened_pushed_to_merged_and_applied() {
         says(&body, &["Good evening", "**Applied to** `local`", "1 updated."]);
         assert!(!body.contains("**Held"), "{body}");
         assert!(!body.contains("or nothing."), "{body}");
-        // Once more there is nothing left, and what was told stays.
+        // Once more there is nothing left, and what was reported stays.
         team.host.writes();
         assert_eq!(team.apply(&commit, &[]).code, 0);
         assert_eq!(team.host.only(8), body);
@@ -129,7 +129,7 @@ fn what_was_merged_and_not_applied_is_told_as_new() {
         let (team, service) = Team::new(kind);
         team.project.edit("Hello", "Good evening");
         team.commented(7);
-        // Somebody else's merge is not applied yet, and comes along.
+        // Another user's merge is not applied yet, and comes along.
         team.project.edit("{tag: a}", "{tag: elsewhere}");
         service.forget();
         let ran = team.merge_and_apply(7, &[]);
@@ -147,7 +147,8 @@ fn what_was_merged_and_not_applied_is_told_as_new() {
     }
 }
 
-/// What three pull requests make of the same files: one words a template anew, each of the others has a segment of its own.
+/// What three pull requests make of the same files: one words a template again, each of the others has a segment of its
+/// own.
 fn merged(before: &str, numbers: &[u64]) -> String {
     let segment = |number: &u64| (*number != 7).then(|| format!("  s{number}: {{criteria: {{tag: b}}}}\n"));
     let segments: String = numbers.iter().filter_map(segment).collect();

@@ -69,7 +69,7 @@ fn one_target_that_moved_holds_the_others_back() {
         let (team, service) = team(kind);
         team.comment_on_both();
         let commit = team.host.merge(7);
-        // Somebody makes a segment of this name there.
+        // Someone makes a segment of this name there.
         let body = serde_json::json!({"display_name": "a", "criteria": {"tag": "theirs"}});
         let path = "/api/segments";
         assert!(service.ask_as(("first", "secret"), reqwest::Method::POST, path, Some(&body)).0 < 300);
@@ -111,7 +111,7 @@ fn what_holds_a_target_back_is_told_with_commands_that_work() {
         for command in ["plan", "apply"] {
             says(&plain, &[&format!("pushplan {command} --project . --target second")]);
         }
-        // Also where it is the only one.
+        // Also where it is the only variant.
         let one = ["apply", "--approved", "--yes", "--target", "second", "--project", "."];
         assert_eq!(team.run_with_both(&one, team.on_main(&commit)).code, 5);
         says(&team.host.own(7)[1].replace('\\', ""), &["pushplan apply --project . --target second"]);

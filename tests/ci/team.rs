@@ -67,7 +67,7 @@ pub fn outside(program: &str) -> Command {
     command
 }
 
-/// How it ran. The token is told nowhere.
+/// How it ran. The token is reported nowhere.
 pub fn ran(command: &mut Command) -> Ran {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let ran = Ran {
@@ -98,7 +98,7 @@ impl Team {
         team
     }
 
-    /// Runs the binary in the project's folder with this environment of a CI system. The token is told nowhere.
+    /// Runs the binary in the project's folder with this environment of a CI system. The token is reported nowhere.
     pub fn run(&self, arguments: &[&str], env: &[(&'static str, String)]) -> Ran {
         self.run_in(self.project.folder.path(), arguments, env)
     }
@@ -199,7 +199,7 @@ impl Team {
         self.run(&[&["apply", "--approved", "--yes"], options].concat(), &self.on_main(commit))
     }
 
-    /// Somebody changes the only template in the dashboard.
+    /// Someone changes the only template in the dashboard.
     pub fn edit_in_the_dashboard(&self, service: &Service) {
         let id = service.get("/api/templates")["templates"][0]["id"].as_str().expect("an id").to_owned();
         service.post(&format!("/api/templates/{id}"), &json!({"push": {"notification": {"alert": "Theirs"}}}));

@@ -1,6 +1,6 @@
 //! The book in `docs/`: what it shows is what happens, its links lead somewhere, and its reference is that of this program.
 //!
-//! `PUSHPLAN_BLESS=1 cargo test --test commands book` writes outputs and the reference anew.
+//! `PUSHPLAN_BLESS=1 cargo test --test commands book` writes outputs and the reference again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

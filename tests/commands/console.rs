@@ -1,7 +1,8 @@
 //! Documents whose `console` blocks are run, one after the other, as in one shell: `cd DIR` holds for all commands behind it.
 //!
-//! A line that begins with `$ ` is a command, which lines that begin with `>` continue, and the lines up to the next one are its output. A line `<!-- $ COMMAND -->` outside of a
-//! block runs a command that readers do not see; it must succeed. `PUSHPLAN_BLESS=1` writes the outputs anew.
+//! A line that begins with `$ ` is a command, which lines that begin with `>` continue, and the lines up to the next
+//! one are its output. A line `<!-- $ COMMAND -->` outside of a block runs a command that readers do not see; it must
+//! succeed. `PUSHPLAN_BLESS=1` writes the outputs again.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -65,15 +65,15 @@ fn headings_are_bold_where_there_is_colour() {
 fn a_kind_prints_its_fields() {
     let expected = "segments
 
-A stored audience that pushes and other segments can name.
+A stored audience for pushes and other segments.
 
   Type      a map by name, each value a map
   Required  no
 
 Fields
-  criteria      required  Who is in it.
-  display_name            The name in the dashboard. The key where it is left out.
-  lifecycle               How pushplan treats it. It is never sent to the service.
+  criteria      required  The conditions for its members.
+  display_name            The name in the dashboard [default: the key].
+  lifecycle               How pushplan manages it. Never sent to the service.
 
 Example
     segments:
@@ -125,14 +125,14 @@ fn a_field_says_what_can_stand_there() {
     for (topic, lines) in [
         (
             "pipelines.outcome.delay",
-            &["How long after the trigger. At once where it is left out.", "  Required  no"][..],
+            &["The time from the trigger to the push [default: at once].", "  Required  no"][..],
         ),
         ("templates.variables.key", &["  Type      text", "  Required  yes"]),
-        ("targets.quiet_hours", &["  from  required  When it begins."]),
+        ("targets.quiet_hours", &["  from  required  Its start."]),
         ("targets.production.api", &["  Type      `documented` or `extended`"]),
-        ("pushplan.toml", &["  checks   How much each check matters, by its code."]),
+        ("pushplan.toml", &["  checks   Severity of each check, by code [default: the severity of the code]."]),
         ("scheduled_pushes.push.template", &["  Type      the key of a template"]),
-        ("overlays", &["What differs in one target or group of targets: by its name, then as in a manifest."]),
+        ("overlays", &["Differences for one target or group of targets: by its name, then as in a manifest."]),
     ] {
         let ran = explain(&[topic]);
         assert_eq!(ran.code, 0, "{topic}: {}", ran.stderr);

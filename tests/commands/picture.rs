@@ -1,5 +1,5 @@
-//! The picture of the README: a plan in a pull request, and what people will see. Both are drawn from what the program prints.
-//! `PUSHPLAN_BLESS=1 cargo test --test commands picture` draws it anew.
+//! The picture of the README: a plan in a pull request, and what people will see. Both are drawn from what the program
+//! prints. `PUSHPLAN_BLESS=1 cargo test --test commands picture` draws it again.
 
 use std::fmt::Write;
 

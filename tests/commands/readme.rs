@@ -1,4 +1,5 @@
-//! What the README shows is what happens. `PUSHPLAN_BLESS=1 cargo test --test commands readme` writes its outputs anew.
+//! What the README shows is what happens. `PUSHPLAN_BLESS=1 cargo test --test commands readme` writes its outputs
+//! again.
 
 use std::fs;
 use std::path::Path;

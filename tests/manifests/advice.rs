@@ -1,5 +1,5 @@
-//! What people write when they do not know the language yet, and what they are told: one finding, at its place, with what to
-//! write instead.
+//! What people write when they do not know the language yet, and what they are reported: one finding, at its place,
+//! with what to write instead.
 
 use pushplan_testing::{Folder, Ran};
 
@@ -159,9 +159,9 @@ fn time_zones_are_named_by_the_place_that_is_meant() {
         ("Paris", "did you mean `Europe/Paris`?"),
         ("Los Angeles", "did you mean `America/Los_Angeles`?"),
         ("Europe/Pariss", "did you mean `Europe/Paris`?"),
-        ("GMT+1", "write `Etc/GMT-1`, whose sign is the other way round"),
-        ("+02:00", "write `Etc/GMT-2`, whose sign is the other way round"),
-        ("-5", "write `Etc/GMT+5`, whose sign is the other way round"),
+        ("GMT+1", "write `Etc/GMT-1`, which has the opposite sign"),
+        ("+02:00", "write `Etc/GMT-2`, which has the opposite sign"),
+        ("-5", "write `Etc/GMT+5`, which has the opposite sign"),
         ("UTC+0", "write `UTC`"),
     ] {
         let manifest = schedule(&format!("{{scheduled_time: 2026-11-27T12:00, time_zone: {zone}}}"));
@@ -178,11 +178,11 @@ fn a_wrong_time_is_told_with_what_is_wrong_with_it() {
     for (time, words) in [
         ("2026-11-27T24:00", "write 2026-11-28T00:00"),
         ("2026-02-30T10:00", "February 2026 has 28 days"),
-        ("2026-13-01T10:00", "the months go from 01 to 12"),
+        ("2026-13-01T10:00", "months go from 01 to 12"),
         ("2026-11-27T10:00 am", "write 2026-11-27T10:00"),
-        ("2026-11-27 10:00", "a T stands between date and time"),
-        ("20261127", "a number says neither day nor hour"),
-        ("27/11/2026", "a date is written year-month-day"),
+        ("2026-11-27 10:00", "write a T between date and time"),
+        ("20261127", "a number has neither day nor hour"),
+        ("27/11/2026", "write a date as year-month-day"),
     ] {
         assert_told(&schedule(&format!("{{scheduled_time: {time}}}")), "SC106 3:32", &[words]);
     }
@@ -244,8 +244,8 @@ fn a_part_of_a_keys_name_is_enough_to_know_it() {
 fn a_value_in_another_shape_is_told_how_to_write_it() {
     for (manifest, finding, words) in [
         (notification("Hello there"), "YM205 7:21", "write {alert: \"Hello there\"}"),
-        (notification("{alert: Hi, actions: {add_tag: {tag: a, group: b}}}"), "YM205 7:53", "write the tag alone"),
-        (notification("{alert: {file: a.txt}}"), "YM205 7:30", "only the `body` of a message can stand in a file"),
+        (notification("{alert: Hi, actions: {add_tag: {tag: a, group: b}}}"), "YM205 7:53", "write only the tag"),
+        (notification("{alert: {file: a.txt}}"), "YM205 7:30", "only the `body` of a message can be in a file"),
         (
             push("      notification: null").replace("notification: null", "template: {id: 123}"),
             "YM205 7:18",
@@ -293,7 +293,7 @@ fn a_variant_is_pointed_at_as_a_whole() {
         |alert: &str, schedule: &str| format!("      - push: {{notification: {{alert: {alert}}}}}\n{schedule}");
     let timed = "        schedule: {scheduled_time: 2026-11-27T12:00}\n";
     assert_told(&experiment(&(variant("A", timed) + &variant("B", ""))), "EX102 8:9", &["variant 2 has no schedule"]);
-    assert_told(&experiment(&variant("A", timed)), "EX103 6:9", &["the only one"]);
+    assert_told(&experiment(&variant("A", timed)), "EX103 6:9", &["the only variant"]);
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn braces_in_a_value_are_told() {
     assert_told(
         &template("by {{B}}"),
         "MS101 4:37",
-        &["`{{B}}` in a value is not filled in", "people read the braces"],
+        &["`{{B}}` in a value is not filled in", "recipients see the braces"],
     );
     assert_told(&template("by {{B"), "MS101 4:37", &["`{{` is not closed"]);
     assert_clean(&template("by {B}"));
@@ -334,7 +334,7 @@ fn braces_in_a_value_are_told() {
 fn conditions_that_exclude_each_other_are_told() {
     for (criteria, place, words) in [
         ("{and: [{country: US}, {country: CA}]}", "3:47", "write {country: [US, CA]}"),
-        ("{and: [{opt_in: true}, {tag: a}, {opt_in: false}]}", "3:57", "take one of the two out"),
+        ("{and: [{opt_in: true}, {tag: a}, {opt_in: false}]}", "3:57", "remove one of the two"),
         ("{or: [{tag: a}, {and: [{language: en}, {tag: de, group: ua_locale_language}]}]}", "3:60", "`en` and `de`"),
     ] {
         assert_told(&segment(criteria), &format!("AU119 {place}"), &[words]);
@@ -353,7 +353,7 @@ fn conditions_that_exclude_each_other_are_told() {
 #[test]
 fn the_same_time_twice_is_told() {
     let times = "[{scheduled_time: 2026-11-27T12:00}, {scheduled_time: 2026-11-27T13:00, time_zone: Europe/Paris}]";
-    assert_told(&schedule(times), "SC107 3:69", &["the same time stands twice"]);
+    assert_told(&schedule(times), "SC107 3:69", &["this schedule has the same time twice"]);
 }
 
 #[test]

@@ -203,12 +203,12 @@ fn texts_from_templates_files_and_titles_are_read_and_the_finding_names_both_clo
     folder.write("bodies/hello.html", "<h1>Hello</h1>\n<p>It&#39;s Friday</p><p>Ends Saturday 29 November</p>\n");
     let ran = folder.run(&["validate", "--now", "2026-11-15T12:00Z"]);
     for words in [
-        "the text says \"Happy Friday\", but it goes out Fri 27 Nov 09:00 in New York, which is Sat 28 Nov 01:00 in Sydney",
-        "the text says \"Today is Sunday\", but it goes out Sat 28 Nov 09:00 in recipients' local time",
-        "the text says \"It's Friday\", but it goes out Sat 28 Nov 09:00 in recipients' local time",
+        "the text says \"Happy Friday\", but it is sent Fri 27 Nov 09:00 in New York, which is Sat 28 Nov 01:00 in Sydney",
+        "the text says \"Today is Sunday\", but it is sent Sat 28 Nov 09:00 in recipients' local time",
+        "the text says \"It's Friday\", but it is sent Sat 28 Nov 09:00 in recipients' local time",
         "the text says \"Saturday 29 November\", but 29 November 2026 is a Sunday",
-        "write Sunday, or 28 November if the Saturday is meant",
-        "the text says \"Happy Monday\", but it goes out Fri 27 Nov 09:00 in recipients' local time",
+        "write Sunday, or 28 November for the Saturday",
+        "the text says \"Happy Monday\", but it is sent Fri 27 Nov 09:00 in recipients' local time",
     ] {
         assert_eq!(ran.stdout.matches(words).count(), 1, "{words}\n{}", ran.stdout);
     }
@@ -258,7 +258,7 @@ fn a_host_that_is_easily_mistaken_for_another_is_reported() {
     ];
     let found = found(&Folder::project(&pushes(&texts.map(|text| (FRIDAY, TAG, text)))));
     let expected = [
-        ("p2", "`shop.exmaple.com` is easily mistaken for `shop.example.com`, which 2 resources link to"),
+        ("p2", "`shop.exmaple.com` looks like `shop.example.com`, which 2 resources link to"),
         ("p3", "the link leads to the IP address 203.0.113.7, not to a name"),
     ];
     let expected = expected.map(|(key, words)| (key.to_owned(), vec![("MS119".to_owned(), words.to_owned())]));

@@ -48,7 +48,7 @@ error[RF105]: the segment `b` is declared twice
 
 #[test]
 fn what_was_hidden_behind_a_fixed_problem_is_fixed_too() {
-    // The placeholder breaks the syntax, so that nothing behind it is read at first.
+    // The placeholder breaks the syntax, so nothing behind it is read at first.
     let folder = Folder::project("");
     let path = folder
         .write("messages.yaml", "segments:\n  a:\n    display_name: {{NAME}} and more\n    criteria: {tag: yes}\n");

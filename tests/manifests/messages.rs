@@ -225,8 +225,8 @@ fn hidden_characters_are_named_once_each_and_joiners_are_fine() {
         ]
     );
     let message = &found[0].finding.message;
-    assert_eq!(message, "the text holds U+202E (right-to-left override), which nobody sees, after \"👨‍👩‍👧 Pay\"");
-    assert!(found[1].finding.notes.contains(&"it stands here 2 times".to_owned()));
+    assert_eq!(message, "the text contains U+202E (right-to-left override), which is invisible, after \"👨‍👩‍👧 Pay\"");
+    assert!(found[1].finding.notes.contains(&"it is here 2 times".to_owned()));
     let fixes: Vec<bool> = found.iter().map(|one| one.finding.fix.is_some()).collect();
     assert_eq!(fixes, [true, true, false], "an escape is not a character that could be taken away");
 }

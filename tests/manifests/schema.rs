@@ -208,7 +208,7 @@ fn wrong_manifests_are_refused_where_they_are_wrong() {
         ("defaults: {segments: {critera: all}}", "/defaults/segments"),
         ("defaults: {segment: {}}", "/defaults"),
         ("overlays: {local: {segment: {}}}", "/overlays/local"),
-        // A list is replaced as a whole, so that what stands in it must be whole as well.
+        // A list is replaced as a whole, so that what is in it must be whole as well.
         ("overlays: {local: {segments: {a: {criteria: {and: [{group: x}]}}}}}", "/overlays/local/segments/a/criteria"),
         (
             "named_users: {a: {channels: [{channel_id: x, device_type: phone}]}}",
@@ -414,7 +414,9 @@ fn the_project_file_has_a_schema_too() {
 fn check_names_what_is_not_current_and_writes_nothing() {
     let folder = Folder::project("segments: {a: {criteria: all}}\n");
     // Where nobody has written one, nobody uses it.
-    assert_eq!(folder.run(&["schema", "--check"]).code, 0);
+    let ran = folder.run(&["schema", "--check"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    assert!(ran.stderr.contains("the project has no schema; `pushplan schema` writes one"), "{}", ran.stderr);
     let ran = folder.run(&["schema", "--check", "--out", "schema"]);
     assert_eq!(ran.code, 3);
     assert!(ran.stdout.contains("schema/manifest.schema.json is out of date: "), "{}", ran.stdout);

@@ -1,4 +1,4 @@
-//! What people are told about the shape of their manifests: one finding for one slip, at the exact place.
+//! What people are reported about the shape of their manifests: one finding for one slip, at the exact place.
 
 use std::fmt::Write;
 
@@ -168,8 +168,8 @@ fn circles_apart_are_each_told_and_one_can_be_allowed() {
     assert_eq!(
         messages,
         [
-            "a pipeline sets itself off: pipelines/self -> tag again -> pipelines/self",
-            "pipelines set each other off in a circle: pipelines/a -> tag y -> pipelines/b -> tag x -> pipelines/a",
+            "a pipeline triggers itself: pipelines/self -> tag again -> pipelines/self",
+            "pipelines trigger each other in a circle: pipelines/a -> tag y -> pipelines/b -> tag x -> pipelines/a",
         ]
     );
 }
@@ -257,18 +257,14 @@ fn what_has_no_name_is_told_at_its_place() {
     for (manifest, wrong, message) in [
         ("segments:\n  a: {criteria: {ios_channel: ''}}\n", "''", nothing),
         ("segments:\n  a: {criteria: {static_list: [x, '']}}\n", "''", nothing),
-        (
-            "segments:\n  a: {criteria: {segment: {id: '  '}}}\n",
-            "'  '",
-            "expected a name or an id, found nothing but blanks",
-        ),
+        ("segments:\n  a: {criteria: {segment: {id: '  '}}}\n", "'  '", "expected a name or an id, found only spaces"),
         ("tag_groups:\n  g: {tags: [a], members: {ios_channels: {'': [a]}}}\n", "''", nothing),
         ("open_channels:\n  o: {address: '', opt_in: true, open: {open_platform_name: sms}}\n", "''", nothing),
         ("named_users:\n  u: {channels: [{channel_id: '', device_type: ios}]}\n", "''", nothing),
         (
             "segments:\n  a: {criteria: {location: {id: x, date: {recent: {months: 0}}}}}\n",
             "0",
-            "a period of 0 months is none: nobody was seen within it",
+            "a period of 0 months matches nobody",
         ),
     ] {
         let found = told(&validate(&Folder::project(manifest)));

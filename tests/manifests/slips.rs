@@ -28,7 +28,7 @@ fn alert(text: &str) -> String {
 
 #[test]
 fn a_slip_is_told_where_it_is_with_what_to_write() {
-    let conflict = "keep what is right of the two sides";
+    let conflict = "keep the right lines";
     for (manifest, code, place, help) in [
         // A map that lacks its braces is no text.
         ("pipelines:\n  p:\n    immediate_trigger: tag_added: x\n".into(), "YM101", "3:24", "`{tag_added: x}`"),

@@ -100,10 +100,7 @@ fn a_variable_that_some_targets_lack_is_told_once_with_their_names() {
     let toml = |production: &str| format!("[targets.local]\n[targets.production]\n{production}[targets.staging]\n");
     let ran = told(&toml("variables = {tag = \"x\"}\n"), manifest);
     assert_eq!(times(&ran, "RF104"), 1, "{}", ran.stdout);
-    assert_says(
-        &ran,
-        &["no value is given for the variable `tag`", "this holds for the targets `local` and `staging`"],
-    );
+    assert_says(&ran, &["the variable `tag` has no value", "this holds for the targets `local` and `staging`"]);
     let ran = told(&toml(""), manifest);
     assert_eq!((times(&ran, "RF104"), ran.stdout.contains("this holds")), (1, false), "{}", ran.stdout);
 }
@@ -119,7 +116,7 @@ fn a_slip_in_the_key_of_an_overlay_is_told() {
     // Far from any other key, it is a push of its own, and must be one.
     let ran = told(TWO, &overlay("spring", "{push: {audience: all, device_types: ios, notification: {alert: Hi}}}"));
     assert_eq!((times(&ran, "RF113"), times(&ran, "YM203")), (0, 1), "{}", ran.stdout);
-    assert_says(&ran, &["the scheduled push `spring` is declared in this overlay alone"]);
+    assert_says(&ran, &["the scheduled push `spring` is declared only in this overlay"]);
 
     let whole = "{schedule: {scheduled_time: 2026-11-28T12:00}, push: {audience: all, device_types: ios, notification: {alert: Hi}}}";
     assert_eq!(told(TWO, &overlay("spring", whole)).code, 0);
@@ -129,7 +126,7 @@ fn a_slip_in_the_key_of_an_overlay_is_told() {
 
     assert_eq!(told(TWO, &overlay("sale", "null")).code, 0);
     let ran = told(TWO, &overlay("sales", "null"));
-    assert_says(&ran, &["error[RF113]", "to take away", "did you mean `sale`?"]);
+    assert_says(&ran, &["error[RF113]", "to remove", "did you mean `sale`?"]);
 }
 
 #[test]
@@ -226,7 +223,7 @@ fn a_default_may_hold_placeholders_a_key_no_variable_and_own_keys_anything() {
     let folder = Folder::project("tag_groups: {g: {members: {named_users: {\"${var.hi}\": [a]}}}}\n");
     folder.write("pushplan.toml", project);
     let ran = folder.run(&["validate"]);
-    assert!(ran.stdout.contains("error[RF112]: `${var.hi}`: a key cannot hold a variable"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("error[RF112]: `${var.hi}`: a key cannot contain a variable"), "{}", ran.stdout);
 }
 
 #[test]
@@ -243,12 +240,12 @@ fn settings_of_a_target_that_mean_nothing_are_told_where_they_stand() {
         ("base_url = \"https://messaging.example\"", "error[YM304]: target `p` does not name its ledger"),
         ("max_deletes = -1", "`-1` is not a number of deletions"),
         ("max_deletes = \"many\"", "expected a whole number"),
-        ("min_lead = \"soon\"", "`soon` is not a length of time"),
-        ("settle = -5", "`-5` is not a length of time"),
-        ("send_within = 0", "`0` is too short for a request to leave"),
-        ("send_within = \"soon\"", "`soon` is not a length of time"),
+        ("min_lead = \"soon\"", "`soon` is not a duration"),
+        ("settle = -5", "`-5` is not a duration"),
+        ("send_within = 0", "`0` is too short to send a request"),
+        ("send_within = \"soon\"", "`soon` is not a duration"),
         ("lease = \"90s\"", "expected 2m or more, twice `send_within`"),
-        ("lease = \"soon\"", "`soon` is not a length of time"),
+        ("lease = \"soon\"", "`soon` is not a duration"),
     ] {
         let ran = told(&format!("[targets.p]\n{setting}\n"), "segments: {}\n");
         assert_eq!(ran.code, 3, "{setting}\n{}", ran.stdout);
@@ -315,7 +312,7 @@ overlays:
     let name = |target: &str, key: &str| get(target, key)["display_name"].clone();
     assert_eq!([name("shop-us", "a"), name("cafe-de", "a"), name("shop-de", "a")], ["All", "German", "Own"]);
     assert_eq!((name("cafe-de", "c"), name("shop-us", "c")), ("European".into(), serde_json::Value::Null));
-    // What a group takes away, a target can declare again.
+    // What a group removes, a target can declare again.
     assert_eq!(
         (name("shop-de", "b"), &get("cafe-de", "b")["criteria"]["tag"]),
         (serde_json::Value::Null, &"again".into())
@@ -327,13 +324,13 @@ fn what_is_wrong_with_a_matrix_or_a_group_is_told_where_it_stands() {
     for (toml, place, says) in [
         (format!("{MATRIX}name = \"${{brnd}}\"\n"), "4:8", "did you mean `${brand}`?"),
         (format!("{MATRIX}name = \"${{brand}}\"\n"), "4:8", "two targets would have the name `shop`"),
-        (format!("{MATRIX}name = \"${{brand}}/${{country}}\"\n"), "4:8", "`shop/de` cannot be the name of a target"),
+        (format!("{MATRIX}name = \"${{brand}}/${{country}}\"\n"), "4:8", "`shop/de` is not a valid name of a target"),
         (format!("{MATRIX}exclude = [{{land = \"de\"}}]\n"), "4:13", "the matrix has no axis `land`"),
         (format!("{MATRIX}exclude = [{{country = \"dr\"}}]\n"), "4:23", "did you mean `de`?"),
         (
             format!("{MATRIX}exclude = [{{country = \"de\"}}, {{country = \"us\"}}]\n"),
             "1:2",
-            "the matrix makes no target",
+            "the matrix has no target",
         ),
         (
             format!("{MATRIX}[matrix.target]\nbase_url = \"https://${{land}}.example\"\nledger = \"file:\"\n"),
@@ -353,7 +350,7 @@ fn what_is_wrong_with_a_matrix_or_a_group_is_told_where_it_stands() {
         (
             format!("{MATRIX}[groups.shop-de]\ntargets = [\"*-de\"]\n"),
             "4:9",
-            "a group and a target have the name `shop-de`",
+            "a group and a target have the same name, `shop-de`",
         ),
         (
             format!("{MATRIX}[groups.g]\ngroups = [\"h\"]\n[groups.h]\ngroups = [\"g\"]\n"),
@@ -435,7 +432,7 @@ fn a_target_has_a_name_that_shells_and_workflows_take_for_itself() {
     ] {
         let ran = told(&format!("[targets.production]\n[targets.\"{name}\"]\n"), "segments: {}\n");
         assert_eq!((ran.code, times(&ran, "YM303")), (3, 1), "{name}\n{ran}");
-        assert_says(&ran, &["pushplan.toml:2:10\n", &format!("`{name}` cannot be the name of a target"), help]);
+        assert_says(&ran, &["pushplan.toml:2:10\n", &format!("`{name}` is not a valid name of a target"), help]);
     }
     let ran = told("[targets.\"shop.de\"]\n[targets.Shop_2]\n[targets.9-x]\n", "segments: {}\n");
     assert_eq!(ran.code, 0, "{ran}");

@@ -27,16 +27,16 @@ fn findings_stand_in_the_layout_of_compilers() {
         "segments:\n  buyers:\n    criteria: {tag: true}\n  lapsed:\n    display_name: ${var.nope} off\n    criteria: {tag: a}\n",
     );
     folder.write("more.yaml", "segments:\n  x: {criteria: {tag: a}}\n\n  lapsed: {criteria: {tag: b}}\n");
-    let expected = r#"error[YM204]: `true` without quotes is taken for true or false, but a text belongs here
+    let expected = r#"error[YM204]: `true` without quotes is read as true or false, but this field is a text
  --> messages.yaml:3:21
   |
 3 |     criteria: {tag: true}
   |                     ^^^^ needs quotes
   |
-  = note: a text without quotes can lose its form: `6.10` would become 6.1, and `no` false
+  = note: without quotes, `6.10` becomes 6.1, and many YAML parsers read `no` as false
   = help: write "true"; `pushplan validate --fix` does it
 
-error[RF104]: no value is given for the variable `nope`
+error[RF104]: the variable `nope` has no value
  --> messages.yaml:5:19
   |
 5 |     display_name: ${var.nope} off
@@ -65,7 +65,7 @@ error[RF105]: the segment `lapsed` is declared twice
 #[test]
 fn related_places_nearby_share_the_excerpt() {
     let folder = Folder::project("segments:\n  a: {criteria: {tag: a}}\n  # between\n  a: {criteria: {tag: b}}\n");
-    let expected = "error[YM102]: `a` stands here a second time
+    let expected = "error[YM102]: `a` is repeated here
  --> messages.yaml:4:3
   |
 2 |   a: {criteria: {tag: a}}
@@ -92,40 +92,40 @@ fn columns_and_carets_are_right_with_tabs_wide_characters_emoji_and_crlf() {
         "  hidden: {display_name: \"a\u{202e}b\", criteria: {tag: true}}\r\n",
     ));
     let ran = folder.run(&["validate"]);
-    let expected = r#"error[YM204]: `true` without quotes is taken for true or false, but a text belongs here
+    let expected = r#"error[YM204]: `true` without quotes is read as true or false, but this field is a text
  --> messages.yaml:2:25
   |
 2 |   tab: {criteria:    {tag:    true}}
   |                               ^^^^ needs quotes
   |
-  = note: a text without quotes can lose its form: `6.10` would become 6.1, and `no` false
+  = note: without quotes, `6.10` becomes 6.1, and many YAML parsers read `no` as false
   = help: write "true"; `pushplan validate --fix` does it
 
-error[YM204]: `true` without quotes is taken for true or false, but a text belongs here
+error[YM204]: `true` without quotes is read as true or false, but this field is a text
  --> messages.yaml:3:45
   |
 3 |   wide: {display_name: 日本語, criteria: {tag: true}}
   |                                                ^^^^ needs quotes
   |
-  = note: a text without quotes can lose its form: `6.10` would become 6.1, and `no` false
+  = note: without quotes, `6.10` becomes 6.1, and many YAML parsers read `no` as false
   = help: write "true"; `pushplan validate --fix` does it
 
-error[YM204]: `true` without quotes is taken for true or false, but a text belongs here
+error[YM204]: `true` without quotes is read as true or false, but this field is a text
  --> messages.yaml:4:46
   |
 4 |   emoji: {display_name: 😀👍🏽, criteria: {tag: true}}
   |                                                 ^^^^ needs quotes
   |
-  = note: a text without quotes can lose its form: `6.10` would become 6.1, and `no` false
+  = note: without quotes, `6.10` becomes 6.1, and many YAML parsers read `no` as false
   = help: write "true"; `pushplan validate --fix` does it
 
-error[YM204]: `true` without quotes is taken for true or false, but a text belongs here
+error[YM204]: `true` without quotes is read as true or false, but this field is a text
  --> messages.yaml:5:49
   |
 5 |   hidden: {display_name: "a\u202Eb", criteria: {tag: true}}
   |                                                      ^^^^ needs quotes
   |
-  = note: a text without quotes can lose its form: `6.10` would become 6.1, and `no` false
+  = note: without quotes, `6.10` becomes 6.1, and many YAML parsers read `no` as false
   = help: write "true"; `pushplan validate --fix` does it
 
 4 errors in 1 file; 4 can be fixed with --fix
@@ -196,7 +196,7 @@ fn a_file_that_cannot_be_read_is_named_without_lines() {
     folder.write("bad.yaml", [0xff, 0xfe]);
     let expected = "error[YM107]: the file is UTF-16, not UTF-8
  --> bad.yaml
-  = help: open the file in an editor and save it with the encoding UTF-8
+  = help: open the file in an editor and save it as UTF-8
 
 1 error in 1 file
 ";
@@ -327,7 +327,7 @@ fn standard_input_is_checked_on_its_own_or_in_the_place_of_a_file() {
     assert_eq!((places(&ran), ran.code), (vec!["<stdin>:1:32"], 3), "{}", ran.stdout);
     let ran = folder.run_with(&["validate", "-"], b"segments: {b: {criteria: {tag: x}}}\n");
     assert_ran(&ran, 0, "No problems in 1 resource (1 file).\n", "");
-    // What stands in for a file is checked with the rest of the project, and alone reported on.
+    // What replaces a file is checked with the rest of the project, and alone reported on.
     let stand_in = b"segments:\n  b: {criteria: {tag: x}}\n  a: {criteria: {tag: x}}\n";
     let ran = folder.run_in("sub", &["validate", "-", "--stdin-path", "b.yaml"], stand_in);
     assert_eq!((places(&ran), ran.code), (vec!["b.yaml:3:3"], 3), "{}", ran.stdout);
@@ -342,7 +342,8 @@ fn standard_input_is_checked_on_its_own_or_in_the_place_of_a_file() {
 fn standard_input_that_lacks_its_project_is_told_how_to_get_it() {
     let folder = Folder::project("segments: {a: {criteria: {tag: x}}}\n");
     let input = b"segments: {b: {criteria: {segment: a}}}\n";
-    let hint = "Standard input was checked on its own. --stdin-path FILE checks it as a file of the project.\n";
+    let hint =
+        "Standard input was checked without the project. --stdin-path FILE checks it as a file of the project.\n";
     let ran = folder.run_with(&["validate", "-"], input);
     assert!(ran.stdout.starts_with("error[RF101]") && ran.stdout.ends_with(hint), "{}", ran.stdout);
     assert_eq!(folder.run_with(&["validate", "-", "--stdin-path", "b.yaml"], input).code, 0);
@@ -407,7 +408,7 @@ fn an_undescribed_field_is_called_refused_if_the_built_in_service_refuses_it() {
         let folder = Folder::project(&manifest.replace("FIELD", field));
         let told = folder.run(&["validate"]).stdout;
         let refused = format!("`{field}` is not described by the contract, and the built-in service refuses it");
-        let accepted = format!("`{field}` is not described by the contract; it is passed on as it is");
+        let accepted = format!("`{field}` is not described by the contract; it is sent unchanged");
         assert!(told.contains(if is_refused { &refused } else { &accepted }), "{field}: {told}");
         let ran = folder.run(&["apply", "--yes", "--allow-sends"]);
         assert_eq!(ran.code == 0, !is_refused, "{field}: {ran}");
@@ -423,7 +424,7 @@ fn what_is_turned_off_is_counted() {
     folder.write("b.yaml", "segments: {b: {criteria: {tag: no}}}\n");
     let ran = folder.run(&now);
     assert!(ran.stdout.ends_with("\n1 error in 1 file (1 suppressed); 1 can be fixed with --fix\n"), "{}", ran.stdout);
-    // Of what is not asked about, nothing is counted.
+    // Of what is not checked, nothing is counted.
     let ran = folder.run(&["validate", "b.yaml"]);
     assert!(ran.stdout.ends_with("\n1 error in 1 file; 1 can be fixed with --fix\n"), "{}", ran.stdout);
 }

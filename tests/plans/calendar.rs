@@ -1,4 +1,4 @@
-//! The calendar: what goes out and when, in each form, as the real binary prints it.
+//! The calendar: what is sent and when, in each form, as the real binary prints it.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -96,7 +96,7 @@ fn the_text_tells_day_by_day_what_goes_out() {
             "Sydney 01:00 Sat (quiet)",
             "! quiet hours in Sydney",
             "! 2 hours before experiments/wording variant 1: both can reach an iOS device",
-            "then pipelines/remind-later from Fri 27 Nov 10:00 on, 1 hour after a tap adds the tag",
+            "then pipelines/remind-later from Fri 27 Nov 10:00, 1 hour after a tap adds the tag",
             "11:00 !    experiments/wording variant 1",
             "Sun 29 Nov 2026",
             "12:15 !    scheduled_pushes/nepal",
@@ -104,8 +104,8 @@ fn the_text_tells_day_by_day_what_goes_out() {
             "! quiet hours in Kathmandu",
             "Thu 3 Dec 2026",
             "09:00      scheduled_pushes/morning",
-            "by each device's own clock, from Wed 2 Dec 19:00 UTC to Thu 3",
-            "Whenever it happens",
+            "in recipients' local time, from Wed 2 Dec 19:00 UTC to Thu 3",
+            "When triggered",
             "pipelines/remind-later  1 hour after the tag remind-me is added",
             "5 messages, 4 marked with !; 1 time has passed.",
         ],
@@ -187,7 +187,7 @@ fn collisions_are_marked_and_can_be_turned_off() {
     folder.write("pushplan.toml", PROJECT.replace("6h", "0s"));
     assert_eq!(json(&folder, &[])["collisions"].as_array().unwrap().len(), 0);
     assert!(!folder.run(&["validate", "--now", NOW]).stdout.contains("SC108"));
-    // Where nothing is said, four hours are meant, and only the calendar tells.
+    // Where nothing is reported, four hours are meant, and only the calendar tells.
     folder.write("pushplan.toml", "[targets.production]\n");
     assert_eq!(json(&folder, &[])["collisions"].as_array().unwrap().len(), 2);
     assert!(!folder.run(&["validate", "--now", NOW]).stdout.contains("SC108"));
@@ -200,7 +200,7 @@ fn the_markdown_is_a_table() {
         &text,
         &["## Calendar of production\n\nTimes in America/New", "| When | What |", "| Fri 27 Nov 2026 09:00 |"],
     );
-    assert_lines(&text, &["each device's own clock |", "| Whenever it happens |", "5 messages, 4 marked with !"]);
+    assert_lines(&text, &["recipients' local time |", "| When triggered |", "5 messages, 4 marked with !"]);
 }
 
 #[test]
@@ -217,8 +217,8 @@ fn the_json_is_as_its_schema_says() {
 #[test]
 fn an_empty_calendar_says_so() {
     let folder = shop("segments: {a: {criteria: {tag: x}}}\n");
-    assert_eq!(calendar(&folder, &[]), "Nothing is sent at a time.\n");
-    assert!(calendar(&folder, &["--format", "markdown"]).contains("Nothing is sent at a time."));
+    assert_eq!(calendar(&folder, &[]), "Nothing is scheduled.\n");
+    assert!(calendar(&folder, &["--format", "markdown"]).contains("Nothing is scheduled."));
     assert_eq!(calendar(&folder, &["--format", "ics"]).matches("BEGIN:").count(), 1);
 }
 
@@ -326,7 +326,7 @@ fn thousands_of_messages_are_all_shown() {
         assert!(text.contains("scheduled_pushes/p2999") || text.contains("scheduled&#95;pushes/p2999"), "{format}");
     }
     let text = calendar(&folder, &[]);
-    assert!(text.contains("more pairs of messages near to each other were not compared."));
+    assert!(text.contains("more pairs of messages close together were not compared."));
 }
 
 #[test]
@@ -356,11 +356,11 @@ fn only_what_a_tap_can_set_off_follows_a_message() {
     assert_lines(
         &text,
         &[
-            "then pipelines/added from Fri 20 Nov 10:00 on, 1 hour after a tap adds the tag",
-            "then pipelines/ends from Fri 20 Nov 10:00 on, 1 hour after a tap adds the tag",
+            "then pipelines/added from Fri 20 Nov 10:00, 1 hour after a tap adds the tag",
+            "then pipelines/ends from Fri 20 Nov 10:00, 1 hour after a tap adds the tag",
             "until Sat 5 Dec 00:00",
-            "then pipelines/later from Tue 1 Dec 01:00 on, 1 hour after a tap adds the tag",
-            "then pipelines/removed from Fri 20 Nov 10:00 on, 1 hour after a tap removes the tag",
+            "then pipelines/later from Tue 1 Dec 01:00, 1 hour after a tap adds the tag",
+            "then pipelines/removed from Fri 20 Nov 10:00, 1 hour after a tap removes the tag",
         ],
     );
     for never in ["then pipelines/over", "then pipelines/webonly"] {

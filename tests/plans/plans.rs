@@ -179,7 +179,7 @@ fn create() -> Plan {
     ])
 }
 
-/// What somebody did in the dashboard.
+/// What someone did in the dashboard.
 fn drift() -> Plan {
     plan([
         change(Action::Update, "templates/both")

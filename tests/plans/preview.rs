@@ -191,14 +191,14 @@ fn what_a_push_gives_is_not_replaced_by_a_sample() {
     let push = done(folder.run(&["preview", "scheduled_pushes/friday"]));
     assert!(push.contains("│ Bob {{NOPE}}, half off today "), "{push}");
     assert!(!push.contains("Maximiliane") && !push.contains("long") && !push.contains("with its defaults"), "{push}");
-    assert!(push.contains("{{NOPE}} has no value: people read the braces\n"), "{push}");
+    assert!(push.contains("{{NOPE}} has no value: recipients see the braces\n"), "{push}");
     let asked = done(folder.run(&["preview", "scheduled_pushes/friday", "--preview", "long"]));
     assert!(asked.contains("\nlong\n") && !asked.contains("Maximiliane"), "{asked}");
     let set = done(folder.run(&["preview", "scheduled_pushes/friday", "--set", "FIRST_NAME=Eve"]));
     assert!(set.contains("│ Eve, half off today "), "{set}");
     let template = WINBACK.replace("{key: SALE, default_value: \"20 %\"}", "{key: SALE}");
     let template = done(project(&template).run(&["preview", "templates/winback"]));
-    assert!(template.contains("people read the braces, unless the push gives one"), "{template}");
+    assert!(template.contains("recipients see the braces, unless the push sets one"), "{template}");
 }
 
 #[test]
@@ -330,9 +330,9 @@ fn previews_are_checked_and_the_sample_is_named() {
     assert_eq!(ran.code, 0, "{ran}");
     for words in [
         "MS107]: with the preview `long`, Android's collapsed line shows 45 columns",
-        "MS117]: the template has no variable `NAM`, which the preview `odd` gives",
+        "MS117]: the template has no variable `NAM`, which the preview `odd` sets",
         "did you mean `NAME`?",
-        "MS117]: the preview `none` gives no values",
+        "MS117]: the preview `none` sets no values",
     ] {
         assert!(ran.stdout.contains(words), "{words}: {ran}");
     }

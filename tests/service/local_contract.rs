@@ -68,7 +68,7 @@ async fn a_malformed_body_is_refused_wherever_there_is_one_and_changes_nothing()
         let right = row.body.as_ref().map(Value::to_string).unwrap_or_default();
         let cut = &right[..right.len() - 1];
         for malformed in ["", "{", "nonsense", "\"text\"", "17", "null", "{\"unknown\": 1}", "[[]]", cut] {
-            // The app can be opened without a word about it.
+            // The app can be opened silently about it.
             if malformed.is_empty() && row.route.ends_with("/open") {
                 continue;
             }

@@ -286,7 +286,7 @@ async fn a_target_that_cannot_be_opened_says_why() {
         (
             "[targets.local]\napp_key_fingerprint = \"0123456789ab\"\n",
             FailureKind::Refused,
-            "the target `local` is the application 0123456789ab, and the credentials are for 75c818826c2b",
+            "the target `local` is the application 0123456789ab, but the credentials are for 75c818826c2b",
         ),
     ] {
         let folder = Folder::new();

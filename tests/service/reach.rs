@@ -224,7 +224,7 @@ async fn every_property_is_counted_as_the_service_counts() {
                     asker.true_count(&audience, &json!("all")).await,
                 );
                 assert!(found.at_least <= right && right <= found.at_most, "{audience}: {found:?}, {right}");
-                // Whether a device without an SDK version tells its location is not known.
+                // Whether a device without an SDK version tells its location is unknown.
                 let is_known = group.id != "ua_location_enabled";
                 assert!(!is_known || found.is_exact(), "{audience}: {found:?}, {right}");
             }
@@ -329,7 +329,7 @@ fn a_list_that_repeats_itself_is_refused() {
     let page = json!({ "channels": [{ "channel_id": "a", "device_type": "ios" }] });
     let mut list = ChannelList::new(PopulationBuilder::new(PopulationSource::Channels, None, "app"));
     assert_eq!(list.add_channels(&page), Ok(()));
-    assert!(list.add_channels(&page).is_err_and(|why| why.contains("repeats itself")));
+    assert!(list.add_channels(&page).is_err_and(|why| why.contains("only channels of earlier pages")));
     let shifted = json!({ "channels": [page["channels"][0], { "channel_id": "b", "device_type": "ios" }] });
     assert_eq!((list.add_channels(&shifted), list.progress().channels), (Ok(()), 2), "each is counted once");
     assert!(list.add_channels(&json!({ "ok": true })).is_err(), "an answer without channels is no end of the list");

@@ -257,7 +257,7 @@ async fn nobody_is_told_to_write_what_the_wire_does_not_have() {
         ("/api/push", push(r#""options":{}"#), "unknown key `options`"),
         ("/api/schedules", schedule(r#","time_zone":"Europe/Paris""#), "unknown key `time_zone`"),
         ("/api/schedules", schedule("").replace("09:00", "09:00+02:00"), "a send time has no offset"),
-        ("/api/pipelines", delay.to_owned(), "is not a length of time"),
+        ("/api/pipelines", delay.to_owned(), "is not a duration"),
     ] {
         let answer = send(&world, "POST", path, &[], &body).await.json();
         let details = &answer["details"];

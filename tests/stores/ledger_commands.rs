@@ -188,7 +188,7 @@ fn history_of_a_run_shows_what_was_before_and_after() {
         )
     );
     story.says(&["history", "3"], 0, "+ scheduled_pushes/sale  unconfirmed, created: no answer within 30 seconds");
-    story.says(&["history", "3"], 0, "3 of local: not ended: it is under way, or was cut off");
+    story.says(&["history", "3"], 0, "3 of local: not ended: it is running or was interrupted");
     story.says(&["history", "4"], 64, "the runs are 1 to 3");
     story.says(&["history", "0"], 64, "has no number 0");
 }
@@ -380,7 +380,7 @@ fn an_older_version_that_is_still_to_go_out_is_forgotten_only_on_purpose() {
     let variant = |time: &str| json!({"push": {"notification": {"alert": "Hi"}}, "schedule": {"scheduled_time": time}});
     let spec = |time: &str| json!({"name": "x", "audience": {"tag": "x"}, "device_types": ["ios"], "variants": [variant(time), variant(time)]});
     story.begin("r1");
-    // The newer one has gone out, and what it stands in for was not deleted.
+    // The newer one was sent, and what it replaces was not deleted.
     for (id, time) in [("old", "2099-01-01T0900"), ("new", "2026-01-01T0900")] {
         story.add(Record::Intents(vec![intent("experiments/x", Verb::Create, None, spec(time))]));
         story.add(Record::Outcomes(vec![outcome("experiments/x", Verb::Create, done(Some(id)))]));

@@ -177,7 +177,7 @@ fn what_a_killed_writer_acknowledged_is_there() {
         assert!((written..=written + names.len()).contains(&new), "{new} records, {written} acknowledged");
         acknowledged += written;
     }
-    // What they left behind is gone once somebody has written.
+    // What they left behind is gone once someone has written.
     write(root, "last", 2, 10, |_, how| assert_eq!(how, "written"));
     write(root, "last", 1, 10, |_, how| assert_eq!(how, "written"));
     let names = std::fs::read_dir(root.join(".pushplan/ledger/local")).unwrap().map(|entry| entry.unwrap().file_name());

@@ -117,7 +117,7 @@ fn a_place_is_taken_once() {
     log.write(&adopt(2, "a")).unwrap();
     late.load(0).unwrap();
     assert!(matches!(late.write(&adopt(2, "b")), Err(AppendError::Conflict)));
-    // Whoever lost the answer asks again and is told that it was done.
+    // Whoever lost the answer asks again and is reported that it was done.
     log.write(&adopt(2, "a")).unwrap();
     assert!(
         matches!(late.write(&adopt(4, "b")), Err(AppendError::NotWritten(why)) if why.contains("record 3 is missing"))
@@ -136,7 +136,7 @@ fn a_first_append_that_is_tried_again_is_the_same() {
     assert!(matches!(other.write(&adopt(1, "a")), Err(AppendError::Conflict)), "another ledger would have begun");
 }
 
-/// Changes one byte where it stands: writing a file anew would wait for the disk each time.
+/// Changes one byte where it stands: writing a file again would wait for the disk each time.
 fn poke(path: &Path, at: usize, byte: u8) {
     let mut file = fs::OpenOptions::new().write(true).open(path).expect("a record");
     file.seek(SeekFrom::Start(at as u64)).expect("a place in it");
@@ -182,7 +182,7 @@ fn no_record_can_be_cut_short() {
     assert!(!file(folder.path(), 4).exists());
 }
 
-/// Changes a record and seals it again, as somebody with another pushplan or with intent would.
+/// Changes a record and seals it again, as someone with another pushplan or with intent would.
 fn forge(path: &Path, from: &str, to: &str) {
     let text = fs::read_to_string(path).expect("it works");
     let (body, _) = text.rsplit_once(",\"checksum\":").expect("it works");
@@ -224,7 +224,7 @@ fn records_of_another_ledger_are_refused() {
         help.contains("move record 1, all later records") && help.contains("to start with an empty ledger"),
         "{help}"
     );
-    // The first of this one's are left, and what is said of them is so.
+    // The first of this one's are left, and what is reported of them is so.
     let (folder, _log) = ledger(5);
     for seq in 3..=4 {
         fs::copy(file(other.path(), seq), file(folder.path(), seq)).unwrap();
@@ -321,7 +321,7 @@ fn what_a_crash_left_behind_is_ignored_and_cleaned() {
     left.iter().for_each(|path| fs::write(path, "half a rec").unwrap());
     assert_eq!(read(folder.path()).unwrap().len(), 2);
     FileLog::new(folder.path(), "local").write(&adopt(3, "c")).unwrap();
-    // Somebody may still be writing for the same place; everybody for an earlier one has lost.
+    // Someone may still be writing for the same place; everybody for an earlier one has lost.
     assert_eq!(left.each_ref().map(|path| path.exists()), [false, true, false]);
     FileLog::new(folder.path(), "local").write(&adopt(4, "d")).unwrap();
     assert!(!left[1].exists());
@@ -395,7 +395,7 @@ fn who_has_followed_the_ledger_makes_a_checkpoint_of_what_they_know() {
     assert_eq!(written.len(), 1, "reading begins there");
     let all = Ledger::replay(other.history().unwrap());
     assert_eq!((&Ledger::replay(written), &all.owned), (&all, &known.owned));
-    // Where somebody else has written, their record stays and there is no checkpoint.
+    // Where another user has written, their record stays and there is no checkpoint.
     let mut known = all;
     write(&mut known, 200);
     other.load(0).unwrap();

@@ -24,7 +24,7 @@ pub trait Place: Sync {
         true
     }
 
-    /// Whether records from before a checkpoint are named by what they hold, so that nothing else can be put in their place.
+    /// Whether records from before a checkpoint are named by what they hold, so nothing else can be put in their place.
     fn seals_the_past(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Single requests: what is free, what is asked about, and what is said of each answer.
+//! Single requests: what is free, what is asked about, and what is reported of each answer.
 
 use std::process::{Command, Stdio};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const BROKEN: &str = "segments:\n  a: {criteria: {tagg: [\n";
 
-/// A project whose only target is a server that answers as it is told, and the credentials for it.
+/// A project whose only target is a server that answers as it is reported, and the credentials for it.
 fn far(project: &Project, origin: &str, arguments: &[&str]) -> Ran {
     project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{origin}\"\nledger = \"file:\"\n"));
     let env = [("PUSHPLAN_ORIGIN", origin), ("PUSHPLAN_APP_KEY", "key"), ("PUSHPLAN_MASTER_SECRET", "hunter2-hunter2")];
@@ -201,7 +201,7 @@ fn the_exit_code_and_the_words_follow_the_answer() {
             "was refused: HTTP 400: bad at a.b",
         ),
         ("302 Found\r\nlocation: https://evil.example/", "text/html", "<html>", 1, "HTTP 302"),
-        ("200 OK", "text/html", "<html>Welcome\u{1b}[2J</html>", 1, "the answer is no JSON"),
+        ("200 OK", "text/html", "<html>Welcome\u{1b}[2J</html>", 1, "the answer is not JSON"),
     ] {
         let origin = stand_in(move |_| (status, kind, body));
         for method in ["GET", "DELETE"] {
@@ -220,12 +220,12 @@ fn a_write_that_fails_is_sent_once_and_said_to_be_open() {
     let write = ["api", "POST", "/api/segments", "--body", "b.json", "--yes"];
     for (fault, words) in [
         ("kind = \"status\"\nstatus = 500", "failed, but may have taken effect: HTTP 500"),
-        ("kind = \"close\"\nwhen = \"after\"", "has no answer, and it may have been done"),
+        ("kind = \"close\"\nwhen = \"after\"", "got no answer, and may have taken effect"),
     ] {
         let service = project.faulty(&format!("[[fault]]\nmethod = \"POST\"\n{fault}\n"));
         let ran = project.run(&write);
         assert_eq!(ran.code, 1, "{ran}");
-        says(&ran.stderr, &[words, "look at the service before you send it again"]);
+        says(&ran.stderr, &[words, "check the service before you send it again"]);
         assert_eq!(service.writes(), ["POST /api/segments"]);
     }
     // A read is tried again until it works.

@@ -40,7 +40,7 @@ fn files_that_declare_nothing_prune_nothing() {
     let ran = project.good(&["plan"]);
     says(
         &ran.stdout.replace('\n', " "),
-        &["Your files declare nothing", "prune.segments of local deletes nothing then"],
+        &["Your files declare nothing", "prune.segments of local then deletes nothing"],
     );
     let plan: Value = serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("JSON");
     assert_eq!(plan["nothing_declared"]["not_pruned"][0], "segments", "{plan}");

@@ -92,7 +92,7 @@ fn everything_with_one_namesake_is_adopted_at_once() {
     assert_eq!(changes(&project.refused(&[])), ["! segments/c"]);
     let ran = project.run(&["adopt", "segments/a"]);
     assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stderr, &["segments/a is managed already", "pushplan forget segments/a"]);
+    says(&ran.stderr, &["segments/a is already managed", "pushplan forget segments/a"]);
 }
 
 #[test]
@@ -177,7 +177,10 @@ fn one_thing_is_not_adopted_under_two_addresses() {
     project.edit("  b:", "  a2: {display_name: A, criteria: {tag: c}}\n  b:");
     let ran = project.run(&["adopt", "segments/a", "segments/a2"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &[&format!("{both} has the name of segments/a and of segments/a2"), "one thing has one address"]);
+    says(
+        &ran.stderr,
+        &[&format!("{both} has the name of segments/a and of segments/a2"), "a resource has one address"],
+    );
     let ran = project.good(&["adopt", "--all-matching"]);
     assert!(ran.stdout.starts_with(&format!("< segments/b  {own}\n1 resource adopted.")), "{ran}");
     says(&ran.stderr, &[&format!("Skipped: {both} has the name of segments/a and of segments/a2")]);

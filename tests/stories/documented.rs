@@ -40,7 +40,7 @@ fn a_segment_is_replaced_with_all_who_name_it_in_order() {
         writes.iter().position(|other| *other == line).unwrap_or_else(|| panic!("{line} in {writes:#?}"))
     };
     let old = at(format!("DELETE /api/experiments/scheduled/{texts}"));
-    // Nothing is deleted before what stands in for it can be made, and no segment while something names it.
+    // Nothing is deleted before what replaces it can be made, and no segment while something names it.
     assert_eq!(writes[..2], ["POST /api/segments", "POST /api/segments"]);
     assert!(old < at("POST /api/experiments".to_owned()), "{writes:#?}");
     assert!(at("POST /api/experiments".to_owned()) < at(format!("DELETE /api/segments/{east}")), "{writes:#?}");
@@ -102,7 +102,7 @@ fn pipelines(service: &Service) -> Vec<Value> {
     all
 }
 
-/// Turns a pipeline off, as somebody does in the dashboard.
+/// Turns a pipeline off, as someone does in the dashboard.
 fn turn_off(service: &Service, pipeline: &Value) {
     let mut body = json!({"enabled": false});
     for key in ["name", "immediate_trigger", "historical_trigger", "outcome"] {
@@ -273,7 +273,7 @@ fn a_push_under_a_new_key_with_an_edited_text_waits_for_a_person() {
     says(
         &said,
         &[
-            "scheduled_pushes/sale is similar (same time and audience), and still exists: both would message people",
+            "scheduled_pushes/sale is similar (same time and audience), and still exists: both would be sent",
             "lifecycle: {renamed_from: sale}",
             "pushplan apply --done scheduled_pushes/sale",
             "to send both, stop managing the old one: pushplan forget scheduled_pushes/sale",

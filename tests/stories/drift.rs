@@ -1,4 +1,4 @@
-//! What somebody changed elsewhere.
+//! What someone changed elsewhere.
 
 use pushplan_testing::{Project, changes, says};
 use serde_json::{Value, json};
@@ -165,10 +165,10 @@ templates:
     project.good(&["apply", "--yes"]);
     let id = service.get("/api/templates")["templates"][0]["id"].as_str().expect("an id").to_owned();
     service.post(&format!("/api/templates/{id}"), &json!({"push": {"notification": {"alert": "Theirs"}}}));
-    let left = "1 difference is left to the dashboard (lifecycle.ignore).";
+    let left = "1 difference is ignored (lifecycle.ignore).";
     let ran = project.good(&["plan"]);
     assert_eq!(ran.stdout, format!("No changes. local matches your files (1 resource).\n{left}\n"));
-    says(&project.good(&["plan", "--format", "markdown"]).stdout, &["1 difference is left to the dashboard"]);
+    says(&project.good(&["plan", "--format", "markdown"]).stdout, &["1 difference is ignored"]);
     says(&project.good(&["plan", "--format", "html"]).stdout, &["left to the dashboard"]);
     let plan: Value = serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("JSON");
     assert_eq!(plan["counts"]["ignored"], 1);
@@ -181,7 +181,7 @@ templates:
     assert_eq!(ran.code, 2, "{ran}");
     says(
         &ran.stdout,
-        &["push.notification.alert  Hello -> Theirs", "Your files have errors: fields of lifecycle.ignore are listed"],
+        &["push.notification.alert  Hello -> Theirs", "Your files have errors: fields in lifecycle.ignore are listed"],
     );
 }
 
@@ -207,7 +207,7 @@ templates:
     let told = project.good(&["plan"]).stdout;
     assert!(!told.contains("your files and on the service"), "{told}");
     assert_eq!(moved(), "service", "{told}");
-    // A field of ours that git alone changed.
+    // A field that is managed that git alone changed.
     edit("theirs", "Hello");
     project.write(&manifest.replace("Hello", "Hi"));
     let told = project.good(&["plan"]).stdout;

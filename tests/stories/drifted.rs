@@ -1,4 +1,4 @@
-//! `pushplan drift`, and plans that are not to undo what somebody did.
+//! `pushplan drift`, and plans that are not to undo what someone did.
 
 use pushplan_testing::{Project, Service, says};
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ fn what_somebody_changed_removed_and_added_is_told_without_a_manifest() {
                 "~ templates/winback",
                 "push.notification.alert  Hello there my {+dear +}friends",
                 "+ segment \"Blue\" (",
-                "to take it into git: pushplan pull segments",
+                "to add it to git: pushplan pull segments",
                 "Drift: 2 changed, 1 removed, 1 added, 1 as applied.",
             ],
         );
@@ -127,7 +127,7 @@ fn before_the_first_apply_there_is_nothing_to_compare() {
     service.segment("Blue", "blue");
     let ran = project.run(&["drift", "--detailed-exitcode"]);
     assert_eq!(ran.code, 0, "{ran}");
-    says(&ran.stdout, &["Nothing was applied to local yet: there is nothing to compare."]);
+    says(&ran.stdout, &["Nothing was applied to local yet, so there is nothing to compare."]);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_plan_that_would_undo_an_edit_is_refused_where_that_is_wanted() {
     assert_eq!(service.writes(), Vec::<String>::new());
     let ran = project.run(&[&["plan"][..], &stop].concat());
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stdout, &["As it is, it would not be applied:", "refused: 1 thing changed on the service"]);
+    says(&ran.stdout, &["Apply will refuse this plan:", "refused: 1 thing changed on the service"]);
     let ran = project.run(&["plan", "--on-drift", "stop", "--format", "json", "--detailed-exitcode"]);
     assert_eq!(ran.code, 7, "{ran}");
     let plan: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
@@ -240,7 +240,7 @@ fn drift_claims_nothing_of_what_was_not_asked_about_or_never_applied() {
     let service = project.serve();
     service.segment("Theirs", "theirs");
     project.good(&["pull", "segments"]);
-    says(&project.good(&["drift"]).stdout, &["No drift. local is as it was taken over on"]);
+    says(&project.good(&["drift"]).stdout, &["No drift. local is as adopted on"]);
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn exit_1_when_a_page_for_people_answers() {
     let env = [("PUSHPLAN_ORIGIN", origin.as_str()), ("PUSHPLAN_APP_KEY", "key"), ("PUSHPLAN_MASTER_SECRET", "secret")];
     let ran = project.run_as(&["plan"], &env);
     assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stderr, &["HTTP 200, and the answer is no JSON"]);
+    says(&ran.stderr, &["HTTP 200, and the answer is not JSON"]);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn exit_4_when_a_change_is_refused_for_its_credentials() {
         let ran = project.run_as(&["apply", "--yes"], &env);
         assert_eq!(ran.code, 4, "{ran}");
         says(&ran.stdout, &["Failed: 1", "The service refuses these credentials.", "was not applied to far."]);
-        says(&ran.stdout, &["Check the app key and the master secret, then: pushplan apply"]);
+        says(&ran.stdout, &["Check the app key and the master secret, then run: pushplan apply"]);
     }
 }
 
@@ -143,7 +143,7 @@ fn exit_1_when_somebody_else_was_first() {
     project.good(&["forget", "segments/a"]);
     let ran = ended(child);
     assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stdout, &["Another apply to local has begun: this run sent nothing. Plan ", " was not applied"]);
+    says(&ran.stdout, &["Another apply to local has started: this run sent nothing. Plan ", " was not applied"]);
     assert_eq!(service.writes(), Vec::<String>::new());
 }
 

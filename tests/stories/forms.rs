@@ -89,7 +89,7 @@ fn a_plan_that_is_only_shown_is_not_applied() {
     assert_eq!(ran.code, 5, "{ran}");
     says(
         &ran.stderr,
-        &["p.json is not a saved plan: it is one that is shown", "make a new plan: pushplan plan --out FILE"],
+        &["p.json is not a saved plan: it was written by --format json", "make a new plan: pushplan plan --out FILE"],
     );
 }
 

@@ -1,4 +1,4 @@
-//! What is refused unless somebody says so: exit 7, with numbers and the way out, and nothing was sent.
+//! What is refused unless someone says so: exit 7, with numbers and the way out, and nothing was sent.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ fn segments(count: usize) -> String {
 #[track_caller]
 fn announced(project: &Project, guard: &str, words: &[&str]) {
     let ran = project.refused(&[]);
-    let (_, end) = ran.stdout.split_once("As it is, it would not be applied:").expect("what would be refused");
+    let (_, end) = ran.stdout.split_once("Apply will refuse this plan:").expect("what would be refused");
     says(&end.split_whitespace().collect::<Vec<_>>().join(" "), words);
     assert!(!ran.stdout.contains("Next:"), "{ran}");
     let ran = project.refused(&["--format", "json"]);
@@ -434,7 +434,7 @@ fn another_application_than_the_pinned_one_is_not_even_looked_at() {
     for command in ["plan", "apply", "destroy"] {
         let ran = project.run(&[command]);
         assert_eq!(ran.code, 7, "{ran}");
-        says(&ran.stderr, &["the target `local` is the application 000000000000, and the credentials are for "]);
+        says(&ran.stderr, &["the target `local` is the application 000000000000, but the credentials are for "]);
     }
     assert_eq!(service.asked(), Vec::<String>::new());
     let ran = project.run(&["plan"]);

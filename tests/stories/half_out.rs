@@ -1,4 +1,4 @@
-//! What has several times and has begun: the rest of it goes out as it was applied, unless it is called off.
+//! What has several times and has begun: the rest of it is sent as it was applied, unless it is cancelled.
 
 use pushplan_testing::{Project, Ran, Service, changes, says};
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ fn half_out(project: &Project, api: &str) -> Service {
     service
 }
 
-/// What was said, whatever its lines.
+/// What was reported, whatever its lines.
 fn flat(ran: &Ran) -> String {
     ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -55,7 +55,7 @@ fn what_is_half_out_is_told_as_that_and_an_edit_changes_nothing_of_it() {
         let ran = project.good(&["plan"]);
         says(&flat(&ran), &[&format!("· {address} {STILL}"), "No changes."]);
         assert!(!flat(&ran).contains("not be sent again"), "{ran}");
-        // As it is declared, it is told once.
+        // As it is declared, it is reported once.
         project.good(&["apply", "--yes"]);
         assert_eq!(project.changes(&[]), Vec::<String>::new());
         project
@@ -64,7 +64,7 @@ fn what_is_half_out_is_told_as_that_and_an_edit_changes_nothing_of_it() {
             let ran = project.good(&["plan", "--format", format]);
             let text = flat(&ran).replace("&#39;", "'");
             says(&text, &[STILL, "as it was applied, without the later edits", "to cancel the rest", how]);
-            assert!(!text.contains("under a new key it is a new one"), "{ran}");
+            assert!(!text.contains("to send it again, use a new key"), "{ran}");
         }
         assert_eq!(project.changes(&[]), [format!("! {address}")]);
         project.manual(&["apply", "--yes"]);
@@ -72,7 +72,7 @@ fn what_is_half_out_is_told_as_that_and_an_edit_changes_nothing_of_it() {
         // Once it is over, nothing is left to call off.
         service.post("/local/clock", &json!({ "by": "48h" }));
         let ran = project.good(&["plan"]);
-        says(&flat(&ran), &[&format!("· {address} was due on"), "it will not be sent again, in spite of later edits"]);
+        says(&flat(&ran), &[&format!("· {address} was due on"), "it will not be sent again, even if you edit it"]);
         project.good(&["apply", "--yes"]);
         assert_eq!(service.writes(), Vec::<String>::new());
     }
@@ -170,7 +170,7 @@ segments:",
         );
         project.good(&["apply", "--yes", "--except", "segments/vip", "--except", "scheduled_pushes/more"]);
     }
-    // The text that goes out is the old one; the time that was edited is none.
+    // The text that is sent is the old one; the time that was edited is none.
     project.edit("2035-01-20T14:00", "2035-01-25T14:00");
     says(
         &flat(&project.good(&["plan"])),
@@ -187,7 +187,10 @@ fn what_somebody_removed_half_way_is_told_and_let_go() {
     let url = schedules["schedules"][0]["url"].as_str().expect("a URL");
     service.delete(&url[url.find("/api/").expect("a path")..]);
     says(&flat(&project.run(&["drift"])), &["scheduled_pushes/sale"]);
-    says(&flat(&project.good(&["plan"])), &["the service no longer has the rest of it, and it will not be sent again"]);
+    says(
+        &flat(&project.good(&["plan"])),
+        &["the service no longer has the remaining sends, and it will not be sent again"],
+    );
     project.write(VIP);
     let ran = project.good(&["apply", "--yes"]);
     assert_eq!(changes(&ran), [". scheduled_pushes/sale"]);
@@ -240,5 +243,5 @@ fn a_comment_tells_what_was_edited_after_its_time() {
     service.post("/local/clock", &json!({ "by": "96h" }));
     project.edit("2035-01-20T14:00", "2035-02-20T14:00");
     let ran = project.good(&["plan", "--format", "markdown"]);
-    says(&ran.stdout, &["No changes.", "### Past", "it will not be sent again, in spite of later edits"]);
+    says(&ran.stdout, &["No changes.", "### Past", "it will not be sent again, even if you edit it"]);
 }

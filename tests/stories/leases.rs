@@ -1,4 +1,4 @@
-//! Somebody else is at work: who comes second is told, waits, takes over from the dead, or ends a lease by hand.
+//! Another user holds the lock: who comes second is reported, waits, takes over from the dead, or ends a lease by hand.
 
 use std::process::{Child, Command};
 use std::thread::sleep;
@@ -21,7 +21,7 @@ scheduled_pushes:
 /// Nobody lives so long that this lease would be over.
 const LONG: &str = "lease = \"5m\"\n";
 
-/// A run that is at work: it has sent its first request, and has another to send.
+/// A run that holds the lock: it has sent its first request, and has another to send.
 fn at_work(settings: &str) -> (Project, Service, Child) {
     under_way(Project::with(TWO, settings))
 }
@@ -55,7 +55,7 @@ fn lease(project: &Project) -> String {
     told["lease"]["id"].as_str().expect("an id").to_owned()
 }
 
-/// What is told to somebody who comes second.
+/// What is reported to someone who comes second.
 fn stops(ran: &Ran) {
     assert_eq!(ran.code, 8, "{ran}");
     says(
@@ -65,7 +65,7 @@ fn stops(ran: &Ran) {
             ": nothing was changed\n",
             "lease  ",
             ", until 20",
-            " if nothing more is heard",
+            " unless it is renewed",
             "to wait for it, pass --wait 10m",
             "pushplan unlock --lease ",
             " --target local",
@@ -110,7 +110,7 @@ fn a_plan_takes_no_lease_and_says_in_one_line_that_somebody_is_applying() {
     let ran = project.good(&["plan"]);
     let told: Vec<&str> = ran.stderr.lines().filter(|line| line.contains(" is applying since 20")).collect();
     assert_eq!(told.len(), 1, "{ran}");
-    says(told[0], &["if nothing more is heard."]);
+    says(told[0], &["unless it is renewed."]);
     assert_eq!(ended(child).code, 0, "the run was not disturbed");
     assert!(!project.good(&["plan"]).stderr.contains("is applying"));
 }
@@ -133,11 +133,11 @@ fn a_plan_is_made_beside_somebody_who_is_applying_and_leaves_out_what_that_is_ab
     let told: Value = serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("JSON");
     assert_eq!((&told["in_sync"], &told["left_out"][0]), (&false.into(), &"segments/a".into()), "{told}");
     says(told["at_work"].as_str().expect("a sentence"), &[" is applying since 20"]);
-    says(&project.good(&["plan", "--format", "markdown"]).stdout, &["What that is about is left to it:", "segments/a"]);
+    says(&project.good(&["plan", "--format", "markdown"]).stdout, &["It does not touch:", "segments/a"]);
     project.folder.write("messages.yaml", TWO);
     let ran = project.run(&["plan", "--detailed-exitcode"]);
     assert_eq!(ran.code, 2, "what is under way is a change: {ran}");
-    says(&ran.stdout, &["No changes besides those that are being applied: 0 unchanged, 2 left out."]);
+    says(&ran.stdout, &["No other changes: 0 unchanged, 2 left out."]);
     project.folder.write("messages.yaml", &more);
     let offline = project.good(&["plan", "--offline"]);
     says(&offline.stdout, &["+ templates/later", "Left out:  segments/a"]);
@@ -230,7 +230,7 @@ fn a_run_that_was_killed_elsewhere_is_taken_over_once_its_lease_was_observed() {
     std::fs::remove_dir_all(project.folder.path().join(".pushplan/running")).expect("a folder");
     let ran = project.run(&["apply", "--yes", "--wait", "2s"]);
     stops(&ran);
-    says(&ran.stderr, &["observed for ", " s without a new record; it is over after 4 s"]);
+    says(&ran.stderr, &["no new record for ", " s; its lease is over after 4 s"]);
     let began = Instant::now();
     let ran = project.good(&["apply", "--yes", "--wait", "1m"]);
     assert!(began.elapsed() >= Duration::from_secs(4), "{ran}");
@@ -308,7 +308,7 @@ fn a_lease_is_ended_by_its_id_alone() {
     stops(&project.run(&["apply", "--yes"]));
 
     let ran = project.good(&["unlock", "--lease", &id, "--yes"]);
-    says(&ran.stdout, &["The lease of ", " is ended."]);
+    says(&ran.stdout, &["Ended the lease of "]);
     project.good(&["apply", "--yes"]);
     let written = service.writes().len();
     signal(&child, "-CONT");
@@ -342,7 +342,14 @@ fn a_run_whose_lease_was_ended_by_hand_says_so_and_names_nobody_else() {
     signal(&child, "-CONT");
     let ran = ended(child);
     assert!(matches!(ran.code, 1 | 6), "{ran}");
-    says(&ran.stdout, &["The lease of this run was ended by ", ": it sent nothing more.", "To continue; "]);
+    says(
+        &ran.stdout,
+        &[
+            "The lease of this run was ended by ",
+            ": it sent nothing more.",
+            "To continue without repeating finished steps",
+        ],
+    );
     assert!(!ran.stdout.contains("Another apply to"), "{ran}");
     assert_eq!(service.writes().len(), 1, "it sent nothing more");
 }
@@ -448,7 +455,8 @@ fn nobody_says_that_something_is_absent_while_it_may_still_come() {
     says(&ran.stderr, &["a request for scheduled_pushes/sale may still take effect, until 20"]);
     sleep(Duration::from_secs(3));
     project.good(&absent);
-    // The service took longer than it should. The run knows better, and could not write it: whatever was said, there is one.
+    // The service took longer than it should. The run knows better, and could not write it: whatever was reported,
+    // there is one.
     let first = ended(child);
     says(&first.stdout, &["created    scheduled_pushes/sale", "the ledger does not know yet"]);
     let ran = project.good(&["apply", "--yes"]);

@@ -89,7 +89,7 @@ fn damage_before_a_checkpoint_is_told_and_is_in_nobodys_way() {
 #[test]
 fn a_ledger_moves_and_its_old_place_takes_no_record() {
     let (project, service) = applied();
-    // A disk that is not there looks like a folder that is not there: it is not made, and it is no empty ledger.
+    // A disk that is not there looks like a folder that is missing: it is not made, and it is no empty ledger.
     let ran = project.run(&["ledger", "move", "--to", "file:shared"]);
     assert_eq!(ran.code, 1, "{ran}");
     says(&ran.stderr, &["shared does not exist", "create it, or mount its file system"]);
@@ -101,7 +101,7 @@ fn a_ledger_moves_and_its_old_place_takes_no_record() {
         &ran.stdout,
         &["4 records from .pushplan/ledger/local/ to file:shared, read back", "  ledger = \"file:shared\""],
     );
-    // Whoever still has the old setting does nothing, and is told what to write.
+    // Whoever still has the old setting does nothing, and is reported what to write.
     for arguments in [&["plan"][..], &["apply", "--yes"], &["forget", "segments/a"], &["ledger", "compact"]] {
         let ran = project.run(arguments);
         assert_eq!(ran.code, 1, "{arguments:?}: {ran}");
@@ -186,7 +186,7 @@ fn set(project: &Project, place: Option<&str>) {
     project.folder.write("pushplan.toml", lines.join("\n") + "\n");
 }
 
-/// Nothing is planned, sent or told as new, and what to do is said. Returns that.
+/// Nothing is planned, sent or told as new, and what to do is reported. Returns that.
 fn refused(project: &Project, expected: &[&str]) -> String {
     let mut help = String::new();
     for arguments in [&["plan"][..], &["apply", "--yes"], &["drift"], &["doctor"]] {
@@ -255,7 +255,7 @@ fn a_ledger_that_was_seen_elsewhere_is_not_begun_anew_by_mistake() {
     let ran = project.run(&["plan"]);
     says(&ran.stderr, &[".pushplan/ledger/local/ has 4", "--from file: --to file:four --target local"]);
     assert_eq!(service.writes().len(), 1, "{:?}", service.writes());
-    // Whoever means it begins anew.
+    // Whoever means it begins again.
     says(&ran.stderr, &["to start with an empty ledger, move .pushplan/ledger/local/ elsewhere"]);
     fs::remove_dir_all(project.folder.path().join(".pushplan/ledger/local")).expect("the ledger");
     says(&project.refused(&[]).stdout, &["segments/a"]);
@@ -323,7 +323,7 @@ fn all_that_is_known_is_exported() {
 fn what_one_machine_could_not_write_is_brought_back_from_its_file_by_another() {
     let (project, service) = applied();
     let ledger = project.folder.path().join(".pushplan/ledger/local");
-    // The record of what was done is not there: the disk was full, say. The machine kept it elsewhere.
+    // The record of what was done is missing: the disk was full, say. The machine kept it elsewhere.
     let outcomes = fs::read(ledger.join("00000003.json")).expect("a record");
     for gone in ["00000003.json", "00000004.json", "newest"] {
         fs::remove_file(ledger.join(gone)).expect("a file");

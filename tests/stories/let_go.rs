@@ -106,7 +106,7 @@ fn older_versions_are_let_go_too() {
     assert_eq!(service.segments(), ["VIP", "VIP", "other"]);
     says(&project.good(&["forget", "segments/vip"]).stdout, &["Forgot segments/vip"]);
     assert_eq!(project.run(&["forget", "segments/vip"]).code, 64, "there is nothing left to let go");
-    // The push goes out, so that nothing points at the older one any more.
+    // The push is sent, so nothing points at the older one any more.
     service.post("/local/clock", &json!({"to": "2035-08-01T00:00:00Z"}));
     project.write("segments:\n  other: {criteria: {tag: other}}\n");
     service.forget();

@@ -116,10 +116,7 @@ templates:
     says(&ran.stdout, &[&theirs, "not managed"]);
     assert_eq!(ran.stdout.matches("\"Twice\"").count(), 2, "{ran}");
     let ran = project.good(&["lookup", "template", "winback"]);
-    says(
-        &ran.stdout,
-        &["\"Win back\"", "templates/winback", "\"Hi {{NAME}}\"", "{{NAME}}, \"you\" where nothing is given"],
-    );
+    says(&ran.stdout, &["\"Win back\"", "templates/winback", "\"Hi {{NAME}}\"", "{{NAME}}, \"you\" by default"]);
     assert_eq!(looked_up(&project, &["template", "Win back"])["things"][0]["address"], "templates/winback");
     let ran = project.run(&["lookup", "segment", "Laspsed buyers"]);
     assert_eq!(ran.code, 1, "{ran}");
@@ -187,7 +184,7 @@ fn what_goes_wrong_at_the_service_is_told() {
     for (status, kind, body, code, words) in [
         ("401 Unauthorized", "text/plain", "no", 4, "refuses these credentials"),
         ("500 Oops", "text/html", "<html>\u{1b}[2J</html>", 1, "HTTP 500"),
-        ("200 OK", "text/html", "<html>Welcome</html>", 1, "the answer is no JSON"),
+        ("200 OK", "text/html", "<html>Welcome</html>", 1, "the answer is not JSON"),
         ("200 OK", "application/json", "{\"surprise\": 1}", 1, "cannot be understood"),
         ("200 OK", "application/json", "[]", 1, "cannot be understood"),
     ] {

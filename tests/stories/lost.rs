@@ -41,7 +41,7 @@ fn a_segment_whose_answer_was_lost_is_found_again() {
         let service = project.faulty(&once(loss, "/api/segments"));
         let ran = project.run(&["apply", "--yes"]);
         assert_eq!(ran.code, 6, "{loss}: {ran}");
-        says(&ran.stdout, &["Not known: 1", "segments/a", "the next plan finds out whether it was done"]);
+        says(&ran.stdout, &["Not known: 1", "segments/a", "the next plan checks whether it was done"]);
         assert_eq!(service.segments(), ["a"]);
         let id = service.segment_id("a");
         let ran = project.good(&["apply", "--yes"]);
@@ -211,7 +211,7 @@ fn somebody_elses_thing_is_not_taken_for_the_lost_one() {
     let id = service.segment("a", "theirs");
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
-    // Somebody may have edited the lost one, so that a person says which it is.
+    // Someone may have edited the lost one, so that a person says which it is.
     says(&ran.stderr, &["segments/a", &id, "pushplan resolve segments/a"]);
     assert_eq!(service.segments(), ["a"]);
     project.good(&["resolve", "segments/a", "--absent"]);

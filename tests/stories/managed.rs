@@ -139,7 +139,7 @@ fn what_the_service_refuses_is_to_be_corrected_in_the_manifest() {
     let _service = project.serve();
     let ran = project.run(&["apply", "--yes"]);
     assert_ne!(ran.code, 0, "{ran}");
-    says(&format!("{}{}", ran.stdout, ran.stderr), &["Correct what the service refused in the manifest, then"]);
+    says(&format!("{}{}", ran.stdout, ran.stderr), &["Correct the manifest, then run"]);
 }
 
 #[test]

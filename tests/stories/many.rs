@@ -233,7 +233,7 @@ fn guards_hold_for_each_target() {
     assert_eq!((world.segments("shop-de").len(), world.segments("cafe-de").len()), (1, 7));
 }
 
-/// The first of the lists of segments take so long that there is time for somebody else.
+/// The first of the lists of segments take so long that there is time for another user.
 fn slow_lists(number: usize) -> String {
     format!("[[fault]]\nkind = \"delay\"\nms = 5000\nmethod = \"GET\"\npath = \"/api/segments\"\ntimes = {number}\n")
 }
@@ -276,7 +276,7 @@ fn saved_plans_of_several_targets_are_files_of_a_folder() {
     world.project.folder.write("taken", "");
     let ran = world.run(&["plan", "--target", "*-de", "--out", "taken"]);
     assert_eq!(ran.code, 64, "{ran}");
-    says(&ran.stderr, &["taken is a file", "name a folder: --out DIR"]);
+    says(&ran.stderr, &["taken is a file", "write to a folder: --out DIR"]);
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn a_folder_of_saved_plans_is_applied_as_a_whole() {
         &[
             "  cafe-de    not begun\n",
             "  shop-us    failed: the plan is stale: another apply has run",
-            "To continue; finished steps are not repeated:\npushplan apply --target cafe-de --target shop-de --target shop-us\n",
+            "To continue without repeating finished steps:\npushplan apply --target cafe-de --target shop-de --target shop-us\n",
         ],
     );
     assert_eq!(world.segments("cafe-de"), vec![]);
@@ -330,7 +330,7 @@ fn a_folder_of_saved_plans_is_applied_as_a_whole() {
     assert_eq!(fates, ["applied", "applied", "failed"]);
     assert_eq!((world.segments("shop-de").len(), world.segments("cafe-de").len()), (2, 2));
 
-    // What was changed by hand stands in the way of all, and so does a target that has two.
+    // What was changed by hand is in the way of all, and so does a target that has two.
     let text = world.project.folder.read("plans/cafe-de.plan");
     world.project.folder.write("plans/cafe-de.plan", text.replace("\"vip\"", "\"vap\""));
     let ran = world.run(&["apply", "plans"]);
@@ -443,7 +443,7 @@ fn production_gets_what_staging_has_with_its_own_values_and_nothing_that_is_newe
     says(
         &world.good(&promote).stdout,
         &[
-            "No changes. production may not have all that staging has: 1 resource is held back.",
+            "No changes. production may differ from staging: 1 resource is blocked.",
             "segments/c: its removal is not on staging yet",
         ],
     );

@@ -94,7 +94,7 @@ fn a_key_and_all_that_names_it_is_edited_and_nothing_else() {
     project.good(&["test"]);
     says(&project.good(&["history", "2"]).stdout, &["segments/buyers", "moved to segments/customers"]);
 
-    // The other one stands in a block, in an overlay, in defaults and behind an anchor.
+    // The other one is in a block, in an overlay, in defaults and behind an anchor.
     let ran = project.good(&["mv", "segments/lapsed", "segments/gone"]);
     says(&ran.stdout, &["`display_name: lapsed` is written out"]);
     let last = project.folder.read("messages.yaml");
@@ -210,7 +210,7 @@ fn what_cannot_be_moved_is_refused_before_anything_is_written() {
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["would change its meaning"]);
     assert_eq!(project.folder.read("messages.yaml"), shared);
-    // Where something cannot be read, what it names is not known.
+    // Where something cannot be read, what it names is unknown.
     let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {sgment: a}}\n");
     assert_eq!(project.run(&["mv", "segments/a", "segments/c"]).code, 3);
 }
@@ -331,7 +331,7 @@ fn nothing_is_moved_where_another_targets_ledger_cannot_be_read() {
     says(&ran.stderr, &["the ledger of `far` cannot be read", "nothing was renamed", "--in-git"]);
     assert_eq!(project.folder.read("messages.yaml"), before);
     assert!(!project.good(&["plan", "--target", "local"]).stdout.contains("segments/b"));
-    // Where the files have the new key already, the one that is asked for is told, and how the other will be.
+    // Where the files have the new key already, the one that is asked for is reported, and how the other will be.
     project.write("segments:\n  b: {criteria: {tag: x}}\n");
     let ran = project.good(&["mv", "segments/a", "segments/b", "--target", "local"]);
     says(&ran.stdout, &["The ledger of local now has it as", "pushplan mv segments/a segments/b --target far"]);

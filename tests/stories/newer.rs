@@ -175,7 +175,7 @@ fn a_plan_with_anything_unknown_in_it_is_refused() {
     for (change, why) in [
         (
             (|plan| plan["changes"][0]["address"] = json!("journeys/a")) as fn(&mut Value),
-            "`journeys/a` is of an unknown kind: `journeys`",
+            "`journeys/a` has an unknown kind: `journeys`",
         ),
         (|plan| plan["steps"][0]["address"] = json!("journeys/a"), "unknown kind: `journeys`"),
         (|plan| plan["waits_for"] = json!("2027-01-01T00:00:00Z"), "it has fields that are unknown to this version"),

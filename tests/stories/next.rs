@@ -52,7 +52,7 @@ fn a_report_goes_on_with_the_same_target_and_part() {
     let (project, service) = two_targets(manifest);
     let ran = as_prod(&project, &service, &["apply", "--yes", "--target", "prod", "--only", "named_users/u"]);
     assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stdout, &["To try again: pushplan apply --target prod --only named_users/u\n"]);
+    says(&ran.stdout, &["To retry: pushplan apply --target prod --only named_users/u\n"]);
     // What waits for a person names it too.
     service.segment("a", "theirs");
     let ran = as_prod(&project, &service, &["plan", "--target", "prod"]);
@@ -87,7 +87,7 @@ fn going_back_says_that_the_files_stay_as_they_are() {
     project.edit("tag: b", "tag: c");
     project.good(&["apply", "--yes"]);
     let ran = project.good(&["revert", "2", "--yes"]);
-    says(&ran.stderr, &["revert the commit too, or the next apply brings the changes back"]);
+    says(&ran.stderr, &["revert the commit too, or the next apply applies the changes again"]);
     let id = service.segment_id("b");
     assert_eq!(service.get(&format!("/api/segments/{id}"))["criteria"]["tag"], "b");
 }

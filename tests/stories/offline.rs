@@ -121,7 +121,7 @@ fn the_ledger_says_what_was_applied_and_nobody_is_asked() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     project.edit("tag: visitor", "tag: guest");
-    // What somebody does on the service is not seen.
+    // What someone does on the service is not seen.
     let id = service.segment_id("Buyers");
     service.put(&format!("/api/segments/{id}"), &serde_json::json!({"display_name": "B", "criteria": {"tag": "b"}}));
     service.forget();

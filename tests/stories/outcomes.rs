@@ -72,7 +72,7 @@ fn what_was_reached_is_told_for_each_push_and_time() {
     let before = project.good(&["outcome"]);
     says(
         &before.stdout,
-        &["scheduled_pushes/sale", "not sent yet: goes out Mon 22 Jan 2035 10:00 UTC", "Outcome: 5 not sent yet."],
+        &["scheduled_pushes/sale", "not sent yet: it is sent Mon 22 Jan 2035 10:00 UTC", "Outcome: 5 not sent yet."],
     );
     move_to(&service, "2035-01-22T12:00:00Z");
     let sale = service.get("/local/devices/tablet/received")["received"][0]["push_id"].clone();
@@ -86,7 +86,7 @@ fn what_was_reached_is_told_for_each_push_and_time() {
             "experiments/words               2 devices",
             "scheduled_pushes/twice, time 1   1 device   0 direct responses    0.0 %\n",
             "sent Mon 22 Jan 2035 11:00 UTC",
-            "scheduled_pushes/twice, time 2  not sent yet: goes out Wed 24 Jan 2035 11:00 UTC",
+            "scheduled_pushes/twice, time 2  not sent yet: it is sent Wed 24 Jan 2035 11:00 UTC",
             "1 direct response   50.0 %",
             "Outcome: 3 reached people, 2 not sent yet.",
         ],
@@ -163,11 +163,11 @@ fn a_push_whose_id_nobody_knows_is_matched_by_its_time() {
     let url = service.get("/api/schedules")["schedules"][0]["url"].as_str().expect("a URL").to_owned();
     let id = url.rsplit('/').next().expect("an id");
     project.good(&["resolve", "scheduled_pushes/sale", "--created", id]);
-    // Somebody else sends something too.
+    // Another user sends something too.
     service.post("/api/push", &json!({"audience": "all", "device_types": "all", "notification": {"alert": "x"}}));
     move_to(&service, "2035-01-22T12:00:00Z");
     let ran = project.good(&["outcome"]);
-    says(&ran.stdout, &["1 device", "its push id is not known: this is the only push that went out then"]);
+    says(&ran.stdout, &["1 device", "its push id is unknown: this is the only push sent at that time"]);
     assert_eq!(states(&project, 0), ["scheduled_pushes/sale reached 1 matched"]);
 }
 
@@ -207,7 +207,7 @@ fn what_sends_nothing_at_a_time_has_no_outcome() {
     let project = Project::new(PUSHES);
     let _service = served(&project, "");
     let ran = project.good(&["outcome"]);
-    says(&ran.stdout, &["Nothing that sends at a time was applied to local yet."]);
+    says(&ran.stdout, &["No scheduled push or experiment was applied to local yet."]);
     project.good(&["apply", "--yes"]);
     for (address, words) in [
         ("segments/vips", "segments/vips has no send time"),
@@ -234,11 +234,11 @@ fn a_push_that_was_moved_on_the_service_is_told_with_its_live_time() {
     let push = json!({"name": "sale", "schedule": {"scheduled_time": "2035-01-22T12:00:00"}, "push": {
         "audience": {"tag": "vip"}, "device_types": ["ios"], "notification": {"alert": "Sale"}}});
     service.put(&format!("/api/schedules/{id}"), &push);
-    let moved = "moved on the service: as it was applied, it was to go out Mon 22 Jan 2035";
+    let moved = "moved on the service: it was applied for Mon 22 Jan 2035";
     for time in ["2035-01-22T09:00Z", "2035-01-22T10:30Z"] {
         move_to(&service, time);
         let told = project.good(&["outcome"]).stdout;
-        says(&told, &["not sent yet: goes out Mon 22 Jan 2035 12:00 UTC", moved]);
+        says(&told, &["not sent yet: it is sent Mon 22 Jan 2035 12:00 UTC", moved]);
     }
     move_to(&service, "2035-01-22T12:30Z");
     says(&project.good(&["outcome"]).stdout, &["1 reached people"]);

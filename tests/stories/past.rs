@@ -72,7 +72,7 @@ fn a_past_push_is_shown_once_and_never_made_again() {
         assert_eq!(changes(&ran), ["+ segments/a", went]);
         project.good(&["apply", "--yes"]);
         assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
-        // An edit of what was sent is told, and changes nothing.
+        // An edit of what was sent is reported, and changes nothing.
         project.edit("alert: Sale", "alert: SALE");
         let ran = project.good(&["apply", "--yes"]);
         says(&ran.stdout, &["scheduled_pushes/sale"]);
@@ -251,7 +251,7 @@ fn a_push_that_somebody_put_off_is_not_past_while_it_waits() {
     says(&ran.stdout, &["changed on the service since the last apply", "someone postponed it", "write that time"]);
     project.manual(&["apply", "--yes"]);
     assert_eq!(project.changes(&[]), ["! scheduled_pushes/sale"]);
-    // Its new time in the files is agreement; without the push in them it is called off.
+    // Its new time in the files is agreement; without the push in them it is cancelled.
     project.edit("2024-01-22T10:00", "2035-01-22T10:00");
     assert_eq!(project.changes(&[]), Vec::<String>::new());
     project.edit("2035-01-22T10:00", "2024-01-22T10:00");
@@ -286,7 +286,7 @@ fn an_edit_of_what_went_out_says_how_to_send_again() {
     let project = Project::new(SALE);
     sale(&project);
     project.edit("alert: Sale", "alert: SALE");
-    says(&project.good(&["plan"]).stdout, &["under a new key it is a new one"]);
+    says(&project.good(&["plan"]).stdout, &["to send it again, use a new key"]);
 }
 
 #[test]

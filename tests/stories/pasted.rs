@@ -1,4 +1,4 @@
-//! Commands that pushplan prints run as they are pasted, from the folder that somebody stands in.
+//! Commands that pushplan prints run as they are pasted, from the folder that someone is in.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,7 +15,7 @@ const SLOW: &str = "[[fault]]\nkind = \"delay\"\nms = 2500\nmethod = \"POST\"\n"
 const FOLDER: &str = "q em3";
 const TARGET: &str = "e-f";
 
-/// Somebody who stands above a project whose ledger is in a folder that several share.
+/// Someone who stands above a project whose ledger is in a folder that several share.
 struct Above {
     outer: Project,
     service: Service,
@@ -119,7 +119,7 @@ fn after<'r>(ran: &'r Ran, words: &str) -> &'r str {
 fn what_could_not_be_written_is_restored_with_the_command_that_was_printed() {
     let above = Above::new(SLOW);
     let ran = above.lose_the_store(&[], || ());
-    let restored = above.paste(after(&ran, "keep that file and run: "));
+    let restored = above.paste(after(&ran, "copy that file and run: "));
     assert_eq!(restored.code, 0, "{ran}{restored}");
     says(&restored.stderr, &["are in the ledger now", "segments/a"]);
     let told = above.run(&["plan"]);
@@ -132,9 +132,9 @@ fn a_lease_is_ended_with_the_command_that_was_printed() {
     let first = above.start(&[]);
     let second = above.run(&["apply", "--yes"]);
     assert_eq!(second.code, 1, "{second}");
-    let unlocked = above.paste(&format!("{} --yes", after(&second, "gone for good: ")));
+    let unlocked = above.paste(&format!("{} --yes", after(&second, "if that run is dead: ")));
     assert_eq!(unlocked.code, 0, "{second}{unlocked}");
-    says(&unlocked.stdout, &["is ended"]);
+    says(&unlocked.stdout, &["Ended the lease of "]);
     ended(first);
 }
 
@@ -166,7 +166,7 @@ fn where_the_project_cannot_be_written_either_results_are_kept_for_a_short_time(
     let folder = fs::read_dir(&temporary).expect("a folder").next().expect("one").expect("an entry").path();
     let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
     assert_eq!((mode(&folder), mode(&folder.join("unwritten.json"))), (0o700, 0o600));
-    let restored = above.paste(after(&ran, "Before the next one, run: "));
+    let restored = above.paste(after(&ran, "Before the next apply, run: "));
     assert_eq!(restored.code, 0, "{ran}{restored}");
     says(&above.run(&["plan"]).stdout, &["No changes."]);
 }
@@ -178,7 +178,7 @@ fn where_nothing_can_be_written_results_are_printed_and_restored_from_there() {
     let block = || fs::write(&unwritten, "no folder").expect("a file");
     let ran = above.lose_the_store(&[("TMPDIR", "/no/such/folder")], block);
     fs::remove_file(&unwritten).expect("removed");
-    says(&ran.stderr, &["could not be kept in a file either"]);
+    says(&ran.stderr, &["and not to a file either"]);
     let line = ran.stderr.lines().find(|line| line.starts_with("{\"format\"")).unwrap_or_else(|| panic!("{ran}"));
     above.outer.folder.write("copied.json", format!("{line}\n"));
     let command = after(&ran, "before the next apply run: ").replace("FILE", "copied.json");

@@ -84,7 +84,7 @@ fn what_looks_like_a_rename_is_asked_about() {
     says(
         &ran.stdout,
         &[
-            "is this a rename? segments/new has the same content; see there how to declare it",
+            "is this a rename? segments/new has the same content and shows how to declare it",
             "is this a rename? segments/old has the same content, is no longer in your files",
             "if so, add this below `new:` at messages.yaml:2: lifecycle: {renamed_from: old}",
             "or rename it in the ledger now: pushplan mv segments/old segments/new",
@@ -172,7 +172,7 @@ pipelines:
             service.forget();
             let ran = project.manual(&[&["apply", "--yes"][..], &choice].concat());
             assert_eq!(changes(&ran), [format!("! {new}")]);
-            let still = format!("{old} has the same content or name, and still exists: both would message people");
+            let still = format!("{old} has the same content or name, and still exists: both would be sent");
             let joined = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
             says(&joined, &[&still, "lifecycle: {renamed_from: old}", "keep the old one in this apply"]);
             assert!(!joined.contains("--done"), "{ran}");
@@ -246,8 +246,8 @@ fn what_says_the_same_as_what_has_gone_out_is_asked_about() {
     let asks = [
         "is this a rename? scheduled_pushes/old has the same content, its time has passed, and it is no longer in your files",
         "if so, add this below `new:` at messages.yaml:2: lifecycle: {renamed_from: old}",
-        "if not, people may get the same message twice",
-        "is this a rename? scheduled_pushes/new has the same content; see there how to declare it",
+        "if not, recipients may get the same message twice",
+        "is this a rename? scheduled_pushes/new has the same content and shows how to declare it",
     ];
     let said = |ran: &Ran| ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let ran = project.refused(&[]);
@@ -301,7 +301,7 @@ fn what_is_the_same_on_the_service_under_another_key_is_told_as_that() {
     says(&ran.stdout, &[". open_channels/old", "to open_channels/new, the same object on the service"]);
     assert!(!ran.stdout.contains("no longer has it"), "{ran}");
     project.good(&["apply", "--yes", "--only", "open_channels/new"]);
-    // The new key has it by now, so that the old one is let go of by itself.
+    // The new key has it by now, so that the old one is forgotten by itself.
     let ran = project.good(&["apply", "--yes", "--only", "open_channels/old"]);
     says(&ran.stdout, &["1 forgotten"]);
     says(&project.good(&["plan"]).stdout, &["No changes."]);

@@ -14,7 +14,7 @@ fn a_damaged_commit_is_not_remembered_once_the_server_is_repaired() {
     let stage = Stage::new("git");
     let (project, service) = (&stage.project, &stage.service);
     let sound = git(stage.server(), &["rev-parse", "refs/pushplan/local"]);
-    // Somebody's broken program appends what is no record.
+    // Someone's broken program appends what is no record.
     let other = tempfile::tempdir().expect("a folder");
     let address = stage.server().to_str().expect("UTF-8");
     assert!(Command::new("git").args(["clone", "--quiet", address, "."]).current_dir(other.path()).status().is_ok());

@@ -161,7 +161,7 @@ fn a_git_ref_that_was_set_back_is_noticed_in_a_fresh_clone() {
     let ran = story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
     says(&ran.stdout, &["are lost", "pushplan resolve ADDRESS --created ID", "--close-gap"]);
     story.goes_on(&second);
-    // The clone that has seen more is told by the ledger that this is known.
+    // The clone that has seen more is reported by the ledger that this is known.
     says(&story.ends(&first, &["history"], 0).stdout, &["later records are lost"]);
 }
 
@@ -298,7 +298,7 @@ fn an_empty_ledger_is_refused_where_the_git_remote_has_records_of_the_target() {
         says(&ran.to_string(), &words);
     }
     assert_eq!(story.service.writes(), Vec::<String>::new());
-    // Who begins anew is asked about all that may have been sent.
+    // Who begins again is asked about all that may have been sent.
     let third = moved(LATER);
     story.ends(&third, &["ledger", "restore", "--accept-gap"], 0);
     says(&story.ends(&third, &["plan"], 7).stdout, &["pushplan resolve scheduled_pushes/sale --absent"]);

@@ -61,7 +61,7 @@ fn what_was_adopted_stays_and_the_command_that_lets_it_go_is_named() {
     service.forget();
     let ran = project.run(&["revert", "1", "--yes"]);
     assert_eq!(ran.code, 64, "{ran}");
-    says(&ran.stderr, &[IDLE, "it stays yours, segments/vip", "pushplan forget segments/vip\n"]);
+    says(&ran.stderr, &[IDLE, "it stays managed, segments/vip", "pushplan forget segments/vip\n"]);
     assert_eq!(service.writes(), Vec::<String>::new());
     assert_eq!(service.segment_id("vip"), id);
     assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
@@ -117,7 +117,7 @@ fn a_push_with_another_key_by_now_is_not_made_a_second_time() {
     let ran = project.good(&["revert", "2", "--yes"]);
     assert_eq!(changes(&ran), ["~ scheduled_pushes/sale"]);
     assert_eq!(alerts(&service), ["One"]);
-    // It is as it was, and that is said.
+    // It is as it was, and that is reported.
     let ran = project.good(&["revert", "2", "--yes"]);
     says(&ran.stdout, &["No changes. local is as it was before 2."]);
     assert_eq!(alerts(&service), ["One"]);
@@ -163,7 +163,7 @@ fn a_segment_is_named_by_the_key_that_it_has_now() {
     project.edit("audience: {segment: a}", "audience: {tag: q}");
     apply(&project);
     project.good(&["mv", "segments/a", "segments/vips"]);
-    // Somebody else has the old key.
+    // Another user has the old key.
     project.edit("  b: {", "  a: {display_name: Others, criteria: {tag: others}}\n  b: {");
     apply(&project);
     assert_eq!(changes(&project.good(&["revert", "2", "--yes"])), ["~ scheduled_pushes/p"]);

@@ -20,7 +20,7 @@ fn template(service: &Service, name: &str) -> String {
     made["template_id"].as_str().expect("an id").to_owned()
 }
 
-/// Somebody schedules a push for the segment.
+/// Someone schedules a push for the segment.
 fn push(service: &Service, name: &str, time: &str, segment: &str) -> String {
     let push = json!({"audience": {"segment": segment}, "device_types": ["ios"], "notification": {"alert": "Theirs"}});
     let body = json!({"name": name, "schedule": {"scheduled_time": time}, "push": push});
@@ -82,7 +82,7 @@ fn a_plan_ends_with_what_is_not_in_git_in_every_form() {
     assert!(!ran.stdout.contains("Not in git"), "{ran}");
     let ran = project.run(&["destroy"]);
     assert!(!ran.stdout.contains("Not in git"), "{ran}");
-    // A command is said with what it was given.
+    // A command is reported with what it was given.
     let ran = project.good(&["plan", "--target", "local"]);
     assert!(last_line(&ran).contains("pushplan unmanaged --target local lists them"), "{ran}");
 }
@@ -118,9 +118,9 @@ fn a_list_shows_what_there_is_with_its_users_and_how_to_go_on() {
             "scheduled_pushes/sale \"Sale\"",
             &used,
             "3 things on local are not in git.",
-            "To write one into git: pushplan pull scheduled_pushes/sale",
+            "To add one to git: pushplan pull scheduled_pushes/sale",
             "ignore_unmanaged = [\"scheduled_pushes/Sale\"]",
-            "Not listed: members of tag groups, named users and open channels; they exist once for each person.",
+            "Not listed: members of tag groups, named users and open channels; there is one per person.",
         ],
     );
     let year = Timestamp::now().strftime("%Y").to_string();
@@ -153,7 +153,7 @@ fn a_list_is_of_the_kinds_and_names_that_are_asked_for() {
     assert_eq!(addresses(&["segments/Old *"]), ["segments/old-one"]);
     assert_eq!(addresses(&["segments/old-one", "templates"]), ["segments/old-one", "templates/old"]);
     assert_eq!(addresses(&["*/Old*"]), ["segments/old-one", "templates/old"]);
-    says(&project.good(&["unmanaged", "pipelines"]).stdout, &["Nothing that was looked for on local is outside git."]);
+    says(&project.good(&["unmanaged", "pipelines"]).stdout, &["All checked resources on local are in git."]);
     for (which, words) in [
         ("segment", "did you mean `segments`?"),
         ("named_users", "named users are not listed: there is one per person"),
@@ -214,7 +214,7 @@ fn what_is_ignored_is_counted_and_a_pattern_for_nothing_is_a_note() {
     assert!(!ran.stdout.contains("Not in git"), "{ran}");
     says(
         &project.good(&["unmanaged"]).stdout,
-        &["Nothing that was looked for on local is outside git. 3 things are ignored by ignore_unmanaged."],
+        &["All checked resources on local are in git. 3 things are ignored by ignore_unmanaged."],
     );
     project.folder.write("pushplan.toml", with("[\"segments/* one\", \"pipelines/x\"]"));
     let ran = project.good(&["unmanaged"]);
@@ -256,7 +256,7 @@ fn a_wrong_word_in_the_project_file_is_found() {
         ("ignore_unmanaged = \"named_users/*\"\n", "named users are never listed"),
         ("prune = {segment = true}\n", "did you mean `segments`?"),
         ("prune = {segments = \"yes\"}\n", "expected true or false"),
-        ("[targets.local.prune]\nnamed_users = true\n", "named users cannot be pruned: there is one for each person"),
+        ("[targets.local.prune]\nnamed_users = true\n", "named users cannot be pruned: the service does not list them"),
         ("prune = {tag_groups = true}\n", "tag groups cannot be pruned"),
         ("api = \"documented\"\nprune = {experiments = true}\n", "this level of the API does not list them"),
     ] {
@@ -390,7 +390,7 @@ fn somebody_elses_pipelines_and_pushes_are_seen_also_where_the_project_has_none(
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
     project.good(&["apply", "--yes", "--allow-sends"]);
-    // A push that somebody scheduled holds a segment of ours.
+    // A push that someone scheduled holds a segment that is managed.
     push(&service, "Theirs", "2035-01-01T10:00:00", &service.segment_id("a"));
     project.write("tag_groups:\n  loyalty: {members: {named_users: {u-1: [gold, vip]}}}\n");
     let ran = project.good(&["plan"]);

@@ -48,7 +48,7 @@ fn git(arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// What was built: results that are written anew are no change of it.
+/// What was built: results that are written again are no change of it.
 fn commit() -> String {
     let Some(name) = git(&["rev-parse", "--short=10", "HEAD"]) else { return "an unknown commit".to_owned() };
     let built = ["src", "crates", "benches/speed", "tests/simulation", "Cargo.toml", "Cargo.lock"];

@@ -14,7 +14,7 @@ const TOP: f64 = 52.0;
 const RIGHT: f64 = 196.0;
 const BOTTOM: f64 = 54.0;
 
-/// Colours that can be told apart in light and in dark, also by people who see few.
+/// Colours that can be distinguished in light and in dark, also by people who see few.
 const STYLE: &str = "\
 text{font:13px system-ui,sans-serif;fill:#1f2328}
 .back{fill:#fff}.grid{stroke:#d8dee4;stroke-width:1}.small{font-size:12px;fill:#59636e}.title{font-size:15px;font-weight:600}

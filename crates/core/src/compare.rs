@@ -62,7 +62,7 @@ pub struct Compared {
     pub stamp: Option<String>,
 }
 
-/// Every address that is declared, ours or in doubt.
+/// Every address that is declared, ours or unconfirmed.
 pub(crate) fn compare(situation: &Situation) -> Vec<Compared> {
     let Situation { units, ledger, .. } = situation;
     let addresses: BTreeSet<&Address> = units.keys().chain(ledger.owned.keys()).chain(ledger.open.keys()).collect();
@@ -94,12 +94,12 @@ impl<'l> Names<'l> {
         Self { keys: keys.collect() }
     }
 
-    /// The key of one of ours.
+    /// The key of one that is managed.
     pub fn key(&self, id: &str) -> Option<&'l str> {
         self.keys.get(id).copied()
     }
 
-    /// The segments of ours that a spec names by their ids: the ids by their keys.
+    /// The segments that is managed that a spec names by their ids: the ids by their keys.
     pub fn refs(&self, api: &dyn Api, spec: &Value) -> BTreeMap<String, String> {
         let named = segments(api.audiences(), spec).into_iter();
         named.filter_map(|id| Some((self.key(id)?.to_owned(), id.to_owned()))).collect()
@@ -330,9 +330,8 @@ impl<'k, 's> Comparison<'k, 's> {
         true
     }
 
-    /// Drops what an unconfirmed creation at another address made or may have made. The addresses whose creation is in doubt
-    /// are
-    /// added to `waits`.
+    /// Drops what an unconfirmed creation at another address made or may have made. The addresses whose creation is
+    /// unconfirmed are added to `waits`.
     fn foreign<'f>(
         &self,
         others: impl Iterator<Item = &'f Found>,
@@ -362,7 +361,8 @@ impl<'k, 's> Comparison<'k, 's> {
         out.change.reasons.extend(self.situation.too_late(self.api, desired));
         let is_late = out.change.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }));
         if is_late && out.change.moved == Some(Moved::Service) {
-            // It was put off, and the time that it had before is over: whether it is to go out then is for a person to say.
+            // It was put off, and the time that it had before is over: whether it is to are sent then is for a person
+            // to say.
             out.change.action = Action::ByHand;
         }
         by_hand_done(self.situation, owned, out);
@@ -442,7 +442,7 @@ fn in_the_way<'f>(api: &dyn Api, others: impl IntoIterator<Item = &'f Found>) ->
     others.into_iter().filter(|found| !is_off(found)).map(|found| found.id.clone()).collect()
 }
 
-/// How the API lets something of ours, as the service has it, become what is declared.
+/// How the API lets something that is managed, as the service has it, become what is declared.
 pub fn how(api: &dyn Api, level: Level, id: &str, live: &Value, desired: &Value) -> (Action, Option<Reason>) {
     let in_dashboard = || Reason::InDashboard { old: Some(id.to_owned()) };
     match api.lifecycle(level).update {

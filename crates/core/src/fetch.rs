@@ -94,7 +94,7 @@ pub(crate) async fn read_listed(
         let answer = answered.map_err(|loss| lost(&request, &loss))?;
         match answer.meaning() {
             Meaning::Done => {
-                // What others made may be in a form that is not known here.
+                // What others made may be in a form that is unknown here.
                 let got = kind.api.got(&id, &Value::Null, answer.body.as_ref().unwrap_or(&Value::Null));
                 if let (Some(known), Ok(Some(got))) = (listed.get_mut(&id), got) {
                     known.spec = got.spec;

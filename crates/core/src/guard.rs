@@ -1,4 +1,4 @@
-//! Guards: what a plan may not do unless somebody says so. Each refusal has numbers and the way out.
+//! Guards: what a plan may not do unless someone says so. Each refusal has numbers and the way out.
 
 mod broadcast;
 mod everybody;
@@ -21,7 +21,7 @@ pub use everybody::Segments;
 pub use let_through::let_through;
 pub use loosened::{loosened, remembered, usual};
 
-/// How many deletions a plan may have where nothing else is said.
+/// How many deletions a plan may have where nothing else is reported.
 pub(crate) const MAX_DELETES: usize = 5;
 /// How near the time of a new push may be, where the target does not say.
 pub(crate) const MIN_LEAD: SignedDuration = SignedDuration::from_mins(5);
@@ -35,7 +35,7 @@ const NAMED: usize = 5;
 pub struct Limits {
     /// `max_deletes` of the target.
     pub max_deletes: usize,
-    /// `--allow-deletes N`: no more than so many, whatever else is said.
+    /// `--allow-deletes N`: no more than so many, whatever else is reported.
     pub allow_deletes: Option<usize>,
     /// `--allow-sends`.
     pub allow_sends: bool,
@@ -52,7 +52,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// How somebody goes on who has looked.
+    /// How someone goes on who has looked.
     fn go_on(&self, option: &str) -> String {
         match self.elsewhere {
             true => format!("to proceed, run `pushplan apply {option}` once"),
@@ -196,7 +196,7 @@ fn sends(plan: &Plan, limits: &Limits) -> Option<Refused> {
     refused(Guard::Sends, addresses, message, format!("check the lines with SENDS; {}", limits.go_on("--allow-sends")))
 }
 
-/// Deletions that nothing stands in for.
+/// Deletions that nothing replaces.
 fn is_deletion(change: &Change) -> bool {
     change.action == Action::Delete && !change.reasons.iter().any(|reason| matches!(reason, Reason::Retired { .. }))
 }
@@ -296,7 +296,7 @@ fn too_late(plan: &Plan, limits: &Limits) -> Option<Refused> {
     refused(Guard::TooLate, addresses, message, help)
 }
 
-/// What somebody did on the service is not undone where the plan says so.
+/// What someone did on the service is not undone where the plan says so.
 fn drift(plan: &Plan, limits: &Limits) -> Option<Refused> {
     if plan.on_drift == OnDrift::Overwrite {
         return None;
@@ -323,7 +323,8 @@ fn drift(plan: &Plan, limits: &Limits) -> Option<Refused> {
     refused(Guard::Drift, addresses, message, help)
 }
 
-/// How what somebody did is kept: edits are pulled, also of what the files no longer have, and what was removed goes from them.
+/// How what someone did is kept: edits are pulled, also of what the files no longer have, and what was removed goes
+/// from them.
 fn ways_to_keep(plan: &Plan, undone: &[&Change]) -> Vec<String> {
     let of = |is_it: &dyn Fn(&Change) -> bool| -> BTreeSet<Address> {
         undone.iter().filter(|change| is_it(change)).map(|change| change.address.resource()).collect()
@@ -340,7 +341,7 @@ fn ways_to_keep(plan: &Plan, undone: &[&Change]) -> Vec<String> {
     };
     let mut ways = Vec::new();
     if !edited.is_empty() {
-        // Where both sides changed a field, git's value stays unless somebody says so.
+        // Where both sides changed a field, git's value stays unless someone says so.
         let how = if disputed.is_empty() { "" } else { " --theirs" };
         ways.push(format!("keep the service's version with pushplan pull {}{how}", listed(&edited)));
     }
@@ -359,7 +360,7 @@ fn ways_to_keep(plan: &Plan, undone: &[&Change]) -> Vec<String> {
     ways
 }
 
-/// What of a change somebody edited: `templates/winback (push.notification.alert)`.
+/// What of a change someone edited: `templates/winback (push.notification.alert)`.
 fn edited(change: &Change) -> String {
     let address = &change.address;
     if change.moved == Some(Moved::Removed) {

@@ -59,7 +59,7 @@ pub struct Look<'l> {
 pub struct Proof {
     /// What is in an unknown state is absent only if two lists a settle time apart do not show it.
     pub two_lists: bool,
-    /// What lists no longer show once it was sent is absent only if the service reports no push that is not known.
+    /// What lists no longer show once it was sent is absent only if the service reports no push that is unknown.
     pub reported_sends: bool,
     /// What was updated is read again until its content was seen together with a version stamp.
     pub reread_updated: bool,
@@ -240,7 +240,7 @@ impl<'l> Fetch<'l> {
             For::Content(kind, id) => match meaning {
                 Meaning::Done => {
                     let got = match kind.api.got(&id, &Value::Null, body) {
-                        // What others made may be in a form that is not known here. That is no reason to give up.
+                        // What others made may be in a form that is unknown here. That is no reason to give up.
                         Err(_) if !self.may_be_ours(kind, &id) => None,
                         got => got.map_err(|why| format!("{request}: {why}"))?,
                     };

@@ -18,11 +18,12 @@ use serde_json::Value;
 
 /// The kind of push that reports call what was scheduled.
 const SCHEDULED: &str = "SCHEDULED_PUSH";
-/// How far before its time a push may be reported to have gone out, and how far behind it: clocks differ, and sending takes time.
+/// How far before its time a push may be reported to were sent, and how far behind it: clocks differ, and sending takes
+/// time.
 const EARLY: SignedDuration = SignedDuration::from_mins(1);
 const LATE: SignedDuration = SignedDuration::from_mins(10);
 
-/// A time at which something of ours sends by itself.
+/// A time at which something that is managed sends by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occasion {
     pub address: Address,
@@ -37,11 +38,11 @@ pub struct Occasion {
     pub push_ids: Vec<String>,
     /// Who was meant, in words.
     pub who: String,
-    /// On which kinds of device.
+    /// The device types.
     pub devices: String,
-    /// Whether it was ever scheduled is not known.
+    /// Whether it was ever scheduled is unknown.
     pub in_doubt: bool,
-    /// When it was to go out as it was applied, where somebody moved it on the service since.
+    /// When it was to are sent as it was applied, where someone moved it on the service since.
     pub moved_from: Option<Timestamp>,
 }
 
@@ -68,7 +69,7 @@ pub struct PushReport {
     pub push_id: String,
     pub sends: u64,
     pub direct_responses: u64,
-    /// When it went out.
+    /// When it was sent.
     pub time: Option<Timestamp>,
     push_type: String,
     /// What sent it, where the service tells.
@@ -90,7 +91,7 @@ pub enum PushOutcome {
     /// Each device's own clock decides, and for some it is not time yet.
     UnderWay(Counted),
     Reached(Counted),
-    /// It went out and no device got it.
+    /// It was sent and no device got it.
     Nobody(Counted),
     Unknown(Why),
 }
@@ -102,24 +103,24 @@ pub struct Counted {
     pub sends: u64,
     pub direct_responses: u64,
     pub time: Option<Timestamp>,
-    /// Its push id was not known: the report is the only one that fits its time.
+    /// Its push id was unknown: the report is the only one that fits its time.
     pub matched: bool,
 }
 
 /// Why nobody can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// Whether it was scheduled is not known.
+    /// Whether it was scheduled is unknown.
     InDoubt,
     /// The service has no report under its push ids.
     NoReport,
-    /// Its push ids are not known, and no report fits its time.
+    /// Its push ids are unknown, and no report fits its time.
     NoneFits,
-    /// Its push ids are not known, and several reports fit its time, or one fits several of ours.
+    /// Its push ids are unknown, and several reports fit its time, or one fits several that is managed.
     SeveralFit,
 }
 
-/// Everything of ours that sends at a time, in the order of time.
+/// Everything that is managed that sends at a time, in the order of time.
 pub fn occasions(ledger: &Ledger) -> Vec<Occasion> {
     let doubtful = ledger.open.iter().filter(|(address, _)| !ledger.owned.contains_key(address));
     let doubtful =
@@ -185,7 +186,7 @@ fn meant(address: &Address, spec: &Value, ledger: &Ledger) -> (String, String) {
     (who, if named.is_empty() { "all kinds of device".to_owned() } else { text::all_of(&named) })
 }
 
-/// Who is in a segment of ours, in words.
+/// Who is in a segment that is managed, in words.
 fn criteria(segment: &str, ledger: &Ledger) -> Option<String> {
     let address = Address::new(<kinds::Segment as kinds::Resource>::KEY, segment);
     let read = kinds::api(&address).read(&ledger.owned.get(&address)?.spec)?;
@@ -205,7 +206,7 @@ impl Occasion {
         self.has_begun(now) && !self.in_doubt
     }
 
-    /// The requests for its reports: one for each push id, or a list of what went out then.
+    /// The requests for its reports: one for each push id, or a list of what was sent then.
     pub fn reports(&self) -> Vec<Request> {
         if !self.push_ids.is_empty() {
             let one = |id: &String| Request::get(format!("/api/reports/responses/{}", part(id)));
@@ -218,7 +219,7 @@ impl Occasion {
         vec![Request::get(format!("/api/reports/responses/list?start={}&end={}", time(start), time(end)))]
     }
 
-    /// When it can have gone out.
+    /// When it can were sent.
     fn window(&self) -> (Timestamp, Timestamp) {
         (later(self.first, -EARLY), later(self.last, LATE))
     }

@@ -77,7 +77,7 @@ pub struct Plan {
     /// Which part of it was asked for.
     #[serde(default, skip_serializing_if = "Choice::is_all")]
     pub choice: Choice,
-    /// Whether it may undo what somebody did on the service.
+    /// Whether it may undo what someone did on the service.
     #[serde(default = "OnDrift::usual", skip_serializing_if = "OnDrift::is_usual")]
     pub on_drift: OnDrift,
     /// How near the time of a new push may be.
@@ -117,7 +117,7 @@ pub enum Aim {
     /// What the manifests say.
     #[default]
     Manifests,
-    /// That nothing of ours is left.
+    /// That nothing that is managed is left.
     Nothing,
     /// What was there before a deed of the history.
     Before(usize),
@@ -230,7 +230,7 @@ pub struct Change {
 #[serde(rename_all = "snake_case")]
 pub enum Moved {
     Git,
-    /// Drift: somebody changed it on the service.
+    /// Drift: someone changed it on the service.
     Service,
     Both,
     /// Drift: it is no longer on the service.
@@ -244,10 +244,10 @@ pub struct CausedSend {
     pub by: RemoteThing,
     /// The tag that sets it off, where one does.
     pub tag: Option<String>,
-    /// The tag sets it off by being taken away.
+    /// The tag sets it off by being removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub removed: bool,
-    /// How long after; no time at all: it goes out at once.
+    /// How long after; no time at all: it is sent at once.
     #[serde(default)]
     pub after_seconds: i64,
     /// Who gets it, in words.
@@ -298,7 +298,7 @@ pub struct Step {
     /// The ledger takes it up to have it deleted, and for nothing else.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pruned: bool,
-    /// How it is shown: the method, and the path with `(new id)` for an id that is not known yet.
+    /// How it is shown: the method, and the path with `(new id)` for an id that is unknown yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<ShownRequest>,
 }
@@ -321,8 +321,8 @@ impl Step {
     }
 }
 
-/// Which steps are changes to people. That the ledger takes note of a version stamp, a protection or a time that has come is
-/// none, and neither is what it lets go of or takes up before something is changed.
+/// Which steps are changes to people. That the ledger takes note of a version stamp, a protection or a time that has
+/// come is none, and neither is what it forgets or takes up before something is changed.
 #[derive(Debug)]
 pub struct News(BTreeSet<Address>);
 
@@ -349,7 +349,7 @@ impl Change {
         self.reasons.iter().any(|reason| matches!(reason, Reason::Pruned { .. }))
     }
 
-    /// Whether it is about an earlier version, which something new stands in for.
+    /// Whether it is about an earlier version, which something new replaces.
     pub fn is_outdated(&self) -> bool {
         self.reasons.iter().any(|reason| matches!(reason, Reason::Retired { .. }))
     }
@@ -362,7 +362,8 @@ impl Change {
         })
     }
 
-    /// The times at which something that has begun still goes out as it is, whatever is edited; none where the plan calls it off.
+    /// The times at which something that has begun still is sent as it is, whatever is edited; none where the plan
+    /// calls it off.
     pub fn rest(&self) -> &[Coming] {
         let went = self.reasons.iter().find_map(|reason| match reason {
             Reason::Went { rest, .. } if self.action != Action::Delete => Some(rest.as_slice()),
@@ -430,12 +431,13 @@ impl Plan {
         })
     }
 
-    /// Whether somebody changes something just now that is left out here: what is to be done about that is not known yet.
+    /// Whether someone changes something just now that is left out here: what is to be done about that is unknown yet.
     pub fn is_beside_others(&self) -> bool {
         self.told.at_work.is_some() && !self.left_out.is_empty()
     }
 
-    /// Whether the service and the manifests agree. They do not where nothing is declared and something of ours is there.
+    /// Whether the service and the manifests agree. They do not where nothing is declared and something that is managed
+    /// is there.
     pub fn is_in_sync(&self) -> bool {
         let stays = self.told.nothing_declared.as_ref().is_some_and(|nothing| nothing.stays > 0);
         self.is_empty() && self.left_out.is_empty() && !stays

@@ -1,7 +1,7 @@
 //! Another key for a resource: what is edited in the files for it, and whether they say the same afterwards.
 //!
-//! Pure but for bodies that stand in files. Edits are of spans, so that everything else stays as it is to the byte. What cannot be
-//! edited is refused before anything is written, with its place.
+//! Pure but for bodies that are in files. Edits are of spans, so that everything else stays as it is to the byte. What
+//! cannot be edited is refused before anything is written, with its place.
 
 mod insert;
 
@@ -46,7 +46,7 @@ pub struct RekeyRequest<'m> {
 pub struct Rekeyed {
     /// By name: the texts before and after.
     pub files: BTreeMap<String, [String; 2]>,
-    /// What was edited: a place such as `messages.yaml:2:3`, and what stands there.
+    /// What was edited: a place such as `messages.yaml:2:3`, and what is there.
     pub places: Vec<(String, &'static str)>,
     /// The field that holds the name on the service, where it was the key and is written out now.
     pub named: Option<&'static str>,
@@ -55,13 +55,13 @@ pub struct Rekeyed {
 /// Why nothing is edited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// What names it there cannot be edited: each place, and what stands there.
+    /// What names it there cannot be edited: each place, and what is there.
     Places(Vec<(String, String)>),
     /// These would be something else afterwards.
     Differ(Vec<Address>),
 }
 
-/// What stands in the files with the other key.
+/// What is in the files with the other key.
 pub fn rekey(asked: &RekeyRequest) -> Result<Rekeyed, Refused> {
     let mut edits = Edits::default();
     asked.keys(&mut edits);
@@ -287,7 +287,7 @@ struct Edits {
 struct Replacement {
     at: Range<usize>,
     text: String,
-    /// The place as people read it, and what stands there.
+    /// The place as people read it, and what is there.
     told: (String, &'static str),
 }
 

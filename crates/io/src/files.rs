@@ -1,4 +1,4 @@
-//! Finding and opening files, so that nothing on the disk can hang, leave or exhaust a run.
+//! Finding and opening files, so nothing on the disk can hang, leave or exhaust a run.
 
 use std::fmt;
 use std::fs::{self, File, FileType};
@@ -280,8 +280,8 @@ pub fn hide_from_git(folder: &Path) {
     let _ = options.open(folder.join(".gitignore")).and_then(|mut file| file.write_all(b"*\n"));
 }
 
-/// Puts other bytes in the place of a file's content, so that whoever reads it sees the old or the new and never a part.
-/// A symbolic link and a file that may not be written are refused; permissions stay as they are.
+/// Puts other bytes in the place of a file's content, so that readers of it sees the old or the new and never a part. A
+/// symbolic link and a file that may not be written are refused; permissions stay as they are.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {
     stage(path, bytes)?.put()
 }
@@ -337,7 +337,7 @@ fn stage(path: &Path, bytes: &[u8]) -> Result<Staged, String> {
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = path.with_file_name(format!(".{name}.{}.new", std::process::id()));
-    // Only what this call made is cleaned up: a name that was taken belongs to somebody else.
+    // Only what this call made is cleaned up: a name that was taken belongs to another user.
     let mut file = File::create_new(&beside).map_err(|error| describe(&error))?;
     let staged = Staged { beside, path: path.to_owned() };
     let written = file.write_all(bytes).and_then(|()| file.set_permissions(found.permissions()));

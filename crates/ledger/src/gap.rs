@@ -1,4 +1,4 @@
-//! A gap in the ledger: it was restored from a backup, and what was done after that backup is not known.
+//! A gap in the ledger: it was restored from a backup, and what was done after that backup is unknown.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,9 @@
 //! The ledger as commits on a ref of a git server: what a team has already.
 //!
-//! A record is a commit on `refs/pushplan/<target>`, and a push carries the commit that the ref must still be at: one of two
-//! writers wins. A checkpoint begins anew without a parent, so that reading costs what came since; what was before stays
-//! reachable from a ref of its own. Nothing of the user's repository changes but objects and one ref that notes what was seen.
+//! A record is a commit on `refs/pushplan/<target>`, and a push carries the commit that the ref must still be at: one
+//! of two writers wins. A checkpoint begins again without a parent, so that reading costs what came since; what was
+//! before stays reachable from a ref of its own. Nothing of the user's repository changes but objects and one ref that
+//! notes what was seen.
 
 mod append;
 mod exchange;
@@ -98,8 +99,8 @@ impl fmt::Debug for GitStore {
 }
 
 impl GitStore {
-    /// The ledger of a target on a remote: its name, its address or its folder; `origin` where nothing is said. Nothing is
-    /// run yet.
+    /// The ledger of a target on a remote: its name, its address or its folder; `origin` where nothing is reported.
+    /// Nothing is run yet.
     pub fn new(root: &Path, remote: Option<&str>, target: &str) -> Self {
         Self {
             root: root.to_owned(),

@@ -151,7 +151,7 @@ impl Book {
                     let newest = self.newest.get(&step).copied();
                     let deed = self.part_of(entry);
                     let place = (deed.number - 1, deed.changes.len());
-                    // A request that was put off is announced anew.
+                    // A request that was put off is announced again.
                     let same = newest.filter(|(deed, _)| *deed == place.0).map(|(_, place)| &mut deed.changes[place]);
                     match same.filter(|known| !known.is_done() && known.id == changed.id) {
                         Some(known) => *known = changed,

@@ -72,7 +72,7 @@ pub enum Done {
     },
     /// It was definitely not done.
     Not { why: String },
-    /// Whether it was done is not known.
+    /// Whether it was done is unknown.
     Unknown { why: String },
 }
 

@@ -96,6 +96,6 @@ pub enum AppendError {
     Conflict,
     /// It was definitely not written.
     NotWritten(String),
-    /// Whether it was written is not known.
+    /// Whether it was written is unknown.
     Unknown(String),
 }

@@ -61,8 +61,8 @@ pub enum Record {
     End { run: String, ended: Ended },
     /// The ledger continues in another place. Nothing more is appended here.
     Moved { to: String },
-    /// The ledger was restored from a backup: what was done after the record before this one is not known. `since` is the time
-    /// of that record, and `upto` the newest record that was seen before.
+    /// The ledger was restored from a backup: what was done after the record before this one is unknown. `since` is the
+    /// time of that record, and `upto` the newest record that was seen before.
     Gap { since: Option<Timestamp>, upto: Seq },
     /// A person has looked at everything that may have been done in a gap.
     GapClosed,
@@ -100,7 +100,7 @@ pub struct Begin {
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
     Done,
-    /// Something failed, or is not known.
+    /// Something failed, or is unknown.
     Partly,
     Interrupted,
 }

@@ -91,7 +91,7 @@ impl Ledger {
                     self.owned.remove(address);
                     self.open.remove(address);
                 }
-                // Who lets go by hand means older versions too. A run lets go of one thing, and deletes them as ever.
+                // Who lets go by hand means older versions too. A run forgets one thing, and deletes them as ever.
                 if self.run.is_none() {
                     self.retired.retain(|old| !addresses.contains(&old.address));
                 }
@@ -105,7 +105,7 @@ impl Ledger {
                     // A person named it, and nobody has seen what it says: that is no version of it.
                     self.owned.entry(address).and_modify(|owned| owned.stamp = Some(String::new()));
                 }
-                // What was to be made is not there. What it was to stand in for is where it was.
+                // What was to be made is not there. What it was to replace is where it was.
                 (Some(open), Resolution::Absent) if open.intent.verb == Verb::Create => {}
                 (Some(open), Resolution::Absent) => self.deleted(&address, open.intent.id.as_deref()),
                 // All that was asked is whether it was created in a gap, or another in its place.
@@ -169,7 +169,7 @@ impl Ledger {
         }
     }
 
-    /// Something new is ours. What it stands in for is retired until it is deleted.
+    /// Something new is ours. What it replaces is retired until it is deleted.
     fn made(&mut self, intent: Intent, id: String, push_ids: &[String], at: Timestamp) {
         if let Some(old) = self.owned.remove(&intent.address).filter(|old| old.id != id) {
             self.retire(&intent.address, old);
@@ -205,8 +205,8 @@ impl Ledger {
         self.pruning.remove(address);
     }
 
-    /// One thing has one owner: another address that had what is adopted would delete what this one keeps. Parts are told apart
-    /// by more than their ids.
+    /// One thing has one owner: another address that had what is adopted would delete what this one keeps. Parts are
+    /// distinguished by more than their ids.
     fn disown(&mut self, adopted: &[Adopted]) {
         let whole = adopted.iter().filter(|one| one.address.part().is_none() && !one.pruned);
         let whole: BTreeMap<(&str, &str), &Address> =

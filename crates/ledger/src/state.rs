@@ -1,4 +1,4 @@
-//! What the records add up to: what is ours, and what is in doubt.
+//! What the records add up to: what is ours, and what is unconfirmed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,9 +22,9 @@ pub struct Ledger {
     pub seq: Seq,
     /// What is ours, by its address.
     pub owned: BTreeMap<Address, Owned>,
-    /// Old versions that something new stands in for. They are deleted once nothing points at them.
+    /// Old versions that something new replaces. They are deleted once nothing points at them.
     pub retired: Vec<Retired>,
-    /// Intents whose outcome is not known.
+    /// Intents whose outcome is unknown.
     pub open: BTreeMap<Address, Unconfirmed>,
     /// Until when something that was lost on the way may still take effect.
     pub unsettled: Option<Timestamp>,
@@ -54,7 +54,7 @@ pub struct Ledger {
     pub gap: Option<Gap>,
 }
 
-/// A thing of ours.
+/// A thing that is managed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Owned {
@@ -98,7 +98,7 @@ pub struct Retired {
 pub struct Unconfirmed {
     pub intent: Intent,
     pub at: Timestamp,
-    /// Why it is not known, where a request was sent.
+    /// Why it is unknown, where a request was sent.
     pub why: Option<String>,
     /// Names the clock that its times were read from, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -164,7 +164,7 @@ impl Undoing<'_> {
         let there = self.ledger.owned.get(&line.at);
         match there {
             Some(_) if line.gone => drop(self.out.left.insert(line.at.clone(), Left::Another)),
-            // What of it is still to come is called off with it.
+            // What of it is still to come is cancelled with it.
             Some(owned) if self.has_begun(&line.at, owned) && !self.is_to_come(&line.at, owned) => {
                 self.out.left.insert(line.at.clone(), Left::Past);
             }
@@ -177,7 +177,7 @@ impl Undoing<'_> {
     fn put_back(&mut self, line: &Lifeline, was: Option<Owned>, changes: &[&Changed]) {
         let is_change = |changed: &&&Changed| matches!(changed.act, Act::Step(Verb::Create | Verb::Update));
         let mut steps = changes.iter().filter(is_change).peekable();
-        // What was taken away by hand and made anew was nothing in between.
+        // What was removed by hand and created again was nothing in between.
         let known = steps.peek().and(was.as_ref()).map(|was| was.spec.clone());
         let Some(spec) = steps.find_map(|changed| changed.before.clone()).or(known) else { return };
         match self.ledger.owned.get(&line.at) {
@@ -271,7 +271,7 @@ impl Undoing<'_> {
         owned.past || kinds::api(address).runs(&owned.spec).is_some_and(|runs| runs.has_begun(self.now))
     }
 
-    /// Whether something of it is still to go out.
+    /// Whether something of it is still to are sent.
     fn is_to_come(&self, address: &Address, owned: &Owned) -> bool {
         !to_come(&kinds::api(address).times(&owned.spec), self.now).is_empty()
     }

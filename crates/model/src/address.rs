@@ -142,7 +142,7 @@ impl TryFrom<String> for Address {
         match text.split_once('/') {
             Some((kind, key)) if !kind.is_empty() && !key.is_empty() => match KindKey::find(kind) {
                 Some(kind) => Ok(Self { kind, key: key.to_owned() }),
-                None => Err(format!("`{text}` is of an unknown kind: `{kind}`")),
+                None => Err(format!("`{text}` has an unknown kind: `{kind}`")),
             },
             _ => Err(format!("`{text}` is not an address such as segments/lapsed-buyers")),
         }
@@ -200,7 +200,7 @@ mod tests {
         let read = |text: &str| serde_json::from_value::<Address>(serde_json::json!(text));
         assert_eq!(read("segments/a").expect("a kind"), Address::new("segments", "a"));
         let why = read("journeys/a").expect_err("no kind").to_string();
-        assert!(why.contains("`journeys/a` is of an unknown kind: `journeys`"), "{why}");
+        assert!(why.contains("`journeys/a` has an unknown kind: `journeys`"), "{why}");
         for text in ["", "segments", "segments/", "/a"] {
             assert!(read(text).is_err(), "{text}");
         }

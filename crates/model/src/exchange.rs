@@ -97,7 +97,7 @@ pub struct Answer {
 pub enum Loss {
     /// The request never reached the service: whatever it asks for was not done.
     NotSent(String),
-    /// Whether it was done is not known: a timeout, a reset, an answer cut short.
+    /// Whether it was done is unknown: a timeout, a reset, an answer cut short.
     Unknown(String),
 }
 
@@ -112,7 +112,7 @@ pub enum Meaning {
     Missing,
     /// Too many requests: the service's contract says that nothing was done, so it may be sent again.
     Busy,
-    /// Whether it was done is not known.
+    /// Whether it was done is unknown.
     Unknown,
 }
 
@@ -188,9 +188,9 @@ impl Answer {
         let mut out = format!("HTTP {}", self.status);
         if (200..300).contains(&self.status) {
             if self.body.is_none() {
-                out.push_str(", and the answer is no JSON: is this the address of the API?");
+                out.push_str(", and the answer is not JSON: check that this is the address of the API");
             } else if self.is_not_ok() {
-                out.push_str(", but the answer says that it failed");
+                out.push_str(", but the answer reports a failure");
             }
         }
         for (before, part) in [(": ", said), (" ", detail), (" at ", path)] {
@@ -282,7 +282,7 @@ mod tests {
             assert_eq!(refused.meaning(), Meaning::Refused, "what was refused stays refused");
         }
         let told = Answer::new(200, json!({"ok": false, "error": "later"})).error();
-        assert_eq!(told, "HTTP 200, but the answer says that it failed: later");
+        assert_eq!(told, "HTTP 200, but the answer reports a failure: later");
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub struct Finding {
     pub part: Option<Part>,
 }
 
-/// A part of a written value: these words, where a sign that they begin with stands in it for the `nth` time, from 0.
+/// A part of a written value: these words, where a sign that they begin with is in it for the `nth` time, from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     pub words: String,
@@ -107,7 +107,8 @@ impl Finding {
         self
     }
 
-    /// Only the `nth` time, from 0, that `words` stand in the value is meant. A fix of the whole value becomes one of them.
+    /// Only the `nth` time, from 0, that `words` are in the value is meant. A fix of the whole value becomes one of
+    /// them.
     pub fn within(mut self, words: impl Into<String>, nth: usize) -> Self {
         let words = words.into();
         self.part = Some(Part { sign: words.len(), words, nth });
@@ -140,7 +141,7 @@ impl Finding {
     }
 }
 
-/// Where signs stand in written values. A text can have very many findings: it is looked through once for all of them.
+/// Where signs are in written values. A text can have very many findings: it is looked through once for all of them.
 #[derive(Debug)]
 pub struct Signs<'s> {
     sources: &'s Sources,
@@ -154,7 +155,7 @@ impl<'s> Signs<'s> {
         Self { sources, last: None, places: Vec::new() }
     }
 
-    /// Where a sign stands in a value, in bytes.
+    /// Where a sign is in a value, in bytes.
     fn places(&mut self, at: Span, sign: &str) -> &[usize] {
         if self.last.as_ref().is_none_or(|(last, same)| *last != at || same != sign) {
             self.places = places(self.sources.text(at), sign).collect();
@@ -164,7 +165,7 @@ impl<'s> Signs<'s> {
     }
 }
 
-/// Where a sign stands in a text, in bytes, also where it overlaps itself.
+/// Where a sign is in a text, in bytes, also where it overlaps itself.
 pub fn places(text: &str, sign: &str) -> impl Iterator<Item = usize> {
     let step = sign.chars().next().map_or(1, char::len_utf8);
     let mut from = 0;

@@ -1,7 +1,7 @@
 //! The texts that were read, and places in them.
 //!
 //! A [`Span`] is three numbers, so that every value of a project can carry one. Lines and columns are computed when
-//! somebody is told about a place, and only then.
+//! someone is reported about a place, and only then.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -85,7 +85,7 @@ struct Mark {
 /// One text that was read and the path that people know it by.
 #[derive(Debug)]
 pub struct Source {
-    /// Everything that stands in it may have it too.
+    /// Everything that is in it may have it too.
     pub path: Arc<str>,
     pub text: String,
     marks: OnceLock<Vec<Mark>>,

@@ -74,12 +74,12 @@ impl Server {
         assert_eq!(line.trim(), "done", "{order}");
     }
 
-    /// The place of a schema, for somebody who may make it.
+    /// The place of a schema, for someone who may make it.
     pub fn place(&self, schema: &str) -> String {
         place(self.port, schema)
     }
 
-    /// A connection of somebody who may do everything.
+    /// A connection of someone who may do everything.
     pub async fn admin(&self, database: &str) -> Client {
         let mut config = Config::new();
         config.host_path(&self.socket).port(self.port).user("postgres").dbname(database);

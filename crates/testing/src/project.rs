@@ -238,7 +238,7 @@ impl Service {
         assert!((200..300).contains(&status), "{path}: {status} {answer}");
     }
 
-    /// A segment that somebody makes in the dashboard.
+    /// A segment that someone makes in the dashboard.
     pub fn segment(&self, name: &str, tag: &str) -> String {
         let made = self.post("/api/segments", &json!({"display_name": name, "criteria": {"tag": tag}}));
         made["segment_id"].as_str().expect("an id").to_owned()
@@ -304,7 +304,7 @@ impl Drop for Service {
     }
 }
 
-/// A service that answers every request as it is told, by its first line: with a status, a content type and a body.
+/// A service that answers every request as it is reported, by its first line: with a status, a content type and a body.
 pub fn stand_in(answer: impl Fn(&str) -> (&'static str, &'static str, &'static str) + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let origin = format!("http://{}", listener.local_addr().expect("an address"));
@@ -345,7 +345,7 @@ pub fn ended(child: Child) -> Ran {
     }
 }
 
-/// That each of these stands in a text.
+/// That each of these is in a text.
 #[track_caller]
 pub fn says(text: &str, all: &[&str]) {
     for words in all {

@@ -1,4 +1,4 @@
-//! What stands before a plan is applied: its review, what was said to be done by hand, the guards, and a question.
+//! What stands before a plan is applied: its review, what was reported to be done by hand, the guards, and a question.
 
 use std::io::{self, IsTerminal};
 
@@ -26,9 +26,9 @@ pub struct Asking<'a> {
     pub allow_deletes: Option<usize>,
     pub allow_sends: bool,
     pub allow_older: bool,
-    /// How the command is said again.
+    /// How the command is reported again.
     pub again: Repetition,
-    /// Where it has to be approved, and is told what became of it.
+    /// Where it has to be approved, and is reported what became of it.
     pub review: Option<&'a Review>,
 }
 
@@ -40,8 +40,8 @@ impl<'a> Asking<'a> {
 }
 
 impl How {
-    /// Whether a plan is still what there is to do; if not, somebody has written to the ledger since it was read. A plan that
-    /// is refused for any other reason is a failure.
+    /// Whether a plan is still what there is to do; if not, someone has written to the ledger since it was read. A plan
+    /// that is refused for any other reason is a failure.
     pub(crate) async fn is_still_to_do(
         &self,
         workspace: &Workspace,
@@ -59,12 +59,12 @@ impl How {
         let may =
             reviewed.and_then(|()| self.not_done(plan, request)).and_then(|()| self.guard(workspace, plan, asking));
         let Err(refused) = may else { return Ok(true) };
-        // What somebody else made since the ledger was read looks like nobody's.
+        // What another user made since the ledger was read looks like nobody's.
         let is_overtaken = workspace.log.position().await.is_ok_and(|now| now.seq != plan.ledger.seq);
         if is_overtaken { Ok(false) } else { Err(refused) }
     }
 
-    /// What was said to be done by hand, and is not, or was nothing to be done.
+    /// What was reported to be done by hand, and is not, or was nothing to be done.
     fn not_done(&self, plan: &Plan, request: &PlanRequest) -> Result<(), Failure> {
         for address in &request.done {
             let change = plan.changes.iter().find(|change| change.address == *address);

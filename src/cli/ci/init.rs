@@ -64,7 +64,7 @@ enum Host {
 }
 
 impl Host {
-    /// Where its workflow stands in a repository, and how it begins.
+    /// Where its workflow is in a repository, and how it begins.
     fn file(self) -> (&'static str, &'static str) {
         match self {
             Self::Github => (".github/workflows/pushplan.yml", include_str!("files/github.yml")),

@@ -17,17 +17,18 @@ use crate::text;
 
 /// Set outputs for the next steps of a job: numbers, files and the digest of a plan.
 ///
-/// Writes `changes`, `creates`, `updates`, `replaces`, `deletes`, `by-hand`, `sends`, `plan-file`, `report-html`, `digest` and
-/// `failure-reason` behind what stands in the file that GITHUB_OUTPUT names. Elsewhere they are printed as variables,
-/// `PUSHPLAN_BY_HAND=0`, for a dotenv report of GitLab. Numbers of several plans are added up. `sends` is the number of changes that are
-/// known to message people, at once or later; what is not known is empty, such as all numbers but `changes` for --drift.
+/// Appends `changes`, `creates`, `updates`, `replaces`, `deletes`, `by-hand`, `sends`, `plan-file`, `report-html`,
+/// `digest` and `failure-reason` to the file in GITHUB_OUTPUT. Without GITHUB_OUTPUT they are printed as variables,
+/// `PUSHPLAN_BY_HAND=0`, for a dotenv report of GitLab. The numbers of several plans are added up. `sends` counts
+/// changes that send messages when they are applied: at once, or later through a pipeline. It does not count scheduled
+/// pushes. Unknown numbers are empty: with --drift, only `changes` is set.
 #[derive(Debug, Args)]
 pub struct Outputs {
-    /// Plan that `pushplan plan --out FILE` saved, or a folder of such plans; can be repeated
+    /// Plan saved by `pushplan plan --out FILE`, or a folder of plans; can be repeated
     #[arg(long = "plan", value_name = "FILE", required_unless_present_any = ["drift", "failed"])]
     plans: Vec<PathBuf>,
 
-    /// What `pushplan drift --format json` printed, in place of a plan: what was changed, removed or added are the changes
+    /// Output of `pushplan drift --format json`, instead of a plan
     #[arg(long, value_name = "FILE", conflicts_with_all = ["plans", "widget"])]
     drift: Option<PathBuf>,
 

@@ -14,8 +14,8 @@ use crate::render::plan::page;
 
 /// Show a plan on the page of the job.
 ///
-/// Writes Markdown behind what stands in the file that GITHUB_STEP_SUMMARY names, which may have 1 MiB in all; elsewhere to standard
-/// output. It shows more of a large plan than a comment has room for.
+/// Writes Markdown behind what is in the file that GITHUB_STEP_SUMMARY names, which may have 1 MiB in all; elsewhere to
+/// standard output. It shows more of a large plan than a comment has room for.
 #[derive(Debug, Args)]
 pub struct Summary {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What may stand in a workflow: names that its reader takes for themselves.
+//! What may are in a workflow: names that its reader takes for themselves.
 
 use serde_json::Value;
 

@@ -26,7 +26,8 @@ use crate::text;
 /// How many findings are named.
 const FEW: usize = 5;
 
-/// The project file and the manifests. Findings are told by their codes and places alone: their words may repeat what stands there.
+/// The project file and the manifests. Findings are reported by their codes and places alone: their words may repeat
+/// what is there.
 pub fn project(manifests: &Manifests) -> Vec<Check> {
     let own = manifests.project_file();
     let is_error = |finding: &&Finding| finding.severity == Severity::Error;

@@ -43,7 +43,7 @@ enum LedgerCommand {
     Confirm(Confirm),
 }
 
-/// Show where the ledger is, what it holds, and who holds the lock
+/// Show the place of the ledger, its contents, and who holds the lock
 #[derive(Debug, Args)]
 struct Status {
     #[command(flatten)]
@@ -92,7 +92,7 @@ struct Move {
 /// Print the current state as JSON
 #[derive(Debug, Args)]
 struct Export {
-    /// Print every record instead, one on each line
+    /// Print every record instead, one per line
     #[arg(long)]
     records: bool,
 
@@ -100,14 +100,15 @@ struct Export {
     place: TargetArgs,
 }
 
-/// Write results into the ledger that an earlier run could not write, or continue with a ledger from a backup
+/// Write results of an earlier run that it could not write, or continue with a ledger from a backup
 ///
-/// A ledger that was restored from a backup does not know what was done after that backup. `--accept-gap` records this. From then on,
-/// plans create nothing that may have been created or sent since: `pushplan plan` lists it, and you look it up in the dashboard and run
-/// `pushplan resolve ADDRESS --created ID` or `pushplan resolve ADDRESS --absent`. After the last one, `--close-gap` ends this.
+/// A ledger that was restored from a backup lacks the changes after that backup. `--accept-gap` records this gap. From
+/// then on, plans create nothing that may have been created or sent in the gap: `pushplan plan` lists these resources.
+/// Look up each one in the dashboard and run `pushplan resolve ADDRESS --created ID` or `pushplan resolve ADDRESS
+/// --absent`. After the last one, run `--close-gap`.
 #[derive(Debug, Args)]
 struct Restore {
-    /// The file that the run named
+    /// File that the run printed
     #[arg(required_unless_present_any = ["accept_gap", "close_gap"])]
     file: Option<PathBuf>,
 

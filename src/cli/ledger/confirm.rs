@@ -7,10 +7,10 @@ use crate::exit::Exit;
 use crate::failure::{Failure, FailureKind};
 use crate::ledger::Record;
 
-/// Record the application of a ledger that names none, after you have checked what it holds
+/// Record the application of a ledger that has none, after you have checked its contents
 #[derive(Debug, Args)]
 pub struct Confirm {
-    /// The fingerprint of the application that the credentials are for
+    /// Fingerprint of the application of the credentials
     #[arg(long, value_name = "FINGERPRINT")]
     app: String,
 

@@ -1,4 +1,4 @@
-//! What somebody did on several targets.
+//! What someone did on several targets.
 
 use std::sync::Arc;
 

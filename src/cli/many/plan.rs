@@ -49,7 +49,7 @@ pub async fn make(
     plans.await.into_iter().map(said).collect()
 }
 
-/// What is said of all of them.
+/// What is reported of all of them.
 pub fn told(
     all: &[TargetResult<Planned>],
     asked: &SeveralTargets,
@@ -106,7 +106,7 @@ pub fn run(
     present(&all, asked, request, does, forms, codes, context)
 }
 
-/// Refuses pages of several targets that have no folder to stand in.
+/// Refuses pages of several targets that have no folder to are in.
 pub fn has_room(forms: &Forms) -> Result<(), Failure> {
     let mut pages = forms.shown.iter().filter(|(format, _)| *format == Format::Html);
     pages.try_for_each(|(_, file)| has_room_for_pages(file.as_deref()))
@@ -213,7 +213,7 @@ fn write_each(
 /// Says which plans a folder holds beside these.
 fn tell_others(folder: &Path, all: &[TargetResult<Planned>], context: &Context) -> Result<(), Failure> {
     let shown = folder.display();
-    // Whoever applies the folder applies all that is in it.
+    // A run that applies the folder applies all that is in it.
     let own: Vec<String> = all.iter().map(|one| format!("{}{SAVED}", one.workspace.target)).collect();
     let others: Vec<String> = names(folder)?.into_iter().filter(|name| !own.contains(name)).collect();
     if !others.is_empty() {

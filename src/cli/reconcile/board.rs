@@ -24,7 +24,7 @@ impl Board {
     }
 
     pub fn numbers(&self) -> MutexGuard<'_, Metrics> {
-        // Numbers are whole also where somebody came to a sudden end.
+        // Numbers are whole also where someone came to a sudden end.
         self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -52,7 +52,7 @@ enum RoundResult {
     /// With how many results of earlier runs are not in the ledger yet.
     Planned(Box<Planned>, usize),
     Held(Box<LockHeld>),
-    /// Somebody asked to stop meanwhile.
+    /// Someone asked to stop meanwhile.
     Stopped,
 }
 
@@ -63,7 +63,7 @@ struct RoundEnd {
 }
 
 impl Rounds<'_> {
-    /// One round, and how a command ends that did only this one. The files are read anew: they may be others by now.
+    /// One round, and how a command ends that did only this one. The files are read again: they may be others by now.
     pub async fn round(&self) -> (Looked, Exit) {
         let workspaces = match self.read() {
             Ok(workspaces) => workspaces,
@@ -144,7 +144,7 @@ impl Rounds<'_> {
         RoundEnd { target: TargetRound::unknown(&workspace.target, RoundOutcome::Stopped, None), exit }
     }
 
-    /// Makes a target what the plan says, unless a guard refuses. What a guard refuses is told and left.
+    /// Makes a target what the plan says, unless a guard refuses. What a guard refuses is reported and left.
     async fn correct(&self, workspace: &Workspace, planned: Planned, made: Instant) -> RoundEnd {
         let RoundEnd { mut target, .. } = reported(workspace, &planned);
         if let Some(standing) = target.standing.as_ref().filter(|standing| !standing.refused.is_empty()) {
@@ -211,7 +211,7 @@ impl Rounds<'_> {
             Ending::Done if corrected.is_empty() => RoundOutcome::InSync,
             Ending::Done => RoundOutcome::Corrected,
             Ending::Interrupted => RoundOutcome::Stopped,
-            // Somebody else has begun before anything was sent.
+            // Another user has begun before anything was sent.
             Ending::Conflict if !did => RoundOutcome::Held,
             _ if did => RoundOutcome::Partly,
             _ => RoundOutcome::Failed,
@@ -280,7 +280,7 @@ struct Look {
 }
 
 impl Look {
-    /// Plans, once nobody else is at work. Whoever is stopped meanwhile has only asked.
+    /// Plans, once nobody else holds the lock. Whoever is stopped meanwhile has only asked.
     async fn at(&self, workspace: &Workspace, opened: &Opened, context: &Context) -> Result<RoundResult, Failure> {
         if lasting::is_in_ci() {
             lasting::check(workspace)?;
@@ -312,7 +312,7 @@ impl Look {
         Ok(planned.map_or(RoundResult::Stopped, |planned| RoundResult::Planned(Box::new(planned), unwritten)))
     }
 
-    /// Waits for something that only asks; `None` where somebody asks to stop first.
+    /// Waits for something that only asks; `None` where someone asks to stop first.
     async fn limited<T>(&self, asking: impl Future<Output = Result<T, Failure>>) -> Result<Option<T>, Failure> {
         tokio::select! {
             ended = tokio::time::timeout(self.within, asking) => match ended {

@@ -1,4 +1,4 @@
-//! Posting news to somebody who wants to know.
+//! Posting news to someone who wants to know.
 
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ impl Webhook {
         }
     }
 
-    /// One attempt; or why it came to nothing, without a word of the URL.
+    /// One attempt; or why it came to nothing, silently of the URL.
     async fn once(&self, news: &Value) -> Result<(), String> {
         let post = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(news.to_string());
         match post.send().await {

@@ -123,7 +123,7 @@ impl Play<'_> {
                 if let Some(button) = button {
                     tap["button"] = button.as_str().into();
                 }
-                // The service knows the push by its id alone, which says nothing to whoever reads this.
+                // The service knows the push by its id alone, which says nothing to readers of this.
                 posted("/tap", Some(tap)).await.map_err(|why| why.replace(push_id, &from.to_string()))
             }
         }

@@ -1,7 +1,7 @@
 //! The book of this version: pages that are written by hand, and a reference from the tables that the program goes by.
 //!
-//! The sources are in `docs/`, in the form that mdBook reads. The pages of the reference are committed there as well, for whoever reads
-//! the repository; a test compares them with [`Book::new`].
+//! The sources are in `docs/`, in the form that mdBook reads. The pages of the reference are committed there as well,
+//! for readers of the repository; a test compares them with [`Book::new`].
 
 pub mod html;
 mod reference;

@@ -13,7 +13,7 @@ use crate::timing::{Collision, Party, range, words};
 /// The version of this form. It grows when a field changes its meaning or goes away.
 const VERSION: u32 = 1;
 
-/// What goes out and when, as the manifests say it for one target.
+/// What is sent and when, as the manifests say it for one target.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CalendarDocument {
     /// The version of this form.
@@ -65,7 +65,7 @@ pub struct CalendarSend {
     when: Moment,
     /// The zone that its author wrote.
     written_zone: String,
-    /// What it says.
+    /// The content of the message.
     message: Option<String>,
     /// Who gets it, in words.
     who: String,

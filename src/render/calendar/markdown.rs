@@ -14,14 +14,14 @@ pub fn markdown(view: &CalendarView) -> String {
     let mut out = format!("## Calendar of {}\n\n", escaped(view.target));
     if !calendar.sends.is_empty() {
         let _ = writeln!(out, "{}\n", escaped(&view.heading()));
-        out.push_str("| When | What | Message | Who | To know |\n|---|---|---|---|---|\n");
+        out.push_str("| When | What | Message | Recipients | Notes |\n|---|---|---|---|---|\n");
         for entry in &calendar.sends {
             line(&mut out, &[when(entry), name(entry), said(entry.message.as_ref()), who(entry), known(view, entry)]);
         }
         out.push('\n');
     }
     if !calendar.standing.is_empty() {
-        out.push_str("| Whenever it happens | What | Message |\n|---|---|---|\n");
+        out.push_str("| Trigger | What | Message |\n|---|---|---|\n");
         for standing in &calendar.standing {
             let message = said(standing.message.as_ref());
             line(&mut out, &[standing.when.clone(), standing.address.to_string(), message]);
@@ -40,7 +40,7 @@ fn line(out: &mut String, cells: &[String]) {
 }
 
 fn when(entry: &CalendarEntry) -> String {
-    let own = if matches!(entry.times.when, When::EachZone(_)) { ", each device's own clock" } else { "" };
+    let own = if matches!(entry.times.when, When::EachZone(_)) { ", recipients' local time" } else { "" };
     let passed = if entry.passed { ", passed" } else { "" };
     format!("{} {}{own}{passed}", words::day(entry.shown), words::clock(entry.shown))
 }

@@ -1,4 +1,4 @@
-//! What goes out and when: one file per form, all of the same [`Calendar`].
+//! What is sent and when: one file per form, all of the same [`Calendar`].
 
 mod ics;
 pub mod json;
@@ -28,7 +28,7 @@ pub struct CalendarView<'c> {
 
 /// How many characters of a message are shown.
 const MESSAGE: usize = 60;
-/// How many collisions of one message are told one by one.
+/// How many collisions of one message are reported one by one.
 const TOLD: usize = 3;
 
 impl CalendarView<'_> {
@@ -61,7 +61,7 @@ impl CalendarView<'_> {
         let Calendar { sends, past, beyond, .. } = self.calendar;
         let marked = sends.iter().filter(|entry| is_marked(entry)).count();
         let mut told = match (sends.len(), marked) {
-            (0, _) => "Nothing is sent at a time".to_owned(),
+            (0, _) => "Nothing is scheduled".to_owned(),
             (all, 0) => count(all, "message"),
             (all, marked) => format!("{}, {marked} marked with !", count(all, "message")),
         };
@@ -80,8 +80,7 @@ impl CalendarView<'_> {
     /// What was too much to compare.
     fn uncompared(&self) -> Option<String> {
         let number = self.calendar.collisions.uncompared;
-        (number > 0)
-            .then(|| format!("{} of messages near to each other were not compared.", count(number, "more pair")))
+        (number > 0).then(|| format!("{} of messages close together were not compared.", count(number, "more pair")))
     }
 }
 
@@ -128,5 +127,5 @@ fn follow(view: &CalendarView, follow: &Follow) -> String {
     let told = |at: DateTime| at.strftime(if at.year() == year { "%a %-d %b %H:%M" } else { "%a %-d %b %Y %H:%M" });
     let until = follow.until.map(|until| told(zone.to_datetime(until)));
     let until = until.map(|until| format!(", until {until}")).unwrap_or_default();
-    format!("then {} from {} on, {delay} a tap {verb} the tag {}{until}", follow.address, told(from), follow.tag)
+    format!("then {} from {}, {delay} a tap {verb} the tag {}{until}", follow.address, told(from), follow.tag)
 }

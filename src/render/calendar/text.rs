@@ -23,7 +23,7 @@ pub fn text(view: &CalendarView, style: Style) -> String {
         if !out.is_empty() {
             out.push('\n');
         }
-        layout::paragraph(&mut out, &Words::default().paint("Whenever it happens", Paint::Strong), 0, style);
+        layout::paragraph(&mut out, &Words::default().paint("When triggered", Paint::Strong), 0, style);
         for standing in &calendar.standing {
             let words = Words::default().paint(&standing.address.to_string(), Paint::Strong);
             let words = words.and(&format!("  {}", standing.when));

@@ -29,7 +29,7 @@ pub fn text(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Writes a JSON document as [`text`] gives it, some lines at a time: a string in JSON has no line break, so that nothing to
+/// Writes a JSON document as [`text`] gives it, some lines at a time: a string in JSON has no line break, so nothing to
 /// be escaped is in two lines.
 #[derive(Debug)]
 pub struct Escaped<W: Write> {

@@ -99,7 +99,7 @@ impl<'l> ColoredLine<'l> {
     }
 }
 
-/// A text in which no CI system finds a command, wherever it stands in a line, as long as it does not begin one.
+/// A text in which no CI system finds a command, wherever it is in a line, as long as it does not begin one.
 pub fn unsigned(text: &str) -> Cow<'_, str> {
     if !text.contains("##") {
         return Cow::Borrowed(text);
@@ -147,11 +147,11 @@ const POP: char = '\u{2069}';
 
 /// Where right-to-left text begins and ends, with the signs that keep it apart.
 ///
-/// A terminal or a browser that follows the Unicode rules for direction would otherwise read `"אב" -> "גד"` as one text from
-/// right to left: new and old would change places, and so would columns. Each value is therefore isolated, by first strong
-/// character, as a whole where it stands in quotes. These two signs are the only controls of direction ever written; those
-/// within data are escaped before, so that data can neither open nor close an isolate. They take no columns, and a terminal
-/// that does not know them ignores them. Lines without right-to-left letters hold none.
+/// A terminal or a browser that follows the Unicode rules for direction would otherwise read `"אב" -> "גד"` as one text
+/// from right to left: new and old would change places, and so would columns. Each value is therefore isolated, by
+/// first strong character, as a whole where it is in quotes. These two signs are the only controls of direction ever
+/// written; those within data are escaped before, so that data can neither open nor close an isolate. They take no
+/// columns, and a terminal that does not know them ignores them. Lines without right-to-left letters hold none.
 fn isolates(line: &str) -> BTreeMap<usize, char> {
     let mut found = BTreeMap::new();
     if !line.contains(is_right_to_left) {
@@ -178,7 +178,7 @@ fn isolates(line: &str) -> BTreeMap<usize, char> {
     found
 }
 
-/// Where a value may end, and how much stands there: quotes, an arrow, the marks of a difference, a gap between columns.
+/// Where a value may end, and how much is there: quotes, an arrow, the marks of a difference, a gap between columns.
 fn boundary(line: &str, start: usize) -> (usize, usize) {
     const SIGNS: [&str; 8] = ["->", "→", "[-", "-]", "{+", "+}", "  ", "\n"];
     let mut escaped = false;
@@ -210,8 +210,8 @@ pub fn ascii(text: &str) -> String {
     out
 }
 
-/// Writes ASCII in place of other characters: for signs of ours something like them, and an escape for everything within
-/// quotes, where texts from files and services stand. An ellipsis is ours also there.
+/// Writes ASCII in place of other characters: for signs that is managed something like them, and an escape for
+/// everything within quotes, where texts from files and services stand. An ellipsis is ours also there.
 #[derive(Debug, Default)]
 struct Signs {
     quoted: bool,

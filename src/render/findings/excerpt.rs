@@ -12,7 +12,7 @@ use crate::render::Style;
 use crate::source::{Source, Span};
 use crate::text::{escape, marked};
 
-/// How far apart two lines may be to stand in one excerpt.
+/// How far apart two lines may be to are in one excerpt.
 const NEAR: usize = 100;
 /// Columns that the line number, its rule and the marks of a cut take.
 const GUTTER: usize = 16;
@@ -34,7 +34,7 @@ pub struct Lines {
     pub marks: Vec<Mark>,
 }
 
-/// A part of the excerpt's text, in bytes, and what is said of it.
+/// A part of the excerpt's text, in bytes, and what is reported of it.
 #[derive(Clone, Debug)]
 pub struct Mark {
     pub at: Range<usize>,

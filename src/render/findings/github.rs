@@ -15,7 +15,7 @@ pub fn github(report: &CheckReport) -> String {
     let mut out: String = told.iter().map(|found| command(found)).collect();
     if !rest.is_empty() {
         let severity = rest[0].finding.severity;
-        let text = format!("{}; the log of this step has them, and `pushplan validate` shows them all", sum(&rest));
+        let text = format!("{}; they are in the log of this step, and `pushplan validate` shows all", sum(&rest));
         let title = property(&format!("{} more", rest.len()));
         out.push_str(&format!("::{} title={title}::{}\n", severity.word(), data(&text)));
     }

@@ -94,7 +94,7 @@ pub struct Fix {
     pub end_line: Option<usize>,
     /// The column behind the last character.
     pub end_column: Option<usize>,
-    /// What stands there afterwards.
+    /// What is there afterwards.
     pub text: String,
     /// Whether the edit cannot change what the author meant, so that `--fix` carries it out.
     pub safe: bool,
@@ -152,7 +152,7 @@ impl<'a> FindingsDocument<'a> {
     }
 }
 
-/// Writes each finding before the next is prepared: a hundred thousand of them never stand in memory twice.
+/// Writes each finding before the next is prepared: a hundred thousand of them never are in memory twice.
 fn one_by_one<S: Serializer>(findings: &&[LocatedFinding], to: S) -> Result<S::Ok, S::Error> {
     to.collect_seq(findings.iter().map(Finding::new))
 }

@@ -112,7 +112,7 @@ pub fn one(target: &str, deed: &Deed, style: Style) -> String {
     let mut out = String::new();
     let ended = match &deed.run {
         None => "by hand".to_owned(),
-        Some(run) if run.ended == Ending::NotEnded => "not ended: it is under way, or was cut off".to_owned(),
+        Some(run) if run.ended == Ending::NotEnded => "not ended: it is running or was interrupted".to_owned(),
         Some(run) => run.ended.word().to_owned(),
     };
     let head = Words::default().paint(&format!("{} of {target}", deed.number), Paint::Strong);
@@ -169,7 +169,7 @@ fn change(out: &mut String, changed: &Changed, style: Style) {
 fn to(changed: &Changed, word: &str) -> String {
     match (&changed.act, &changed.id) {
         (Act::Move(to), _) => format!("{word} to {to}"),
-        (Act::Resolve, None) => format!("{word}: it is not there"),
+        (Act::Resolve, None) => format!("{word}: it does not exist"),
         (_, Some(id)) => format!("{word}, id {id}"),
         (_, None) => word.to_owned(),
     }

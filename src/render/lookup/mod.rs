@@ -164,7 +164,7 @@ fn rows(thing: &LookedUpThing) -> Vec<Row> {
     let variables = thing.variables.iter().map(|variable| {
         let words = Words::new(&format!("{{{{{}}}}}", variable.key));
         match &variable.default_value {
-            Some(value) => words.and(&format!(", {} where nothing is given", text::quoted(value))),
+            Some(value) => words.and(&format!(", {} by default", text::quoted(value))),
             None => words.and(", which has no default"),
         }
     });

@@ -33,12 +33,9 @@ fn a_template_is_told_with_its_variables() {
         "push": {"notification": {"alert": "Hi {{NAME}}"}}});
     let thing = LookedUpThing::of(kind("templates").expect("a kind"), &found("Hi", spec), &Ledger::default());
     let told = things(&[thing], STYLE);
-    for words in [
-        "purpose    For all",
-        "\"Hi {{NAME}}\"",
-        "{{NAME}}, \"you\" where nothing is given",
-        "{{X}}, which has no default",
-    ] {
+    for words in
+        ["purpose    For all", "\"Hi {{NAME}}\"", "{{NAME}}, \"you\" by default", "{{X}}, which has no default"]
+    {
         assert!(told.contains(words), "{words:?} in {told}");
     }
 }

@@ -24,12 +24,12 @@ pub struct LookedUpThing {
     pub changed: Option<String>,
     pub last_used: Option<String>,
     pub description: Option<String>,
-    /// Who is meant.
+    /// Audience.
     pub audiences: Vec<Who>,
     /// What people read.
     pub messages: Vec<LookedUpMessage>,
     pub variables: Vec<Variable>,
-    /// All of it in the form that plans have, segments of ours by their keys.
+    /// All of it in the form that plans have, segments that is managed by their keys.
     pub spec: Option<Value>,
 }
 

@@ -1,4 +1,4 @@
-//! What somebody did on several targets: a line for each, then what was found, the same once.
+//! What someone did on several targets: a line for each, then what was found, the same once.
 
 use schemars::JsonSchema;
 use serde::Serialize;

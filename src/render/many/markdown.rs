@@ -110,5 +110,5 @@ fn refusals(several: &Several) -> String {
     let more = lines.len().saturating_sub(LINES);
     let more = if more > 0 { format!("- {more} more\n") } else { String::new() };
     lines.truncate(LINES);
-    format!("As it is, this would not be applied:\n\n{}{more}\n", lines.concat())
+    format!("Apply will refuse this plan:\n\n{}{more}\n", lines.concat())
 }

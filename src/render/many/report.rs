@@ -71,7 +71,7 @@ pub fn text(all: &[TargetOutcome], again: &Repetition, style: Style) -> String {
     let mut line = Words::new(&format!("{}: {}.", count(all.len(), "target"), parts.join(", ")));
     let is_left = all.iter().any(|one| matches!(one.fate.word(), "partly" | "failed" | "not_begun"));
     if is_left {
-        line = line.and(" To continue; finished steps are not repeated: ").copy(&again.go_on());
+        line = line.and(" To continue without repeating finished steps: ").copy(&again.go_on());
     }
     layout::paragraph(&mut out, &line, 0, style);
     out

@@ -14,7 +14,7 @@ use crate::text::quoted;
 /// Where the texts of messages are.
 const TEXTS: [&str; 2] = ["notification", "message"];
 
-/// The values of a target's variables, the longest first, with what stands in for each: `${var.discount}`.
+/// The values of a target's variables, the longest first, with what replaces each: `${var.discount}`.
 type NamedValues<'p> = Vec<(&'p str, String)>;
 
 /// `${var.discount}`.

@@ -18,7 +18,7 @@ pub struct OutcomeDocument {
     target: String,
     /// The moment at which it was asked, by the clock of the service.
     now: String,
-    /// How many went out and reached nobody: more than none is an error.
+    /// How many was sent and reached nobody: more than none is an error.
     reached_nobody: usize,
     /// Every push, in the order of time.
     pushes: Vec<Push>,
@@ -31,15 +31,15 @@ pub struct Push {
     /// Which of several times of one scheduled push, from 1.
     number: Option<usize>,
     state: OutcomeState,
-    /// When it goes out or was to go out.
+    /// When it is sent or was to are sent.
     at: String,
     /// Until when, where each device's own clock decides.
     until: Option<String>,
     /// The ids that the service reports it under, where they are known.
     push_ids: Vec<String>,
-    /// Whether the push id was not known, and this report is the only one that fits its time.
+    /// Whether the push id was unknown, and this report is the only one that fits its time.
     matched: bool,
-    /// When it went out, as the service reports it.
+    /// When it was sent, as the service reports it.
     sent_at: Option<String>,
     /// How many devices got it.
     sends: Option<u64>,
@@ -51,7 +51,7 @@ pub struct Push {
     who: String,
     /// On which kinds of device, in words.
     devices: String,
-    /// Why it is not known, in words.
+    /// Why it is unknown, in words.
     why: Option<String>,
 }
 
@@ -61,11 +61,11 @@ pub struct Push {
 pub enum OutcomeState {
     /// Its time has not come.
     NotYet,
-    /// It goes out by each device's own clock, and for some it is not time yet.
+    /// It is sent by each device's own clock, and for some it is not time yet.
     UnderWay,
     /// Devices got it.
     Reached,
-    /// It went out and no device got it.
+    /// It was sent and no device got it.
     Nobody,
     /// The service does not tell.
     Unknown,

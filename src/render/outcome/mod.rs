@@ -41,10 +41,13 @@ fn rate(counted: &Counted) -> Option<f64> {
 
 fn why(why: Why) -> &'static str {
     match why {
-        Why::InDoubt => "whether it was scheduled is not known; `pushplan plan` says what to do",
-        Why::NoReport => "the service has no report of it: it may come later, or it was stopped before it went out",
-        Why::NoneFits => "its push id is not known, and the service reports no push that went out then",
-        Why::SeveralFit => "its push id is not known, and more than one push of then could be it",
+        Why::InDoubt => "whether it was scheduled is unknown; `pushplan plan` shows what to do",
+        Why::NoReport => {
+            "the service has no report of it: the report may come later, or the push was stopped before \
+            it was sent"
+        }
+        Why::NoneFits => "its push id is unknown, and the service reports no push sent at that time",
+        Why::SeveralFit => "its push id is unknown, and the service reports several pushes sent at that time",
     }
 }
 
@@ -53,7 +56,7 @@ impl OutcomeView<'_> {
     pub fn text(&self, style: Style) -> String {
         let mut out = String::new();
         if self.told.is_empty() {
-            let none = format!("Nothing that sends at a time was applied to {} yet.", self.target);
+            let none = format!("No scheduled push or experiment was applied to {} yet.", self.target);
             paragraph(&mut out, &Words::new(&none), 0, style);
             return out;
         }
@@ -88,30 +91,31 @@ impl OutcomeView<'_> {
             let sent = format!("sent {}", when(counted.time.unwrap_or(one.first)));
             let row = Row::new(&label, words).line(Words::new(&sent));
             match counted.matched {
-                true => row.line(Words::new("its push id is not known: this is the only push that went out then")),
+                true => row.line(Words::new("its push id is unknown: this is the only push sent at that time")),
                 false => row,
             }
         };
         let row = match outcome {
-            PushOutcome::NotYet => Row::new(&label, Words::new(&format!("not sent yet: goes out {}", when(one.first)))),
+            PushOutcome::NotYet => {
+                Row::new(&label, Words::new(&format!("not sent yet: it is sent {}", when(one.first))))
+            }
             PushOutcome::Reached(found) => counted(found, Paint::Strong),
             PushOutcome::UnderWay(found) => counted(found, Paint::Strong)
-                .line(Words::new(&format!("continues until {}, by each device's clock", when(one.last)))),
+                .line(Words::new(&format!("continues until {}, in recipients' local time", when(one.last)))),
             PushOutcome::Nobody(found) => counted(found, Paint::Danger)
                 .paint(Paint::Danger)
                 .line(Words::new(&format!("it was for {}, on {}", one.who, one.devices))),
             PushOutcome::Unknown(Why::InDoubt) => Row::new(&label, Words::new(why(Why::InDoubt))).paint(Paint::Asks),
             PushOutcome::Unknown(reason) => {
-                let row =
-                    Row::new(&label, Words::new("not known").and(&format!("; it was to go out {}", when(one.first))));
+                let row = Row::new(
+                    &label,
+                    Words::new("not known").and(&format!("; it was scheduled for {}", when(one.first))),
+                );
                 row.line(Words::new(why(*reason)))
             }
         };
         match one.moved_from {
-            Some(was) => row.line(Words::new(&format!(
-                "moved on the service: as it was applied, it was to go out {}",
-                moment(was)
-            ))),
+            Some(was) => row.line(Words::new(&format!("moved on the service: it was applied for {}", moment(was)))),
             None => row,
         }
     }
@@ -143,8 +147,9 @@ impl OutcomeView<'_> {
             false => format!("{} of {} that were sent reached nobody", nobody.len(), self.sent()),
         };
         let _ = write!(message, ": {} was for {}, on {}", name(first), first.who, first.devices);
-        let help = "check that devices had what the audience asks for when it was sent, that they are of these kinds, and that they \
-                    have opted in; `pushplan report devices` counts those, and `pushplan test` plays an audience through";
+        let help = "check that devices matched the audience when it was sent, that they have these device types, and \
+            that they are opted in; `pushplan report devices` counts opted-in devices, and `pushplan test` tests an \
+            audience";
         Some((message, help.to_owned()))
     }
 

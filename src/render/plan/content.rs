@@ -32,7 +32,7 @@ const BESIDE: usize = 60;
 /// How many items of a list are named.
 const ITEMS: usize = 12;
 
-/// The fields that matter. Who is meant and when it is sent are told apart from them.
+/// The fields that matter. Audience and when it is sent are distinguished from them.
 pub fn rows(change: &Change) -> Vec<Row> {
     match change.action {
         Action::Create => whole(change, change.desired.as_deref(), Paint::New),
@@ -56,7 +56,7 @@ pub(crate) fn by_path(change: &Change) -> Vec<Row> {
     told.map(|field| Row { label: field.path.clone(), ..row(field, Vec::new()) }).collect()
 }
 
-/// All fields that differ, also those that are told elsewhere where they mean something.
+/// All fields that differ, also those that are reported elsewhere where they mean something.
 pub fn as_written(change: &Change) -> Vec<Row> {
     if !matches!(change.action, Action::Update | Action::Replace) {
         return Vec::new();
@@ -65,7 +65,7 @@ pub fn as_written(change: &Change) -> Vec<Row> {
     found.fields.iter().map(|field| row(field, Vec::new())).collect()
 }
 
-/// Whether a field is told elsewhere: its audience, or its times.
+/// Whether a field is reported elsewhere: its audience, or its times.
 pub(super) fn is_told(change: &Change, path: &str) -> bool {
     let api = kinds::api(&change.address);
     let within = |at: &&str| beneath(path, at).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
@@ -83,7 +83,7 @@ fn beneath<'p>(path: &'p str, pointer: &str) -> Option<&'p str> {
     begins.then(|| path.get(pointer.len()..)).flatten()
 }
 
-/// What people call a field: `push.notification.alert` is the alert, whatever it stands in.
+/// What people call a field: `push.notification.alert` is the alert, whatever it is in.
 pub fn label(path: &str) -> String {
     const AROUND: [&str; 3] = ["push", "notification", "outcome"];
     let mut said = String::with_capacity(path.len() + 8);
@@ -126,7 +126,7 @@ pub fn as_said(change: &Change, path: &str, value: &Value) -> String {
 fn whole(change: &Change, spec: Option<&Value>, paint: Paint) -> Vec<Row> {
     let Some(spec) = spec else { return Vec::new() };
     let mut found = fields(spec, kinds::api(&change.address).audiences());
-    // The name stands in the first line already.
+    // The name is in the first line already.
     found.retain(|(path, value)| {
         let is_name = ["name", "display_name"].contains(&path.as_str()) && value.as_str() == Some(&change.name);
         !is_name && !is_nothing(value) && !is_told(change, path)
@@ -386,7 +386,7 @@ fn page(name: &str, old: &Page, new: &Page, paint: Paint) -> Vec<Row> {
         rows.push(Row::new(
             name,
             Words::new(
-                "its markup or style changes; text, links and images are the same: look at it before it goes out",
+                "its markup or style changes; text, links and images are the same: check the page before it is sent",
             ),
         ));
     }
@@ -400,7 +400,7 @@ pub(super) fn replaced<'t>(was: &'t BTreeMap<String, usize>, is: &'t BTreeMap<St
     pairs(&goes, &comes)
 }
 
-/// An address, and how often it stands in a page if that is more than once.
+/// An address, and how often it is in a page if that is more than once.
 fn times(all: &BTreeMap<String, usize>, at: &str) -> String {
     match all.get(at) {
         Some(number) if *number > 1 => format!("{at} ({number} times)"),

@@ -48,7 +48,7 @@ pub struct There {
     pub quiet: bool,
 }
 
-/// Who is meant.
+/// Audience.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Audience {
     /// In a sentence.
@@ -202,7 +202,7 @@ pub struct Older {
     pub words: String,
     /// The commit that was applied last.
     pub applied: String,
-    /// The commit that is checked out. Null where that is not known.
+    /// The commit that is checked out. Null where that is unknown.
     pub here: Option<String>,
 }
 
@@ -266,7 +266,7 @@ impl ComparedWith {
 /// What becomes of everything where the files declare nothing: a plan deletes none of it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct NothingDeclared {
-    /// How many resources of ours stay on the service. `pushplan destroy` deletes them.
+    /// How many resources that is managed stay on the service. `pushplan destroy` deletes them.
     pub stays: usize,
     /// The kinds that `prune` of the target names, and of which nothing is deleted then.
     pub not_pruned: Vec<String>,
@@ -286,8 +286,8 @@ impl Unlisted {
 }
 
 impl Time {
-    /// The times of a change, as they will be; as they were where it goes. And those at which nothing goes out any more, where
-    /// there are others.
+    /// The times of a change, as they will be; as they were where it goes. And those at which nothing is sent any more,
+    /// where there are others.
     pub fn all(view: &PlanView, change: &plan::Change) -> (Vec<Self>, Vec<Self>) {
         let both = view.review.both_times(change);
         let stay = !both.old.is_empty() && !both.new.is_empty();

@@ -93,7 +93,7 @@ pub struct PlanDocument<'p> {
     /// How much the service has that is neither in git nor in this plan, by kind. `pushplan unmanaged` lists it. Null where the
     /// service was not asked.
     pub unmanaged: Option<Vec<NotInGit>>,
-    /// Kinds that the project does not use and whose lists could not be had: what others have of them is not known.
+    /// Kinds that the project does not use and whose lists could not be had: what others have of them is unknown.
     pub unlisted: Vec<Unlisted>,
     /// Set where the files declare nothing, which deletes nothing.
     pub nothing_declared: Option<NothingDeclared>,
@@ -138,11 +138,11 @@ pub struct PlanChange<'p> {
     pub runs: Option<Runs>,
     /// Each time at which it messages people, by whose clock.
     pub times: Vec<Time>,
-    /// Those at which nothing goes out any more, where there are others.
+    /// Those at which nothing is sent any more, where there are others.
     pub times_gone: Vec<Time>,
     /// What has to happen for its messages to be sent, in words. Null where they wait for nothing.
     pub set_off_by: Option<String>,
-    /// Who is meant, and how that changes.
+    /// Audience, and how that changes.
     pub audiences: Vec<Audience>,
     /// What people will read.
     pub messages: Vec<ShownMessage>,
@@ -228,9 +228,9 @@ pub struct ShownSend {
     pub by: String,
     /// The tag that sets it off.
     pub tag: Option<String>,
-    /// Whether the tag sets it off by being taken away.
+    /// Whether the tag sets it off by being removed.
     pub removed: bool,
-    /// How long after it goes out. 0: at once.
+    /// How long after it is sent. 0: at once.
     pub after_seconds: i64,
     /// Who gets it.
     pub to: String,

@@ -47,7 +47,7 @@ pub use json::json;
 pub use markdown::{LIMIT as MARKDOWN_LIMIT, MarkdownPage, markdown, page};
 pub use text::{before_apply, refusals, text, text_to};
 
-/// What stands in for the ids of several targets.
+/// What replaces the ids of several targets.
 pub(super) const SOME_ID: &str = "<id>";
 
 /// What comes after a plan.
@@ -106,7 +106,7 @@ pub struct PlanView<'p> {
     successors: BTreeMap<&'p Address, &'p Change>,
     steps: HashMap<&'p Address, Vec<&'p Step>>,
     digest: OnceLock<Digest>,
-    /// Whether a word stands in for the ids that the service chose.
+    /// Whether a word replaces the ids that the service chose.
     stands_in: AtomicBool,
 }
 
@@ -159,16 +159,16 @@ pub struct Block<'p> {
 pub enum Risk {
     /// It sets off messages.
     Sends,
-    /// It cannot go on before somebody decides.
+    /// It cannot go on before someone decides.
     Stuck,
     /// What it makes can be neither changed nor removed.
     NoWayBack,
     Deletes,
-    /// Somebody has to do it.
+    /// Someone has to do it.
     ByHand,
     /// Others get a message than before.
     Audience,
-    /// It goes out at another time.
+    /// It is sent at another time.
     Time,
     /// It says something else.
     Text,
@@ -215,7 +215,7 @@ fn says(spec: Option<&Value>) -> Vec<&Value> {
     spec.map(|spec| review::fields::ending_in(spec, &SAID, "default_value")).unwrap_or_default()
 }
 
-/// Whether somebody changed it on the service.
+/// Whether someone changed it on the service.
 fn is_drift(change: &Change) -> bool {
     matches!(change.moved, Some(Moved::Service | Moved::Removed))
 }
@@ -280,7 +280,7 @@ impl<'p> PlanView<'p> {
         });
         blocks.sort_by_key(|block| block.risk);
         let (drift, blocks) = blocks.into_iter().partition(|block| {
-            // What is let go of is not put back.
+            // What is forgotten is not put back.
             let puts_back = !matches!(block.action, Action::Replace | Action::Forget);
             block.risk >= Risk::Audience && puts_back && block.changes().all(is_drift)
         });
@@ -391,7 +391,7 @@ impl<'p> PlanView<'p> {
         self.plan.changes.iter().filter(at_once).count()
     }
 
-    /// How many changes undo what somebody did on the service.
+    /// How many changes undo what someone did on the service.
     pub fn undoing(&self) -> usize {
         self.plan.changes.iter().filter(|change| change.undoes()).count()
     }
@@ -406,7 +406,7 @@ impl<'p> PlanView<'p> {
         self.successors.get(old).copied()
     }
 
-    /// How many changes cannot go on before somebody decides.
+    /// How many changes cannot go on before someone decides.
     pub fn stuck(&self) -> usize {
         self.plan.changes.iter().filter(|change| guard::is_stuck(change)).count()
     }
@@ -420,7 +420,7 @@ impl<'p> PlanView<'p> {
 }
 
 impl<'p> Block<'p> {
-    /// All that people are told of, in the order of addresses.
+    /// All that people are reported, in the order of addresses.
     fn all(plan: &'p Plan) -> Vec<Self> {
         let told = plan.changes.iter().filter(|change| change.is_told());
         let mut told: Vec<(Address, &Change)> = told.map(|change| (change.address.resource(), change)).collect();

@@ -10,7 +10,7 @@ use crate::plan::{Action, Change, Moved, Reason};
 use crate::render::layout::{Paint, Row, Words};
 use crate::text::{all_of, count};
 
-/// How many times that are still to come are told.
+/// How many times that are still to come are reported.
 const TIMES: usize = 4;
 
 /// What became of one that has had its time, or the first of its times.
@@ -27,8 +27,9 @@ pub fn fate(change: &Change) -> String {
 /// What became of something that has had its time.
 pub(super) fn went(change: &Change, at: Option<Timestamp>, edited: bool) -> String {
     let went = at.map_or("its time has passed".to_owned(), |at| format!("was due on {}", moment(at)));
-    let gone = if change.moved == Some(Moved::Removed) { "the service no longer has the rest of it, and " } else { "" };
-    let edits = if edited { ", in spite of later edits; under a new key it is a new one" } else { "" };
+    let gone =
+        if change.moved == Some(Moved::Removed) { "the service no longer has the remaining sends, and " } else { "" };
+    let edits = if edited { ", even if you edit it; to send it again, use a new key" } else { "" };
     format!("{went}; {gone}it will not be sent again{edits}")
 }
 
@@ -38,7 +39,7 @@ fn still(at: Option<Timestamp>, rest: &[Coming]) -> String {
     format!("{went} and is still sent {}", coming(rest))
 }
 
-/// When something that has begun still goes out: `on Fri 20 Nov 2026 14:00 UTC`.
+/// When something that has begun still is sent: `on Fri 20 Nov 2026 14:00 UTC`.
 pub fn coming(rest: &[Coming]) -> String {
     let one = |time: &Coming| match time.from {
         None => format!("until {}", moment(time.to)),
@@ -52,7 +53,7 @@ pub fn coming(rest: &[Coming]) -> String {
     all_of(&told)
 }
 
-/// What becomes of something that has begun and is not over, and how the rest of it is called off.
+/// What becomes of something that has begun and is not over, and how the rest of it is cancelled.
 pub(super) fn half_out(view: &PlanView, change: &Change, at: Option<Timestamp>, edited: bool, rest: &[Coming]) -> Row {
     if change.action == Action::Delete {
         let sent = at.map_or("has been sent".to_owned(), |at| format!("was due on {}", moment(at)));
@@ -83,10 +84,10 @@ pub(super) fn half_out(view: &PlanView, change: &Change, at: Option<Timestamp>, 
     Row::new("half out", Words::default().paint(&words, Paint::Danger))
         .paint(Paint::Asks)
         .line(Words::new(&call_off))
-        .line(Words::new("then declare the replacement under a new key: both would message people"))
+        .line(Words::new("then declare the replacement under a new key: otherwise both are sent"))
 }
 
-/// What is said of something that never was ours and is declared as what has been.
+/// What is reported of something that never was ours and is declared as what has been.
 pub(super) fn record(at: Timestamp) -> String {
     format!("was scheduled for {} and is not sent; your files keep it as a record", moment(at))
 }

@@ -59,7 +59,7 @@ pub fn people<'p>(view: &PlanView<'p>) -> Option<&'p People> {
 /// What the rows show: `What devices like these receive until 18 Dec, before and after the plan.`
 pub fn about(people: &People) -> String {
     let day = people.until.to_zoned(TimeZone::UTC).strftime("%-d %b %Y");
-    format!("What devices like these receive until {day}, before and after the plan, by their own clocks.")
+    format!("What devices like these receive until {day}, before and after the plan, in their local time.")
 }
 
 /// How many messages have no devices.

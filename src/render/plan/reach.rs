@@ -29,7 +29,7 @@ pub fn of_group(plan: &Plan, group: &MessageGroup) -> Option<String> {
         let each: Vec<String> = each.collect();
         return Some(format!("{}{} (of {})", hedge(about), each.join(", "), devices(about)));
     }
-    // Several senders with an audience each: who is in more than one of them is not known.
+    // Several senders with an audience each: who is in more than one of them is unknown.
     let after: Vec<DeviceCount> = all.iter().filter_map(|one| one.after.or(one.before)).collect();
     let (least, most) = (after.iter().map(|one| one.at_least).min()?, after.iter().map(|one| one.at_most).max()?);
     let range = DeviceCount { at_least: least, at_most: most };
@@ -103,9 +103,9 @@ pub fn told(about: &PopulationAbout, now: jiff::Timestamp) -> String {
     match (about.source, about.taken) {
         (PopulationSource::BuiltIn, _) => format!("Counted on the {devices} of the built-in service."),
         (PopulationSource::Channels, Some(taken)) if is_old(now, taken) => {
-            format!("Counted on the population of {} ago ({devices}).", length(age(now, taken)))
+            format!("Counted on the population from {} ago ({devices}).", length(age(now, taken)))
         }
-        (PopulationSource::Channels, _) => format!("Counted on the population of just now ({devices})."),
+        (PopulationSource::Channels, _) => format!("Counted on the current population ({devices})."),
         (PopulationSource::Sample, _) => format!("Counted on a sample population of {devices}."),
     }
 }

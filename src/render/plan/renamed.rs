@@ -14,7 +14,7 @@ pub(crate) const RENAME: &str = "rename?";
 /// That what goes may be what comes under another key.
 pub(super) fn may_be_renamed(view: &PlanView, change: &Change) -> Option<Row> {
     let to = view.successor(&change.address).filter(|_| matches!(change.action, Action::Delete | Action::Forget))?;
-    let words = format!("is this a rename? {} has the same content; see there how to declare it", to.address);
+    let words = format!("is this a rename? {} has the same content and shows how to declare it", to.address);
     Some(Row::new(RENAME, Words::new(&words)).paint(Paint::Asks))
 }
 
@@ -50,12 +50,12 @@ pub(super) fn looks_renamed(
             .paint(Paint::Asks)
             .line(Words::new(&format!("if so, {write}")).copy(&say))
             .line(Words::new("or rename it in the ledger now: ").copy(&moves));
-        let again = Words::new("if not, people may get the same message twice");
+        let again = Words::new("if not, recipients may get the same message twice");
         return if past { row.line(again) } else { row };
     }
     if view.plan.changes.iter().any(|other| other.address == *from && other.desired.is_some()) {
         let words = format!(
-            "{from} had the same content before this change, and that version still exists: both would message people"
+            "{from} had the same content before this change, and that version still exists: both would be sent"
         );
         let done = view.again.other(&format!("apply --done {from}"));
         let line = Words::new("delete the old version first, then: ").copy(&done);
@@ -63,7 +63,7 @@ pub(super) fn looks_renamed(
     }
     let is_there = if in_doubt { "may exist" } else { "still exists" };
     let says = if similar.is_empty() { "has the same content or name" } else { &says };
-    let words = format!("{from} {says}, and {is_there}: both would message people");
+    let words = format!("{from} {says}, and {is_there}: both would be sent");
     let mut row = Row::new("waits", Words::new(&words)).paint(Paint::Asks);
     if is_rename {
         row = row.line(Words::new(&format!("is this a rename? If so, {write}")).copy(&say));
@@ -76,7 +76,7 @@ pub(super) fn looks_renamed(
             .copy(&view.again.other(&format!("resolve {from} --absent"))),
         false if is_by_hand(view, from) => first("remove the old one in the dashboard first, then: ")
             .copy(&view.again.other(&format!("apply --done {from}"))),
-        false => first("keep the old one in this apply: it is deleted first"),
+        false => first("keep the old one in this apply, which deletes it first"),
     };
     let row = row.line(first);
     if similar.is_empty() || in_doubt {

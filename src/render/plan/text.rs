@@ -18,18 +18,18 @@ pub(in crate::render) use messages::message_blocks;
 
 /// How many of those that have had their time, or were left out, are named.
 pub(super) const NAMED: usize = 10;
-/// How many blocks are made side by side before they are told.
+/// How many blocks are made side by side before they are reported.
 const TOGETHER: usize = 512;
 /// How many of them become one text.
 const JOINED: usize = 8;
 /// How many bytes most blocks have at the most.
 const USUAL: usize = 1024;
-/// How much of a name stands in a first line.
+/// How much of a name is in a first line.
 pub(super) const NAME: usize = 60;
 
 /// What becomes of a plan that was not compared with the service.
 pub(in crate::render) const FOR_READING: &str =
-    "It is for reading: only a plan that was compared with the service is applied.";
+    "It is for reading only: a plan can be applied only if it was compared with the service.";
 
 /// The whole plan: what happens, the riskiest first; what was changed on the service; what has had its time; how much of
 /// each there is, and what to do next.
@@ -196,7 +196,7 @@ fn past(out: &mut String, past: &[&Change], style: Style) {
         layout::paragraph(out, &line, 0, style);
     }
     if past.len() > NAMED {
-        let line = format!("{} {} more have had their time", Action::Past.symbol(), past.len() - NAMED);
+        let line = format!("{} {} more have passed", Action::Past.symbol(), past.len() - NAMED);
         layout::paragraph(out, &Words::new(&line), 0, style);
     }
     if !past.is_empty() {
@@ -272,7 +272,7 @@ fn end(view: &PlanView, ahead: Option<&NextSteps>, style: Style) -> String {
         line = match refused.is_empty() {
             true if !plan.basis.is_service() => line.and(" ").and(FOR_READING),
             true => next(line.and(" Next: "), view, ahead),
-            false => line.and(" As it is, it would not be applied:"),
+            false => line.and(" Apply will refuse this plan:"),
         };
     }
     layout::paragraph(&mut out, &line, 0, style);
@@ -301,15 +301,12 @@ pub(super) fn nothing(view: &PlanView) -> String {
         (Aim::Before(number), 0) => format!("No changes. {target} is as it was before {number}."),
         (Aim::Promoted(from), 0) if plan.told.left() > 0 => {
             let (left, are) = (plan.told.left(), if plan.told.left() == 1 { "is" } else { "are" });
-            format!(
-                "No changes. {target} may not have all that {from} has: {} {are} held back.",
-                count(left, "resource")
-            )
+            format!("No changes. {target} may differ from {from}: {} {are} blocked.", count(left, "resource"))
         }
-        (Aim::Promoted(from), 0) => format!("No changes. {target} has all that {from} has."),
+        (Aim::Promoted(from), 0) => format!("No changes. {target} has everything that {from} has."),
         (_, left) if plan.told.at_work.is_some() => {
             let unchanged = view.count(Action::Keep) + view.count(Action::Past);
-            format!("No changes besides those that are being applied: {unchanged} unchanged, {left} left out.")
+            format!("No other changes: {unchanged} unchanged, {left} left out.")
         }
         (_, left) => {
             let unchanged = view.count(Action::Keep) + view.count(Action::Past);
@@ -336,7 +333,7 @@ pub fn undeclared(view: &PlanView) -> Option<String> {
     let prune: Vec<String> = not_pruned.iter().map(|kind| format!("prune.{kind}")).collect();
     if !prune.is_empty() {
         let delete = if prune.len() == 1 { "deletes" } else { "delete" };
-        said = format!("{}. {} of {target} {delete} nothing then.", said.trim_end_matches('.'), all_of(&prune));
+        said = format!("{}. {} of {target} then {delete} nothing.", said.trim_end_matches('.'), all_of(&prune));
     }
     Some(said)
 }
@@ -345,7 +342,7 @@ pub fn undeclared(view: &PlanView) -> Option<String> {
 pub(super) fn ignored(view: &PlanView) -> Option<String> {
     let number = view.ignored();
     let are = if number == 1 { "is" } else { "are" };
-    (number > 0).then(|| format!("{} {are} left to the dashboard (lifecycle.ignore).", count(number, "difference")))
+    (number > 0).then(|| format!("{} {are} ignored (lifecycle.ignore).", count(number, "difference")))
 }
 
 /// How many changes send, how many wait for a decision, and how many revert a change made in the dashboard.
@@ -372,9 +369,12 @@ pub(super) fn next(line: Words, view: &PlanView, ahead: &NextSteps) -> Words {
     let by_hand: Vec<&Change> = plan.changes.iter().filter(is_for_people).collect();
     match (plan.has_news(), view.stuck(), by_hand.as_slice()) {
         (true, 0, _) => line.copy(&ahead.apply()),
-        (true, ..) => line.and("decide what waits, above, then ").copy(&ahead.apply()),
-        (false, 1.., _) => line.and("decide what waits, above"),
-        (false, 0, []) if plan.manual() == 0 => line.and("nothing, until what is held above is no longer used"),
+        (true, ..) => line.and("decide the questions above, then ").copy(&ahead.apply()),
+        (false, 1.., _) => line.and("decide the questions above"),
+        (false, 0, []) if plan.manual() == 0 => line.and(
+            "nothing, until the blocked resources above are no longer \
+            used",
+        ),
         (false, 0, []) => line.and("the manual steps above"),
         (false, 0, changes) => {
             let done: String = changes.iter().take(NAMED).map(|change| format!(" --done {}", change.address)).collect();

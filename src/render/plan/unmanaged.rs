@@ -29,7 +29,7 @@ pub(crate) fn counted_as(counted: Unmanaged, noun: &str) -> String {
     format!("{}{}", count(number, noun), if or_more { " or more" } else { "" })
 }
 
-/// What nobody could look at, and why: what others have of it is not known, and may send or be sent.
+/// What nobody could look at, and why: what others have of it is unknown, and may send or be sent.
 pub fn unlisted(view: &PlanView) -> Option<String> {
     let all = &view.plan.told.unlisted;
     let (_, why) = all.first_key_value()?;

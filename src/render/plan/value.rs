@@ -10,7 +10,7 @@ const MOST: usize = 240;
 /// How many of them stand before the first difference.
 const BEFORE: usize = 40;
 
-/// A value as it could stand in a manifest, on one line.
+/// A value as it could are in a manifest, on one line.
 pub fn shown(value: &Value) -> String {
     excerpt(value, 0)
 }

@@ -1,4 +1,4 @@
-//! Who is meant: as a sentence or a tree, what a change of it means, and whom else it touches.
+//! Audience: as a sentence or a tree, what a change of it means, and whom else it touches.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ const LINES: usize = 40;
 /// How many of those who name a segment are shown.
 const USERS: usize = 12;
 
-/// Who is meant, and what becomes of it.
+/// Audience, and what becomes of it.
 pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
     if matches!(change.action, Action::Adopt | Action::Forget | Action::Keep | Action::Past) {
         return Vec::new();
@@ -196,7 +196,7 @@ pub fn holders(change: &Change) -> BTreeSet<&Address> {
 pub fn touched(view: &PlanView, user: &Change, holders: &BTreeSet<&Address>) -> String {
     let holds = holders.contains(&user.address);
     let api = kinds::api(&user.address);
-    // What waits for a person goes out as it is.
+    // What waits for a person is sent as it is.
     let old = before(user).filter(|_| holds || user.action == Action::ByHand);
     let spec = old.or(user.desired.as_deref()).or(before(user));
     let runs = spec.and_then(|spec| api.runs(spec));

@@ -37,13 +37,13 @@ impl ReachView<'_> {
         let row = |(address, counted): &(crate::address::Address, Option<_>)| {
             let words = match counted {
                 Some(counted) => count(*counted, population),
-                None => "not known: the channel list does not show what its audience asks for".to_owned(),
+                None => "unknown: the channel list does not have the data that its audience needs".to_owned(),
             };
             Row::new(&address.to_string(), Words::new(&words))
         };
         rows(&mut out, &messages.iter().map(row).collect::<Vec<_>>(), 2, style);
         let next = match messages.is_empty() {
-            true => "No message of the project has an audience to count.",
+            true => "The project has no message with an audience to count.",
             false => "Plans show these numbers from now on. Run `pushplan reach` again to update them.",
         };
         out.push('\n');

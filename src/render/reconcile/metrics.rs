@@ -13,15 +13,15 @@ pub fn text(metrics: &Metrics, fixes: bool) -> String {
         metrics;
     let mut page = MetricsPage::default();
 
-    page.family("pushplan_build_info", "gauge", "The version of pushplan, and what it does about drift.");
+    page.family("pushplan_build_info", "gauge", "Version of pushplan and its mode for drift.");
     let mode = if fixes { "fix" } else { "report" };
     page.sample("", &[("version", env!("CARGO_PKG_VERSION")), ("drift", mode)], 1);
 
     let name = "pushplan_last_success_timestamp_seconds";
-    page.family(name, "gauge", "When a round last succeeded, as Unix time; 0 where none has.");
+    page.family(name, "gauge", "Unix time of the last successful round; 0 if none.");
     page.sample("", &[], last_success.map_or(0.0, |at| at.as_millisecond() as f64 / 1000.0));
 
-    page.family("pushplan_failures_in_a_row", "gauge", "Rounds that have failed since one succeeded.");
+    page.family("pushplan_failures_in_a_row", "gauge", "Failed rounds since the last successful one.");
     page.sample("", &[], failures);
 
     let mut gauge = |name: &'static str, help: &str, of: fn(&Counts) -> usize| {
@@ -30,26 +30,26 @@ pub fn text(metrics: &Metrics, fixes: bool) -> String {
             page.sample("", &[("target", target)], of(counts));
         }
     };
-    gauge("pushplan_drift", "Things that are not as the manifests say.", |counts| counts.drift);
-    gauge("pushplan_drift_edited", "Resources that someone changed or removed on the service.", |counts| counts.edited);
-    gauge("pushplan_drift_refused", "Guards that refuse to make them so.", |counts| counts.refused);
+    gauge("pushplan_drift", "Resources that differ from the manifests.", |counts| counts.drift);
+    gauge("pushplan_drift_edited", "Resources that were changed or removed on the service.", |counts| counts.edited);
+    gauge("pushplan_drift_refused", "Guards that refuse the changes.", |counts| counts.refused);
 
-    page.family("pushplan_runs_total", "counter", "Rounds by how they ended.");
+    page.family("pushplan_runs_total", "counter", "Rounds by result.");
     for (outcome, count) in runs {
         page.sample("", &[("outcome", outcome.word())], count);
     }
 
-    page.family("pushplan_steps_total", "counter", "Steps that were taken, by what they do.");
+    page.family("pushplan_steps_total", "counter", "Steps done, by action.");
     for ((action, is_done), count) in steps {
         page.sample("", &[("action", action), ("result", if *is_done { "done" } else { "not_done" })], count);
     }
 
-    page.family("pushplan_webhook_posts_total", "counter", "News for the webhook, by whether it took them.");
+    page.family("pushplan_webhook_posts_total", "counter", "Reports to the webhook, by result.");
     page.sample("", &[("result", "done")], posted);
     page.sample("", &[("result", "not_done")], not_posted);
 
     let name = "pushplan_request_duration_seconds";
-    page.family(name, "histogram", "How long requests to the service took, to the end of their answer.");
+    page.family(name, "histogram", "Duration of requests to the service, up to the end of the response.");
     for (method, histogram) in requests {
         page.histogram(method, histogram);
     }

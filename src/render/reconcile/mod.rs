@@ -53,7 +53,7 @@ fn words(outcome: RoundOutcome) -> &'static str {
         RoundOutcome::Held => "skipped",
         RoundOutcome::Stopped => "stopped",
         RoundOutcome::Invalid => "wrong",
-        RoundOutcome::Partly => "put right in part",
+        RoundOutcome::Partly => "partly corrected",
         RoundOutcome::Failed => "failed",
     }
 }
@@ -65,7 +65,7 @@ fn stands(target: &TargetRound) -> String {
         said.push(format!("{} made", count(target.corrected.len(), "change")));
     }
     if let Some(standing) = target.standing.as_ref().filter(|standing| !standing.items.is_empty()) {
-        said.push(format!("{} to make", count(standing.items.len(), "change")));
+        said.push(format!("{} to create", count(standing.items.len(), "change")));
         if standing.edited() > 0 {
             said.push(format!("{} changed in the dashboard", standing.edited()));
         }
@@ -79,7 +79,7 @@ fn stands(target: &TargetRound) -> String {
 fn unwritten(target: &TargetRound) -> Option<String> {
     let results = count(target.unwritten, "result");
     (target.unwritten > 0)
-        .then(|| format!("{results} of an earlier run not in the ledger yet (the next apply here takes them in)"))
+        .then(|| format!("{results} of an earlier run not in the ledger yet (the next apply here adds them)"))
 }
 
 /// `97 in sync; 2 not in sync: shop-at, shop-de`.
@@ -115,7 +115,7 @@ pub fn news(told: &TargetNews) -> Vec<String> {
     let TargetNews { target, standing, began, over, corrected } = told;
     let line = |sign: &str, words: String| one_line(&format!("  {target} {sign} {words}"));
     let began = began.iter().map(|item| line(item.action.symbol(), format!("{} {}", item.address, differs(item))));
-    let made = corrected.iter().map(|item| line("=", format!("{} is put right: {}", item.address, differs(item))));
+    let made = corrected.iter().map(|item| line("=", format!("{} is corrected: {}", item.address, differs(item))));
     let over = over.iter().map(|item| line("=", format!("{} is in sync again", item.address)));
     let refused =
         standing.refused.iter().map(|one| line("!", format!("{} ({})", in_one(&one.message), in_one(&one.help))));
@@ -125,10 +125,10 @@ pub fn news(told: &TargetNews) -> Vec<String> {
 /// In which way it is not as the files say.
 fn differs(item: &Item) -> String {
     if item.action == Action::ByHand {
-        return "is to be changed by hand in the dashboard".to_owned();
+        return "needs a manual step in the dashboard".to_owned();
     }
     match (item.cause, item.fields.as_slice()) {
-        (Cause::Files, _) if item.action == Action::Delete => "is not in your files any more".to_owned(),
+        (Cause::Files, _) if item.action == Action::Delete => "is no longer in your files".to_owned(),
         (Cause::Files, _) => "was not applied yet".to_owned(),
         (Cause::Service, []) => "was changed or removed on the service".to_owned(),
         (Cause::Service, fields) => {

@@ -31,14 +31,14 @@ fn title(report: Statistic) -> &'static str {
 /// What one should know to read the numbers right.
 fn note(report: Statistic, columns: &[String]) -> String {
     let own = match report {
-        Statistic::Responses => "Bars show direct responses: those who tapped the notification. ",
+        Statistic::Responses => "Bars show direct responses: users who tapped the notification. ",
         Statistic::TimeInApp => "Times are hours:minutes:seconds. ",
-        Statistic::OptIns | Statistic::OptOuts => "A user who comes in several periods counts in each. ",
+        Statistic::OptIns | Statistic::OptOuts => "A user who is active in several periods counts in each. ",
         Statistic::Sends | Statistic::Opens => "",
     };
     let mut platforms: Vec<&str> = columns.iter().filter_map(|column| column.split('_').next()).collect();
     platforms.dedup();
-    format!("{own}The service counts {} here, and no other devices.", all_of(&platforms))
+    format!("{own}The service counts only {} here.", all_of(&platforms))
 }
 
 /// A heading, the table and what there is to say of it.
@@ -165,7 +165,7 @@ fn of_pushes(target: &str, (from, to): (Moment, Moment), pushes: &[Push], style:
     let numbers = [grouped(sum.0), grouped(sum.1), rate(sum)];
     let foot = ["total".to_owned(), String::new()].into_iter().chain(numbers).chain([String::new()]);
     table.foot(foot);
-    under(&heading, &table, Some("Newest first. `direct` are those who tapped the notification."), style)
+    under(&heading, &table, Some("Newest first. `direct` counts users who tapped the notification."), style)
 }
 
 fn of_push(push: &Push, style: Style) -> String {

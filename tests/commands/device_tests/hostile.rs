@@ -18,20 +18,17 @@ fn what_is_wrong_in_a_case_is_shown_with_its_place_and_what_to_write() {
             &["error[YM206]", "did you mean `pipelines/remind`?"],
         ),
         ("device: BUYER\nexpect: {receives: {from: sale}}", &["did you mean `scheduled_pushes/sale`?"]),
-        (
-            "device: BUYER\nexpect: {receives: {from: segments/not-new}}",
-            &["`segments/not-new` sends nothing by itself"],
-        ),
-        (
-            "device: BUYER\nexpect: {receives: {from: pipelines/remind, after: 1 day}}",
-            &["`1 day` is not a length of time"],
-        ),
+        ("device: BUYER\nexpect: {receives: {from: segments/not-new}}", &["`segments/not-new` does not send messages"]),
+        ("device: BUYER\nexpect: {receives: {from: pipelines/remind, after: 1 day}}", &["`1 day` is not a duration"]),
         ("device: BUYER\nexpect: {receives: {at: tomorrow}}", &["error[SC106]", "`tomorrow` is not a time"]),
         (
             "device: BUYER\nexpect: {receives: {at: 2025-12-31T00:00}}",
             &["the case begins at 2026-01-01T09:00, which is later"],
         ),
-        ("device: BUYER\nexpect: {receives: {at: 2026-01-02T00:00, after: 1h}}", &["`at` cannot stand beside `after`"]),
+        (
+            "device: BUYER\nexpect: {receives: {at: 2026-01-02T00:00, after: 1h}}",
+            &["`at` cannot be combined with `after`"],
+        ),
         ("device: BUYER\ntime_zone: Berlin\nexpect: {in: not-new}", &["`Berlin` is not a time zone", "Europe/Berlin"]),
         (
             "at: 2035-03-11T02:30\ntime_zone: America/New_York\ndevice: BUYER\nexpect: {in: not-new}",
@@ -49,18 +46,18 @@ fn what_is_wrong_in_a_case_is_shown_with_its_place_and_what_to_write() {
             "device: {device_type: ios, tags: {ua_locale_country: US}}\nexpect: {in: not-new}",
             &["give `country`, `language`, `opt_in`"],
         ),
-        ("device: {device_type: ios, channel: a/b}\nexpect: {in: not-new}", &["`a/b` cannot be a channel id"]),
+        ("device: {device_type: ios, channel: a/b}\nexpect: {in: not-new}", &["`a/b` is not a valid channel id"]),
         (
             "device: BUYER\nsteps: [{open: true, add_tags: x}]\nexpect: {in: not-new}",
-            &["`add_tags` cannot stand beside `open`"],
+            &["`add_tags` cannot be combined with `open`"],
         ),
-        ("device: BUYER\nsteps: [{open: false}]\nexpect: {in: not-new}", &["`open: false` says nothing"]),
+        ("device: BUYER\nsteps: [{open: false}]\nexpect: {in: not-new}", &["`open: false` has no effect"]),
         (
             "device: BUYER\nsteps: [{change: {device_type: web}}]\nexpect: {in: not-new}",
-            &["`device_type` of a device never changes"],
+            &["`device_type` of a device cannot change"],
         ),
         ("device: BUYER\nsteps: [{open: true}]", &["error[YM203]", "expects nothing, so that it cannot fail"]),
-        ("device: BUYER\nexpect: {}", &["`expect` is empty, so that it cannot fail"]),
+        ("device: BUYER\nexpect: {}", &["`expect` is empty, so it cannot fail"]),
         ("device: BUYER\nexpect: {in: not-new, not_in: not-new}", &["cannot be under `in` and under `not_in`"]),
         (
             "at: 2035-01-31T00:00\ndevice: BUYER\nexpect: {receives: {from: experiments/texts, alert: Variant one}}",
@@ -76,14 +73,14 @@ fn what_is_wrong_in_a_case_is_shown_with_its_place_and_what_to_write() {
 fn a_clock_that_would_go_back_is_found_before_anything_runs() {
     is_wrong(
         "device: BUYER\nsteps: [{at: 2026-02-01T00:00}, {at: 2026-01-31T23:59}]\nexpect: {in: not-new}",
-        &["the clock would go back: by then it shows 2026-02-01T00:00"],
+        &["the clock would go back: it is already 2026-02-01T00:00"],
     );
     is_wrong("device: BUYER\nsteps: [{after: -5}]\nexpect: {in: not-new}", &["time does not go back"]);
-    is_wrong("device: BUYER\nsteps: [{after: 999999w}]\nexpect: {in: not-new}", &["beyond what a calendar can hold"]);
+    is_wrong("device: BUYER\nsteps: [{after: 999999w}]\nexpect: {in: not-new}", &["outside the range of the calendar"]);
     // What is expected later has moved the clock as well.
     is_wrong(
         "device: BUYER\nsteps: [{add_tags: remind-me, expect: {receives: {after: 1d}}}, {at: 2026-01-02T08:00, open: true}]\nexpect: {in: not-new}",
-        &["by then it shows 2026-01-02T09:00"],
+        &["it is already 2026-01-02T09:00"],
     );
 }
 
@@ -155,11 +152,11 @@ fn a_case_with_very_many_steps_runs_and_one_without_end_is_refused() {
     passes(&format!("device: {{device_type: ios, opened: true}}\nsteps: [{}]\nexpect: {{receives: []}}", steps(2_000)));
     is_wrong(
         &format!("device: BUYER\nsteps: [{}]\nexpect: {{in: not-new}}", steps(10_001)),
-        &["error[YM106]", "at most 10000 steps, and this one has 10001"],
+        &["error[YM106]", "up to 10000 steps, but this one has 10001"],
     );
 }
 
-/// Each answer of a pipeline sets off the other, for as long as somebody taps.
+/// Each answer of a pipeline sets off the other, for as long as someone taps.
 #[test]
 fn pipelines_that_set_each_other_off_go_on_as_long_as_the_case_does() {
     let pipeline = |key: &str, tag: &str, next: &str| {

@@ -7,7 +7,7 @@ use pushplan_testing::{Folder, root};
 
 use super::{command, contents, program, ran};
 
-/// A project with targets, a group, and resources. Nobody may be asked: the service is a port that somebody listens on.
+/// A project with targets, a group, and resources. Nobody may be asked: the service is a port that someone listens on.
 fn project() -> (Folder, TcpListener) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.set_nonblocking(true).expect("an option");
@@ -108,7 +108,7 @@ fn bash_completes_what_stands_behind_an_equals_sign() {
         (&["plan", "--format", "=", "ht"], 4, "ht", &["html"]),
         (&["plan", "--format", "=", "html", "--target", "=", "sta"], 7, "sta", &["staging"]),
         (&["plan", "--target", "=", "staging", "--form"], 5, "--form", &["--format"]),
-        // Where it separates none, nothing is taken away.
+        // Where it separates none, nothing is removed.
         (&["plan", "--target=stag"], 2, "--target=stag", &["--target=staging"]),
     ];
     let mut script = set_up("bash")

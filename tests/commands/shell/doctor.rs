@@ -184,7 +184,7 @@ fn a_ledger_on_a_git_server_is_looked_at_and_the_clone_stays_as_it_is() {
     git(&first, &["remote", "add", "origin", &url]);
     let applied = pushplan(&first, &["apply", "--yes"], &[]);
     assert_eq!(applied.code, 0, "{applied}");
-    // Somebody else's clone has seen nothing of it yet.
+    // Another user's clone has seen nothing of it yet.
     let second = project("[targets.local]\nledger = \"git\"\n");
     git(&second, &["init", "-q"]);
     git(&second, &["remote", "add", "origin", &url]);

@@ -137,7 +137,7 @@ const NO_VARIABLES: &[&str] = &[
     "UTC",
 ];
 
-/// Where nothing of the environment is read: what the service says and what stands in files.
+/// Where nothing of the environment is read: what the service says and what is in files.
 const ELSEWHERE: [&str; 5] = [
     "crates/service/",
     "crates/model/src/nouns/",

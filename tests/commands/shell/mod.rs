@@ -51,7 +51,7 @@ fn pushplan(folder: &Folder, arguments: &[&str], env: &[(&str, &str)]) -> Ran {
     ran(command)
 }
 
-/// Every file beneath a folder, with what stands in it.
+/// Every file beneath a folder, with what is in it.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];

@@ -1,8 +1,8 @@
 //! The real binary, killed at its system calls while it applies, or told that the disk is full: the ledger can be read,
 //! nothing is there twice, and two more runs at most bring everything to its end.
 //!
-//! Counts are per thread and system call, so that each point is one name and one number. Without `PUSHPLAN_CRASH=all` only
-//! calls that change something or talk to somebody are points, and of the many alike only some.
+//! Counts are per thread and system call, so that each point is one name and one number. Without `PUSHPLAN_CRASH=all`
+//! only calls that change something or talk to someone are points, and of the many alike only some.
 #![cfg(target_os = "linux")]
 
 mod points;

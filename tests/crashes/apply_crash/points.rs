@@ -35,7 +35,7 @@ pub enum Tampering {
 }
 
 impl Point {
-    /// As strace is told.
+    /// As strace is reported.
     pub fn injection(&self, tampering: Tampering) -> String {
         let Self { call, nth } = self;
         match tampering {

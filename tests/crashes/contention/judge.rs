@@ -74,7 +74,7 @@ impl Team {
         assert_eq!(templates, declared(&self.declared.templates), "{about}\n{}", self.everything());
     }
 
-    /// The records, which are the same whoever reads them.
+    /// The records, which are the same readers of them.
     fn one_history(&self, about: &str) -> Vec<Value> {
         let read = |member| {
             let ran = self.run(member, 0, &["ledger", "export", "--records"]);
@@ -116,8 +116,8 @@ fn runs(history: &[Value]) -> Vec<Run> {
     runs
 }
 
-/// Whether nothing was made while it was there already. Where the service cannot change a thing, another one stands in for it
-/// before it is deleted: what is made is then not the same. Gives the addresses of all that was made, by their ids.
+/// Whether nothing was made while it was there already. Where the service cannot change a thing, another one replaces
+/// it before it is deleted: what is made is then not the same. Gives the addresses of all that was made, by their ids.
 fn made_once(writes: &[Write]) -> Result<BTreeMap<String, String>, String> {
     let mut names = BTreeMap::new();
     let mut there: Vec<(&str, String, &Value)> = Vec::new();

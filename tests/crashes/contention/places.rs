@@ -74,7 +74,7 @@ impl Place {
         Some(place)
     }
 
-    /// Makes the folder of somebody new, with nothing of the project in it yet.
+    /// Makes the folder of someone new, with nothing of the project in it yet.
     pub fn join(&self, folder: &Path) {
         match &self.server {
             Some(server) => {

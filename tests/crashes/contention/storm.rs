@@ -15,7 +15,7 @@ use super::places::Place;
 use super::witness::Witness;
 
 const MEMBERS: usize = 8;
-/// How often somebody is struck who has just sent something, and anybody else.
+/// How often someone is struck who has just sent something, and anybody else.
 const AIMED: u64 = 3;
 const BLIND: u64 = 2;
 /// How long a lease holds that is not extended, in seconds.
@@ -61,7 +61,7 @@ struct Member {
     port: u16,
 }
 
-/// Somebody's apply while it runs.
+/// Someone's apply while it runs.
 struct Running {
     child: Child,
     /// When it goes on, where it is asleep.
@@ -156,7 +156,7 @@ impl Team {
         format!("{writes} writes, {killed} killed, {slept} slept")
     }
 
-    /// Waits until somebody has sent some more, and a moment longer.
+    /// Waits until someone has sent some more, and a moment longer.
     fn sender(&self, running: &mut [Running], dice: &mut Dice) -> Option<usize> {
         let (until, more) = (self.witness.count() + 1 + dice.below(7), dice.millis(0, 120));
         let end = Instant::now() + Duration::from_secs(9);
@@ -188,7 +188,7 @@ impl Team {
         }
     }
 
-    /// A command of somebody, whose name in the ledger tells who and in which round.
+    /// A command of someone, whose name in the ledger tells who and in which round.
     fn command(&self, member: usize, round: u64) -> Command {
         let Member { folder, port } = &self.members[member];
         let mut command = Command::new(env!("CARGO_BIN_EXE_pushplan"));
@@ -243,7 +243,7 @@ fn wait(running: &mut [Running], time: Duration) {
     }
 }
 
-/// Whether there was somebody to get the signal.
+/// Whether there was someone to get the signal.
 fn signal(child: &Child, name: &str, with_all_it_started: bool) -> bool {
     let id = format!("{}{}", if with_all_it_started { "-" } else { "" }, child.id());
     Command::new("kill").args([name, "--", &id]).stderr(Stdio::null()).status().expect("kill runs").success()

@@ -157,8 +157,8 @@ pub struct Declared {
     pub things: Vec<Thing>,
     /// Things that were declared once.
     pub removed: Vec<Thing>,
-    /// Pushes go out between edits. The key of what has gone out may be used for a new message, so that a message is renamed with
-    /// `renamed_from`, and once.
+    /// Pushes are sent between edits. The key of what was sent may be used for a new message, so that a message is
+    /// renamed with `renamed_from`, and once.
     pub has_clock: bool,
     next: usize,
 }
@@ -172,7 +172,7 @@ impl Declared {
         self.things.iter().find(|thing| thing.number == number)
     }
 
-    /// Adds a thing of a kind. Pushes go out at least two days after today.
+    /// Adds a thing of a kind. Pushes are sent at least two days after today.
     pub fn add(&mut self, kind: Kind, today: usize, dice: &mut Dice) -> String {
         self.next += 1;
         let number = self.next;
@@ -215,7 +215,7 @@ impl Declared {
         let place = if dice.once_in(2) && !timed.is_empty() { *dice.pick(&timed) } else { place };
         let audience = self.audience(dice);
         let (address, kind) = (self.things[place].address(), self.things[place].kind);
-        // The time of what has gone out is history: a later one would ask for a second message.
+        // The time of what was sent is history: a later one would ask for a second message.
         let is_to_come = kind.is_timed() && self.things[place].day > today;
         match dice.below(8) {
             0 if is_to_come && self.mark(place, |edited| edited.time = true) => {

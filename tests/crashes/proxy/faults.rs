@@ -53,7 +53,7 @@ pub enum On {
     One,
 }
 
-/// The n-th request of a sort gets a fault, once. Each run counts anew.
+/// The n-th request of a sort gets a fault, once. Each run counts again.
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub on: On,

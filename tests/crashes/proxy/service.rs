@@ -17,9 +17,9 @@ use super::yaml::time_of;
 
 pub const KEY: &str = "proxy-application-key0";
 pub const SECRET: &str = "proxy-master-secret-00";
-/// Everything has gone out by this day.
+/// Everything was sent by this day.
 pub const LAST_DAY: usize = 400;
-/// The pushes that people make in the dashboard go out on this day.
+/// The pushes that people make in the dashboard are sent on this day.
 const DASHBOARD_DAY: usize = 300;
 
 pub struct Service {
@@ -245,7 +245,7 @@ impl Service {
         self.look(|app| app.legacy_tags.get(tag).is_some())
     }
 
-    /// All pushes that went out, as JSON texts.
+    /// All pushes that was sent, as JSON texts.
     pub fn sent(&self) -> Vec<String> {
         self.look(|app| app.sent.iter().map(|(_, sent)| sent.push.to_string()).collect())
     }

@@ -29,7 +29,7 @@ pub struct Story {
 pub struct World {
     pub service: Service,
     pub declared: Declared,
-    /// The last day whose pushes have gone out.
+    /// The last day whose pushes were sent.
     pub today: usize,
     proxy: Proxy,
     folder: Folder,
@@ -78,7 +78,7 @@ impl World {
         let api = if level == Level::Documented { "documented" } else { "extended" };
         let quick = "settle = \"1s\"\nsend_within = \"2s\"\nlease = \"4s\"\nmax_deletes = 1000\n";
         let (target, mut environment) = match is_built_in {
-            // Only of the service of a project is the clock known: so pushes go out in the midst of such a story.
+            // Only of the service of a project is the clock known: so pushes are sent in the midst of such a story.
             true => ("[targets.local]\n".to_owned(), Vec::new()),
             false => (
                 format!("[targets.remote]\nbase_url = \"{origin}\"\nledger = \"file:\"\n"),
@@ -202,7 +202,7 @@ impl World {
         if matches!(code, 0 | 6 | 7) { Ok(code) } else { Err(format!("a calm apply ended with {code}")) }
     }
 
-    /// Everything goes out that is still to go out, and every pipeline is started once.
+    /// Everything is sent that is still to are sent, and every pipeline is started once.
     fn finish(&mut self) {
         let things: Vec<_> = self.declared.all_ever().cloned().collect();
         for thing in things.iter().filter(|thing| thing.kind == Kind::Pipeline) {

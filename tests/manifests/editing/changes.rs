@@ -1,5 +1,5 @@
-//! Changes of any sort on any manifest: of sets, groups, devices and times, of parts that come and go, and of values that stand in
-//! several places.
+//! Changes of any sort on any manifest: of sets, groups, devices and times, of parts that come and go, and of values
+//! that are in several places.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +16,11 @@ use super::{edited, read, spec};
 use crate::generated::meaning::{Meant, project};
 use crate::generated::writing::{Choices, somehow};
 
-/// One thing that somebody does in the dashboard: where, and what is there then.
+/// One thing that someone does in the dashboard: where, and what is there then.
 #[derive(Clone, Debug)]
 struct Deed {
     path: String,
-    /// `None`: it is taken away.
+    /// `None`: it is removed.
     now: Option<Value>,
     /// It was there before, and has another value.
     is_change: bool,
@@ -197,7 +197,8 @@ fn one_deed(project: &[Meant], seed: u64, pick: usize) -> Result<(), TestCaseErr
     Ok(())
 }
 
-/// A value that stands in several places is told with both, or it is edited where it stands alone. Nothing else ever changes.
+/// A value that is in several places is reported with both, or it is edited where it is alone. Nothing else ever
+/// changes.
 fn one_of_several(project: &[Meant], seed: u64, pick: usize, new: &str) -> Result<(), TestCaseError> {
     let meant = &project[pick % project.len()];
     let address = Address::new(meant.kind, meant.key.clone());
@@ -208,7 +209,7 @@ fn one_of_several(project: &[Meant], seed: u64, pick: usize, new: &str) -> Resul
     let mut live = specs[&address].clone();
     let mut paths = Vec::new();
     texts(&live, "", &mut paths);
-    // An item of a set may stand in it twice.
+    // An item of a set may are in it twice.
     prop_assume!(!paths.is_empty() && address.kind != "tags");
     let path = &paths[pick % paths.len()];
     *live.pointer_mut(path).expect("a value") = new.into();

@@ -63,7 +63,7 @@ pub fn settings(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, max_shrink_time: 20_000, ..ProptestConfig::default() }
 }
 
-/// Whether a stretch of a file is a block of text with its sign, or lies in it.
+/// Whether a stretch of a file is a block of text with its sign, or is in it.
 fn is_block(manifests: &Manifests, placed: &pushplan::manifest::edit::Placed) -> bool {
     placed.edits.iter().any(|edit| {
         let text = &manifests.sources.get(edit.file).text;

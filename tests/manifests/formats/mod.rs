@@ -49,10 +49,10 @@ fn json_holds_all_of_every_finding_and_follows_its_schema() {
         json!({
             "code": "YM204",
             "severity": "error",
-            "message": "`true` without quotes is taken for true or false, but a text belongs here",
+            "message": "`true` without quotes is read as true or false, but this field is a text",
             "file": "a b/ü,1.yaml", "line": 2, "column": 44, "end_line": 2, "end_column": 48,
             "label": "needs quotes",
-            "notes": ["a text without quotes can lose its form: `6.10` would become 6.1, and `no` false"],
+            "notes": ["without quotes, `6.10` becomes 6.1, and many YAML parsers read `no` as false"],
             "help": "write \"true\"",
             "related": [],
             "fix": {
@@ -153,12 +153,11 @@ fn github_commands_are_one_line_each_with_their_values_escaped() {
     assert_eq!(lines.len(), 5, "{}", ran.stdout);
     assert_eq!(
         lines[0],
-        "::error file=a b/ü%2C1.yaml,line=2,col=44,endLine=2,endColumn=48,title=YM204::`true` without quotes is taken \
-         for true or false, but a text belongs here%0Aneeds quotes%0A\
-         note: a text without quotes can lose its form: `6.10` would become 6.1, and `no` false%0Ahelp: write \"true\""
+        "::error file=a b/ü%2C1.yaml,line=2,col=44,endLine=2,endColumn=48,title=YM204::`true` without quotes is read as true or false, but this field is a text%0Aneeds quotes%0A\
+         note: without quotes, `6.10` becomes 6.1, and many YAML parsers read `no` as false%0Ahelp: write \"true\""
     );
     assert!(lines[1].starts_with("::error file=bad.yaml,"), "{}", lines[1]);
-    assert!(lines[3].contains("::`100%25` cannot be the key of a segment%0A"), "{}", lines[3]);
+    assert!(lines[3].contains("::`100%25` is not a valid key of a segment%0A"), "{}", lines[3]);
     assert!(lines[4].starts_with("::warning file=warned.yaml,line=4,col=72,"), "{}", lines[4]);
 }
 

@@ -15,7 +15,7 @@ pub struct Meant {
     pub tree: Tree,
 }
 
-/// As it is written plainly, for whoever reads of a failure.
+/// As it is written plainly, for readers of of a failure.
 impl fmt::Debug for Meant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&super::writing::plainly(std::slice::from_ref(self)))

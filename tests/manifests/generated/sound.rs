@@ -1,4 +1,5 @@
-//! Making a project of random resources one that could be somebody's: references lead somewhere, and nothing is an error.
+//! Making a project of random resources one that could be someone's: references lead somewhere, and nothing is an
+//! error.
 
 use std::collections::BTreeSet;
 
@@ -94,7 +95,7 @@ fn refer(field: &mut Field, segments: &[&String]) {
     }
 }
 
-/// A legacy tag that no device has by itself: one that is there already is somebody else's.
+/// A legacy tag that no device has by itself: one that is there already is another user's.
 fn apart(tag: &mut Tree) {
     let Tree::Map(fields) = tag else { panic!("a resource is a map") };
     for field in fields.iter_mut().filter(|field| field.keys[0] == "tag") {

@@ -1,4 +1,4 @@
-//! Stories: somebody changes in the dashboard what stands in git, and a pull brings it there.
+//! Stories: someone changes in the dashboard what is in git, and a pull brings it there.
 
 use pushplan_testing::{Project, Service, says};
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ segments:
         - country: [US, CA]
 ";
 
-/// Somebody edits the only template in the dashboard.
+/// Someone edits the only template in the dashboard.
 fn edit_template(service: &Service, change: &dyn Fn(&mut Value)) {
     let mut template = service.get("/api/templates")["templates"][0].clone();
     let id = template["id"].as_str().expect("an id").to_owned();

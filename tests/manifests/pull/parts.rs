@@ -50,7 +50,7 @@ fn applied(manifest: &str) -> (Project, Service) {
     (project, service)
 }
 
-/// Somebody gives a named user other tags of a group.
+/// Someone gives a named user other tags of a group.
 fn tag_user(service: &Service, user: &str, tags: &Value) {
     let body = json!({"audience": {"named_user_id": user}, "set": {"loyalty": tags}});
     service.post("/api/named_users/tags", &body);

@@ -144,7 +144,7 @@ fn people_are_pulled_when_they_are_asked_for() {
     let ran = project.good(&["pull", "--all"]);
     says(&ran.stdout, &["Wrote tag_groups.yaml: 1 tag group", "Wrote open_channels.yaml: 1 open channel"]);
     says(&ran.stderr, &["Skipped: 1 tag group: its name cannot be a key in a manifest: My Group"]);
-    says(&ran.stderr, &["only iOS and Android channels can carry it in git"]);
+    says(&ran.stderr, &["in git, only iOS and Android channels can have it"]);
     says(&project.folder.read("tags.yaml"), &["news:", "ios_channels: [phone-1]", "android_channels: [phone-2]"]);
     assert_eq!(
         project.folder.read("tag_groups.yaml"),
@@ -244,7 +244,7 @@ fn something_declared_with_the_same_name_is_not_written_twice() {
     let id = service.segment("Lapsed buyers", "lapsed");
     let ran = project.run(&["pull"]);
     assert_eq!(ran.code, 6, "a plan waits for a decision: {ran}");
-    says(&ran.stderr, &["segments/lapsed has its name and says something else", "pushplan adopt segments/lapsed", &id]);
+    says(&ran.stderr, &["segments/lapsed has its name but is different", "pushplan adopt segments/lapsed", &id]);
     says(&ran.stdout, &["1 resource to be decided about. Next: pushplan plan"]);
 }
 
@@ -324,17 +324,14 @@ fn what_has_had_its_time_stays_where_it_is() {
     let told = project.good(&["unmanaged"]).stdout;
     says(
         &told,
-        &[
-            "its time has passed, so that there is nothing to pull",
-            "To write one into git: pushplan pull experiments/later",
-        ],
+        &["its time has passed, so there is nothing to pull", "To add one to git: pushplan pull experiments/later"],
     );
     let ran = project.good(&["pull"]);
     says(&ran.stderr, &["Skipped: 1 experiment: its time has passed: Soon over"]);
     says(&ran.stdout, &["1 resource pulled"]);
     in_sync(&project);
     let told = project.good(&["unmanaged"]).stdout;
-    assert!(told.contains("experiments/Soon over") && !told.contains("To write one into git"), "{told}");
+    assert!(told.contains("experiments/Soon over") && !told.contains("To add one to git"), "{told}");
 }
 
 #[test]
@@ -361,7 +358,7 @@ fn what_the_account_really_has_is_no_error() {
     assert_eq!(project.folder.read("tag_groups.yaml"), "tag_groups:\n  loyalty: {}\n");
     let segments = project.folder.read("segments.yaml");
     assert_eq!(segments.matches("RF103").count(), 2, "a group that can be declared is: {segments}");
-    says(&segments, &["# The service has it so", "lifecycle: {warn: [AU101]}", "lifecycle: {warn: [RF103]}"]);
+    says(&segments, &["# Pulled from the service", "lifecycle: {warn: [AU101]}", "lifecycle: {warn: [RF103]}"]);
     says(&project.folder.read("templates.yaml"), &["lifecycle: {warn: [MS101]}"]);
     in_sync(&project);
     let ran: Ran = project.run(&["validate", "--fail-on", "warning"]);
@@ -373,7 +370,7 @@ fn a_code_that_cannot_be_turned_off_cannot_be_a_warning_either() {
     let project = Project::new("segments:\n  a: {criteria: {tag: x}, lifecycle: {warn: [YM101, XX999]}}\n");
     let ran = project.run(&["validate"]);
     assert_eq!(ran.code, 3, "{ran}");
-    says(&ran.stdout, &["`YM101` cannot be turned off", "no check has the code `XX999`"]);
+    says(&ran.stdout, &["`YM101` cannot be turned off", "the code `XX999` does not exist"]);
 }
 
 #[test]
@@ -386,7 +383,7 @@ fn of_two_pulls_at_once_one_leaves_nothing() {
     let mut ran = both.map(ended);
     ran.sort_by_key(|ran| ran.code);
     assert_eq!(ran.each_ref().map(|ran| ran.code), [0, 1], "{} {}", ran[0], ran[1]);
-    says(&ran[1].stderr, &["another pull or apply has run meanwhile", "nothing of this run is left", "run it again"]);
+    says(&ran[1].stderr, &["another pull or apply has run", "this run changed nothing", "run it again"]);
     let names = std::fs::read_dir(project.folder.path()).expect("a folder").flatten();
     let mut names: Vec<String> = names.map(|it| it.file_name().to_string_lossy().into_owned()).collect();
     names.retain(|name| name.contains("templates"));

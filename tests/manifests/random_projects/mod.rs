@@ -14,7 +14,8 @@ fn settings() -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, max_shrink_time: 15_000, ..ProptestConfig::default() }
 }
 
-/// A project, and what somebody makes of it: some resources stay, some go, some get the content of another, some are new.
+/// A project, and what someone makes of it: some resources stay, some go, some get the content of another, some are
+/// new.
 fn edited() -> impl Strategy<Value = (Vec<Meant>, Vec<Meant>)> {
     (project(), project(), project(), any::<u64>()).prop_map(|(one, more, other, seed)| {
         let mut before = [one, more].concat();

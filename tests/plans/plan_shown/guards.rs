@@ -1,4 +1,4 @@
-//! What a plan may not do unless somebody says so.
+//! What a plan may not do unless someone says so.
 
 use pushplan::guard::{Limits, guards};
 use pushplan::plan::{Action, Moved, Plan, Reason};

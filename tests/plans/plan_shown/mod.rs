@@ -1,6 +1,6 @@
 //! Plans as people and programs see them, whole.
 //!
-//! `PUSHPLAN_BLESS=1 cargo test --test plans plan_shown` writes the expected outputs anew.
+//! `PUSHPLAN_BLESS=1 cargo test --test plans plan_shown` writes the expected outputs again.
 
 mod guards;
 mod reports;

@@ -1,4 +1,4 @@
-//! What somebody did since the last apply, found without a manifest.
+//! What someone did since the last apply, found without a manifest.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -39,7 +39,7 @@ fn a_protection_that_is_lifted_is_shown() {
 
 const PIPELINE: &str = "pipelines: {q: {enabled: true, immediate_trigger: {tag_added: vip}, outcome: {push: {device_types: [ios], notification: {alert: Hello}}}}}";
 
-/// Somebody else's, of the same name.
+/// Another user's, of the same name.
 fn twin(id: &str, enabled: bool) -> Found {
     let spec = json!({
         "name": "q", "enabled": enabled, "immediate_trigger": [{"tag_added": "vip"}],

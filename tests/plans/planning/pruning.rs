@@ -49,7 +49,7 @@ fn whatever_there_is_pruning_touches_neither_what_is_ours_nor_ignored_nor_used()
         if dice.once_in(2) {
             world.choice.except.push("segments/old*".into());
         }
-        // Something is declared, and somebody else's has its name.
+        // Something is declared, and another user's has its name.
         let after = if dice.once_in(2) {
             yaml.replace("segments: {", "segments: {c: {criteria: {tag: z}}, ")
         } else {

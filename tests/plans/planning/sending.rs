@@ -21,7 +21,7 @@ fn first_line(told: &str) -> &str {
     told.lines().find(|line| line.contains("u-1")).unwrap_or(told)
 }
 
-/// Somebody made a pipeline in the dashboard.
+/// Someone made a pipeline in the dashboard.
 fn somebodys(world: &mut World, trigger: &Value) {
     let outcome =
         json!([{ "push": { "audience": "triggered", "device_types": "all", "notification": { "alert": "Hi" } } }]);

@@ -52,7 +52,7 @@ fn open(address: &str, verb: Verb, id: Option<&str>, spec: &Shared) -> Ledger {
     ledger
 }
 
-/// What is found by somebody whose questions are answered in this order, and how often they waited.
+/// What is found by someone whose questions are answered in this order, and how often they waited.
 struct Story<'l> {
     fetch: Fetch<'l>,
     asks: VecDeque<Ask>,

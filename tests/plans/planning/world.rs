@@ -95,7 +95,7 @@ impl World {
         }
     }
 
-    /// Somebody changes something on the service.
+    /// Someone changes something on the service.
     pub fn edit(&mut self, name: &str, change: impl FnOnce(&mut Value)) {
         let address = address(name);
         let Some(LiveState::There(found)) = self.live.units.get_mut(&address) else { panic!("{name} is not there") };
@@ -105,7 +105,7 @@ impl World {
         self.put(&address, found);
     }
 
-    /// Somebody deletes something on the service.
+    /// Someone deletes something on the service.
     pub fn remove(&mut self, name: &str) {
         let address = address(name);
         let id = self.ledger.owned[&address].id.clone();

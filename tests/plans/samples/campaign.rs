@@ -92,13 +92,13 @@ fn shop() -> Scene {
     }
     scene.device("04cc8283-ae38-4177-b206-6f92cf1992cb", json!({"device_type": "ios"}));
     scene.apply();
-    // The pumpkins go out, and two weeks later somebody uses an old template.
+    // The pumpkins are sent, and two weeks later someone uses an old template.
     scene.later("13d");
     let id = scene.id("/api/templates", "name", "Old welcome");
     let merge = json!({"template_id": id, "substitutions": {}});
     scene.post("/api/templates/push", json!({"device_types": ["ios"], "audience": "all", "merge_data": merge}));
     scene.later("69h");
-    // Somebody is in a festive mood.
+    // Someone is in a festive mood.
     let id = scene.id("/api/templates", "name", "order-shipped");
     let festive = json!({"push": {"notification": {"alert": "Your order {{ORDER}} is on its way 🎉"}}});
     scene.ask(Method::POST, &format!("/api/templates/{id}"), Some(festive));

@@ -323,7 +323,7 @@ fn undeclare(scene: &mut Scene) {
     scene.remove(FILE);
 }
 
-/// Somebody deleted it in the dashboard, and nobody declares it any more.
+/// Someone deleted it in the dashboard, and nobody declares it any more.
 fn gone(scene: &mut Scene, path: &str, field: &str, name: &str) {
     let id = scene.id(path, field, name);
     scene.ask(Method::DELETE, &format!("{path}/{id}"), None);

@@ -155,7 +155,7 @@ fn a_time_that_moves_over_the_change_of_clocks() {
 #[test]
 fn a_time_on_each_device_that_moves() {
     let edits = [("local_scheduled_time: 2026-12-06T09:00", "local_scheduled_time: 2026-12-06T07:00")];
-    edited("local-time", &edits, &[" goes out in quiet hours (07:00 by each device's own clock)"]);
+    edited("local-time", &edits, &[" goes out in quiet hours (07:00 in recipients' local time)"]);
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub struct Scene {
     origin: String,
     client: Client,
     runtime: Runtime,
-    /// All that ever stood in a file of the project.
+    /// All that ever was in a file of the project.
     files: Vec<String>,
     /// Further arguments of its plans.
     more: Vec<&'static str>,
@@ -245,8 +245,8 @@ impl Scene {
         golden(&format!("{name}.json"), &format!("{}\n", self.lasting(&text)));
     }
 
-    /// A text with stand-ins for ids that the service chose, for the plan's digest, and for when this test ran. Ids that
-    /// stand in a file are the author's.
+    /// A text with stand-ins for ids that the service chose, for the plan's digest, and for when this test ran. Ids
+    /// that are in a file are the author's.
     fn lasting(&self, text: &str) -> String {
         let (mut out, mut known): (String, Vec<&str>) = (String::new(), Vec::new());
         let mut rest = text;

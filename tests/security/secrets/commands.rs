@@ -117,7 +117,7 @@ fn programs() -> Folder {
     folder
 }
 
-/// Somebody who takes what is posted: where, and all but the first line of each post.
+/// Someone who takes what is posted: where, and all but the first line of each post.
 fn webhook() -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let origin = format!("http://{}", listener.local_addr().expect("an address"));

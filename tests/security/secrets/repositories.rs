@@ -391,7 +391,7 @@ fn what_the_user_sets_for_a_clone_still_counts() {
     assert!(clone.left().is_some(), "ssh is started as the user says");
 }
 
-/// Whether somebody with this user id can read the environment of a process.
+/// Whether someone with this user id can read the environment of a process.
 #[cfg(target_os = "linux")]
 fn reads_environment(user: u32, process: u32) -> bool {
     let mut cat = Command::new("cat");

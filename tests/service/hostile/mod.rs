@@ -267,7 +267,7 @@ async fn segments_may_nest_and_circle_as_they_like() {
     let circle = json!({ "display_name": "0", "criteria": { "segment": last } });
     assert_eq!(world.call("PUT", &format!("/api/segments/{first}"), Some(&circle)).await.status, 200);
     assert_eq!(world.call("POST", "/api/push", Some(&push)).await.status, 202);
-    // `all` stands alone and an audience is bounded, in a segment as anywhere.
+    // `all` is alone and an audience is bounded, in a segment as anywhere.
     let many: Vec<Value> = (0..1_001).map(|n| json!({ "tag": n.to_string() })).collect();
     for criteria in [
         json!({ "and": ["all"] }),

@@ -190,7 +190,7 @@ async fn a_pipeline_that_cannot_be_is_refused() {
         (with("uid", json!("x")), "unknown key `uid`"),
         (with("enabled", json!("yes")), "true or false"),
         (negative, "negative"),
-        (worded, "not a length of time"),
+        (worded, "not a duration"),
         (json!([on_tag(None), {}]), "is missing"),
     ] {
         for path in ["/api/pipelines/validate", "/api/pipelines"] {

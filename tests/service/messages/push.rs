@@ -101,7 +101,7 @@ async fn a_push_that_cannot_be_is_refused_and_sends_nothing() {
         (with(json!({ "audience": { "OR": &many } })), 400, "1001 selectors"),
         (with(json!({ "audience": { "open_channel": "x" }, "device_types": ["ios"] })), 400, "open::<platform>"),
         (with(json!({ "audience": { "country": "US" } })), 400, "unknown condition `country`"),
-        (with(json!({ "device_types": [] })), 400, "no kind of device"),
+        (with(json!({ "device_types": [] })), 400, "without device types"),
         (with(json!({ "template": "x" })), 400, "unknown key `template`"),
         (with(json!({ "notification": { "alert1": "x" } })), 400, "unknown key `alert1`"),
         (json!([]), 400, "at least one push"),

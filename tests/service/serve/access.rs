@@ -164,12 +164,12 @@ fn credentials_that_others_may_know_are_refused_and_never_replaced() {
         ("it is open to others (mode 644)", |folder| {
             fs::set_permissions(folder.path().join(FILE), fs::Permissions::from_mode(0o644)).expect("a mode");
         }),
-        ("everyone knows this secret", |folder| {
+        ("this secret is public", |folder| {
             let (_, secret) = kept(folder);
             fs::write(folder.path().join(FILE), folder.read(FILE).replace(&secret, "local-master-secret-00"))
                 .expect("a file");
         }),
-        ("it lacks an app key or a master secret", |folder| {
+        ("it has no app key or no master secret", |folder| {
             fs::write(folder.path().join(FILE), "# nothing\n").expect("a file");
         }),
     ];

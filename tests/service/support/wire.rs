@@ -1,4 +1,4 @@
-//! HTTP as bytes, so that nothing is made right on its way.
+//! HTTP as bytes, so nothing is made right on its way.
 
 use std::net::SocketAddr;
 use std::time::Duration;

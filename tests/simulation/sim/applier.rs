@@ -76,7 +76,7 @@ pub async fn apply(own: Own) {
         plan = other;
     }
     own.world.borrow_mut().processes[own.process].except = wish.choice.except;
-    // Somebody reads it first.
+    // Someone reads it first.
     let time = {
         let mut world = own.world.borrow_mut();
         world.note(|| told(&plan, own.process));

@@ -207,8 +207,8 @@ impl World {
         before.filter(|before| !is_known(address) && is_known(before)).unwrap_or_else(|| address.clone())
     }
 
-    /// Why nothing about an open creation is in doubt in truth: nothing is there that it could have made, or one thing that can be
-    /// nothing else.
+    /// Why nothing about an open creation is unconfirmed in truth: nothing is there that it could have made, or one
+    /// thing that can be nothing else.
     fn is_known_anyway(&self, address: &Address) -> Option<String> {
         let ledger = &self.log.ledger;
         let intent = &ledger.open.get(address)?.intent;

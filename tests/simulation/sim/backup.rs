@@ -35,7 +35,7 @@ impl Service {
             if due.is_some_and(|due| due <= now) {
                 continue;
             }
-            // A twin that comes back while a creation is in doubt could be that creation: nobody could tell.
+            // A twin that comes back while a creation is unconfirmed could be that creation: nobody could tell.
             if object.is_twin && object.body().is_none() {
                 continue;
             }
@@ -145,7 +145,7 @@ impl World {
                     && !intent.seen.contains(id)
             };
             let may_be = ledger.open.values().find(is_its).map(|open| open.intent.address.clone());
-            // Somebody's copy of what was intended then could be that creation: nobody could tell.
+            // Someone's copy of what was intended then could be that creation: nobody could tell.
             if object.origin == Origin::Person && object.is_twin {
                 object.was = may_be.clone().or(object.was.take());
             }

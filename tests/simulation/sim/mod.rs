@@ -45,7 +45,7 @@ pub enum Protection {
     Past,
     /// Nobody sends past the own lease.
     Lease,
-    /// Nobody begins while somebody else holds a lease.
+    /// Nobody begins while another user holds a lease.
     Turn,
     /// A ledger that is behind a mark beside it is not used.
     HighWater,
@@ -61,7 +61,7 @@ pub enum Protection {
     Older,
     /// What is in an unknown state is absent once two lists do not show it.
     TwoLists,
-    /// A push that no list shows is absent only if the service reports no push that is not known.
+    /// A push that no list shows is absent only if the service reports no push that is unknown.
     ReportedSends,
     /// What was updated is read again until it was seen.
     RereadUpdated,

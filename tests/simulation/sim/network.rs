@@ -24,7 +24,7 @@ pub struct Arrival {
     request: Arc<Request>,
     /// What is asked, or what is done.
     what: &'static str,
-    /// Who changes something; `None`: somebody reads.
+    /// Who changes something; `None`: someone reads.
     sender: Option<Sender>,
     way_back: WayBack,
 }
@@ -75,7 +75,7 @@ pub fn question(request: &Request) -> &'static str {
 }
 
 impl World {
-    /// Somebody asks. The answer comes in time, late, in pieces or not at all.
+    /// Someone asks. The answer comes in time, late, in pieces or not at all.
     pub fn ask(&mut self, process: usize, number: usize, what: &'static str, request: Request) {
         let way = self.dice.between(10, 200);
         let luck = if self.dice.chance(self.faults) { self.dice.below(8) } else { 8 };
@@ -306,7 +306,7 @@ impl World {
         manner
     }
 
-    /// Whoever looks is told once at most that something is not there which is.
+    /// Whoever looks is reported once at most that something is not there which is.
     fn mislead(&mut self, process: usize, what: &'static str, request: &Request, manner: &mut Manner) {
         let odds = if self.log.ledger.open.is_empty() { 40 } else { 120 };
         let own = &self.processes[process];

@@ -11,7 +11,7 @@ use super::time::{self, MINUTE};
 use super::world::{SETTLE, World};
 
 impl World {
-    /// Somebody does something, right in the middle.
+    /// Someone does something, right in the middle.
     pub fn person(&mut self) {
         if self.dice.chance(100) {
             return self.unlock();
@@ -89,7 +89,8 @@ impl World {
         }
     }
 
-    /// Now and then somebody makes the very same thing, while nothing is under way, and everybody sees it before it goes on.
+    /// Now and then someone makes the very same thing, while nothing is under way, and everybody sees it before it goes
+    /// on.
     pub fn maybe_twin(&mut self) {
         if self.dice.chance(50) {
             self.twin();

@@ -90,7 +90,7 @@ impl Project {
         }
     }
 
-    /// Somebody edits the manifests.
+    /// Someone edits the manifests.
     pub fn edit(&mut self, dice: &mut Dice, now: i64) {
         self.history.push(Rc::clone(&self.units));
         for _ in 0..*dice.pick(&[1, 1, 1, 2, 3]) {

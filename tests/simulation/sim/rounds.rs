@@ -125,7 +125,7 @@ impl World {
         round > 0 || self.length.goes_on
     }
 
-    /// Somebody edits the manifests.
+    /// Someone edits the manifests.
     pub fn edit(&mut self) {
         let now = self.now;
         if self.dice.chance(300) {
@@ -168,7 +168,7 @@ impl World {
             self.edit();
         }
         let quiet = self.queue.is_empty() && self.processes.iter().all(|process| process.over);
-        // A twin that is made while something is in doubt could be ours: nobody could tell.
+        // A twin that is made while something is unconfirmed could be ours: nobody could tell.
         if quiet && self.planned.is_none() && self.log.ledger.open.is_empty() {
             self.maybe_twin();
         }

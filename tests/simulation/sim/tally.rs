@@ -36,7 +36,7 @@ pub enum Fault {
     PersonCopiesName,
     /// A person sends a push at once whose creation was not confirmed.
     PersonSends,
-    /// A second one sees that somebody is at work, and stops or waits.
+    /// A second one sees that someone holds the lock, and stops or waits.
     Held,
     /// A second one finds a lease that is over.
     TakenOver,
@@ -64,13 +64,13 @@ pub enum Fault {
     OtherBranch,
     /// The clock of a process is minutes off.
     ClockApart,
-    /// A process dies while it is not known whether a request for a thing of this kind was done.
+    /// A process dies while it is unknown whether a request for a thing of this kind was done.
     CrashOf,
     /// A message gets another key and another text in one commit.
     KeyAndText,
     /// Something gets another key, and the manifests say so.
     Renamed,
-    /// Somebody applies a part of the changes.
+    /// Someone applies a part of the changes.
     Choice,
     /// A guard refuses a plan.
     Refused,

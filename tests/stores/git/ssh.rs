@@ -91,7 +91,7 @@ impl Server {
         format!("ssh://{}@127.0.0.1:{}{}", said("id", &["-un"]), self.port, self.team.server().display())
     }
 
-    /// How ssh is started by somebody with one of the keys.
+    /// How ssh is started by someone with one of the keys.
     fn ssh(&self, key: &str) -> String {
         let folder = self.team.path().display();
         format!(

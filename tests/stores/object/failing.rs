@@ -33,7 +33,7 @@ fn a_record_whose_answer_was_lost_is_looked_for_and_created_once() {
             between.seen().into_iter().filter(|line| line.starts_with("PUT") && line.contains("00000002")).count();
         assert_eq!(puts, 1, "a create is never tried again");
         assert_eq!(read(&store, Start::Checkpoint).await, [1, 2]);
-        // Somebody else's record is there, and the answer that says so is lost.
+        // Another user's record is there, and the answer that says so is lost.
         assert!(matches!(create(&store, 2, &bytes(2, "b")).await, Err(AppendError::Conflict)));
     });
 }

@@ -27,7 +27,7 @@ fn production_gets_what_staging_has_where_git_has_gone_on() {
     world.good(&yes());
     assert_eq!(world.segments("shop-us"), vec![("C v2".into(), tag("c-live"))]);
     let told = world.good(&PROMOTE).stdout;
-    says(&told, &["No changes. production has all that staging has.", "segments/c: not on staging yet"]);
+    says(&told, &["No changes. production has everything that staging has.", "segments/c: not on staging yet"]);
     says(&told, &["the latest version in your files is not on staging yet; the version on staging is already here"]);
 }
 
@@ -41,7 +41,7 @@ fn what_may_be_of_staging_alone_is_held_back_and_the_end_says_so() {
     says(
         &ran.stdout,
         &[
-            "No changes. production may not have all that staging has: 2 resources are held back.",
+            "No changes. production may differ from staging: 2 resources are blocked.",
             "segments/a: blocked: ",
             "segments/b: blocked: your files have changed since it was applied to staging, and criteria.tag",
         ],
@@ -69,7 +69,7 @@ fn what_is_held_back_stays_also_where_it_has_another_key_by_now() {
     world.good(&["apply", "--target", "staging", "--yes"]);
     world.project.write(&with(renamed, "two"));
     let plan = world.good(&PROMOTE).stdout;
-    says(&plan, &["segments/new: held back"]);
+    says(&plan, &["segments/new: blocked"]);
     assert!(!plan.contains("segments/old deleted") && !plan.contains("- segments/old"), "{plan}");
     let ran = world.run(&yes());
     assert_eq!(ran.code, 6, "{ran}");

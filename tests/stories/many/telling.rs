@@ -1,4 +1,4 @@
-//! What is told of several targets, and of words that mean none.
+//! What is reported several targets, and of words that mean none.
 
 use super::{MANIFEST, World};
 use pushplan_testing::says;
@@ -37,7 +37,7 @@ fn every_line_of_an_apply_names_its_target_and_a_removal_is_called_one() {
     world.project.write("segments:\n  own: {criteria: {tag: \"${var.brand}\"}}\n");
     let ran = world.run(&["reconcile", "--once", "--target", "*-de"]);
     let told = ran.stdout + &ran.stderr;
-    says(&told, &["cafe-de - segments/vip is not in your files any more"]);
+    says(&told, &["cafe-de - segments/vip is no longer in your files"]);
 }
 
 #[test]

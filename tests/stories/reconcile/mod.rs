@@ -147,7 +147,7 @@ impl Loop {
     }
 }
 
-/// Somebody who gets what is posted.
+/// Someone who gets what is posted.
 struct Receiver {
     url: String,
     posts: Arc<Mutex<Vec<Value>>>,
@@ -198,7 +198,7 @@ fn applied(manifest: &str, settings: &str) -> (Project, Service) {
     (project, service)
 }
 
-/// Somebody changes the segment on the service.
+/// Someone changes the segment on the service.
 fn edit(service: &Service, tag: &str) {
     let id = service.segment_id("lapsed");
     service.put(&format!("/api/segments/{id}"), &json!({"display_name": "lapsed", "criteria": {"tag": tag}}));

@@ -18,7 +18,7 @@ const FOUR: &str = "segments:
   d: {criteria: {tag: d}}
 ";
 
-/// What somebody other than the test itself has written.
+/// What someone other than the test itself has written.
 fn written(service: &Service) -> usize {
     service.writes().len()
 }
@@ -76,7 +76,7 @@ fn drift_is_corrected_where_that_is_asked_for() {
     assert_eq!(metrics["pushplan_steps_total{action=\"update\",result=\"done\"}"], 1.0);
     assert_eq!(metrics["pushplan_runs_total{outcome=\"corrected\"}"], 1.0);
     assert_eq!(metrics["pushplan_drift{target=\"local\"}"], 0.0);
-    // What git says anew is made as well.
+    // What git says again is made as well.
     project.edit("tag: lapsed", "tag: other");
     rounds.times("corrected", 2);
     assert_eq!(tag(&service), "other");
@@ -92,7 +92,7 @@ fn health_is_lost_with_a_service_that_hangs_and_comes_back_with_it() {
     let target =
         format!("[targets.far]\nbase_url = \"{origin}\"\nledger = \"file:\"\napi = \"extended\"\nsettle = \"1s\"\n");
     project.folder.write("pushplan.toml", target);
-    // A target of another name begins anew only where nothing of the same application is known.
+    // A target of another name begins again only where nothing of the same application is known.
     std::fs::remove_dir_all(project.folder.path().join(".pushplan/ledger/local")).expect("the ledger of before");
     let rounds = Loop::start_as(&project, &["--within", "1s"], &service.credentials());
     rounds.round("drift");
@@ -224,7 +224,7 @@ fn results_that_are_not_in_the_ledger_are_told_by_who_only_looks() {
         assert!(began.elapsed() < PATIENCE, "an intent is written");
         sleep(Duration::from_millis(20));
     }
-    // Somebody else gets the place of its result.
+    // Another user gets the place of its result.
     let place = record(3);
     std::fs::write(&place, "{}").expect("a record");
     let ran = ended(first);
@@ -234,7 +234,7 @@ fn results_that_are_not_in_the_ledger_are_told_by_who_only_looks() {
     sleep(Duration::from_secs(5));
 
     let ran = project.run(&["reconcile", "--once"]);
-    says(&ran.stdout, &["1 result of an earlier run not in the ledger yet (the next apply here takes them in)"]);
+    says(&ran.stdout, &["1 result of an earlier run not in the ledger yet (the next apply here adds them)"]);
     let ran = project.run(&["reconcile", "--once", "--format", "jsonl"]);
     let round: Value = serde_json::from_str(ran.stdout.lines().next().expect("a line")).expect("JSON");
     assert_eq!(round["targets"][0]["unwritten"], 1, "{round}");
@@ -279,7 +279,7 @@ fn what_a_guard_refuses_is_reported_and_left() {
     assert_eq!(rounds.metrics()["pushplan_drift_refused{target=\"local\"}"], 1.0);
     assert_eq!(rounds.get("/healthz").0, 200, "the rounds themselves are fine");
     assert_eq!(rounds.stop().0, 0);
-    // It has none of the options that allow it: somebody runs `apply` with them once.
+    // It has none of the options that allow it: someone runs `apply` with them once.
     let ran = project.run(&["reconcile", "--once", "--drift", "fix"]);
     says(&ran.stdout, &["`pushplan apply --target local --allow-deletes 6` once, or set max_deletes"]);
     assert!(!ran.stdout.contains("pass --allow-deletes"), "{ran}");
@@ -305,7 +305,7 @@ fn one_round_exits_as_a_plan_or_an_apply_would() {
     assert_eq!(tag(&service), "theirs");
     let ran = once(&["--drift", "fix"]);
     assert_eq!(ran.code, 0, "{ran}");
-    says(&ran.stdout, &["Z local: put right, 1 change made\n", "  local = segments/lapsed is put right: "]);
+    says(&ran.stdout, &["Z local: put right, 1 change made\n", "  local = segments/lapsed is corrected: "]);
     assert_eq!(tag(&service), "lapsed");
 
     edit(&service, "theirs");

@@ -21,9 +21,9 @@ pub enum Verdict {
     Gone,
     /// It was definitely not done, and trying again would not help.
     Not(String),
-    /// Whether it was done is not known.
+    /// Whether it was done is unknown.
     Lost(String),
-    /// Whether it was done is not known, and asking again would not help.
+    /// Whether it was done is unknown, and asking again would not help.
     Doubt(String),
     /// It was definitely not done: too much is going on. It may be tried again after so many seconds, where the service says.
     Busy(Option<u64>),
@@ -60,8 +60,8 @@ pub fn judge(
                 Delete::Anytime | Delete::Never => false,
             };
             match api.runs(spec).filter(was_sent) {
-                // Gone can mean that it was sent, or that an earlier run deleted it and lost the answer. What stands in for it
-                // must not be sent a second time.
+                // Gone can mean that it was sent, or that an earlier run deleted it and lost the answer. What replaces
+                // it must not be sent a second time.
                 Some(_) => {
                     Verdict::Doubt("it no longer exists, and its time has passed: it may have been sent".to_owned())
                 }

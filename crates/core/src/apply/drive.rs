@@ -88,8 +88,8 @@ pub async fn drive(
     }
 }
 
-/// Appends beside those who send: a record may be long, and nobody waits until it is put into words. What the log needs of the
-/// runtime it has as long as someone waits for the run; who lets go of that does not stop what is being written.
+/// Appends beside those who send: a record may be long, and nobody waits until it is put into words. What the log needs
+/// of the runtime it has as long as someone waits for the run; who forgets that does not stop what is being written.
 fn append(log: impl Log + 'static, entry: Arc<Entry>) -> JoinHandle<Event> {
     let here = Handle::current();
     spawn_blocking(move || match here.block_on(log.append(&entry)) {
@@ -106,7 +106,7 @@ fn broke_off(error: JoinError) -> Event {
     }
 }
 
-/// Sleeps until a time by the wall clock, or for a while: a time that is said too early is asked for again.
+/// Sleeps until a time by the wall clock, or for a while: a time that is reported too early is asked for again.
 async fn nap(until: Option<Timestamp>) {
     let left = until.map(|until| until.duration_since(Timestamp::now())).unwrap_or_default();
     let left = Duration::try_from(left).unwrap_or_default();

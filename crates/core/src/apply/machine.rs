@@ -35,7 +35,7 @@ pub struct Run {
     pub(super) ahead: Pace,
     /// The ids of segments made in this run, by their keys.
     pub(super) made: BTreeMap<String, String>,
-    /// What is in doubt since this run.
+    /// What is unconfirmed since this run.
     pub(super) doubtful: BTreeSet<Address>,
     pub(super) stop: Option<Stop>,
     /// How many requests may be on their way: fewer while the service is busy.
@@ -187,7 +187,7 @@ impl Run {
     /// Does whatever can be done now.
     fn go_on(&mut self, now: Now) -> Vec<Effect> {
         let mut effects = Vec::new();
-        // What can no longer leave is intended anew, below.
+        // What can no longer leave is intended again, below.
         self.send(now, &mut effects);
         if self.begun && self.stop.is_none() {
             self.begin_steps(now);
@@ -325,7 +325,7 @@ impl Run {
     fn intend(&mut self, now: Now) -> Vec<Intent> {
         let mut intents = Vec::new();
         let waiting = self.steps.underway() - self.steps.intending.len();
-        // What came too late and is intended anew does not come all at once.
+        // What came too late and is intended again does not come all at once.
         let room = self.ahead.steps().max(self.limit).saturating_sub(waiting);
         for number in Vec::from_iter(self.steps.intending.iter().copied()) {
             if intents.len() >= room {

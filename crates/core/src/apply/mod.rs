@@ -124,7 +124,8 @@ pub struct ApplySettings {
     pub attempts: u32,
     /// How long it waits before the second attempt; twice as long before each further one.
     pub backoff: SignedDuration,
-    /// How far the service's clock is ahead of ours, where it has one of its own. Whether a push is too late goes by that.
+    /// How far the service's clock is ahead that is managed, where it has one of its own. Whether a push is too late
+    /// goes by that.
     pub ahead: SignedDuration,
     pub protections: Protections,
     /// The digest of the plan, if it was computed already.

@@ -34,7 +34,8 @@ impl Run {
                 let doubts = self.settings.protections.doubt_answers;
                 let meaning = if doubts { answer.meaning() } else { answer.claimed() };
                 match judge(step, api, self.lifecycle(step), (answer, meaning), now.wall) {
-                    // Something else stands in for it by now: nothing that is still to be made depends on whether it was sent.
+                    // Something else replaces it by now: nothing that is still to be made depends on whether it was
+                    // sent.
                     Verdict::Doubt(_) if requests::is_old_version(step, &self.journal.ledger) => Verdict::Gone,
                     verdict => verdict,
                 }
@@ -174,7 +175,7 @@ impl Run {
         self.steps.finish(&self.plan.steps, number, Fate::Done { id, push_ids });
     }
 
-    /// It was not done; after a lost attempt, or a deletion that found nothing, even that is not known.
+    /// It was not done; after a lost attempt, or a deletion that found nothing, even that is unknown.
     fn fail(&mut self, number: usize, why: String) {
         if self.steps.tries[number].lost > 0 || self.steps.is_confirming(number) {
             return self.doubt(number, why);
@@ -183,7 +184,7 @@ impl Run {
         self.over_and_out(number, Fate::Failed { why });
     }
 
-    /// Whether it was done is not known.
+    /// Whether it was done is unknown.
     fn doubt(&mut self, number: usize, why: String) {
         self.record(number, Done::Unknown { why: why.clone() });
         self.doubtful.insert(self.plan.steps[number].address.clone());

@@ -1,8 +1,8 @@
 //! How many steps are intended before their turn comes.
 //!
-//! An intent has to be durable before its request leaves. If a record takes long to write, many intents go into it, so that
-//! those
-//! who send always have something to send; if it takes no time, few do, so that little is in doubt after a crash.
+//! An intent has to be durable before its request leaves. If a record takes long to write, many intents go into it, so
+//! that those who send always have something to send; if it takes no time, few do, so that little is unconfirmed after
+//! a crash.
 
 use std::time::Duration;
 

@@ -28,7 +28,7 @@ pub struct Report {
 pub enum Ending {
     /// Every step is done.
     Done,
-    /// Something failed, is not known or was left out because of that.
+    /// Something failed, is unknown or was left out because of that.
     Partly,
     /// A person stopped it.
     Interrupted,
@@ -41,7 +41,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// How the ledger calls it; `None` where the ledger cannot be told.
+    /// How the ledger calls it; `None` where the ledger cannot be reported.
     pub fn record(&self) -> Option<Ended> {
         match self {
             Self::Done => Some(Ended::Done),
@@ -75,9 +75,9 @@ pub enum Fate {
     },
     /// It was definitely not done.
     Failed { why: String },
-    /// It was sent, and whether it was done is not known.
+    /// It was sent, and whether it was done is unknown.
     Unknown { why: String },
-    /// Something that it waits for was not done, or is in doubt.
+    /// Something that it waits for was not done, or is unconfirmed.
     Skipped { why: String },
     /// The run ended before its turn.
     NotStarted,

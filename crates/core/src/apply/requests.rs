@@ -87,7 +87,7 @@ pub(crate) fn is_owned(step: &Step, ledger: &Ledger) -> bool {
     }
 }
 
-/// Whether a step is about a version that something else stands in for.
+/// Whether a step is about a version that something else replaces.
 pub(crate) fn is_old_version(step: &Step, ledger: &Ledger) -> bool {
     ledger.retired.iter().any(|old| old.address == step.address && Some(&old.id) == step.id.as_ref())
 }

@@ -91,7 +91,7 @@ fn taken(choice: &Choice, compared: &[Compared], situation: &Situation, wanted: 
         for one in compared {
             let address = &one.change.address;
             let missing = |needed: &Address| !taken.contains(needed) && !ledger.owned.contains_key(needed);
-            // What is left out under its new address is not let go of under the old one.
+            // What is left out under its new address is not forgotten under the old one.
             let perhaps = perhaps.get(address).filter(|_| !is(&choice.only, address));
             let of = |owned: Option<&Owned>| owned.and_then(|owned| kinds::api(address).identity(&owned.spec));
             let heir = wanted.heir(one).filter(|heir| of(ledger.owned.get(*heir)) != of(one.owned.as_ref()));

@@ -87,7 +87,7 @@ impl Arranging<'_> {
                 if let Some(made) = self.made.get(&target) {
                     let made = *made;
                     self.drafts[number].after.insert(made);
-                    // What is deleted to be made anew is not deleted before it can be.
+                    // What is deleted to be created again is not deleted before it can be.
                     let deletes = |before: &usize| self.drafts[*before].step.verb == Verb::Delete;
                     let before: Vec<usize> = self.drafts[number].after.iter().copied().filter(deletes).collect();
                     for deleted in before {

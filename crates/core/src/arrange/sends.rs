@@ -1,4 +1,4 @@
-//! What goes out because of a plan: a tag that sets off a pipeline, an A/B test without a time.
+//! What is sent because of a plan: a tag that sets off a pipeline, an A/B test without a time.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -49,10 +49,10 @@ fn given(drafts: &[Draft]) -> HashMap<String, Vec<usize>> {
 }
 
 impl Arranging<'_> {
-    /// Marks every change that sets off a message. What a pipeline hears of that this plan makes, changes or turns off waits
-    /// until
-    /// it is so, and until whoever gets the message has the devices that the plan gives them: then is sent what is told, and
-    /// nothing where that fails. Nothing of these waits for a tag, so that they never wait for each other.
+    /// Marks every change that sets off a message. What a pipeline hears of that this plan makes, changes or turns off
+    /// waits until it is so, and until whoever gets the message has the devices that the plan gives them: then is sent
+    /// what is reported, and nothing where that fails. Nothing of these waits for a tag, so that they never wait for
+    /// each other.
     pub(super) fn sends(&mut self, changes: &mut [Change], senders: &[Sender]) {
         let listening = by_tag(senders);
         let mut waiting: HashMap<Address, BTreeSet<usize>> = HashMap::new();
@@ -71,12 +71,12 @@ impl Arranging<'_> {
             }
             let mut taggings = match change.action {
                 Action::Create | Action::Update => api.taggings(change.live.as_ref(), desired),
-                // What it stands in for is another one.
+                // What it replaces is another one.
                 Action::Replace => api.taggings(None, desired),
                 _ => Vec::new(),
             };
             if matches!(change.action, Action::Delete | Action::Replace) {
-                // What is taken away is what came from here.
+                // What is removed is what came from here.
                 taggings.extend(api.taggings(change.ledger.as_ref().or(change.live.as_ref()), None));
             }
             for tagging in &taggings {

@@ -57,7 +57,7 @@ impl Applied {
         Self { ledger: Ledger { owned: owned.collect(), ..Ledger::default() }, stand_ins }
     }
 
-    /// Takes every id out of a plan that only stands in for one.
+    /// Takes every id out of a plan that only replaces one.
     pub fn forget_ids(&self, changes: &mut [Change], steps: &mut [Step]) {
         let is_one = |id: &String| self.stand_ins.contains(id);
         for change in changes {

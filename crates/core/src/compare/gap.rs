@@ -22,8 +22,8 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// Leaves it to a person to make something anew that the ledger knows and nothing shows: in the gap, another may have taken its
-    /// place, and message people.
+    /// Leaves it to a person to make something again that the ledger knows and nothing shows: in the gap, another may
+    /// have taken its place, and message people.
     pub(super) fn wait_for_replaced(&self, owned: &Owned, seen: &LiveState, out: &mut Compared) {
         let is_made = matches!(out.change.action, Action::Create | Action::Replace);
         let is_older = self.situation.ledger.gap.as_ref().is_some_and(|gap| may_be_replaced(gap, owned, self.api));
@@ -87,8 +87,8 @@ impl Comparison<'_, '_> {
     }
 }
 
-/// Leaves it to a person to make something anew that only names something that has to be made anew: in the gap, another may have
-/// taken its place.
+/// Leaves it to a person to make something again that only names something that has to be created again: in the gap,
+/// another may have taken its place.
 pub(crate) fn wait_for_renewed(one: &mut Compared, situation: &Situation) {
     let Situation { ledger, live, level, heed_gap, .. } = situation;
     let (address, Some(owned)) = (&one.change.address, &one.owned) else { return };

@@ -14,8 +14,8 @@ use super::similar::Sketch;
 use super::{Compared, Situation, Unit, segment_address};
 use crate::plan::{Action, Likeness, Reason};
 
-/// The resources that are said to be renamed and are known by their old key alone: the new address with the old one. What is
-/// another thing on the service under another key is not moved.
+/// The resources that are reported to be renamed and are known by their old key alone: the new address with the old
+/// one. What is another thing on the service under another key is not moved.
 pub fn moves(units: &BTreeMap<Address, Unit>, ledger: &Ledger) -> BTreeMap<Address, Address> {
     let declared: BTreeSet<Address> = units.keys().map(Address::resource).collect();
     let known: BTreeSet<Address> = ledger.owned.keys().chain(ledger.open.keys()).map(Address::resource).collect();
@@ -65,11 +65,12 @@ pub fn tell(compared: &mut [Compared], situation: &Situation) {
 struct Going<'c> {
     /// Those that are deleted, by their content.
     goes: BTreeMap<(&'c str, Digest), Vec<&'c Address>>,
-    /// Those that are there until a person takes them away, by their content, with whether that is in doubt.
+    /// Those that are there until a person takes them away, by their content, with whether that is unconfirmed.
     stays: BTreeMap<(&'c str, Digest), (&'c Address, bool)>,
     /// Those that are there until a person deletes them, by their names, with whether their state is unknown.
     named: BTreeMap<(&'c str, String), (&'c Address, bool)>,
-    /// Those that have begun, by what they said, whenever that was: they have had their time, or the rest of them is called off.
+    /// Those that have begun, by what they said, whenever that was: they have had their time, or the rest of them is
+    /// cancelled.
     begun: BTreeMap<(&'c str, Digest), (&'c Address, Old)>,
     /// Those that message people: a new message may be one of them, edited, also one of another kind.
     messages: Vec<(&'c Address, Old, Sketch)>,
@@ -262,7 +263,7 @@ fn has_begun(one: &Compared, owned: &Owned, situation: &Situation) -> bool {
     owned.past || kinds::api(&one.change.address).runs(&owned.spec).is_some_and(begun)
 }
 
-/// What something says, whenever it is said.
+/// What something says, whenever it is reported.
 fn timeless(spec: &Shared) -> Shared {
     let mut spec = spec.tree().into_owned();
     forget_times(&mut spec);

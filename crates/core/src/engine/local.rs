@@ -153,9 +153,9 @@ fn read(path: &Path) -> Result<Option<Served>, String> {
     Ok(serde_json::from_slice(&bytes).ok())
 }
 
-/// The service that runs for a project. A note that was left behind leads nowhere, or to a service of somebody else: so it is
-/// asked who it is, without credentials. One that is there and does not say so is not passed over: the ledger speaks of what
-/// it holds, and any other service would get all of it a second time. Says what time it is there.
+/// The service that runs for a project. A note that was left behind leads nowhere, or to a service of another user: so
+/// it is asked who it is, without credentials. One that is there and does not say so is not passed over: the ledger
+/// speaks of what it holds, and any other service would get all of it a second time. Says what time it is there.
 pub async fn find(service: BuiltIn<'_>) -> Result<Option<(Origin, Served, Timestamp)>, Failure> {
     let path = own(service.root).join(service.file(NOTE));
     let served = read(&path).map_err(|why| {

@@ -192,8 +192,8 @@ async fn of_ledger(
     Ok(Planned { plan: plan.into(), ledger, at_work, digest: None })
 }
 
-/// What the ledger of a target says. Where a commit is there to compare with, that says where the ledger is: the files may be of
-/// somebody who would like it to be elsewhere.
+/// What the ledger of a target says. Where a commit is there to compare with, that says where the ledger is: the files
+/// may be of someone who would like it to be elsewhere.
 async fn remembered(
     workspace: &Workspace,
     base: Option<&Base>,

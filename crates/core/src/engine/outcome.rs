@@ -122,8 +122,8 @@ fn named(body: &Value, id: &str) -> Value {
     body
 }
 
-/// What the thing itself tells, where it can be read and is still there: when it goes out by now, and push ids that the ledger
-/// does not know.
+/// What the thing itself tells, where it can be read and is still there: when it is sent by now, and push ids that the
+/// ledger does not know.
 async fn learn(
     opened: &Opened,
     ledger: &Ledger,

@@ -46,7 +46,7 @@ pub fn load(path: &Path) -> Result<Plan, Failure> {
     not_applied(path, &plan).map_or(Ok(plan), Err)
 }
 
-/// The plans that a folder holds, by their targets, to be applied. One that is none stands in the way of all.
+/// The plans that a folder holds, by their targets, to be applied. One that is none is in the way of all.
 pub fn load_all(folder: &Path) -> Result<BTreeMap<String, Plan>, Failure> {
     in_folder(folder, load)
 }

@@ -10,10 +10,10 @@ use pushplan_project::manifest::{self, Input, InputSource, Manifests, ManifestsH
 
 use super::project;
 
-/// What standard input is called where it stands in for no file.
+/// What standard input is called where it replaces no file.
 const STDIN: &str = "<stdin>";
 
-/// Texts that stand in for files, by the name of the file within its scope.
+/// Texts that replace files, by the name of the file within its scope.
 pub(crate) type Texts = BTreeMap<String, Vec<u8>>;
 
 /// One project, or files that belong to none, and which of its files are asked about.
@@ -24,7 +24,7 @@ pub(crate) struct Scope {
     is_project: bool,
     /// The files and folders that are asked about. None: all of the project.
     places: Vec<PathBuf>,
-    /// Standard input, which stands in for the only place.
+    /// Standard input, which replaces the only place.
     pub stdin: Option<Vec<u8>>,
 }
 

@@ -88,7 +88,7 @@ impl Watched {
 #[derive(Debug)]
 pub struct Waiting {
     until: Option<Instant>,
-    /// The run that the user was told about.
+    /// The run that the user was reported about.
     told: Option<String>,
 }
 
@@ -162,8 +162,8 @@ pub fn end_of(ledger: &Ledger) -> Option<Record> {
     ledger.run.as_ref().map(|running| Record::End { run: running.run.clone(), ended: Ended::Interrupted })
 }
 
-/// Ends a run in the ledger that is over, where it left nothing in doubt. Where that fails, it is over all the same. Returns the
-/// last record after that, where no run is left in the ledger.
+/// Ends a run in the ledger that is over, where it left nothing unconfirmed. Where that fails, it is over all the same.
+/// Returns the last record after that, where no run is left in the ledger.
 pub async fn end_dead(session: &Session, log: &Chain, ledger: &Ledger) -> Option<Seq> {
     let Some(end) = end_of(ledger) else { return Some(ledger.seq) };
     let has_lease = ledger.run.as_ref().is_some_and(|running| running.lease.is_some());
@@ -182,9 +182,9 @@ pub(crate) async fn ended_by(log: &Chain, report: &Report) -> Option<String> {
     since.iter().find(is_end).filter(|_| !has_begun).map(|end| end.actor.clone())
 }
 
-/// A sentence about somebody who is at work.
+/// A sentence about someone who holds the lock.
 pub fn at_work(running: &Running) -> String {
-    let until = running.expires.map(|end| format!(", until {end:.0} if nothing more is heard")).unwrap_or_default();
+    let until = running.expires.map(|end| format!(", until {end:.0} unless it is renewed")).unwrap_or_default();
     format!("{} is applying since {:.0}{until}.", running.actor, running.since)
 }
 
@@ -240,7 +240,7 @@ impl LockHeld {
 
     fn if_gone(&self) -> String {
         let (run, target) = (shell_word(&self.running.run), shell_word(&self.target));
-        one_line(&format!("if that run is gone for good: pushplan unlock --lease {run} --target {target}"))
+        one_line(&format!("if that run is dead: pushplan unlock --lease {run} --target {target}"))
     }
 
     fn words(&self) -> String {
@@ -259,14 +259,13 @@ impl LockHeld {
         }
         message = format!("{message}\n       lease  {}", one_line(run));
         if let Some(end) = expires {
-            message = format!("{message}, until {end:.0} if nothing more is heard");
+            message = format!("{message}, until {end:.0} unless it is renewed");
         }
         let (seconds, length) = (observed.unchanged.as_secs(), running.left_to_observe(Duration::ZERO).as_secs());
         if observed.goes_on {
             message = format!("{message}\n       it wrote a record {seconds} s ago");
         } else if seconds > 0 {
-            message =
-                format!("{message}\n       observed for {seconds} s without a new record; it is over after {length} s");
+            message = format!("{message}\n       no new record for {seconds} s; its lease is over after {length} s");
         }
         message
     }

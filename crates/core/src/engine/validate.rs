@@ -23,7 +23,7 @@ use super::{project, target};
 pub struct ValidateRequest {
     /// Files or folders, or `-` for standard input; the whole project if there are none.
     pub paths: Vec<PathBuf>,
-    /// The file that standard input stands in for.
+    /// The file that standard input replaces.
     pub stdin_path: Option<PathBuf>,
     /// Names, groups and patterns of targets; all of them if there are none.
     pub targets: Vec<String>,
@@ -64,7 +64,9 @@ impl CheckedFiles {
         }
         if scope.is_apart() && verdict.findings.iter().any(|finding| finding.code.name.starts_with("RF")) {
             notes.push(
-                "Standard input was checked on its own. --stdin-path FILE checks it as a file of the project.".into(),
+                "Standard input was checked without the project. --stdin-path FILE checks it as a file of the \
+                    project."
+                    .into(),
             );
         }
         scope.show_from(root, &mut manifests.sources);
@@ -164,7 +166,7 @@ impl ValidateRequest {
             (_, []) if names.is_empty() => vec![None],
             (_, []) => names.iter().copied().map(Some).collect(),
             (Ok(chosen), _) => chosen.iter().map(|name| Some(name.as_str())).collect(),
-            // The target may stand in the part of the project file that cannot be read, which is what has to be said.
+            // The target may are in the part of the project file that cannot be read, which is what has to be said.
             (Err(_), _) if hides_targets(manifests, &asked) => Vec::new(),
             (Err(_), [name]) if !name.contains('*') => return Err(target::unknown(name, &names)),
             (Err(failure), _) => return Err(failure.clone()),

@@ -37,7 +37,7 @@ pub struct Forge<'n> {
     /// How long is waited in all where the host has too much to do, and how many milliseconds that were so far.
     patience: Duration,
     waited: AtomicU64,
-    /// Who the host says wrote a comment of ours, where that is somebody else than was looked for.
+    /// Who the host says wrote a comment that is managed, where that is another user than was looked for.
     writer: OnceLock<String>,
     note: &'n (dyn Fn(&str) + Sync),
 }
@@ -50,7 +50,7 @@ impl std::fmt::Debug for Forge<'_> {
 
 /// Why there is no answer that could be used.
 enum Trouble {
-    /// Whether it was done is not known.
+    /// Whether it was done is unknown.
     Unknown(String),
     /// It was definitely not done.
     Failed(Failure),
@@ -170,7 +170,7 @@ impl<'n> Forge<'n> {
                     return Ok(put);
                 }
                 put = match self.write(&self.place.api.create(&self.place, number, body)).await {
-                    // Somebody else may have created one at the same time: the next look tells.
+                    // Another user may have created one at the same time: the next look tells.
                     Ok(reply) => {
                         let comment = reply.answer.body.as_ref().and_then(|item| self.place.api.read_comment(item));
                         created = comment.as_ref().map(|comment| comment.id);
@@ -222,8 +222,8 @@ impl<'n> Forge<'n> {
         Err(Failure::new(format!("{} does not store the comment, after several attempts", self.place.base.origin)))
     }
 
-    /// Learns from a comment that was just created who writes with this token: that may be somebody else than the host's usual
-    /// author. What somebody said about it is not overruled, and then nothing is left of the comment.
+    /// Learns from a comment that was just created who writes with this token: that may be another user than the host's
+    /// usual author. What someone said about it is not overruled, and then nothing is left of the comment.
     async fn learn(&self, number: u64, author: &str, created: Comment) -> Result<(), Failure> {
         let (writer, set) = (created.author, "PUSHPLAN_CI_AUTHOR");
         if self.place.author.is_some() {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::plan::{Action, Approval, Approved, Difference, Plan, Position, Reason, moved};
 
-/// What a comment of ours begins with.
+/// What a comment that is managed begins with.
 const BEGIN: &str = "<!-- pushplan:comment ";
 const END: &str = " -->";
 /// The form of what is hidden. A comment of another form was written by a newer pushplan.
@@ -200,7 +200,7 @@ impl Hidden {
         changes.collect()
     }
 
-    /// The line with which a comment begins. Whatever stands in it, the comment ends where it should, and nobody is called.
+    /// The line with which a comment begins. Whatever is in it, the comment ends where it should, and nobody is called.
     pub fn line(&self) -> String {
         let Self { project, target, state, digest, about, truncated, offline, commit, tool, changes, more, .. } = self;
         let (Self { others, begun, seal, .. }, Position { lineage, seq }) = (self, &self.ledger);
@@ -253,7 +253,7 @@ impl Hidden {
         Some(Self::understood(&value).map_err(|why| Newer { project, target, tool, why }))
     }
 
-    /// All that is hidden, or what of it is not known here.
+    /// All that is hidden, or what of it is unknown here.
     fn understood(value: &Value) -> Result<Self, String> {
         if value["form"] != FORM {
             return Err(format!("it has the format {}", value["form"]));
@@ -367,7 +367,7 @@ fn listed(mut changes: Vec<&Approved>) -> String {
     Digest::of_data(&rows).to_string()
 }
 
-/// The reasons of the changes that people are told of.
+/// The reasons of the changes that people are reported.
 fn told(plan: &Plan) -> impl Iterator<Item = &[Reason]> {
     plan.changes.iter().filter(|change| change.is_told()).map(|change| change.reasons.as_slice())
 }

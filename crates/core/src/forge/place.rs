@@ -1,4 +1,5 @@
-//! Which host, repository and pull request a CI system is at work for, and with which token: all from the environment.
+//! Which host, repository and pull request a CI system holds the lock for, and with which token: all from the
+//! environment.
 
 use pushplan_io::client::{self, Origin, Secret};
 use pushplan_io::failure::{Failure, FailureKind};
@@ -44,7 +45,7 @@ pub struct HostedRepository {
     /// `owner/name`, or the id or path of a project.
     pub repository: String,
     pub token: Secret,
-    /// Who writes comments with this token, where somebody says so.
+    /// Who writes comments with this token, where someone says so.
     pub author: Option<String>,
     /// The pull request that this run is for.
     pub number: Option<u64>,
@@ -164,7 +165,7 @@ fn token(env: &dyn Fn(&str) -> Option<String>, name: &str, api: &dyn Api, help: 
     let missing = |message: String| Failure::new(message).kind(FailureKind::Credentials).help(help);
     let token = env(name)
         .ok_or_else(|| missing(format!("{name} is not set, so nothing can be read or written on {}", api.name())))?;
-    // It is not repeated: what stands in it is a secret.
+    // It is not repeated: what is in it is a secret.
     if token.chars().any(|c| c.is_whitespace() || c.is_control() || !c.is_ascii()) {
         return Err(missing(format!("{name} contains white space or other characters that no token has")));
     }

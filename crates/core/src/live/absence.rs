@@ -1,4 +1,4 @@
-//! Believing that something of ours is gone: its own answer says so, or two lists a settle time apart.
+//! Believing that something that is managed is gone: its own answer says so, or two lists a settle time apart.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -60,7 +60,7 @@ impl<'l> Fetch<'l> {
         *confirm_absence && (ledger.owned.contains_key(address) || is_unknown)
     }
 
-    /// Where something of ours is in the lists.
+    /// Where something that is managed is in the lists.
     pub(super) fn find(&mut self, address: &Address, id: &str) {
         let api = kinds::api(address);
         let seen = match api.lifecycle(self.look.level).read {
@@ -121,7 +121,7 @@ impl<'l> Fetch<'l> {
         let second_list = now.saturating_add(settle).unwrap_or(now);
         let mut until = if self.sought.is_empty() { now } else { second_list };
         for address in self.missing.clone() {
-            // Whether an earlier run deleted it is not known: its own answer alone does not say so.
+            // Whether an earlier run deleted it is unknown: its own answer alone does not say so.
             let is_unknown = self.looks_twice() && ledger.open.contains_key(&address);
             // Nor is it known whether another one took its place in a gap of the ledger: a list shows that one, if it is whole.
             let needs_list = is_unknown || self.has_gap() || contradicted.contains(&address);

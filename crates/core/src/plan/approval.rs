@@ -2,10 +2,9 @@
 //! ledger
 //! stands.
 //!
-//! Two plans with the same digest do the same to the same things, which are as they were, for the same people. So a plan that
-//! is
-//! made anew after a merge is the one that was reviewed if its digest is the same, whatever else was merged and applied
-//! meanwhile.
+//! Two plans with the same digest do the same to the same things, which are as they were, for the same people. So a
+//! plan that is created again after a merge is the one that was reviewed if its digest is the same, whatever else was
+//! merged and applied meanwhile.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +31,7 @@ pub struct Approval {
     pub changes: Vec<Approved>,
 }
 
-/// One change as somebody has seen it, by the digests of it.
+/// One change as someone has seen it, by the digests of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approved {
     pub address: Address,
@@ -76,16 +75,16 @@ impl Approved {
     }
 }
 
-/// How one address differs between what somebody has seen and what is now.
+/// How one address differs between what someone has seen and what is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// Somebody changed it on the service.
+    /// Someone changed it on the service.
     Service,
     /// The files say something else of it.
     Files,
     /// It comes to something else, with the actions before and now.
     Other(Vec<Action>, Vec<Action>),
-    /// Nothing was said of it.
+    /// Nothing was reported of it.
     New(Vec<Action>),
     /// Nothing is to be done any more.
     Gone(Vec<Action>),
@@ -129,7 +128,7 @@ fn words(actions: &[Action]) -> String {
 type Done<'c> = (Verb, Option<&'c str>, Option<&'c Address>);
 
 impl Change {
-    /// Whether people are told of it. What has had its time is no change any more.
+    /// Whether people are reported it. What has had its time is no change any more.
     pub fn is_told(&self) -> bool {
         match self.action {
             Action::Keep => !self.reasons.is_empty() || !self.sends.is_empty(),
@@ -143,7 +142,7 @@ impl Change {
         let is_late = |reason: &Reason| matches!(reason, Reason::TooLate { .. } | Reason::Went { edited: true, .. });
         match self.action {
             Action::Past => self.reasons.iter().any(is_late),
-            // What is not declared any more, and went out before it could be deleted.
+            // What is not declared any more, and was sent before it could be deleted.
             Action::Keep => !self.is_told() && self.desired.is_none() && self.ledger.is_some(),
             _ => false,
         }
@@ -175,7 +174,7 @@ impl Plan {
         self.changes.iter().any(Change::is_late)
     }
 
-    /// What somebody has seen as a change, and what had its time before it could be made.
+    /// What someone has seen as a change, and what had its time before it could be made.
     pub fn late(&self, seen: &[Approved]) -> BTreeMap<Address, Difference> {
         let late = self.changes.iter().filter(|change| change.is_late()).map(|change| &change.address);
         let seen = by_address(seen);
@@ -191,7 +190,7 @@ impl Plan {
         if self.basis.is_service() { about } else { about.item(&self.basis) }
     }
 
-    /// The changes that people are told of, with digests of all that their reviewer decides on.
+    /// The changes that people are reported, with digests of all that their reviewer decides on.
     fn told_digests(&self) -> Vec<(&Change, Digest)> {
         let news = News::of(self);
         let mut steps: BTreeMap<&Address, Vec<Done>> = BTreeMap::new();
@@ -226,9 +225,8 @@ impl Plan {
     }
 }
 
-/// Why a change comes to what it does, as far as somebody decides on it. What only tells of the moment is left out: what of it
-/// is
-/// still to come, and what it may have been called before, which is gone once that is deleted.
+/// Why a change comes to what it does, as far as someone decides on it. What only tells of the moment is left out: what
+/// of it is still to come, and what it may have been called before, which is gone once that is deleted.
 fn decided_on(change: &Change) -> Vec<Reason> {
     let of_all_times = |reason: &Reason| match reason {
         Reason::LooksRenamed { .. } => None,
@@ -247,7 +245,7 @@ fn first(digest: &Digest, digits: usize) -> String {
     digest.as_str().chars().take(digits).collect()
 }
 
-/// What is different between the changes that somebody has seen and those of now.
+/// What is different between the changes that someone has seen and those of now.
 pub fn moved(seen: &[Approved], now: &[Approved]) -> BTreeMap<Address, Difference> {
     let (seen, now) = (by_address(seen), by_address(now));
     let mut moved = BTreeMap::new();

@@ -1,11 +1,11 @@
-//! What somebody changed on the service and a plan changes again, field by field.
+//! What someone changed on the service and a plan changes again, field by field.
 
 use pushplan_model::kinds;
 use serde_json::{Map, Value};
 
 use super::{Action, Change, Moved, Plan};
 
-/// A field with three values: what was last applied, what somebody made of it on the service, and what git says.
+/// A field with three values: what was last applied, what someone made of it on the service, and what git says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overwritten<'c> {
     /// Such as `push.notification.alert`.
@@ -24,7 +24,7 @@ impl Overwritten<'_> {
 }
 
 impl Change {
-    /// The fields that somebody changed on the service since the last apply and that are to be something else than that.
+    /// The fields that someone changed on the service since the last apply and that are to be something else than that.
     /// What is left to the dashboard is none of them.
     pub fn overwritten(&self) -> Vec<Overwritten<'_>> {
         let mut found = Vec::new();
@@ -40,7 +40,7 @@ impl Change {
         found
     }
 
-    /// Whether it undoes what somebody did on the service: an edit, or a removal.
+    /// Whether it undoes what someone did on the service: an edit, or a removal.
     pub fn undoes(&self) -> bool {
         match (self.moved, self.action) {
             (Some(Moved::Removed), Action::Create | Action::Replace) => true,

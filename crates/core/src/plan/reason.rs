@@ -26,7 +26,7 @@ pub enum Reason {
     InDashboard { old: Option<String> },
     /// The service has an unmanaged resource of this name.
     Collision { ids: Vec<String> },
-    /// An earlier run lost the answer to its creation, and its result is not known.
+    /// An earlier run lost the answer to its creation, and its result is unknown.
     InDoubt { since: Timestamp, candidates: Vec<String> },
     /// An earlier run lost the answer to its deletion: it was deleted before its time, or it was sent, or will be. Nothing shows
     /// which.
@@ -45,7 +45,7 @@ pub enum Reason {
     },
     /// Its time has passed or is too near: it will not be made.
     TooLate { at: Timestamp },
-    /// An old version is deleted that something else stands in for.
+    /// An old version is deleted that something else replaces.
     Retired {
         id: String,
         /// The ids of the segments that it names, by their keys.

@@ -1,4 +1,4 @@
-//! What has happened since somebody looked at a plan, though it comes to the same again.
+//! What has happened since someone looked at a plan, though it comes to the same again.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(untagged)]
 pub enum RemoteThing {
     Ours(Address),
-    /// Nobody made it from here: it is in no ledger of ours.
+    /// Nobody made it from here: it is in no ledger that is managed.
     Other {
         kind: String,
         id: String,

@@ -1,4 +1,4 @@
-//! Resources of ours that somebody changed on the service.
+//! Resources that is managed that someone changed on the service.
 
 use std::collections::BTreeMap;
 

@@ -47,7 +47,7 @@ pub struct Draft<'l> {
     pub groups: BTreeSet<String>,
     pub left: Vec<Left>,
     ledger: &'l Ledger,
-    /// The segments of ours that are declared: a manifest can name them.
+    /// The segments that is managed that are declared: a manifest can name them.
     declared: BTreeMap<String, String>,
     /// The tag groups that are declared.
     declared_groups: BTreeSet<String>,
@@ -125,7 +125,8 @@ impl<'l> Draft<'l> {
         adopted
     }
 
-    /// Looks at what the checks say of the draft as it is written, and mends it. Says whether anything is to be written anew.
+    /// Looks at what the checks say of the draft as it is written, and mends it. Says whether anything is to be written
+    /// again.
     pub fn mend(&mut self, findings: &[Finding]) -> bool {
         let mut errors: BTreeMap<&Address, Vec<&Finding>> = BTreeMap::new();
         for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {

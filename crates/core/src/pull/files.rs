@@ -1,4 +1,4 @@
-//! The files that pulled resources stand in, and their text.
+//! The files that pulled resources are in, and their text.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,12 +39,12 @@ pub enum Existing<'e> {
 pub struct PulledFile {
     /// Its path from the folder that files are written to.
     pub path: String,
-    /// What stands in it now; `None`: it is new.
+    /// What is in it now; `None`: it is new.
     pub before: Option<String>,
     pub text: String,
     /// The resources that it gains.
     pub gains: Vec<Address>,
-    /// The file that they would have stood in, which could not be added to.
+    /// The file that they would have was in, which could not be added to.
     pub instead_of: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Taking what the service has into git: what it is called there, what its manifest says, and which file that stands in.
+//! Taking what the service has into git: what it is called there, what its manifest says, and which file that is in.
 //!
 //! Pure: whoever pulls reads the service and the project, asks the checks what they think of the draft, writes the files and
 //! appends one record to the ledger.

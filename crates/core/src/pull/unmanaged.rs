@@ -65,7 +65,7 @@ pub struct Left {
     pub key: Option<String>,
     /// It is only a part of what has the name.
     pub is_part: bool,
-    /// A plan does not go on before somebody decides about it.
+    /// A plan does not go on before someone decides about it.
     pub undecided: bool,
 }
 

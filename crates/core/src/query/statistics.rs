@@ -267,7 +267,7 @@ pub fn devices(body: &Value) -> Result<Devices, String> {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Push {
     pub push_id: String,
-    /// When it went out, in UTC: `2026-11-01 09:00:00`.
+    /// When it was sent, in UTC: `2026-11-01 09:00:00`.
     pub time: Option<String>,
     /// As the service says it: `BROADCAST_PUSH`, `SCHEDULED_PUSH`, `TAG_PUSH`, `UNICAST_PUSH`.
     pub r#type: String,

@@ -15,7 +15,7 @@ const FRESH: u32 = 3;
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
     pub last_success: Option<Timestamp>,
-    /// When a round last did all that it could: it succeeded, or somebody else was at work.
+    /// When a round last did all that it could: it succeeded, or another user was at work.
     pub last_fine: Option<Timestamp>,
     /// The last round of all.
     pub last: Option<(Timestamp, RoundOutcome)>,
@@ -36,7 +36,7 @@ pub struct Metrics {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub drift: usize,
-    /// Those of them that are somebody's doing on the service.
+    /// Those of them that are someone's doing on the service.
     pub edited: usize,
     /// How many guards refuse to make it so.
     pub refused: usize,
@@ -68,7 +68,7 @@ impl Health {
     }
 }
 
-/// What a step is that people are told nothing of: the ledger takes note of how something is by now.
+/// What a step is that people are reported nothing of: the ledger takes note of how something is by now.
 const REFRESH: &str = "refresh";
 
 /// What a step does, as programs know it. `is_news`: whether the plan shows it as a change.
@@ -109,7 +109,7 @@ impl Metrics {
         }
         match outcome {
             _ if outcome.is_failure() => self.failures = self.failures.saturating_add(1),
-            // Nobody looked, so that nothing is known of what failed before.
+            // Nobody looked, so nothing is known of what failed before.
             RoundOutcome::Held | RoundOutcome::Stopped => {}
             _ => self.failures = 0,
         }

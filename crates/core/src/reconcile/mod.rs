@@ -29,13 +29,13 @@ pub enum RoundOutcome {
     Drift,
     /// It is not, and a guard refuses to make it so.
     Refused,
-    /// Somebody else was applying, so that nobody looked.
+    /// Another user was applying, so that nobody looked.
     Held,
-    /// Somebody asked to stop.
+    /// Someone asked to stop.
     Stopped,
     /// The manifests have errors.
     Invalid,
-    /// Some of it was made, and some was not or is not known to be.
+    /// Some of it was made, and some was not or is unknown to be.
     Partly,
     /// It could not be looked at, or nothing of it could be made.
     Failed,
@@ -75,7 +75,7 @@ impl RoundOutcome {
         self <= Self::Refused
     }
 
-    /// Whether it did all that it could: it succeeded, or left out whoever somebody else is applying to.
+    /// Whether it did all that it could: it succeeded, or left out whoever another user is applying to.
     pub fn is_fine(self) -> bool {
         self.is_success() || self == Self::Held
     }
@@ -92,7 +92,7 @@ impl RoundOutcome {
 pub enum Cause {
     /// The files say something that was not applied yet.
     Files,
-    /// Somebody changed or removed it on the service since the last apply.
+    /// Someone changed or removed it on the service since the last apply.
     Service,
 }
 
@@ -112,7 +112,7 @@ pub struct Item {
     /// What makes it so.
     pub action: Action,
     pub cause: Cause,
-    /// The fields that somebody edited on the service, by their paths.
+    /// The fields that someone edited on the service, by their paths.
     pub fields: Vec<String>,
     /// What both sides say. It tells one difference from another of the same thing.
     state: Digest,
@@ -150,7 +150,7 @@ impl Standing {
         Self { items: plan.changes.iter().filter(is_change).map(Item::of).collect(), refused }
     }
 
-    /// How many are the doing of somebody on the service.
+    /// How many are the doing of someone on the service.
     pub fn edited(&self) -> usize {
         self.items.iter().filter(|item| item.cause == Cause::Service).count()
     }

@@ -32,7 +32,7 @@ pub enum Looked {
 pub struct TargetRound {
     pub name: String,
     pub outcome: RoundOutcome,
-    /// How it stands at the end; `None` where that is not known.
+    /// How it stands at the end; `None` where that is unknown.
     pub standing: Option<Standing>,
     pub corrected: Vec<Item>,
     /// What each step did, and whether that was done. What was not begun is none.

@@ -1,4 +1,4 @@
-//! Where entries are added to a map as its author writes it, so that nothing else moves.
+//! Where entries are added to a map as its author writes it, so nothing else moves.
 
 use std::ops::Range;
 

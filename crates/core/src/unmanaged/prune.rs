@@ -13,17 +13,18 @@ use super::{Other, others, read_by_itself, spoken_for};
 use crate::compare::{Compared, Names, Situation};
 use crate::plan::{Action, Change, Reason, RemoteThing};
 
-/// The kinds whose contents have to be read for that: who names a tag stands in audiences that no list shows.
+/// The kinds whose contents have to be read for that: who names a tag is in audiences that no list shows.
 pub fn contents(kinds: &BTreeSet<&'static str>, level: Level) -> BTreeSet<&'static str> {
     let mut read = read_by_itself(level);
     read.retain(|key| kinds.contains(key) || kinds.contains(LegacyTag::KEY));
     read
 }
 
-/// Adds the deletion of everything of these kinds that nobody declares, but for what is ignored. What has begun to message
-/// people stays, and so does what has a name that is declared, or may be what an earlier run made: while it is not known whether
-/// something of a kind was created, nothing of that kind is deleted here. A person may have edited it beyond recognition. Nor is
-/// anything deleted while a gap of the ledger is open: it may have been created in the gap, or be named by what was.
+/// Adds the deletion of everything of these kinds that nobody declares, but for what is ignored. What has begun to
+/// message people stays, and so does what has a name that is declared, or may be what an earlier run made: while it is
+/// unknown whether something of a kind was created, nothing of that kind is deleted here. A person may have edited it
+/// beyond recognition. Nor is anything deleted while a gap of the ledger is open: it may have been created in the gap,
+/// or be named by what was.
 pub fn prune(compared: &mut Vec<Compared>, situation: &Situation, kinds: &BTreeSet<&'static str>, ignore: &[String]) {
     let is_gap_open = situation.heed_gap && situation.ledger.gap.as_ref().is_some_and(|gap| !gap.is_closed);
     if !situation.deletes || kinds.is_empty() || is_gap_open {
@@ -123,7 +124,7 @@ fn tag_users(situation: &Situation) -> BTreeMap<String, BTreeSet<RemoteThing>> {
 /// The deletion of one thing, as the API allows it; `None` where it stays.
 fn one(other: &Other, situation: &Situation, names: &Names, held: &Obstacles) -> Option<Compared> {
     let (api, found) = (other.kind.api, other.found);
-    // What somebody's push points at is not known where pushes should be listed and are not.
+    // What someone's push points at is unknown where pushes should be listed and are not.
     if is_named(other.kind) && situation.live.unlisted.keys().any(|key| kind(key).is_some_and(points)) {
         return None;
     }

@@ -235,7 +235,8 @@ fn file(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
 
 /// All that a credentials file holds.
 ///
-/// No message repeats anything that stands in it but names of origins: what is written in the wrong place is a secret all the same.
+/// No message repeats anything that is in it but names of origins: what is written in the wrong place is a secret all
+/// the same.
 fn read(path: &Path) -> Result<BTreeMap<Origin, Section>, Failure> {
     let shown = path.display();
     let cannot = |why: &str| failure(format!("the credentials in {shown} cannot be read: {why}"));

@@ -34,7 +34,7 @@ use pause::Pause;
 const ATTEMPTS: u32 = 5;
 /// The first wait before it is sent again; each is twice the one before, more or less.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
-/// The longest wait, whatever the service asks for: somebody may sit before it.
+/// The longest wait, whatever the service asks for: someone may sit before it.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// A client that can only look.
@@ -91,7 +91,7 @@ impl Reading {
         }
     }
 
-    /// Sends a `GET` once, for somebody who can do without an answer.
+    /// Sends a `GET` once, for someone who can do without an answer.
     pub async fn glance(&self, path: &str) -> Option<Answer> {
         self.transport.send(&Request::get(path), || true).await.ok()
     }
@@ -113,7 +113,8 @@ impl Writing {
         Self { transport: self.transport.apart() }
     }
 
-    /// Sends a request. `may_leave` is asked in the last moment before its bytes go out; where it says no, they do not.
+    /// Sends a request. `may_leave` is asked in the last moment before its bytes are sent; where it says no, they do
+    /// not.
     pub async fn send(
         &self,
         request: &Request,

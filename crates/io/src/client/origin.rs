@@ -20,7 +20,7 @@ impl Origin {
             return Err(format!("{shown} is not an https URL"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            // It is not repeated: what stands in it is a secret.
+            // It is not repeated: what is in it is a secret.
             return Err("a base URL must not contain credentials: keep them outside the project".into());
         }
         if !matches!(url.path(), "" | "/") || url.query().is_some() || url.fragment().is_some() {
@@ -58,9 +58,8 @@ impl Origin {
     }
 }
 
-/// A text that is to be an origin, as it may be repeated. Whatever is more than scheme, host and port may be a secret, and so
-/// may be
-/// a text that looks like none of them: somebody may have given one for the other.
+/// A text that is to be an origin, as it may be repeated. Whatever is more than scheme, host and port may be a secret,
+/// and so may be a text that looks like none of them: someone may have given one for the other.
 pub fn shown(text: &str) -> String {
     if is_plain(text) { format!("`{text}`") } else { "what is given".to_owned() }
 }

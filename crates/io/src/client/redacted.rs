@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::credentials::{Credentials, Secret};
 use super::whole::Whole;
 
-/// What stands in place of a secret.
+/// What is in place of a secret.
 const HIDDEN: &str = "[hidden]";
 /// The shortest secret that is struck out: a shorter one may be a part of any word.
 const SHORTEST: usize = 6;
@@ -32,7 +32,7 @@ impl Redacted {
         Self { forms: forms.into_iter().map(Secret::new).collect() }
     }
 
-    /// Those of an application. Its key is told nowhere either.
+    /// Those of an application. Its key is reported nowhere either.
     pub fn of(credentials: &Credentials) -> Self {
         let Credentials { app_key, master_secret } = credentials;
         let pair = Secret::new(format!("{app_key}:{}", master_secret.reveal()));

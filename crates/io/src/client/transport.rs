@@ -193,7 +193,7 @@ impl Transport {
         self.clock.ahead()
     }
 
-    /// Sends a request once. `may_leave` is asked in the last moment before its bytes go out.
+    /// Sends a request once. `may_leave` is asked in the last moment before its bytes are sent.
     pub async fn send(
         &self,
         request: &Request,

@@ -34,7 +34,7 @@ impl fmt::Debug for Commit {
 }
 
 impl Commit {
-    /// From what `git ls-tree -r -z` says. What lies in another repository is not followed.
+    /// From what `git ls-tree -r -z` says. What is in another repository is not followed.
     pub(super) fn new(git: Git, listed: &[u8]) -> Self {
         let entry = |line: &[u8]| {
             let line = String::from_utf8_lossy(line);

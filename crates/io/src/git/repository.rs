@@ -1,4 +1,4 @@
-//! The repository that a folder lies in: what names in it mean. Neither its files nor its index are touched.
+//! The repository that a folder is in: what names in it mean. Neither its files nor its index are touched.
 
 use std::fmt;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Going on with a ledger that was restored from a backup. What was done after that backup is not known, and the ledger says so from
-//! then on: a [`Record::Gap`] stands where the lost records were.
+//! Going on with a ledger that was restored from a backup. What was done after that backup is unknown, and the ledger
+//! says so from then on: a [`Record::Gap`] stands where the lost records were.
 
 use jiff::Timestamp;
 

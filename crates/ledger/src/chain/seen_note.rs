@@ -32,7 +32,7 @@ impl SeenNote {
         self.only_looks = true;
     }
 
-    /// What cannot be read is not known.
+    /// What cannot be read is unknown.
     pub fn newest(&self) -> Option<(Seq, String)> {
         let is_there = self.folder.exists().unwrap_or(false);
         let bytes = is_there.then(|| self.folder.read_file(&self.name)).and_then(Result::ok).flatten();

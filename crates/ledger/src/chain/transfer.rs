@@ -87,8 +87,8 @@ impl Chain {
         })
     }
 
-    /// Copies every record to another place, looks whether all of them arrived, and leaves word of it here: from then on, this
-    /// place takes no record. Returns how many records there are.
+    /// Copies every record to another place, checks whether all of them arrived, and leaves word of it here: from then
+    /// on, this place takes no record. Returns how many records there are.
     pub async fn move_to(&self, to: &Self, place: &str, actor: &str, at: Timestamp) -> Result<usize, NotMoved> {
         for _ in 0..TRIES {
             let all = self.0.stored(Start::At(1)).await?;

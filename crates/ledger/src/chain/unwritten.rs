@@ -71,7 +71,8 @@ pub struct Taken {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Twice {
     pub made: Outcome,
-    /// The id that the ledger has of it: then what was made is not taken in. `None`: what became of the other is not known.
+    /// The id that the ledger has of it: then what was made is not taken in. `None`: what became of the other is
+    /// unknown.
     pub other: Option<String>,
     /// Where it is kept.
     pub file: String,

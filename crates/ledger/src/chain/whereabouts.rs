@@ -117,14 +117,14 @@ impl Whereabouts {
         }
     }
 
-    /// The lineage of the ledger that was seen. What cannot be read is not known.
+    /// The lineage of the ledger that was seen. What cannot be read is unknown.
     fn lineage(&self) -> Option<String> {
         let is_there = self.folder.exists().unwrap_or(false);
         let bytes = is_there.then(|| self.folder.read_file(LINEAGE)).and_then(Result::ok).flatten()?;
         read_note(&bytes).map(|(_, lineage)| lineage)
     }
 
-    /// What cannot be read is not known.
+    /// What cannot be read is unknown.
     fn noted(&self) -> Option<String> {
         let is_there = self.folder.exists().unwrap_or(false);
         let bytes = is_there.then(|| self.folder.read_file(NOTE)).and_then(Result::ok).flatten()?;

@@ -284,8 +284,8 @@ impl Folder {
         self.shown(&Self::file_name(seq))
     }
 
-    /// Writes a small file that stands in for another of its name. It need not survive a power cut. One that is as long is
-    /// written over, which takes no new file: whoever reads half of each tells by the checksum.
+    /// Writes a small file that replaces another of its name. It need not survive a power cut. One that is as long is
+    /// written over, which takes no new file: readers of half of each tells by the checksum.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.path.join(name);
         if fs::symlink_metadata(&path).is_ok_and(|there| there.len() == bytes.len() as u64 && is_alone(&there)) {

@@ -56,8 +56,8 @@ impl GitStore {
         Attempt { store: self, home, new, blob, before, lost: None }.run(tip).await
     }
 
-    /// Moves the ref, and the mark beside it. A checkpoint that begins anew leaves a ref to what was before it, first or at
-    /// once.
+    /// Moves the ref, and the mark beside it. A checkpoint that begins again leaves a ref to what was before it, first
+    /// or at once.
     async fn push(&self, home: &Home, from: Option<&Tip>, to: &Tip, is_rooted: bool) -> Pushed {
         let (mark, old) = (self.refs.mark(), from.filter(|_| is_rooted));
         let history = old.map(|old| self.refs.history(old.last()));
@@ -181,7 +181,7 @@ impl Attempt<'_> {
         None
     }
 
-    /// What is said when it is given up.
+    /// What is reported when it is given up.
     fn over(&self, why: Trouble) -> AppendError {
         match &self.lost {
             Some(_) => self.unknown(&why),

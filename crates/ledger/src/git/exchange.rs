@@ -98,7 +98,7 @@ impl Home {
         Ok(own.map(|(id, name)| (name.to_owned(), id.to_owned())).collect())
     }
 
-    /// Fetches refs: only their objects, so that nothing of the user's changes. With what is here already, little comes.
+    /// Fetches refs: only their objects, so nothing of the user's changes. With what is here already, little comes.
     pub async fn fetch(&self, names: &[&str], here: Option<&str>) -> Result<(), Trouble> {
         let known = here.map(|commit| format!("--negotiation-tip={commit}"));
         // Without anything of the ledger here, telling the server what else is here is of no use.
@@ -155,7 +155,7 @@ impl Home {
     }
 }
 
-/// What is said of a ref: a sign, both its names, and a summary.
+/// What is reported of a ref: a sign, both its names, and a summary.
 fn result<'a>(out: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
     out.lines().find_map(|line| {
         let mut parts = line.split('\t');
@@ -164,7 +164,7 @@ fn result<'a>(out: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
     })
 }
 
-/// What a push came to, by what is said of its refs.
+/// What a push came to, by what is reported of its refs.
 fn pushed(is_ok: bool, results: &[Option<(&str, &str)>], err: &str) -> Pushed {
     let is_done = |result: &Option<(&str, &str)>| result.is_some_and(|(sign, _)| sign != "!");
     if is_ok && results.iter().all(is_done) {

@@ -28,7 +28,7 @@ pub struct Home {
     pub seen: String,
     /// The folder of a repository of our own, if that is where it is.
     own: Option<PathBuf>,
-    /// Whether it is for one look, in a folder that is taken away afterwards.
+    /// Whether it is for one look, in a folder that is removed afterwards.
     is_apart: bool,
 }
 

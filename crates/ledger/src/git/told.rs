@@ -65,7 +65,7 @@ const UNSENT: &[(&[&str], &str, &str)] = &[
 
 const NETWORK: &str = "check the address and the network";
 
-/// The row whose sign stands in a text.
+/// The row whose sign is in a text.
 fn row(text: &str) -> Option<&'static (&'static [&'static str], &'static str, &'static str)> {
     UNSENT.iter().find(|(signs, ..)| signs.iter().any(|sign| text.contains(sign)))
 }

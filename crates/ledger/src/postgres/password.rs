@@ -132,7 +132,7 @@ fn entry(text: &str, place: &PostgresPlace, user: &str) -> Option<PasswordLine> 
         let mut rest = line;
         for wanted in asked {
             let (field, behind) = field(rest)?;
-            // A star stands for everything where it stands alone and bare.
+            // A star stands for everything where it is alone and bare.
             let is_any = rest.starts_with("*:");
             if !is_any && field != wanted {
                 return None;

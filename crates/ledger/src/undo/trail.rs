@@ -29,7 +29,7 @@ pub struct Lifeline {
     pub stayed: bool,
     /// Whether it was deleted or removed from the ledger.
     pub gone: bool,
-    /// What became of its making was not known, and a person took over something in its place.
+    /// What became of its making was unknown, and a person took over something in its place.
     pub by_hand: bool,
     id: Option<String>,
 }

@@ -1,9 +1,9 @@
 //! What conditions on one attribute have to do with each other: more than 100 is more than 10, and nothing is both more than 10
 //! and less than 5.
 //!
-//! A device has no value of an attribute, a number, a text or something else. Numbers are ordered by size and texts by their
-//! letters. For each bound that somebody names there is a literal for "at least" and one for "more than", in the order of the
-//! bounds. What an operator says that is not known here stays open.
+//! A device has no value of an attribute, a number, a text or something else. Numbers are ordered by size and texts by
+//! their letters. For each bound that someone names there is a literal for "at least" and one for "more than", in the
+//! order of the bounds. What an operator says that is unknown here stays open.
 
 use std::collections::BTreeMap;
 

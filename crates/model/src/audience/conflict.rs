@@ -14,7 +14,7 @@ use crate::nouns::device::DeviceType;
 use crate::nouns::vocabulary::Values;
 use crate::text;
 
-/// How deep a condition is told.
+/// How deep a condition is reported.
 const DEPTH: usize = 3;
 
 /// Conditions that no device meets together. Without any one of them, some device could.
@@ -130,13 +130,13 @@ fn laws(terms: &Terms, ids: &[Id]) -> Vec<String> {
         } else if let Some(noun) = phrases::noun(about).filter(|_| sure[about] > 1) {
             match about.group() {
                 Some(group) if group.values == Values::Flag => {
-                    laws.push(format!("a device is {} or not", group.noun));
+                    laws.push(format!("a device is either {} or not", group.noun));
                 }
                 _ => laws.push(format!("a device has one {noun}")),
             }
         } else if let Some(group) = about.group().filter(|_| about.count() == Some(values.len())) {
             laws.push(match group.values {
-                Values::Flag => format!("every device is {} or not", group.noun),
+                Values::Flag => format!("every device is either {} or not", group.noun),
                 _ => format!("every device has a {}", group.noun),
             });
         }
@@ -146,7 +146,7 @@ fn laws(terms: &Terms, ids: &[Id]) -> Vec<String> {
         about.is_sdk() && values.iter().any(|value| tells_location(value).is_some())
     };
     if said.keys().any(|about| about.is_location()) && said.iter().any(|(about, values)| sdk(about, values)) {
-        laws.push("devices say whether location is enabled from SDK 6.0 on".to_owned());
+        laws.push("devices report whether location is enabled since SDK 6.0".to_owned());
     }
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for about in said.keys() {
@@ -155,7 +155,7 @@ fn laws(terms: &Terms, ids: &[Id]) -> Vec<String> {
         }
     }
     if places.values().any(|periods| *periods > 1) {
-        laws.push("a longer period holds the shorter ones".to_owned());
+        laws.push("a longer period includes the shorter ones".to_owned());
     }
     laws
 }

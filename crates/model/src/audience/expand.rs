@@ -14,7 +14,7 @@ const MOST: usize = 20_000;
 /// How many members compounds may have in all, once they are flat.
 const MOST_MEMBERS: usize = 100_000;
 
-/// A selector with its segments, as a graph. What stands in a part has a lower place.
+/// A selector with its segments, as a graph. What is in a part has a lower place.
 #[derive(Debug, Default)]
 pub struct Expanded {
     parts: Vec<Part>,
@@ -45,8 +45,8 @@ enum ExpandState {
 }
 
 impl Expanded {
-    /// Follows a selector. `None` if there is too much of it. A segment that is not known stays a condition of its own, and
-    /// so does one that names itself.
+    /// Follows a selector. `None` if there is too much of it. A segment that is unknown stays a condition of its own,
+    /// and so does one that names itself.
     pub fn of<'s>(
         selector: &'s Selector,
         segments: &dyn Fn(&SegmentRef) -> Option<&'s Selector>,

@@ -52,7 +52,7 @@ pub const STEPS: usize = 400_000;
 /// How many lines a canonical form may have.
 const MOST_LINES: usize = 10_000;
 
-/// Who is meant, in canonical form.
+/// Audience, in canonical form.
 #[derive(Clone, Debug)]
 pub struct Audience {
     /// `None` for more than can be looked at.
@@ -183,8 +183,8 @@ impl Audience {
         self
     }
 
-    /// The canonical form as lines, with segments opened. `None` where that is more than anybody reads: a segment that is
-    /// named in many places stands in each of them.
+    /// The canonical form as lines, with segments opened. `None` where that is more than anybody reads: a segment that
+    /// is named in many places is in each of them.
     pub fn canonical(&self) -> Option<Vec<TreeLine>> {
         let Forms { terms, root, .. } = self.forms.as_ref()?;
         let mut lines = Vec::new();

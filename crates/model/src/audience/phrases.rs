@@ -25,8 +25,8 @@ pub fn said_of(about: &About, values: &Among, not: bool) -> String {
         About::Tag { .. } => {
             return [if not { "without " } else { "with " }, &tag(about)].concat();
         }
-        About::Triggered if not => return "that did not set off the pipeline".to_owned(),
-        About::Triggered => "that set off the pipeline".to_owned(),
+        About::Triggered if not => return "that did not trigger the pipeline".to_owned(),
+        About::Triggered => "that triggered the pipeline".to_owned(),
         About::Segment { .. } => format!("in {}", segment(about)),
         About::Property(_) => match about.group() {
             Some(group) if group.values == Values::Flag => return flag(about, group, values, not),
@@ -60,7 +60,7 @@ pub fn plain_condition(about: &About, values: &Among) -> (String, bool) {
     let text = match about {
         About::Tag { group: Some(group), tag } => tags(group, &[tag], "or"),
         About::Tag { group: None, tag } => ["tag ", &short(tag)].concat(),
-        About::Triggered => "set off the pipeline".to_owned(),
+        About::Triggered => "triggered the pipeline".to_owned(),
         About::Segment { name, outside: false } => format!("segment {}", short(name)),
         About::Segment { name, .. } => format!("segment ID {}", short(name)),
         About::Property(_) => match about.group() {
@@ -294,7 +294,7 @@ pub(crate) fn some_of(words: impl ExactSizeIterator<Item = String>, joined: &str
     if joined == "or" { text::any_of(&words) } else { text::all_of(&words) }
 }
 
-/// A name as it stands in a sentence. One that could be taken for the words around it is quoted.
+/// A name as it is in a sentence. One that could be taken for the words around it is quoted.
 fn short(name: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:,+@#…".contains(c);
     if !name.is_empty() && !name.chars().all(is_plain) {

@@ -101,7 +101,7 @@ impl<'t> Question<'t> {
             let mut lits = Vec::with_capacity(of_thing.len());
             for of_value in of_thing.chunk_by(|one, other| one.1 == other.1) {
                 let value = of_value[0].1;
-                // Most things have one value, which nothing needs to be told apart from.
+                // Most things have one value, which nothing needs to be distinguished from.
                 let lit = match of_value.len() == of_thing.len() {
                     true => solver.variable(),
                     false => {
@@ -238,7 +238,7 @@ fn laws(solver: &mut Solver, known: &mut Vec<DeviceTrait>) {
     attributes::laws(solver, attributes);
 }
 
-/// The kinds of device that somebody speaks of or that a law needs. Each device is of one.
+/// The kinds of device that someone speaks of or that a law needs. Each device is of one.
 fn kinds<'t>(solver: &mut Solver, known: &mut Vec<DeviceTrait<'t>>) -> Vec<(&'t DeviceType, Lit)> {
     let needed =
         |about: &About| matches!(about, About::Kind | About::Channel | About::Address) || about.kind().is_some();

@@ -1,7 +1,8 @@
 //! Audiences in canonical form: equal parts are one, and stand once.
 //!
-//! A term is a fact, its opposite, or several joined by all or any. Negation stands at facts alone, a compound never stands in
-//! one of its own sort, each thing is spoken of once in a compound, and what another member already says is left out.
+//! A term is a fact, its opposite, or several joined by all or any. Negation stands at facts alone, a compound never is
+//! in one of its own sort, each thing is spoken of once in a compound, and what another member already says is left
+//! out.
 
 use std::cmp::Ordering;
 use std::collections::hash_map::DefaultHasher;
@@ -13,7 +14,7 @@ use super::among::Among;
 use super::facts::{About, Fact};
 use super::value::Value;
 
-/// The place of a term. What stands in a term has a lower one.
+/// The place of a term. What is in a term has a lower one.
 pub type Id = usize;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -217,8 +218,8 @@ impl Terms {
         }
     }
 
-    /// What is said of one thing in several members becomes one member. As it was said, that goes for lists of values: nothing
-    /// that excludes each other is joined there.
+    /// What is reported of one thing in several members becomes one member. As it was reported, that goes for lists of
+    /// values: nothing that excludes each other is joined there.
     fn merged(&mut self, join: Join, members: Vec<Id>) -> Vec<Id> {
         let listed = |not: bool| not == (join == Join::All);
         let (facts, mut rest): (Vec<Id>, Vec<Id>) = members
@@ -359,7 +360,7 @@ impl Terms {
         places[root]
     }
 
-    /// Which terms stand in these, themselves among them.
+    /// Which terms are in these, themselves among them.
     pub fn within(&self, roots: &[Id]) -> Vec<bool> {
         let mut needed = vec![false; self.terms.len()];
         roots.iter().for_each(|root| needed[*root] = true);

@@ -46,7 +46,7 @@ pub fn tree(selector: &Selector) -> Vec<TreeLine> {
 /// A semicolon joins conditions that must all be met. Conditions with `and` or `or` are in parentheses beside another one.
 pub fn words(selector: &Selector) -> String {
     if let Selector::Triggered = selector {
-        return "the device that set off the pipeline".to_owned();
+        return "the device that triggered the pipeline".to_owned();
     }
     match Condition::of(selector, DEPTH) {
         Condition::All(members) if members.iter().all(|member| matches!(member, Condition::Not(_))) => {

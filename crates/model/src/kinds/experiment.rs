@@ -20,15 +20,15 @@ use crate::node::{At, Decode, Node, Reader, Shared, shape};
 shape! {
     /// An A/B test: several variants of a scheduled push, each to a part of the audience.
     pub struct Experiment as "an experiment" {
-        /// The name in the dashboard. The key where it is left out.
+        /// The name in the dashboard [default: the key].
         name: Option<At<String>>,
-        /// What it is to find out.
+        /// A note about the question that it answers.
         description: Option<At<String>>,
-        /// Who takes part.
+        /// The audience that is divided among the variants.
         audience: At<Selector>,
-        /// On which kinds of device.
+        /// The device types.
         device_types: At<DeviceTypes>,
-        /// The variants, 2 to 26 of them.
+        /// 2 to 26 variants.
         variants: At<Variants>,
     }
 }
@@ -36,9 +36,9 @@ shape! {
 shape! {
     /// One of the variants.
     pub struct Variant as "a variant with push and schedule" {
-        /// What it says.
+        /// The content of the message.
         push: Content,
-        /// When it is sent. A variant without a schedule would be sent at once.
+        /// When it is sent. Required in practice: a variant without a schedule is sent at once.
         schedule: Option<At<Schedule>>,
     }
 }
@@ -85,7 +85,7 @@ impl JsonSchema for Variants {
 impl Resource for Experiment {
     const KEY: &'static str = "experiments";
     const NOUN: &'static str = "experiment";
-    const PURPOSE: &'static str = "An A/B test: variants of a scheduled push, each to a part of the audience.";
+    const PURPOSE: &'static str = "An A/B test: variants of a scheduled push, each sent to a part of the audience.";
 
     fn settle(&mut self, key: &At<String>) {
         self.name.get_or_insert_with(|| key.clone());

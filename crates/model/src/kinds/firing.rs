@@ -1,4 +1,4 @@
-//! Tags that somebody gets or loses, and what that sets off.
+//! Tags that someone gets or loses, and what that sets off.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::nouns::audience::{ChannelKey, Selector};
 use crate::nouns::delay::Delay;
 use crate::nouns::device::DeviceType;
 
-/// A tag that somebody gets or loses.
+/// A tag that someone gets or loses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tagging {
     pub removed: bool,
@@ -51,7 +51,7 @@ pub struct ChannelId {
 pub struct Firing {
     pub triggers: Vec<TagTrigger>,
     pub outcomes: Vec<FollowUp>,
-    /// From when on it is set off, where that is said.
+    /// From when on it is set off, where that is reported.
     pub from: Option<Timestamp>,
     /// From when on it no longer is.
     pub until: Option<Timestamp>,
@@ -83,7 +83,7 @@ impl Firing {
         !self.from.is_some_and(begins) && !self.until.is_some_and(ends)
     }
 
-    /// How long after a change of tags somebody gets a message because of it, for each message.
+    /// How long after a change of tags someone gets a message because of it, for each message.
     pub fn delays(&self, tagging: &Tagging) -> Vec<Delay> {
         let Tagging { removed, tag, group, whose } = tagging;
         let is_it = |trigger: &TagTrigger| {
@@ -99,7 +99,7 @@ impl Firing {
     }
 }
 
-/// The tags that are in one list and not in the other: those that somebody gets, then those that are lost.
+/// The tags that are in one list and not in the other: those that someone gets, then those that are lost.
 pub fn moved(old: Option<&Value>, new: Option<&Value>, group: Option<&str>, whose: &Whose) -> Vec<Tagging> {
     let list = |tags: Option<&Value>| tags.and_then(Value::as_array).cloned().unwrap_or_default();
     let (had, has) = (list(old), list(new));

@@ -47,7 +47,7 @@ pub enum Delete {
     Anytime,
     /// Until it has begun.
     BeforeStart,
-    /// Until it has messaged people for the last time. What of it is still to come is called off with that.
+    /// Until it has messaged people for the last time. What of it is still to come is cancelled with that.
     BeforeEnd,
     /// By hand, in the dashboard.
     Never,

@@ -12,9 +12,9 @@ use crate::node::{At, Name, Shared, shape};
 shape! {
     /// A person with several channels. A push to the named user reaches each of them.
     pub struct NamedUser as "a named user" {
-        /// The id, 1 to 128 characters. The key where it is left out.
+        /// The id, 1 to 128 characters [default: the key].
         named_user_id: Option<At<String>>,
-        /// The channels that belong to it.
+        /// Its channels.
         channels: At<Vec<UserChannel>>,
     }
 }
@@ -24,7 +24,7 @@ shape! {
     pub struct UserChannel as "a channel with channel_id and device_type" {
         /// The id of the channel.
         channel_id: At<Name>,
-        /// The kind of device.
+        /// The device type.
         device_type: At<DeviceType>,
     }
 }
@@ -44,7 +44,7 @@ impl Resource for NamedUser {
         self.named_user_id.as_ref().map(|id| Identity { name: id.value.clone(), at: id.span })
     }
 
-    /// A channel that is given to somebody is taken from whoever had it.
+    /// A channel that is given to someone is taken from whoever had it.
     fn held(&self) -> Vec<(&'static str, &At<Name>)> {
         self.channels.iter().map(|channel| ("channel", &channel.channel_id)).collect()
     }
@@ -94,7 +94,7 @@ impl Remote for NamedUser {
                 let spec = json!({ "named_user_id": user, "channel_id": id, "device_type": device_type });
                 Counted::new(user, Some(id.to_owned()), id, spec)
             }
-            None => Counted::left(user, id, "a channel of theirs is of a kind of device that is not known here"),
+            None => Counted::left(user, id, "one of its channels has an unknown device type"),
         };
         let there = channels.iter().filter_map(|channel| Some((channel, installed(channel)?)));
         there.map(unit).collect()

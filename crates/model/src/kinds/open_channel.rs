@@ -16,9 +16,9 @@ use crate::source::Span;
 shape! {
     /// A channel of a custom messaging platform, addressed by pushes to `open::<platform>`.
     pub struct OpenChannel as "an open channel" {
-        /// The unique address of the channel. The key where it is left out.
+        /// The unique address of the channel [default: the key].
         address: Option<At<Name>>,
-        /// Whether it takes messages.
+        /// Whether it accepts messages.
         opt_in: bool,
         /// Its tags.
         tags: Option<Set<At<String>>>,
@@ -28,7 +28,7 @@ shape! {
         locale_country: Option<At<String>>,
         /// Its language, an ISO 639-1 code.
         locale_language: Option<At<String>>,
-        /// The platform that it belongs to.
+        /// The platform of the channel.
         open: OpenPlatform,
     }
 }
@@ -36,7 +36,7 @@ shape! {
 shape! {
     /// The platform of an open channel.
     pub struct OpenPlatform as "a platform with open_platform_name" text "open_platform_name" {
-        /// The platform's name; pushes go to `open::<name>`.
+        /// The platform's name. The device type of its channels is `open::<name>`.
         open_platform_name: At<Name>,
         /// The platform's own identifiers for the channel.
         identifiers: ByName<At<String>>,
@@ -90,7 +90,7 @@ impl Remote for OpenChannel {
         let found = Self::got(id, &known, item).ok().flatten().and_then(|found| found.spec);
         vec![match found {
             Some(spec) if !address.is_empty() => Counted::new(&address, None, id, spec.into_value()),
-            _ => Counted::left(&address, id, "its record cannot be understood"),
+            _ => Counted::left(&address, id, "its record cannot be read"),
         }]
     }
 
@@ -120,7 +120,7 @@ impl Remote for OpenChannel {
             None => {}
         }
         let name = text(&spec["address"]);
-        let spec = canonical::<Self>(&spec, &name).ok_or("the open channel cannot be understood")?;
+        let spec = canonical::<Self>(&spec, &name).ok_or("the open channel cannot be read")?;
         Ok(Some(Found { id: id.to_owned(), name, stamp: None, spec: Some(spec), ..Found::default() }))
     }
 

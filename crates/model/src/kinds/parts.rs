@@ -38,15 +38,15 @@ pub struct Parts<'r> {
     /// What else decides whether something sets it off, which is passed on as it is.
     pub conditions: Option<&'r Rest>,
     pub tags: Vec<TagUse<'r>>,
-    /// What is said of a device, by the group of tags that the service derives from it.
+    /// What is reported of a device, by the group of tags that the service derives from it.
     pub properties: Vec<(&'static Group, &'r At<String>)>,
 }
 
-/// Somebody who is addressed.
+/// Someone who is addressed.
 #[derive(Clone, Copy, Debug)]
 pub struct Audience<'r> {
     pub selector: &'r At<Selector>,
-    /// What they are reached on, where that is said.
+    /// What they are reached on, where that is reported.
     pub devices: Option<&'r At<DeviceTypes>>,
     pub role: Role,
 }
@@ -89,7 +89,7 @@ pub struct Sending<'r> {
     pub said: ReadableText<'r>,
 }
 
-/// A tag that a resource gives to somebody, outside selectors and actions.
+/// A tag that a resource gives to someone, outside selectors and actions.
 #[derive(Clone, Copy, Debug)]
 pub struct TagUse<'r> {
     pub tag: &'r At<String>,

@@ -17,15 +17,15 @@ use crate::node::{At, Shared, shape};
 shape! {
     /// A message that is sent by itself when something happens.
     pub struct Pipeline as "a pipeline" {
-        /// The name in the dashboard. The key where it is left out.
+        /// The name in the dashboard [default: the key].
         name: Option<At<String>>,
         /// Whether it is active.
         enabled: bool,
-        /// What sets it off.
+        /// The event that triggers it.
         immediate_trigger: Many<At<Trigger>, 1>,
-        /// What is sent, and how long after.
+        /// The push, and its delay.
         outcome: Many<PipelineOutcome, 1>,
-        /// Another place for the delay, which the contract does not describe.
+        /// Another place for the delay. The contract does not describe it.
         #[serde(skip)]
         timing: Option<Timing>,
         ..rest known is_further
@@ -40,9 +40,9 @@ pub fn is_further(key: &str) -> bool {
 shape! {
     /// What a pipeline does.
     pub struct PipelineOutcome as "an outcome with push and delay" {
-        /// How long after the trigger. At once where it is left out.
+        /// The time from the trigger to the push [default: at once].
         delay: Option<At<Delay>>,
-        /// What is sent. Its audience is `triggered`, also where it is left out.
+        /// The push. Its audience is always `triggered`.
         push: TriggeredPush,
     }
 }
@@ -50,7 +50,7 @@ shape! {
 shape! {
     /// Another place for the delay.
     pub struct Timing as "{delay: {seconds: ...}}" {
-        /// How long after the trigger.
+        /// The time from the trigger to the push.
         delay: TimingDelay,
     }
 }
@@ -66,7 +66,8 @@ shape! {
 impl Resource for Pipeline {
     const KEY: &'static str = "pipelines";
     const NOUN: &'static str = "pipeline";
-    const PURPOSE: &'static str = "A message that is sent by itself when a tag is added or the app is first opened.";
+    const PURPOSE: &'static str = "A message that is sent automatically when a tag is added or the app is first \
+        opened.";
     const ONE_OR_MANY: &'static [&'static str] = &["immediate_trigger", "outcome"];
 
     fn settle(&mut self, key: &At<String>) {

@@ -173,7 +173,7 @@ pub trait Remote: Resource {
         Vec::new()
     }
 
-    /// The tags that somebody gets or loses where one spec becomes another, comes or goes.
+    /// The tags that someone gets or loses where one spec becomes another, comes or goes.
     fn taggings(_old: Option<&Shared>, _new: Option<&Shared>) -> Vec<Tagging> {
         Vec::new()
     }
@@ -198,7 +198,7 @@ pub trait Remote: Resource {
         None
     }
 
-    /// Whether it does nothing any more, so that another can stand in for it.
+    /// Whether it does nothing any more, so that another can replace it.
     fn is_off(_spec: &Value) -> bool {
         false
     }
@@ -419,7 +419,7 @@ impl<R: Remote> Api for Row<R> {
     }
 }
 
-/// The contract's form: what may be one or many stands alone where it is one.
+/// The contract's form: what may be one or many is alone where it is one.
 fn wire<R: Resource>(spec: &Value) -> Cow<'_, Value> {
     let mut wire = Cow::Borrowed(spec);
     for key in R::ONE_OR_MANY {

@@ -11,13 +11,13 @@ use crate::nouns::schedule::Schedule;
 use crate::node::{At, Shared, shape};
 
 shape! {
-    /// A push that is sent once, at a time.
+    /// A push with one or more send times.
     pub struct ScheduledPush as "a scheduled push" {
-        /// The name in the dashboard. The key where it is left out.
+        /// The name in the dashboard [default: the key].
         name: Option<At<String>>,
         /// When it is sent.
         schedule: Many<At<Schedule>, 1>,
-        /// What is sent, and to whom.
+        /// The message, its audience and its device types.
         push: At<Push>,
     }
 }
@@ -25,7 +25,7 @@ shape! {
 impl Resource for ScheduledPush {
     const KEY: &'static str = "scheduled_pushes";
     const NOUN: &'static str = "scheduled push";
-    const PURPOSE: &'static str = "A push that is sent once, at a time.";
+    const PURPOSE: &'static str = "A push with one or more send times.";
     const ONE_OR_MANY: &'static [&'static str] = &["schedule"];
 
     fn settle(&mut self, key: &At<String>) {
@@ -81,7 +81,7 @@ impl Remote for ScheduledPush {
 
     fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
         let name = text(&body["name"]);
-        let spec = canonical::<Self>(body, &name).ok_or("the scheduled push cannot be understood")?;
+        let spec = canonical::<Self>(body, &name).ok_or("the scheduled push cannot be read")?;
         let push_ids = Self::push_ids(body);
         Ok(Some(Found { id: id.to_owned(), name, spec: Some(spec), push_ids, ..Found::default() }))
     }

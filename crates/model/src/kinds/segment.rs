@@ -12,9 +12,9 @@ use crate::node::{At, Shared, shape};
 shape! {
     /// A stored audience that others can name.
     pub struct Segment as "a segment" {
-        /// The name in the dashboard. The key where it is left out.
+        /// The name in the dashboard [default: the key].
         display_name: Option<At<String>>,
-        /// Who is in it.
+        /// The conditions for its members.
         criteria: At<Selector>,
     }
 }
@@ -22,7 +22,7 @@ shape! {
 impl Resource for Segment {
     const KEY: &'static str = "segments";
     const NOUN: &'static str = "segment";
-    const PURPOSE: &'static str = "A stored audience that pushes and other segments can name.";
+    const PURPOSE: &'static str = "A stored audience for pushes and other segments.";
 
     fn settle(&mut self, key: &At<String>) {
         self.display_name.get_or_insert_with(|| key.clone());
@@ -68,7 +68,7 @@ impl Remote for Segment {
 
     fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
         let name = text(&body["display_name"]);
-        let spec = canonical::<Self>(body, &name).ok_or("the segment's criteria cannot be understood")?;
+        let spec = canonical::<Self>(body, &name).ok_or("the segment's criteria cannot be read")?;
         Ok(Some(Found { id: id.to_owned(), name, stamp: None, spec: Some(spec), ..Found::default() }))
     }
 

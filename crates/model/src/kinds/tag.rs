@@ -14,11 +14,11 @@ use crate::source::Span;
 shape! {
     /// A tag of the legacy API. Its removal takes it from every device.
     pub struct LegacyTag as "a legacy tag" {
-        /// The tag, 1 to 128 characters. The key where it is left out.
+        /// The tag, 1 to 128 characters [default: the key].
         tag: Option<At<String>>,
-        /// iOS channels that carry it.
+        /// iOS channels with this tag.
         ios_channels: Option<Set<At<Name>>>,
-        /// Android channels that carry it.
+        /// Android channels with this tag.
         android_channels: Option<Set<At<Name>>>,
     }
 }
@@ -98,7 +98,7 @@ impl Remote for LegacyTag {
                     let spec = json!({ "tag": tag, *own: id });
                     Counted::new(tag, Some(format!("{many}/{id}")), format!("{tag}/{id}"), spec)
                 }
-                None => Counted::left(tag, id, "only iOS and Android channels can carry it in git"),
+                None => Counted::left(tag, id, "in git, only iOS and Android channels can have it"),
             });
         }
         units

@@ -15,13 +15,13 @@ use crate::node::{At, ByName, Shared, shape};
 use crate::source::Span;
 
 shape! {
-    /// A group of tags: its vocabulary, and members whose tags are kept in git. The group itself is made in the dashboard.
+    /// A group of tags: its vocabulary, and members whose tags are in git. The group itself is made in the dashboard.
     pub struct TagGroup as "a tag group" {
-        /// What the group is about.
+        /// A note about the group.
         description: Option<At<String>>,
-        /// The vocabulary. Any other tag in this group is an error. Without it, every tag is taken.
+        /// The allowed tags. Any other tag in this group is an error [default: every tag is allowed].
         tags: Option<Many<At<String>>>,
-        /// Who has which of its tags.
+        /// Members with their tags in this group.
         members: Option<Members>,
     }
 }
@@ -48,7 +48,7 @@ impl Members {
 impl Resource for TagGroup {
     const KEY: &'static str = "tag_groups";
     const NOUN: &'static str = "tag group";
-    const PURPOSE: &'static str = "A group of tags: its vocabulary, and members whose tags are kept in git.";
+    const PURPOSE: &'static str = "A group of tags: its vocabulary, and members whose tags are in git.";
 
     fn settle(&mut self, _: &At<String>) {
         // A vocabulary is a set. An empty one is not the same as none: it has room for no tag.
@@ -82,7 +82,8 @@ impl Remote for TagGroup {
         Lifecycle { read: Read::LookedUp, create: Create::Upsert, update: Update::InPlace, delete: Delete::Anytime }
     }
 
-    /// A member with no tags is one that has none from here: what it had is taken away, and nothing more is said of it.
+    /// A member with no tags is one that has none from here: what it had is removed, and nothing more is reported of
+    /// it.
     fn units(&self, key: &str) -> Vec<(String, Shared)> {
         let Some(Members { named_users, ios_channels, android_channels }) = &self.members else { return Vec::new() };
         let mut units = Vec::new();
@@ -137,7 +138,7 @@ impl Remote for TagGroup {
                     units.push(Counted::new(group, Some(format!("{many}/{id}")), id, spec));
                 }
                 None => {
-                    let why = "only named users, iOS and Android channels can be members in git";
+                    let why = "in git, only named users, iOS and Android channels can be members";
                     units.push(Counted::left(group, id, why));
                 }
             }
@@ -156,7 +157,7 @@ impl Remote for TagGroup {
         let tags = match (body.get("named_user"), body.get("channel")) {
             (Some(user), _) => &user["tags"][&group],
             (_, Some(channel)) => &channel["tag_groups"][&group],
-            _ => return Err("the answer holds neither a named user nor a channel".to_owned()),
+            _ => return Err("the answer has neither a named user nor a channel".to_owned()),
         };
         let mut tags: Vec<&str> = tags.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         if tags.is_empty() {
@@ -188,7 +189,7 @@ impl Remote for TagGroup {
         Some(operation(new, "set"))
     }
 
-    /// Only the tags that came from here are taken away.
+    /// Only the tags that came from here are removed.
     fn delete(_: &str, old: &Value, _: Level) -> Option<Request> {
         Some(operation(old, "remove"))
     }

@@ -13,18 +13,18 @@ use crate::nouns::variable::Variable;
 use crate::node::{At, Shared, shape};
 
 shape! {
-    /// A stored message with variables, filled in when it is sent.
+    /// A stored message with variables that are filled in when it is sent.
     pub struct Template as "a template" {
-        /// The name in the dashboard. The key where it is left out.
+        /// The name in the dashboard [default: the key].
         name: Option<At<String>>,
-        /// What it is for.
+        /// A note about its purpose.
         description: Option<At<String>>,
-        /// The variables that its texts name as `{{KEY}}`.
+        /// The variables of its texts, written there as `{{KEY}}`.
         variables: Option<Vec<Variable>>,
-        /// What it says.
+        /// The content of the message.
         push: Content,
         /// Sample values for its variables, by the name of the sample: `{long: {FIRST_NAME: Maximiliane-Charlotte}}`.
-        /// `pushplan preview` and plans show the message with each; the service never learns of them.
+        /// `pushplan preview` and plans show the message with each sample. Never sent to the service.
         #[manifest(only)]
         previews: BTreeMap<At<String>, Sample>,
     }
@@ -36,7 +36,7 @@ pub type Sample = BTreeMap<At<String>, At<String>>;
 impl Resource for Template {
     const KEY: &'static str = "templates";
     const NOUN: &'static str = "template";
-    const PURPOSE: &'static str = "A stored message with variables, filled in when it is sent.";
+    const PURPOSE: &'static str = "A stored message with variables that are filled in when it is sent.";
 
     fn settle(&mut self, key: &At<String>) {
         self.name.get_or_insert_with(|| key.clone());

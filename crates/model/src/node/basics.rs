@@ -119,7 +119,7 @@ impl<T: Decode> Decode for Vec<T> {
     const FIELDS: &'static [&'static str] = T::FIELDS;
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
         let Tree::List(items) = &node.tree else {
-            reader.unexpected(node, &format!("a list, each of it {}", T::WHAT));
+            reader.unexpected(node, &format!("a list, each item {}", T::WHAT));
             return None;
         };
         let mut read: Vec<T> = Vec::with_capacity(items.len());

@@ -23,7 +23,7 @@ pub trait Decode: Sized {
     /// Reads a node. Every problem goes to the reader, and `None` says that there was one.
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self>;
 
-    /// What stands in for a key that was left out. `None`: the key is required.
+    /// What replaces a key that was left out. `None`: the key is required.
     fn absent() -> Option<Self> {
         None
     }
@@ -110,8 +110,8 @@ impl Reader {
         let at = if node.span.range().is_empty() { key.span } else { node.span };
         self.report(
             Finding::new(&codes::YM207, at, format!("`{key}` is empty; expected {}", T::WHAT))
-                .label("nothing is given here")
-                .help(format!("write {} behind `{key}:`", T::WHAT)),
+                .label("no value")
+                .help(format!("write {} after `{key}:`", T::WHAT)),
         );
         None
     }
@@ -131,13 +131,13 @@ impl Reader {
         let finding = Finding::new(
             &codes::YM206,
             at,
-            format!("a number as large as {} cannot be passed on", text::short(&scalar.text, 40)),
+            format!("the number {} is too large to be sent unchanged", text::short(&scalar.text, 40)),
         );
         let quoted = text::quoted(&scalar.text);
         self.report(
             finding
-                .label("more digits than a number keeps")
-                .note("it would be rounded, and another number would be sent")
+                .label("too many digits")
+                .note("it would be rounded before it is sent")
                 .help(format!("if it is an id, write it as a text: {quoted}"))
                 .suggest(at, quoted),
         );
@@ -166,7 +166,7 @@ impl Reader {
             Some(Plain::Null) => {
                 let at = if node.span.range().is_empty() { self.owner.unwrap_or(node.span) } else { node.span };
                 let finding = Finding::new(&codes::YM207, at, "expected text, found nothing")
-                    .label("nothing is given here")
+                    .label("no value")
                     .help("write the text; for the word itself use quotes, \"null\"");
                 self.report(finding);
                 return None;
@@ -179,10 +179,10 @@ impl Reader {
         let finding = Finding::new(
             &codes::YM204,
             node.span,
-            format!("`{}` without quotes is taken for {taken_for}, but a text belongs here", scalar.text),
+            format!("`{}` without quotes is read as {taken_for}, but this field is a text", scalar.text),
         )
         .label("needs quotes")
-        .note("a text without quotes can lose its form: `6.10` would become 6.1, and `no` false")
+        .note("without quotes, `6.10` becomes 6.1, and many YAML parsers read `no` as false")
         .help(format!("write {quoted}"))
         .fix(node.span, quoted);
         self.report(finding);
@@ -221,7 +221,7 @@ impl<'n> Fields<'n> {
         Self { known, below, ..self }
     }
 
-    /// Says which of the keys only manifests have: over the wire nobody is told to write them.
+    /// Says which of the keys only manifests have: over the wire nobody is reported to write them.
     pub fn owning(self, own: &'static [&'static str]) -> Self {
         Self { own, ..self }
     }
@@ -239,7 +239,7 @@ impl<'n> Fields<'n> {
         self.entries.iter().find(|entry| *entry.key == name)
     }
 
-    /// The value of a key, or what stands in for it. `None` says that a problem was reported.
+    /// The value of a key, or what replaces it. `None` says that a problem was reported.
     pub fn take<T: Decode>(&self, name: &str, reader: &mut Reader) -> Option<T> {
         if let Some(entry) = self.entry(name) {
             return reader.value(entry);
@@ -340,9 +340,9 @@ fn undescribed(entry: &MapEntry, is_accepted: bool) -> Finding {
     let key = text::short(&entry.key, 40);
     let (message, label, note) = match is_accepted {
         true => (
-            format!("`{key}` is not described by the contract; it is passed on as it is"),
+            format!("`{key}` is not described by the contract; it is sent unchanged"),
             "not checked",
-            "the built-in service accepts this field; what your service does with it is not checked",
+            "the built-in service accepts this field; your service may differ",
         ),
         false => (
             format!("`{key}` is not described by the contract, and the built-in service refuses it"),
@@ -358,14 +358,14 @@ fn undescribed(entry: &MapEntry, is_accepted: bool) -> Finding {
 
 fn unknown_key(entry: &MapEntry, known: &[&str]) -> Finding {
     let key = &entry.key;
-    let finding = Finding::new(&codes::YM201, key.span, format!("unknown key `{}`", text::short(key, 40)))
-        .label("not known here");
+    let finding =
+        Finding::new(&codes::YM201, key.span, format!("unknown key `{}`", text::short(key, 40))).label("unknown key");
     match meant(key, known) {
         Some(near) if key.get(near.len()..).is_some_and(|rest| rest.starts_with(':')) => {
             let colon = key.span.slice(near.len()..near.len() + 1);
             let at = if key.span.range().len() == key.len() { colon } else { key.span };
-            Finding::new(&codes::YM201, at, "a space is missing behind the colon")
-                .label("no space behind it")
+            Finding::new(&codes::YM201, at, "a space is missing after the colon")
+                .label("no space after it")
                 .note("without the space, the colon is part of the key")
                 .help(format!("write `{near}: ...`"))
         }
@@ -378,7 +378,7 @@ fn unknown_key(entry: &MapEntry, known: &[&str]) -> Finding {
     }
 }
 
-/// What is said of a key that is missing.
+/// What is reported of a key that is missing.
 pub fn missing(key: &str) -> String {
     format!("`{key}` is missing")
 }

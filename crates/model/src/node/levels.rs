@@ -33,7 +33,7 @@ impl Below {
 }
 
 impl Reader {
-    /// Reads the fields of a map, knowing which keys it has: one that belongs to the map around it can be told.
+    /// Reads the fields of a map, knowing which keys it has: one that belongs to the map around it can be reported.
     pub fn within<T>(&mut self, keys: &'static [&'static str], read: impl FnOnce(&mut Self) -> T) -> T {
         self.open.push(keys);
         let value = read(self);
@@ -90,7 +90,7 @@ impl<'n> Fields<'n> {
     }
 }
 
-/// The finding for a key of the map around the one that it stands in.
+/// The finding for a key of the map around the one that it is in.
 pub(super) fn too_low(entry: &MapEntry) -> Finding {
     let message = format!("`{}` belongs one level higher", entry.key);
     Finding::new(&codes::YM201, entry.key.span, message)
@@ -98,11 +98,11 @@ pub(super) fn too_low(entry: &MapEntry) -> Finding {
         .help(format!("write `{}` in the map around this one", entry.key))
 }
 
-/// What to write where a map stands in place of a text, if that is known.
+/// What to write where a map is in place of a text, if that is known.
 pub(super) fn in_place_of_text(node: &Node) -> Option<&'static str> {
     let forms = [
-        ("tag", "write the tag alone: no tag group can be named here"),
-        ("file", "write the text itself: only the `body` of a message can stand in a file"),
+        ("tag", "write only the tag: no tag group is allowed here"),
+        ("file", "write the text itself: only the `body` of a message can be in a file"),
     ];
     forms.into_iter().find(|(key, _)| node.get(key).is_some()).map(|(_, help)| help)
 }

@@ -46,7 +46,7 @@ pub enum Tree {
     Map(Vec<MapEntry>),
 }
 
-/// A key and its value. Keys are unique in their map and stand in the author's order.
+/// A key and its value. Keys are unique in their map and are in the author's order.
 #[derive(Clone, Debug)]
 pub struct MapEntry {
     pub key: At<String>,

@@ -58,12 +58,12 @@ fn is_name(text: &str, at: Span, reader: &mut Reader) -> bool {
         return true;
     }
     let (found, label) =
-        if text.is_empty() { ("an empty text", "no characters") } else { ("nothing but blanks", "blanks alone") };
+        if text.is_empty() { ("an empty text", "no characters") } else { ("only spaces", "blanks alone") };
     reader.report(
         Finding::new(&codes::YM207, at, format!("expected a name or an id, found {found}"))
             .label(label)
-            .note("what has no name cannot be found: it would reach nobody, or the service would refuse it")
-            .help("write the name or the id that is meant, or remove it"),
+            .note("without a name it would reach nobody, or the service would refuse it")
+            .help("write a name or an id, or remove it"),
     );
     false
 }

@@ -7,12 +7,12 @@ use super::Decode;
 
 /// Declares a struct whose fields are keys of a map.
 ///
-/// A field is required unless its type says otherwise ([`Decode::absent`]). With `..rest` at the end, further fields are
-/// kept and warned about; without it they are errors. `..rest known FUNCTION` says which of them the built-in service
-/// accepts; without a function, all. `#[serde(skip)]` marks what is read and not sent,
-/// `#[manifest(only)]` what is not even read from the wire. `text "alert"` names
-/// the key that is meant where people write a text in place of the map. `or nothing` says that a map without any field is the
-/// same as none. `with one of "a" "b"` says that one of these fields is given, and no more; whoever reads the whole checks it.
+/// A field is required unless its type says otherwise ([`Decode::absent`]). With `..rest` at the end, further fields
+/// are kept and warned about; without it they are errors. `..rest known FUNCTION` says which of them the built-in
+/// service accepts; without a function, all. `#[serde(skip)]` marks what is read and not sent, `#[manifest(only)]` what
+/// is not even read from the wire. `text "alert"` names the key that is meant where people write a text in place of the
+/// map. `or nothing` says that a map without any field is the same as none. `with one of "a" "b"` says that one of
+/// these fields is given, and no more; readers of the whole checks it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __shape {

@@ -13,11 +13,11 @@ use super::sorted::{sorted, sorted_from};
 
 /// What something says, as JSON. A copy costs nothing: all copies share one text, until one of them is changed.
 ///
-/// Most of what a plan is about is as it was, which the texts show. Only what somebody looks into becomes a tree.
+/// Most of what a plan is about is as it was, which the texts show. Only what someone looks into becomes a tree.
 #[derive(Clone, Default)]
 pub struct Shared(Arc<TextOrValue>);
 
-/// One of the two is there; the other is made of it once somebody asks.
+/// One of the two is there; the other is made of it once someone asks.
 #[derive(Clone, Default)]
 struct TextOrValue {
     /// In sorted form: of two that say the same it is the same.
@@ -68,7 +68,7 @@ impl Shared {
         }
     }
 
-    /// Whether a key stands in it anywhere, as far as its text tells; a tree is not searched.
+    /// Whether a key is in it anywhere, as far as its text tells; a tree is not searched.
     pub(crate) fn may_have(&self, key: &str) -> bool {
         let Some(text) = self.0.text.get() else { return true };
         let is_key =
@@ -92,7 +92,7 @@ impl Shared {
         }
     }
 
-    /// Holds the value of another where both say the same, and lets go of its own: to compare them again costs nothing.
+    /// Holds the value of another where both say the same, and forgets its own: to compare them again costs nothing.
     pub fn join(&mut self, other: &Self) {
         if self == other {
             self.0 = other.0.clone();

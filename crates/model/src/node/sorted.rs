@@ -32,7 +32,7 @@ struct Writer {
     entries: Vec<WrittenEntry>,
 }
 
-/// Where an entry stands in what is written: its key in quotes, and all of it.
+/// Where an entry is in what is written: its key in quotes, and all of it.
 #[derive(Clone, Copy, Debug)]
 struct WrittenEntry {
     begin: usize,
@@ -215,7 +215,7 @@ impl<'de> Visitor<'de> for Onto<'_> {
     }
 }
 
-/// A key as it stands in what is read, where it stands there.
+/// A key as it is in what is read, where it is there.
 #[derive(Deserialize)]
 struct Key<'k>(#[serde(borrow)] Cow<'k, str>);
 

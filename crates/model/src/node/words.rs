@@ -18,7 +18,8 @@ macro_rules! __words {
                     $($word => return Some(Self::$variant),)*
                     _ => {}
                 }
-                let finding = $crate::finding::Finding::new(&$crate::codes::YM206, node.span, format!("`{word}` cannot stand here"))
+                let finding = $crate::finding::Finding::new(&$crate::codes::YM206, node.span, format!("`{word}` is \
+                    not allowed here"))
                     .label(concat!("expected ", $what));
                 reader.report(match $crate::text::nearest(word, [$($word),*]) {
                     Some(near) => finding.help(format!("did you mean \"{near}\"?")),

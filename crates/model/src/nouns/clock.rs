@@ -9,7 +9,8 @@ use crate::finding::Finding;
 use crate::node::{At, Decode, Node, Reader, Tree};
 use crate::text;
 
-/// A date and time as it was written. A number is taken as well: it is told as a wrong time, not as a text without quotes.
+/// A date and time as it was written. A number is taken as well: it is reported as a wrong time, not as a text without
+/// quotes.
 #[derive(Clone, Debug)]
 pub struct Written(pub String);
 
@@ -61,14 +62,14 @@ pub(crate) fn clock_time<'t>(text: &'t At<Written>, reader: &mut Reader) -> Opti
     let (whole, part) = seconds.split_once('.').unwrap_or((seconds, ""));
     let whole = if whole.is_empty() { Some(0) } else { whole.parse::<i64>().ok().filter(|whole| *whole < 60) };
     let Some(time) = whole.and_then(|whole| time.checked_add(whole.seconds()).ok()) else {
-        let message = format!("`{}` is not a time: the seconds go from 00 to 59", text::short(&text.0, 40));
+        let message = format!("`{}` is not a time: seconds go from 00 to 59", text::short(&text.0, 40));
         reader.report(Finding::new(&codes::SC106, text.span, message).label("expected YYYY-MM-DDTHH:MM:SS"));
         return None;
     };
     if !reader.is_wire() && part.chars().any(|c| c != '0') {
         reader.report(
-            Finding::new(&codes::SC105, text.span, "a send time has no parts of a second")
-                .label("the service's form ends with the second")
+            Finding::new(&codes::SC105, text.span, "a send time has no fractions of a second")
+                .label("the service's times end with the second")
                 .help(format!("write {}", authored(time)))
                 .suggest(text.span, authored(time)),
         );
@@ -92,7 +93,7 @@ pub fn authored(time: DateTime) -> String {
 /// The time, its seconds and what stands behind it.
 fn parse(text: &str) -> Result<(DateTime, &str, &str), Wrong> {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
-        return Err(Wrong::new("a number says neither day nor hour"));
+        return Err(Wrong::new("a number has neither day nor hour"));
     }
     let Some((day, clock)) = text.split_once(['T', 't', ' ']) else {
         let date = date(text)?;
@@ -109,46 +110,46 @@ fn parse(text: &str) -> Result<(DateTime, &str, &str), Wrong> {
         [hour] => (hour, "", ""),
         [hour, minutes] => (hour, minutes, ""),
         [hour, minutes, seconds] => (hour, minutes, seconds),
-        _ => return Err(Wrong::new("behind the date stand hour and minute, as 09:00")),
+        _ => return Err(Wrong::new("after the date write hour and minute, such as 09:00")),
     };
     let half = half_of_day(suffix);
     let minutes = if minutes.is_empty() && half.is_some() { "00" } else { minutes };
     let two_digits = hour.len() == 2 && minutes.len() == 2;
     let (Some(hour), Some(minutes)) = (number(hour), number(minutes)) else {
-        return Err(Wrong::new("behind the date stand hour and minute, as 09:00"));
+        return Err(Wrong::new("after the date write hour and minute, such as 09:00"));
     };
     if clock.matches(':').count() == 2 && !is_seconds(seconds) {
-        return Err(Wrong::new("seconds are two digits, or left out"));
+        return Err(Wrong::new("write seconds with two digits, or remove them"));
     }
     if minutes > 59 {
-        return Err(Wrong::new("the minutes go from 00 to 59"));
+        return Err(Wrong::new("minutes go from 00 to 59"));
     }
     if let Some(afternoon) = half.filter(|_| (1..=12).contains(&hour)) {
         let hour = hour % 12 + if afternoon { 12 } else { 0 };
-        return Err(Wrong::new("the hours go from 00 to 23").meant(format!("{date}T{hour:02}:{minutes:02}")));
+        return Err(Wrong::new("hours go from 00 to 23").meant(format!("{date}T{hour:02}:{minutes:02}")));
     }
     if (hour, minutes) == (24, 0)
         && let Ok(next) = date.tomorrow()
     {
-        return Err(Wrong::new("the hours go from 00 to 23").meant(format!("{next}T00:00")));
+        return Err(Wrong::new("hours go from 00 to 23").meant(format!("{next}T00:00")));
     }
     if !(0..=23).contains(&hour) {
-        return Err(Wrong::new("the hours go from 00 to 23"));
+        return Err(Wrong::new("hours go from 00 to 23"));
     }
     let time = date.at(hour, minutes, 0, 0);
     if !two_digits && half.is_none() {
         let meant = format!("{}{}", authored(time), suffix.trim_start());
-        let wrong = Wrong::new("hour and minute have two digits each").meant(meant);
+        let wrong = Wrong::new("write hour and minute with two digits each").meant(meant);
         return Err(Wrong { sure: suffix.is_empty() && seconds.is_empty(), ..wrong });
     }
     if !has_zeros {
         let meant = format!("{}{}", authored(time), suffix.trim_start());
-        let wrong = Wrong::new("month and day have two digits each").meant(meant);
+        let wrong = Wrong::new("write month and day with two digits each").meant(meant);
         return Err(Wrong { sure: suffix.is_empty() && seconds.is_empty(), ..wrong });
     }
     if text.contains(' ') {
         let meant = format!("{}{}", authored(time), suffix.trim_start());
-        let wrong = Wrong::new("a T stands between date and time, and no space").meant(meant);
+        let wrong = Wrong::new("write a T between date and time, not a space").meant(meant);
         return Err(Wrong { sure: suffix.is_empty() && seconds.is_empty(), ..wrong });
     }
     Ok((time, seconds, suffix))
@@ -180,7 +181,7 @@ fn date(text: &str) -> Result<Date, Wrong> {
         && let (4, Ok(year), Some(month), Some(day)) = (year.len(), year.parse::<i16>(), number(month), number(day))
     {
         let Ok(first) = Date::new(year, month, 1) else {
-            return Err(Wrong::new("the months go from 01 to 12"));
+            return Err(Wrong::new("months go from 01 to 12"));
         };
         return Date::new(year, month, day)
             .map_err(|_| Wrong::new(format!("{} has {} days", first.strftime("%B %Y"), first.days_in_month())));
@@ -192,9 +193,9 @@ fn date(text: &str) -> Result<Date, Wrong> {
         .count()
         == 3
     {
-        return Err(Wrong::new("a date is written year-month-day, as 2026-11-27"));
+        return Err(Wrong::new("write a date as year-month-day, such as 2026-11-27"));
     }
-    Err(Wrong::new("it begins with a date, as 2026-11-27"))
+    Err(Wrong::new("begin with a date, such as 2026-11-27"))
 }
 
 #[cfg(test)]
@@ -203,38 +204,38 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_time_is_said() {
-        let hours = "the hours go from 00 to 23";
-        let order = "a date is written year-month-day, as 2026-11-27";
-        let behind = "behind the date stand hour and minute, as 09:00";
+        let hours = "hours go from 00 to 23";
+        let order = "write a date as year-month-day, such as 2026-11-27";
+        let behind = "after the date write hour and minute, such as 09:00";
         for (text, why, meant) in [
             ("2026-11-27T24:00", hours, Some("2026-11-28T00:00")),
             ("2026-11-27T25:00", hours, None),
             ("2026-11-27T10:00 pm", hours, Some("2026-11-27T22:00")),
             ("2026-11-27 12:30 a.m.", hours, Some("2026-11-27T00:30")),
             ("2026-11-27T9am", hours, Some("2026-11-27T09:00")),
-            ("2026-11-27T10:60", "the minutes go from 00 to 59", None),
+            ("2026-11-27T10:60", "minutes go from 00 to 59", None),
             ("2026-02-30T10:00", "February 2026 has 28 days", None),
-            ("2026-13-01T10:00", "the months go from 01 to 12", None),
-            ("2026-11-27 10:00", "a T stands between date and time, and no space", Some("2026-11-27T10:00")),
+            ("2026-13-01T10:00", "months go from 01 to 12", None),
+            ("2026-11-27 10:00", "write a T between date and time, not a space", Some("2026-11-27T10:00")),
             ("2026-11-27", "the hour is missing", Some("2026-11-27T09:00")),
             ("2026-11-27T", behind, None),
             ("2026-11-27T10", behind, None),
             ("2026-11-27T10:00:00:00", behind, None),
-            ("2026-11-27T9:5", "hour and minute have two digits each", Some("2026-11-27T09:05")),
-            ("2026-6-1T14:00", "month and day have two digits each", Some("2026-06-01T14:00")),
-            ("2026-06-1T14:00Z", "month and day have two digits each", Some("2026-06-01T14:00Z")),
-            ("2026-6-01 14:00", "month and day have two digits each", Some("2026-06-01T14:00")),
-            ("2026-6-1T9:00", "hour and minute have two digits each", Some("2026-06-01T09:00")),
-            ("2026-11-27T09:00:", "seconds are two digits, or left out", None),
-            ("2026-11-27T09:00:..0", "seconds are two digits, or left out", None),
-            ("2026-11-27T09:00:0", "seconds are two digits, or left out", None),
-            ("2026-+1-27T09:00", "it begins with a date, as 2026-11-27", None),
+            ("2026-11-27T9:5", "write hour and minute with two digits each", Some("2026-11-27T09:05")),
+            ("2026-6-1T14:00", "write month and day with two digits each", Some("2026-06-01T14:00")),
+            ("2026-06-1T14:00Z", "write month and day with two digits each", Some("2026-06-01T14:00Z")),
+            ("2026-6-01 14:00", "write month and day with two digits each", Some("2026-06-01T14:00")),
+            ("2026-6-1T9:00", "write hour and minute with two digits each", Some("2026-06-01T09:00")),
+            ("2026-11-27T09:00:", "write seconds with two digits, or remove them", None),
+            ("2026-11-27T09:00:..0", "write seconds with two digits, or remove them", None),
+            ("2026-11-27T09:00:0", "write seconds with two digits, or remove them", None),
+            ("2026-+1-27T09:00", "begin with a date, such as 2026-11-27", None),
             ("27.11.2026 10:00", order, None),
             ("11/27/2026T10:00", order, None),
-            ("20261127", "a number says neither day nor hour", None),
-            ("1.5", "a number says neither day nor hour", None),
-            ("tomorrow", "it begins with a date, as 2026-11-27", None),
-            ("", "it begins with a date, as 2026-11-27", None),
+            ("20261127", "a number has neither day nor hour", None),
+            ("1.5", "a number has neither day nor hour", None),
+            ("tomorrow", "begin with a date, such as 2026-11-27", None),
+            ("", "begin with a date, such as 2026-11-27", None),
         ] {
             let wrong = parse(text).expect_err(text);
             assert_eq!((wrong.why.as_str(), wrong.meant.as_deref()), (why, meant), "{text}");

@@ -71,7 +71,7 @@ impl fmt::Display for Delay {
 }
 
 impl Decode for Delay {
-    const WHAT: &'static str = "a length of time such as 90s, 15m, 1h30m or 2d";
+    const WHAT: &'static str = "a duration such as 90s, 15m, 1h30m or 2d";
 
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
         let Tree::Scalar(scalar) = &node.tree else {
@@ -84,12 +84,12 @@ impl Decode for Delay {
         };
         let read = if reader.is_wire() { bare } else { bare.or_else(|| Self::parse(&scalar.text)) };
         if read.is_none() {
-            let finding = Finding::new(&codes::YM206, node.span, format!("`{}` is not a length of time", scalar.text));
+            let finding = Finding::new(&codes::YM206, node.span, format!("`{}` is not a duration", scalar.text));
             reader.report(match reader.is_wire() {
                 true => finding.label("a number of seconds").help("write a whole number of seconds, without quotes"),
                 false => finding
                     .label("a number and a unit")
-                    .help("write it like 90s, 15m, 1h30m, 2d or 1w, or as a number of seconds without quotes"),
+                    .help("write a duration such as 90s, 15m, 1h30m, 2d or 1w, or a number of seconds without quotes"),
             });
         }
         read
@@ -102,7 +102,7 @@ impl JsonSchema for Delay {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A length of time: 90s, 15m, 1h30m, 2d, 1w, or a number of seconds.",
+            "description": "A duration: 90s, 15m, 1h30m, 2d, 1w, or a number of seconds.",
             "anyOf": [
                 { "type": "integer" },
                 { "type": "string", "pattern": "^(\\d+w)?(\\d+d)?(\\d+h)?(\\d+m)?(\\d+s)?$", "minLength": 2 },

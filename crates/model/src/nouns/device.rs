@@ -105,7 +105,7 @@ impl JsonSchema for DeviceType {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A kind of device; open::<platform> for an open channel platform.",
+            "description": "A device type; open::<platform> for an open channel platform.",
             "anyOf": [
                 { "enum": ["ios", "android", "amazon", "web", "wns"] },
                 { "type": "string", "pattern": "^open::.+$" },
@@ -164,7 +164,7 @@ impl Decode for DeviceTypes {
         };
         if list.is_empty() {
             reader.report(
-                Finding::new(&codes::YM206, node.span, "a push to no kind of device reaches nobody")
+                Finding::new(&codes::YM206, node.span, "a push without device types reaches nobody")
                     .label(format!("expected {}", Self::WHAT)),
             );
             return None;
@@ -180,9 +180,9 @@ fn is_all(node: &Node) -> bool {
 /// One of the device types that a push goes to.
 fn listed(node: &Node, reader: &mut Reader) -> Option<At<DeviceType>> {
     if is_all(node) {
-        let finding = Finding::new(&codes::YM206, node.span, "`all` cannot stand in a list of device types")
-            .label("every kind of device, or some");
-        reader.report(finding.help("write `device_types: all`, or name the kinds of device"));
+        let finding = Finding::new(&codes::YM206, node.span, "`all` is not allowed in a list of device types")
+            .label("all device types, or some");
+        reader.report(finding.help("write `device_types: all`, or list device types"));
         return None;
     }
     let word = reader.text(node)?;
@@ -201,7 +201,7 @@ impl JsonSchema for DeviceTypes {
         let one = generator.subschema_for::<DeviceType>();
         let all = format!("^{}$", any_case("all"));
         json_schema!({
-            "description": "Which kinds of device get it: `all`, one, or a list.",
+            "description": "The device types that get it: `all`, one, or a list.",
             "anyOf": [{ "const": "all" }, { "$comment": ANOTHER_SPELLING, "type": "string", "pattern": all }, one, { "type": "array", "minItems": 1, "items": one }],
         })
     }

@@ -49,8 +49,8 @@ impl<T: Decode, const LEAST: usize> Decode for Many<T, LEAST> {
             Tree::List(items) if items.len() < LEAST => {
                 reader.report(
                     Finding::new(&codes::YM207, node.span, format!("the list is empty; expected {}", T::WHAT))
-                        .label("nothing is given here")
-                        .help(format!("write {} in its place", T::WHAT)),
+                        .label("no value")
+                        .help(format!("write {} instead", T::WHAT)),
                 );
                 None
             }
@@ -81,7 +81,7 @@ impl<T: JsonSchema, const LEAST: usize> JsonSchema for Many<T, LEAST> {
 
 /// A list whose order and repetitions say nothing, and that may be written as its only item. An empty one says nothing.
 ///
-/// Its items stand in the author's order, for messages. It is compared and written in its own.
+/// Its items are in the author's order, for messages. It is compared and written in its own.
 #[derive(Clone, Debug)]
 pub struct Set<T>(pub Many<T>);
 

@@ -8,11 +8,11 @@ use crate::node::{At, Decode, Node, Reader, shape};
 shape! {
     /// A Message Center message: a page that stays in the app's inbox.
     pub struct Message as "a Message Center message" {
-        /// The line shown in the inbox.
+        /// The title in the inbox.
         title: At<String>,
-        /// The content, of the type in `content_type`. A long one can stand in a file: `body: {file: bodies/sale.html}`.
+        /// The content, in the type of `content_type`. Long content can be in a file: `body: {file: bodies/sale.html}`.
         body: At<String>,
-        /// The MIME type of the body; `text/html` where it is left out.
+        /// The MIME type of the body [default: text/html].
         content_type: Option<At<ContentType>>,
         ..rest
     }

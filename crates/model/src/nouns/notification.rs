@@ -7,15 +7,15 @@ use super::many::Set;
 use crate::node::{At, shape};
 
 shape! {
-    /// What the device shows.
+    /// The notification.
     pub struct Notification as "a notification" text "alert" {
         /// The text of the notification.
         alert: Option<At<String>>,
-        /// What happens when the notification is tapped.
+        /// Actions of a tap on the notification.
         actions: Option<Actions>,
         /// Buttons, from one of the built-in interactive types.
         interactive: Option<Interactive>,
-        /// What browsers show instead.
+        /// Overrides for browsers.
         web: Option<At<Web>>,
         ..rest known is_override
     }
@@ -55,7 +55,7 @@ shape! {
     pub struct Interactive as "an interactive type and its buttons" {
         /// One of the built-in types: `ua_follow`, `ua_unfollow`, `ua_remind_me_later`.
         r#type: At<String>,
-        /// What each button does, by the button's name.
+        /// The actions of each button, by the button's name.
         button_actions: BTreeMap<At<String>, Actions>,
     }
 }
@@ -65,9 +65,9 @@ shape! {
     pub struct Web as "web overrides" or nothing {
         /// The title of the notification.
         title: Option<At<String>>,
-        /// The icon beside it.
+        /// The icon of the notification.
         icon: Option<Icon>,
-        /// Further values for the page.
+        /// Additional values for the page.
         extra: BTreeMap<At<String>, At<String>>,
     }
 }

@@ -1,4 +1,4 @@
-//! What becomes of edits that somebody made on the service.
+//! What becomes of edits that someone made on the service.
 
 use crate::node::words;
 
@@ -13,7 +13,7 @@ words! {
 }
 
 impl OnDrift {
-    /// What holds where nothing is said.
+    /// What holds where nothing is reported.
     pub fn usual() -> Self {
         Self::Overwrite
     }

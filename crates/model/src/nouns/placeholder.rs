@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// A placeholder and where it stands in its text, braces included.
+/// A placeholder and where it is in its text, braces included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placeholder<'t> {
     pub key: &'t str,

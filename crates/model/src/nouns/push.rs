@@ -18,18 +18,18 @@ shape! {
     pub struct Push as "a push" with one of "notification" "template" {
         /// Who gets it.
         audience: At<Selector>,
-        /// On which kinds of device.
+        /// The device types.
         device_types: At<DeviceTypes>,
-        /// What the device shows. It may come from a template instead.
+        /// The notification. It can come from a template instead.
         notification: Option<At<Notification>>,
-        /// A Message Center message that comes with it.
+        /// A Message Center message that is sent with it.
         message: Option<At<Message>>,
-        /// The campaigns that it belongs to.
+        /// The campaigns of the push.
         campaigns: Option<Campaigns>,
-        /// The template that gives the notification, by its key in `templates`. pushplan fills it in.
+        /// The template of the notification, by its key in `templates`. pushplan fills it in.
         #[manifest(only)]
         template: Option<At<TemplateName>>,
-        /// Values for the template's variables. One that is left out takes its default.
+        /// Values for the template's variables [default: the defaults of the template].
         #[manifest(only)]
         substitutions: BTreeMap<At<String>, At<String>>,
     }
@@ -72,9 +72,9 @@ impl JsonSchema for TriggeredPush {
 shape! {
     /// What a push says, without who gets it.
     pub struct Content as "a push without an audience" {
-        /// What the device shows.
+        /// The notification.
         notification: At<Notification>,
-        /// A Message Center message that comes with it.
+        /// A Message Center message that is sent with it.
         message: Option<At<Message>>,
         ..rest known is_further
     }
@@ -104,7 +104,7 @@ impl Decode for TemplateName {
         if node.entries().is_some() {
             let finding = Finding::new(&codes::YM205, owner_of(node), "expected the key of a template, found a map")
                 .label(format!("expected {}", Self::WHAT))
-                .note("pushplan fills the template in by itself, so that it must stand in the project");
+                .note("pushplan itself fills in the template, so it must be in the project");
             reader.report(
                 finding.help("write `template: <key>`, with its key under `templates:`; ids are not used here"),
             );

@@ -55,25 +55,24 @@ impl Recipient {
         if MANY.contains(&key.to_ascii_lowercase().as_str()) {
             return Err(NoRecipient {
                 message: format!(
-                    "`{}` may be many people, and a test goes to one named recipient",
+                    "`{}` may be many people, but a test message goes to one recipient",
                     text::short(key, 40)
                 ),
-                help:
-                    "name one, such as named_user:qa-1 or ios_channel:ID; what goes to an audience is scheduled in a \
-                       manifest, where a plan shows who gets it"
-                        .to_owned(),
+                help: "write one recipient, such as named_user:qa-1 or ios_channel:ID; for an audience, declare a \
+                        scheduled push, so that a plan shows the recipients"
+                    .to_owned(),
             });
         }
         let expected = || text::any_of(&Self::keys().map(|key| format!("{key}:ID")).collect::<Vec<_>>());
         let Some(channel) = Self::key(key) else {
-            let message = format!("`{}` names no recipient", text::short(written, 60));
+            let message = format!("`{}` is not a recipient", text::short(written, 60));
             let near = text::nearest(key, Self::keys()).map(|near| format!("did you mean {near}:ID?"));
             return Err(NoRecipient { message, help: near.unwrap_or_else(|| format!("expected {}", expected())) });
         };
         match id.filter(|id| !id.trim().is_empty()) {
             Some(id) => Ok(Self { channel, id: id.to_owned() }),
             None => {
-                let message = format!("`{}` lacks the id", text::short(written, 60));
+                let message = format!("`{}` has no id", text::short(written, 60));
                 Err(NoRecipient { message, help: format!("expected {key}:ID") })
             }
         }

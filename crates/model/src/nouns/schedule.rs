@@ -49,7 +49,7 @@ fn canonical(time: DateTime) -> String {
     time.strftime(form).to_string()
 }
 
-/// A time as it stands in a spec: the inverse of what a schedule is written as.
+/// A time as it is in a spec: the inverse of what a schedule is written as.
 pub fn of_spec(text: &str) -> Option<DateTime> {
     plain(text).or_else(|| read(text))
 }
@@ -109,10 +109,10 @@ impl Decode for Schedule {
                 Finding::new(
                     &codes::YM201,
                     other.key.span,
-                    format!("`{}` cannot stand beside `{}`", other.key, local.key),
+                    format!("`{}` cannot be combined with `{}`", other.key, local.key),
                 )
                 .label("each device's own zone is used")
-                .related(local.key.span, "this says the time already"),
+                .related(local.key.span, "the time is already set here"),
             );
         }
         let text = reader.value::<At<Written>>(local)?;
@@ -121,7 +121,7 @@ impl Decode for Schedule {
             reader.report(
                 no_offset(&text, suffix)
                     .label("each device's own zone is used")
-                    .help(format!("leave out `{suffix}`, or give `scheduled_time` for one moment everywhere")),
+                    .help(format!("remove `{suffix}`, or use `scheduled_time` for one moment everywhere")),
             );
             return None;
         }
@@ -151,8 +151,8 @@ pub fn instant(text: &At<Written>, zone: Option<At<TimeZone>>, reader: &mut Read
                     text.span,
                     format!("{} does not exist on that day in {name}", time.strftime("%H:%M")),
                 )
-                .label("the clocks skip this time")
-                .note(format!("the clocks are put forward by {} that night", super::delay::Delay(skipped)))
+                .label("clocks skip this time")
+                .note(format!("clocks go forward by {} that night", super::delay::Delay(skipped)))
                 .help(format!("write {} for the moment after the change", authored(later)))
                 .suggest(text.span, authored(later)),
             );
@@ -167,7 +167,7 @@ pub fn instant(text: &At<Written>, zone: Option<At<TimeZone>>, reader: &mut Read
                 format!("{} happens twice on that day in {name}", time.strftime("%H:%M")),
             )
             .label("which of the two?")
-            .note("the clocks are put back that night");
+            .note("clocks go back that night");
             reader.report(match (as_utc(before), as_utc(after)) {
                 (Ok(first), Ok(second)) => finding
                     .help(format!("write it in UTC, without time_zone: {first}Z is the first, {second}Z the second")),
@@ -179,7 +179,7 @@ pub fn instant(text: &At<Written>, zone: Option<At<TimeZone>>, reader: &mut Read
     let at = ambiguous.compatible();
     let Ok(at) = at else {
         reader.report(
-            Finding::new(&codes::SC106, text.span, "the time is beyond what a calendar can hold").label("too far"),
+            Finding::new(&codes::SC106, text.span, "the time is outside the range of the calendar").label("too far"),
         );
         return None;
     };
@@ -187,15 +187,15 @@ pub fn instant(text: &At<Written>, zone: Option<At<TimeZone>>, reader: &mut Read
 }
 
 fn no_offset(text: &At<Written>, suffix: &str) -> Finding {
-    Finding::new(&codes::SC105, text.span, format!("a send time has no offset, but `{suffix}` follows this one"))
-        .label("the contract's form cannot carry it")
+    Finding::new(&codes::SC105, text.span, format!("a send time has no offset, but this one ends with `{suffix}`"))
+        .label("the contract's times have no offset")
 }
 
 /// Returns the finding for an offset after a single send time. Its help shows how to write that moment without an offset.
 fn no_offset_at(time: DateTime, text: &At<Written>, suffix: &str, zone: Option<&At<TimeZone>>, wire: bool) -> Finding {
     let finding = no_offset(text, suffix);
     if let Some(zone) = zone {
-        return finding.related(zone.span, "this says the zone already").help(format!("leave out `{suffix}`"));
+        return finding.related(zone.span, "the zone is already set here").help(format!("remove `{suffix}`"));
     }
     match format!("{}{suffix}", authored(time)).parse::<Timestamp>() {
         Ok(at) => {
@@ -203,13 +203,13 @@ fn no_offset_at(time: DateTime, text: &At<Written>, suffix: &str, zone: Option<&
             let help = match wire {
                 true => format!("write {utc}, the same moment in UTC"),
                 false => {
-                    format!("write {utc}, the same moment in UTC; or leave `{suffix}` out and name the `time_zone`")
+                    format!("write {utc}, the same moment in UTC; or remove `{suffix}` and set `time_zone`")
                 }
             };
             finding.help(help).suggest(text.span, utc)
         }
         Err(_) if wire => finding.help("write the time in UTC, without an offset"),
-        Err(_) => finding.help("leave the offset out and name the zone with `time_zone: Europe/Paris`"),
+        Err(_) => finding.help("remove the offset and set the zone with `time_zone: Europe/Paris`"),
     }
 }
 
@@ -219,16 +219,17 @@ impl JsonSchema for Schedule {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut object =
-            ObjectSchema::new(" When it is sent. Either `scheduled_time` or `local_scheduled_time` is needed.");
-        object.field::<Option<String>>("scheduled_time", " The time, as 2026-11-27T09:00, in `time_zone`.", generator);
+            ObjectSchema::new(" When it is sent. Either `scheduled_time` or `local_scheduled_time` is required.");
         object.field::<Option<String>>(
-            "time_zone",
-            " The IANA name of the time's zone. UTC where it is left out.",
+            "scheduled_time",
+            " The local time in `time_zone`, such as \
+            2026-11-27T09:00.",
             generator,
         );
+        object.field::<Option<String>>("time_zone", " The IANA name of the time zone [default: UTC].", generator);
         object.field::<Option<String>>(
             "local_scheduled_time",
-            " The time in each device's own zone. The contract does not describe it.",
+            " The recipients' local time. The contract does not describe it.",
             generator,
         );
         let mut schema = object.finish(false);

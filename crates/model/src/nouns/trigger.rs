@@ -154,7 +154,7 @@ fn undescribed(name: &str, node: &Node, reader: &mut Reader) -> Option<Trigger> 
             Finding::new(
                 &codes::YM202,
                 node.span,
-                format!("the trigger `{name}` is not described by the contract; it is passed on as it is"),
+                format!("the trigger `{name}` is not described by the contract; it is sent unchanged"),
             )
             .label("not checked"),
         );
@@ -177,14 +177,15 @@ impl JsonSchema for Trigger {
         let tag = json!({ "type": "string", "minLength": 1, "description": "The tag." });
         let group = json!({ "type": ["string", "null"], "x-names": "tag_groups", "description": "Its tag group." });
         json_schema!({
-            "description": "What sets it off: the first opening of the app, or a tag that is added to a device.",
+            "description": "The event that triggers it: the first opening of the app, or a tag that is added to a \
+                device.",
             "anyOf": [
                 { "enum": ["first_open", "open", "first_opt_in"] },
                 {
                     "type": "object",
                     "properties": {
                         "tag_added": {
-                            "description": "The tag whose adding sets it off.",
+                            "description": "The tag that triggers it when it is added.",
                             "anyOf": [tag, {
                                 "type": "object",
                                 "properties": { "tag": tag, "group": group },

@@ -5,11 +5,11 @@ shape! {
     pub struct Variable as "a variable with key, name and default_value" {
         /// The word between the braces: 1 to 32 letters, digits and `_`.
         key: At<String>,
-        /// The name in the dashboard. The key where it is left out.
+        /// The name in the dashboard [default: the key].
         name: Option<At<String>>,
-        /// What it stands for.
+        /// A note about its meaning.
         description: Option<At<String>>,
-        /// What is filled in where a push gives no value. Without it, every push must give one.
+        /// The value for pushes that set none. Without a default, every push must set a value.
         default_value: Option<At<String>>,
     }
 }

@@ -40,7 +40,7 @@ static KNOWN: RwLock<Option<(Instant, Zones)>> = RwLock::new(None);
 
 type Zones = HashMap<String, TimeZone, Spread>;
 
-/// How names of zones are told apart: only those that there are get a place.
+/// How names of zones are distinguished: only those that there are get a place.
 pub type Spread = BuildHasherDefault<Letters>;
 
 /// A hash of few steps (FNV-1a).
@@ -165,7 +165,7 @@ impl Decode for Zone {
         if meant != name.as_str() {
             reader.report(
                 finding
-                    .note("the service's list of time zone tags spells it so; everywhere else the name is the IANA one")
+                    .note("this is the spelling of the service's time zone tag; everywhere else use the IANA name")
                     .help(format!("write `{meant}`"))
                     .fix(name.span, meant),
             );
@@ -174,23 +174,23 @@ impl Decode for Zone {
         if let Some(meant) = everyday {
             reader.report(
                 finding
-                    .note("an abbreviation does not say whether the clocks change in summer; the name of a place does")
+                    .note("an abbreviation does not define summer time; the name of a place does")
                     .help(format!("did you mean `{meant}`?"))
                     .suggest(name.span, meant),
             );
             return None;
         }
         if let Some(hours) = offset(&name) {
-            let finding =
-                finding.note("an offset does not say whether the clocks change in summer; the name of a place does");
+            let finding = finding.note("an offset does not define summer time; the name of a place does");
             reader.report(match hours {
                 0 => finding.help("write `UTC`").suggest(name.span, "UTC"),
                 // POSIX counts westward, and zone data kept that.
                 -14..=12 => finding.help(format!(
-                    "name a place, such as Europe/Paris; for a clock that never changes write `Etc/GMT{:+}`, whose sign is the other way round",
+                    "write a place, such as Europe/Paris; for a fixed offset write `Etc/GMT{:+}`, which has the \
+                        opposite sign",
                     -hours
                 )),
-                _ => finding.help("name a place, such as Europe/Paris"),
+                _ => finding.help("write a place, such as Europe/Paris"),
             });
             return None;
         }
@@ -207,10 +207,10 @@ impl Decode for Zone {
     }
 }
 
-/// The name that was probably meant, where one can be told.
+/// The name that was probably meant, where one can be reported.
 pub type Meant = Option<String>;
 
-/// The zone of an IANA name that somebody typed, in any letter case; else what was probably meant.
+/// The zone of an IANA name that someone typed, in any letter case; else what was probably meant.
 pub fn meant(name: &str) -> Result<TimeZone, Meant> {
     let everyday = vocabulary::everyday(name);
     if let Some(zone) = get(name)
@@ -226,7 +226,7 @@ pub fn meant(name: &str) -> Result<TimeZone, Meant> {
     Err(near.or_else(|| text::nearest(name, names())).map(str::to_owned))
 }
 
-/// The name as it stands there. A number is an offset, which is told as such.
+/// The name as it is there. A number is an offset, which is reported as such.
 fn written(node: &Node, reader: &mut Reader) -> Option<At<String>> {
     match &node.tree {
         Tree::Scalar(scalar) if node.what() == "a number" => Some(At::new(scalar.text.clone(), node.span)),

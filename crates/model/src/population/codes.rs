@@ -1,6 +1,6 @@
 //! One value for each device, as a number that stands for it.
 
-/// The code of a device of which the value is not known, and of one that has no value.
+/// The code of a device of which the value is unknown, and of one that has no value.
 pub const UNKNOWN: u32 = 0;
 pub const ABSENT: u32 = 1;
 /// The code of the first value.
@@ -46,7 +46,7 @@ impl Codes {
         Self { values, of }
     }
 
-    /// Whether the value of some device is not known.
+    /// Whether the value of some device is unknown.
     pub fn has_unknown(&self) -> bool {
         match &self.of {
             CodeColumn::Bytes(codes) => codes.iter().any(|code| u32::from(*code) == UNKNOWN),

@@ -34,7 +34,7 @@ enum Probe<'p> {
         untold: &'p DeviceSet,
         is_told: bool,
     },
-    /// The devices whose code is wanted. Those of which the code is not known may have it.
+    /// The devices whose code is wanted. Those of which the code is unknown may have it.
     Codes {
         codes: &'p Codes,
         wanted: Box<WantedCodes>,

@@ -12,7 +12,7 @@ const NO_GROUP: &str = "";
 /// Tags of a named user, as group and tag. Its devices carry them too.
 pub type UserTags = Vec<(String, String)>;
 
-/// What is known of a device. A field that is `None` is not known.
+/// What is known of a device. A field that is `None` is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceFacts {
     /// `ios`, or `open::sms`.

@@ -134,7 +134,7 @@ const FLAGS: [&str; 3] = [
 fn joins(before: char, joiner: char, next: Option<char>) -> bool {
     let zero_width_joiner = joiner == '\u{200d}';
     let emoji = zero_width_joiner && (is_picture(before) || before == '\u{fe0f}') && next.is_some_and(is_picture);
-    // At the end of a word a joiner chooses the form of the consonant whose vowel was taken away.
+    // At the end of a word a joiner chooses the form of the consonant whose vowel was removed.
     let half = zero_width_joiner && has_joined_letters(before) && kind(before) == CharKind::Mark;
     emoji || half || (has_joined_letters(before) && next.is_some_and(has_joined_letters))
 }

@@ -32,8 +32,8 @@ pub fn change(device: &At<WrittenDevice>, against: &Against, reader: &mut Reader
     ];
     let given: Vec<_> = fixed.into_iter().filter_map(|(name, span)| Some((name, span?))).collect();
     for (name, span) in &given {
-        let finding = Finding::new(&codes::YM206, *span, format!("`{name}` of a device never changes"));
-        reader.report(finding.label("for good").help("describe another device in a case of its own"));
+        let finding = Finding::new(&codes::YM206, *span, format!("`{name}` of a device cannot change"));
+        reader.report(finding.label("for good").help("write another case for another device"));
     }
     let form = fields(device, against, reader);
     form.filter(|_| given.is_empty()).map(Value::Object)
@@ -56,11 +56,12 @@ fn fields(device: &WrittenDevice, against: &Against, reader: &mut Reader) -> Opt
     put("attributes", json!(device.attributes));
     put("named_user", json!(device.named_user));
     if let Some(name) = device.named_user.as_ref().filter(|name| !is_user(name)) {
-        let finding = Finding::new(&codes::TG105, name.span, format!("`{name}` cannot be the id of a named user"));
+        let finding = Finding::new(&codes::TG105, name.span, format!("`{name}` is not a valid id of a named user"));
         reader.report(finding.label("1 to 128 characters, without white space at the ends"));
     }
     if let Some(id) = device.channel.as_ref().filter(|id| !is_channel(id)) {
-        let finding = Finding::new(&codes::YM206, id.span, format!("`{}` cannot be a channel id", text::short(id, 40)));
+        let finding =
+            Finding::new(&codes::YM206, id.span, format!("`{}` is not a valid channel id", text::short(id, 40)));
         reader.report(finding.label("1 to 128 characters, none of them white space, `/`, `?`, `#` or `%`"));
     }
     if let Some(tags) = &device.tags {
@@ -109,9 +110,9 @@ pub fn tags(tags: &language::Tags, against: &Against, reader: &mut Reader) -> Op
     let mut read = Tags::new();
     for (group, tags) in &tags.0 {
         if let Some(group) = group.as_ref().filter(|group| is_derived(group)) {
-            let message = format!("the tags of `{group}` are derived from what a device is");
-            let finding = Finding::new(&codes::YM206, group.span, message).label("not given by hand");
-            reader.report(finding.help("give `country`, `language`, `opt_in` and the like instead"));
+            let message = format!("the tags of `{group}` are derived from the device's properties");
+            let finding = Finding::new(&codes::YM206, group.span, message).label("cannot be set");
+            reader.report(finding.help("set `country`, `language`, `opt_in` and other properties instead"));
             continue;
         }
         for tag in tags {

@@ -1,4 +1,4 @@
-//! What can stand in a file of device tests.
+//! What can are in a file of device tests.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use serde::Serialize;
 shape! {
     /// Device tests: what devices do, which segments they are in then, and what they receive. `pushplan test` runs them.
     pub struct CaseFile as "a file of device tests: `cases`, by their names" {
-        /// What is tried, by its name.
+        /// The cases, by name.
         cases: BTreeMap<At<String>, At<Case>>,
     }
 }
@@ -23,31 +23,31 @@ shape! {
 shape! {
     /// One device, what happens to it, and what is expected.
     pub struct Case as "a case with device, steps and expect" {
-        /// When it begins, as 2026-11-27T09:00. Where it is left out: 2026-01-01T09:00.
+        /// The start time, such as 2026-11-27T09:00 [default: 2026-01-01T09:00].
         at: Option<At<Time>>,
-        /// The IANA name of the zone of all times in the case. UTC where it is left out.
+        /// The IANA name of the time zone of all times in the case [default: UTC].
         time_zone: Option<At<Zone>>,
-        /// The device as it is when the case begins.
+        /// The device at the start of the case.
         device: At<WrittenDevice>,
-        /// What happens, in order.
+        /// Events, in order.
         steps: Option<Vec<At<WrittenStep>>>,
-        /// What is expected after all steps.
+        /// The expected result after all steps.
         expect: Option<At<Expect>>,
     }
 }
 
 shape! {
-    /// A device. What is left out is not known, or is as with most devices: the app is there, and shows notifications.
+    /// A device. What is left out is unknown, or is as with most devices: the app is there, and shows notifications.
     pub struct WrittenDevice as "a device such as {device_type: ios, country: US, tags: {loyalty: [gold]}}" {
-        /// What kind of device it is. It is needed.
+        /// The device type. Required.
         device_type: Option<At<DeviceType>>,
-        /// Its channel id. Any, where it is left out.
+        /// Its channel id [default: any].
         channel: Option<At<String>>,
         /// The address of an open channel.
         open_channel: Option<At<String>>,
-        /// The named user that it belongs to. It has their tags.
+        /// Its named user. The device also has that user's tags.
         named_user: Option<At<String>>,
-        /// Its tags: a list, or lists by their groups.
+        /// Its tags: a list, or lists by group.
         tags: Option<At<Tags>>,
         /// ISO 3166-1 code of its country.
         country: Option<At<String>>,
@@ -59,23 +59,23 @@ shape! {
         app_version: Option<At<String>>,
         /// The version of the SDK in the app.
         sdk_version: Option<At<String>>,
-        /// The version of its system.
+        /// The version of its operating system.
         os_version: Option<At<String>>,
         /// Its model, such as iPhone17,1.
         model: Option<At<String>>,
-        /// Whether it shows notifications. It does where this is left out.
+        /// Whether it is opted in to notifications [default: true].
         opt_in: Option<bool>,
-        /// Whether the app may work in the background. It may where this is left out.
+        /// Whether the app may run in the background [default: true].
         background: Option<bool>,
-        /// Whether it tells where it is.
+        /// Whether it reports its location.
         location: Option<bool>,
-        /// Whether the app has been opened before the case begins. Where it has not, the first opening is a first open.
+        /// Whether the app was opened before the case begins. If not, the first opening is a first open.
         opened: Option<At<bool>>,
-        /// Uploaded and lifecycle lists that it is on.
+        /// Its uploaded and lifecycle lists.
         static_lists: Option<Many<At<String>>>,
-        /// Lists that it is subscribed to.
+        /// Its subscription lists.
         subscription_lists: Option<Many<At<String>>>,
-        /// Attributes by their names.
+        /// Attributes, by name.
         attributes: Option<BTreeMap<At<String>, serde_json::Value>>,
     }
 }
@@ -83,25 +83,25 @@ shape! {
 shape! {
     /// A step. First time passes, then something happens, then something is expected; each can be left out.
     pub struct WrittenStep as "a step such as {after: 1h, add_tags: vip} or {expect: {in: buyers}}" {
-        /// How long after the step before.
+        /// The time since the previous step.
         after: Option<At<Delay>>,
-        /// When, as 2026-11-27T09:00 in the case's `time_zone`.
+        /// The time in the case's `time_zone`, such as 2026-11-27T09:00.
         at: Option<At<Time>>,
-        /// The app is opened.
+        /// The user opens the app.
         open: Option<At<bool>>,
-        /// The device gets tags.
+        /// Tags to add to the device.
         add_tags: Option<At<Tags>>,
-        /// The device loses tags.
+        /// Tags to remove from the device.
         remove_tags: Option<At<Tags>>,
-        /// The device changes: what is given here is so from now on.
+        /// Changes of the device.
         change: Option<At<WrittenDevice>>,
-        /// A notification is tapped: the newest from this address.
+        /// The user taps the newest notification from this address.
         tap: Option<At<Tap>>,
         /// The device is seen at a location, by its id.
         seen_at: Option<At<String>>,
-        /// The app is removed.
+        /// The user uninstalls the app.
         uninstall: Option<At<bool>>,
-        /// What is expected then.
+        /// The expected result at this step.
         expect: Option<At<Expect>>,
     }
 }
@@ -109,11 +109,11 @@ shape! {
 shape! {
     /// What is expected of the device.
     pub struct Expect as "{in: <segments>, not_in: <segments>, receives: <messages>}" {
-        /// Segments that it is in.
+        /// Segments that contain the device.
         r#in: Option<Many<At<String>>>,
-        /// Segments that it is not in.
+        /// Segments that do not contain the device.
         not_in: Option<Many<At<String>>>,
-        /// All that it has received since messages were last looked at; `[]` for nothing.
+        /// All messages since the last `receives`, or since the start; `[]` for none.
         receives: Option<Many<At<WrittenMessage>>>,
     }
 }
@@ -121,15 +121,15 @@ shape! {
 shape! {
     /// A message that is received. What is left out can be anything.
     pub struct WrittenMessage as "a message such as {from: pipelines/welcome, after: 1h, alert: Hello}" {
-        /// The address of what sends it, such as pipelines/welcome.
+        /// The address of its sender, such as pipelines/welcome.
         from: Option<At<String>>,
-        /// When, as 2026-11-27T09:00 in the case's `time_zone`. If that is later, the clock moves on to it.
+        /// The time in the case's `time_zone`, such as 2026-11-27T09:00. The clock moves forward to it.
         at: Option<At<Time>>,
-        /// How long after the last thing that happened, or after the case began.
+        /// The time since the last event, or since the start of the case.
         after: Option<At<Delay>>,
-        /// The text of the notification, as this device shows it; of several, one of them.
+        /// The text of the notification on this device, or a list of possible texts.
         alert: Option<Many<At<Wording>, 1>>,
-        /// The title of the Message Center message; of several, one of them.
+        /// The title of the Message Center message, or a list of possible titles.
         message: Option<Many<At<Wording>, 1>>,
     }
 }
@@ -230,13 +230,13 @@ impl JsonSchema for Tap {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "The newest notification from an address, or a button of it.",
+            "description": "The newest notification from an address, or one of its buttons.",
             "anyOf": [
                 { "type": "string" },
                 {
                     "type": "object",
                     "properties": {
-                        "from": { "type": "string", "description": "What sent it, such as pipelines/welcome." },
+                        "from": { "type": "string", "description": "Its sender, such as pipelines/welcome." },
                         "button": { "type": "string", "description": "The id of the button." },
                     },
                     "required": ["from"],
@@ -267,7 +267,7 @@ impl Wording {
 const CONTAINS: &[&str] = &["contains"];
 
 impl Decode for Wording {
-    const WHAT: &'static str = "the whole text, or {contains: <a part of it>}";
+    const WHAT: &'static str = "the whole text, or {contains: <part of the text>}";
     const FIELDS: &'static [&'static str] = CONTAINS;
 
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {

@@ -11,7 +11,7 @@ use pushplan_model::source::{Source, Sources};
 use super::language::{Case, CaseFile, Expect, WrittenStep};
 use crate::manifest::{self, Input, InputSource, Manifests};
 
-/// What stands in files of device tests.
+/// What is in files of device tests.
 #[derive(Debug, Default)]
 pub struct Names {
     /// The kind of what is named by its key; none where it is named by its address.

@@ -42,9 +42,9 @@ pub fn case(
     let mut steps: Vec<CaseStep> = Vec::new();
     let all = written.steps.as_deref().unwrap_or_default();
     if let Some(beyond) = all.get(MOST_STEPS) {
-        let message = format!("a case has at most {MOST_STEPS} steps, and this one has {}", all.len());
+        let message = format!("a case has up to {MOST_STEPS} steps, but this one has {}", all.len());
         let finding = Finding::new(&codes::YM106, beyond.span, message).label("one step too many");
-        reading.reader.report(finding.help("divide it into several cases"));
+        reading.reader.report(finding.help("split it into several cases"));
         return None;
     }
     steps.extend(all.iter().filter_map(|step| reading.step(step)));
@@ -56,7 +56,7 @@ pub fn case(
     let (zone, place) =
         (reading.zone.as_ref().map_or(TimeZone::UTC, |zone| zone.value.clone()), reading.place(name.span));
     if reader.findings.len() == before && steps.iter().all(|step| step.expect.is_none()) {
-        let finding = Finding::new(&codes::YM203, name.span, "the case expects nothing, so that it cannot fail");
+        let finding = Finding::new(&codes::YM203, name.span, "the case expects nothing, so it cannot fail");
         reader.report(finding.label("needs `expect`").help("add `expect: {in: ..., not_in: ..., receives: ...}`"));
     }
     if reader.findings.len() > before {
@@ -120,10 +120,10 @@ impl CaseReader<'_> {
         let at = from.checked_add(SignedDuration::from_secs(delay.value.0)).ok();
         let wrong = match at {
             _ if delay.value.0 < 0 => "time does not go back",
-            None => "it is beyond what a calendar can hold",
+            None => "it is outside the range of the calendar",
             Some(at) => return Some(at),
         };
-        self.report(Finding::new(&codes::YM206, delay.span, wrong).label("not a length of time that can pass here"));
+        self.report(Finding::new(&codes::YM206, delay.span, wrong).label("not a valid duration here"));
         None
     }
 
@@ -131,8 +131,8 @@ impl CaseReader<'_> {
     fn time(&mut self, step: &language::WrittenStep) -> Option<Timestamp> {
         match (&step.after, &step.at) {
             (Some(after), Some(at)) => {
-                let finding = Finding::new(&codes::YM201, at.span, "`at` cannot stand beside `after`");
-                self.report(finding.label("the time is given twice").related(after.span, "this says it already"));
+                let finding = Finding::new(&codes::YM201, at.span, "`at` cannot be combined with `after`");
+                self.report(finding.label("the time is given twice").related(after.span, "already set here"));
                 None
             }
             (Some(after), None) => {
@@ -144,10 +144,10 @@ impl CaseReader<'_> {
                 let at = moment(time, self.zone.as_ref(), self.reader)?;
                 if at < self.clock {
                     let shown = self.shown(self.clock);
-                    let message = format!("the clock would go back: by then it shows {shown}");
-                    let finding = Finding::new(&codes::YM206, time.span, message).label("earlier than that");
-                    let finding = finding.related(self.last, "the clock was moved here last, or began here");
-                    self.report(finding.help("put the steps in the order in which they happen"));
+                    let message = format!("the clock would go back: it is already {shown}");
+                    let finding = Finding::new(&codes::YM206, time.span, message).label("earlier");
+                    let finding = finding.related(self.last, "the clock is set here");
+                    self.report(finding.help("sort the steps by time"));
                     return None;
                 }
                 self.last = time.span;
@@ -200,17 +200,15 @@ impl CaseReader<'_> {
         ];
         let given: Vec<(&str, Span)> = given.into_iter().filter_map(|(name, span)| Some((name, span?))).collect();
         if let [(first, at), (second, span), ..] = given[..] {
-            let message = format!("`{second}` cannot stand beside `{first}`: their order would not be known");
-            let finding = Finding::new(&codes::YM201, span, message).label("the second in one step");
-            self.report(finding.related(at, "the first").help("give each a step of its own"));
+            let message = format!("`{second}` cannot be combined with `{first}`: their order would be undefined");
+            let finding = Finding::new(&codes::YM201, span, message).label("the second action of one step");
+            self.report(finding.related(at, "the first").help("write a separate step for each"));
             return None;
         }
         for (name, flag) in [("open", open), ("uninstall", uninstall)] {
             if let Some(flag) = flag.as_ref().filter(|flag| !flag.value) {
-                let finding = Finding::new(&codes::YM206, flag.span, format!("`{name}: false` says nothing"));
-                self.report(
-                    finding.label("nothing would happen").help(format!("write `{name}: true`, or leave it out")),
-                );
+                let finding = Finding::new(&codes::YM206, flag.span, format!("`{name}: false` has no effect"));
+                self.report(finding.label("nothing would happen").help(format!("write `{name}: true`, or remove it")));
                 return None;
             }
         }
@@ -245,11 +243,11 @@ impl CaseReader<'_> {
         let both = not_in.iter().flatten().find(|key| r#in.iter().flatten().any(|other| other == *key));
         if let Some(key) = both {
             let message = format!("`{key}` cannot be under `in` and under `not_in`");
-            self.report(Finding::new(&codes::YM206, key.span, message).label("one of them cannot be met"));
+            self.report(Finding::new(&codes::YM206, key.span, message).label("one of them must fail"));
         }
         if members.is_empty() && receives.is_none() && r#in.is_none() && not_in.is_none() {
-            let finding = Finding::new(&codes::YM207, expect.span, "`expect` is empty, so that it cannot fail");
-            self.report(finding.label("nothing is given here").help("add `in`, `not_in` or `receives`"));
+            let finding = Finding::new(&codes::YM207, expect.span, "`expect` is empty, so it cannot fail");
+            self.report(finding.label("empty").help("add `in`, `not_in` or `receives`"));
             return None;
         }
         let messages = receives.as_ref().map(|all| {
@@ -271,15 +269,15 @@ impl CaseReader<'_> {
         };
         let at = match (&written.at, &written.after) {
             (Some(at), Some(after)) => {
-                let finding = Finding::new(&codes::YM201, at.span, "`at` cannot stand beside `after`");
-                self.report(finding.label("the time is given twice").related(after.span, "this says it already"));
+                let finding = Finding::new(&codes::YM201, at.span, "`at` cannot be combined with `after`");
+                self.report(finding.label("the time is given twice").related(after.span, "already set here"));
                 return None;
             }
             (Some(time), None) => {
                 let at = moment(time, self.zone.as_ref(), self.reader)?;
                 if at < self.start {
                     let message = format!("the case begins at {}, which is later", self.shown(self.start));
-                    self.report(Finding::new(&codes::YM206, time.span, message).label("nothing is received then"));
+                    self.report(Finding::new(&codes::YM206, time.span, message).label("nothing can be received then"));
                     return None;
                 }
                 Some(at)
@@ -310,11 +308,13 @@ impl CaseReader<'_> {
         });
         let missing: Vec<String> = shown.filter(|text| !expected.iter().any(|wording| wording.fits(text))).collect();
         if let Some(other) = missing.first() {
-            let message = format!("a device gets one of {} variants, and any of them", experiment.variants.len());
-            let finding = Finding::new(&codes::YM206, first.span, message).label("only some of them");
-            let help =
-                format!("list the texts of all, also {}, or leave `alert` out", text::quoted(&text::short(other, 60)));
-            self.report(finding.note("the service divides devices among them by ids of its own").help(help));
+            let message = format!("a device gets one of {} variants, chosen by the service", experiment.variants.len());
+            let finding = Finding::new(&codes::YM206, first.span, message).label("only some variants");
+            let help = format!(
+                "list the texts of all variants, also {}, or remove `alert`",
+                text::quoted(&text::short(other, 60))
+            );
+            self.report(finding.note("the service assigns devices to variants by its own ids").help(help));
         }
     }
 
@@ -351,16 +351,18 @@ impl CaseReader<'_> {
         let known: Vec<String> = desired.resources.keys().filter(|one| sends(one)).map(Address::to_string).collect();
         let is_other = address.is_some_and(|address| desired.resources.contains_key(&address));
         let message = match is_other {
-            true => format!("`{written}` sends nothing by itself"),
-            false => format!("nothing has the address `{}`", text::short(written, 60)),
+            true => format!("`{written}` does not send messages"),
+            false => format!("no resource has the address `{}`", text::short(written, 60)),
         };
-        let finding =
-            Finding::new(&codes::YM206, written.span, message).label("not the address of what sends messages");
+        let finding = Finding::new(&codes::YM206, written.span, message).label(
+            "not the address of a resource that sends \
+                messages",
+        );
         let by_key = known.iter().find(|known| known.split_once('/').is_some_and(|(_, key)| key == written.as_str()));
         let near = by_key.map(String::as_str).or_else(|| text::nearest(written, known.iter().map(String::as_str)));
         self.report(match near {
             Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(written.span, near),
-            None if known.is_empty() => finding.help("the project declares nothing that sends messages"),
+            None if known.is_empty() => finding.help("the project declares no resource that sends messages"),
             None => finding.help(format!("expected an address such as {}", known[0])),
         });
         None

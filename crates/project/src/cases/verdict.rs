@@ -34,7 +34,7 @@ pub struct Failed {
     pub what: Mismatch,
     /// What it comes from, in sentences.
     pub notes: Vec<String>,
-    /// The conditions that decided, where somebody is in an audience or not.
+    /// The conditions that decided, where someone is in an audience or not.
     pub why: Option<Why>,
 }
 

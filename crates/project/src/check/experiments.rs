@@ -31,12 +31,12 @@ fn same_variants(_: &Subject, one: &Dissected, findings: &mut Findings) {
             Finding::new(
                 &codes::EX101,
                 place(variant),
-                format!("variant {} says the same at the same time as variant {}", number + 1, first + 1),
+                format!("variant {} has the same content and time as variant {}", number + 1, first + 1),
             )
             .label(format!("the same as variant {}", first + 1))
             .related(place(&experiment.variants[first]), format!("variant {}", first + 1))
-            .note("people are divided between the variants, and no difference can be measured")
-            .help("change what this variant says or when it is sent, or remove it"),
+            .note("each variant goes to a part of the audience, so their results cannot differ")
+            .help("change the content or the time of this variant, or remove it"),
         );
     }
 }
@@ -57,7 +57,7 @@ fn unscheduled(_: &Subject, one: &Dissected, findings: &mut Findings) {
             )
             .within("push", 0)
             .label("sent as soon as it is applied")
-            .note("what was sent cannot be called back")
+            .note("a sent message cannot be cancelled")
             .help(format!("add `schedule: {example}`")),
         );
     }
@@ -80,12 +80,12 @@ fn variant_count(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(experiment) = of_kind::<Experiment>(&*one.declared.spec) else { return };
     let variants = &experiment.variants;
     let (at, label, help) = match &variants[..] {
-        [] => (variants.span, "no variant", "add at least two variants that differ"),
+        [] => (variants.span, "no variant", "add at least two different variants"),
         [only] => {
-            (only.span, "the only one", "add a variant to compare it with; for one message, use a scheduled push")
+            (only.span, "the only variant", "add a variant to compare it with; for one message, use a scheduled push")
         }
         [..] if variants.len() > MOST_VARIANTS => {
-            (variants[MOST_VARIANTS].span, "one too many", "remove variants, or make two experiments")
+            (variants[MOST_VARIANTS].span, "one variant too many", "remove variants, or write two experiments")
         }
         _ => return,
     };

@@ -18,7 +18,7 @@ pub fn safe_edits<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> BTreeM
     edits
 }
 
-/// A stretch of bytes and what stands there afterwards.
+/// A stretch of bytes and what is there afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit<'f> {
     pub at: Range<usize>,
@@ -29,7 +29,7 @@ pub struct Edit<'f> {
 /// comes first in the text is carried out and the others are not; they are found again in the text that results.
 pub fn apply(text: &str, edits: &[Edit]) -> (String, usize) {
     let mut edits: Vec<&Edit> = edits.iter().filter(|edit| text.get(edit.at.clone()).is_some()).collect();
-    // Of two that begin together, the longer knows more of what stands there.
+    // Of two that begin together, the longer knows more of what is there.
     edits.sort_by_key(|edit| (edit.at.start, Reverse(edit.at.end)));
     let (mut out, mut done, mut count) = (String::with_capacity(text.len()), 0, 0);
     let mut last: Option<&Edit> = None;

@@ -30,8 +30,8 @@ fn twice(subject: &Subject, findings: &mut Findings) {
         let mut finding = Finding::new(&codes::RF105, identity.at, message)
             .label("the second")
             .related(other.at, "the first")
-            .note("the service has one of them, and nobody can say which of the two it shall be like")
-            .help("remove one of them, or give it another name");
+            .note("the service has only one of them, and pushplan cannot choose between the two")
+            .help("remove one of them, or rename it");
         finding.address = Some((*address).clone());
         findings.push(finding);
     }
@@ -58,8 +58,8 @@ fn held_twice(subject: &Subject, findings: &mut Findings) {
         };
         let (shown, one) = (text::short(id, 60), kinds::of(address).noun);
         let finding = if first == address {
-            Finding::new(&codes::RF105, id.span, format!("the {noun} `{shown}` stands twice in {address}"))
-                .note(format!("a {one} has a {noun} once: one of the two would be left out"))
+            Finding::new(&codes::RF105, id.span, format!("{address} has the {noun} `{shown}` twice"))
+                .note(format!("a {one} can have a {noun} only once"))
                 .help("remove one of them")
         } else {
             Finding::new(&codes::RF105, id.span, format!("{address} and {first} both have the {noun} `{shown}`"))

@@ -35,7 +35,7 @@ fn ignored(_: &Subject, one: &Dissected, findings: &mut Findings) {
         let known = known.iter().filter_map(|path| path.strip_prefix(&below));
         let (noun, last) = (kind_noun(one), own.rsplit('.').next().unwrap_or_default());
         let finding = Finding::new(&codes::RF114, path.span, format!("{noun} has no field `{path}`"))
-            .label("leaves something to the dashboard only where the service has such a field");
+            .label("has no effect: the service has no such field");
         let ends = |path: &&str| path.rsplit('.').next() == Some(last);
         let near = text::nearest(&own, known.clone()).or_else(|| known.clone().find(ends));
         findings.push(match near {
@@ -55,13 +55,20 @@ fn renamed(subject: &Subject, findings: &mut Findings) {
         let Some(old) = &declared.lifecycle.renamed_from else { continue };
         let from = Address::new(address.kind, old.value.clone());
         let finding = if resources.contains_key(&from) || broken.contains(&from) {
-            Finding::new(&codes::RF115, old.span, format!("{from} is still declared, so {address} cannot have been it"))
-                .label("still in use")
-                .help("remove the old one, or leave `renamed_from` out to have both")
+            Finding::new(
+                &codes::RF115,
+                old.span,
+                format!(
+                    "{from} is still declared, so {address} cannot be renamed \
+                from it"
+                ),
+            )
+            .label("still in use")
+            .help("remove the old one, or remove `renamed_from` to have both")
         } else if let Some(other) = claimed.insert(from.clone(), address) {
-            Finding::new(&codes::RF115, old.span, format!("{from} cannot become both {other} and {address}"))
-                .label("taken by another")
-                .help("leave `renamed_from` out of one of them")
+            Finding::new(&codes::RF115, old.span, format!("{from} cannot be renamed to both {other} and {address}"))
+                .label("used by another resource")
+                .help("remove `renamed_from` from one of them")
         } else {
             continue;
         };

@@ -30,13 +30,10 @@ fn audience(_: &Subject, one: &Dissected, findings: &mut Findings) {
         if mentions {
             continue;
         }
-        let finding = Finding::new(
-            &codes::PL101,
-            audience.span,
-            "a pipeline sends to the device that set it off, and to nobody else",
-        )
-        .label("not `triggered`")
-        .note("who gets it is decided by the trigger: each device, when it happens there");
+        let finding =
+            Finding::new(&codes::PL101, audience.span, "a pipeline sends only to the device that triggered it")
+                .label("not `triggered`")
+                .note("each device gets the push when it triggers the pipeline");
         findings.push(match audience.value {
             Selector::All => finding
                 .help("write `audience: triggered`; to reach everybody, use a scheduled push")
@@ -56,7 +53,7 @@ fn delay(_: &Subject, one: &Dissected, findings: &mut Findings) {
             Finding::new(&codes::PL102, delay.span, "a delay of 0 seconds is no delay")
                 .label("no time at all")
                 .note("without `delay`, the push is sent at once when the trigger fires")
-                .help("leave `delay` out, or give a time such as 15m or 1h")
+                .help("remove `delay`, or write a duration such as 15m or 1h")
         } else {
             let finding = Finding::new(&codes::PL102, delay.span, "a push cannot be sent before its trigger")
                 .label("a time before the trigger");
@@ -87,7 +84,7 @@ fn timing(_: &Subject, one: &Dissected, findings: &mut Findings) {
             )
             .label("which of the two?")
             .related(other.span, "the other")
-            .help("leave `timing` out: the contract knows `delay` in the outcome"),
+            .help("remove `timing`: the contract has `delay` in the outcome"),
         );
     }
 }
@@ -129,10 +126,10 @@ fn trigger_tag(subject: &Subject, findings: &mut Findings) {
             format!("nothing in the project adds the tag `{}`{within}", text::short(tag, 40)),
         )
         .label("never added here")
-        .note("if no app and no other system adds it either, this pipeline never sends anything")
+        .note("if no app and no other system adds it, this pipeline never sends")
         .help(format!(
-            "add it with `add_tag` in a push, name it in a tag group's `tags`, or, where the app adds it, set \
-             `lifecycle: {{allow: [{}]}}`",
+            "add it with `add_tag` in a push or in a tag group's `tags`; if the app adds it, set `lifecycle: \
+                {{allow: [{}]}}`",
             codes::PL103.name
         ));
         if let Some(left) = usize::checked_sub(suggestions, 1) {
@@ -292,8 +289,8 @@ fn describe(links: &[Link], path: &[usize], others: usize) -> Finding {
     let first = &links[path[0]];
     words.push_str(&first.address.to_string());
     let message = match path {
-        [_] => format!("a pipeline sets itself off: {words}"),
-        _ => format!("pipelines set each other off in a circle: {words}"),
+        [_] => format!("a pipeline triggers itself: {words}"),
+        _ => format!("pipelines trigger each other in a circle: {words}"),
     };
     let mut finding = Finding::new(&codes::PL104, at, message)
         .label("the circle closes here")
@@ -304,7 +301,7 @@ fn describe(links: &[Link], path: &[usize], others: usize) -> Finding {
     finding.related = related;
     finding.address = Some(first.address.clone());
     finding.help(format!(
-        "let one of the pushes add another tag; where the circle is meant, set `lifecycle: {{allow: [{}]}}` on {}",
+        "change the tag that one of the pushes adds; if the circle is intended, set `lifecycle: {{allow: [{}]}}` on {}",
         codes::PL104.name,
         first.address
     ))
@@ -320,7 +317,7 @@ fn same_trigger(subject: &Subject, findings: &mut Findings) {
     for (address, _, pipeline) in pipelines {
         for trigger in &pipeline.immediate_trigger {
             let (name, at, words) = match &trigger.value {
-                Trigger::FirstOpen => ((None, ""), trigger.span, "at the first opening of the app".to_owned()),
+                Trigger::FirstOpen => ((None, ""), trigger.span, "when the app is first opened".to_owned()),
                 Trigger::TagAdded { tag, group } => {
                     let group = group.as_ref().map(|group| group.as_str());
                     (
@@ -339,9 +336,10 @@ fn same_trigger(subject: &Subject, findings: &mut Findings) {
                 Finding::new(&codes::PL105, at, format!("{address} and {first} both send a push {words}"))
                     .label("the same trigger again")
                     .related(place, format!("{first} starts here"))
-                    .note("each device that triggers them gets all of these messages")
+                    .note("a device that triggers them gets all of these messages")
                     .help(format!(
-                        "disable one with `enabled: false`; where both are meant, set `lifecycle: {{allow: [{}]}}` on {address}",
+                        "disable one with `enabled: false`; if both are intended, set `lifecycle: {{allow: [{}]}}` \
+                            on {address}",
                         codes::PL105.name
                     ));
             finding.address = Some(address.clone());

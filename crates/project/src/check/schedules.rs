@@ -50,7 +50,7 @@ fn past(subject: &Subject, one: &Dissected, findings: &mut Findings) {
         findings.push(
             Finding::new(&codes::SC101, schedule.value.span(), message)
                 .label("in the past")
-                .note("a push whose time has passed is never created, and never sent a second time")
+                .note("a push whose time has passed is never created, and never sent again")
                 .help("choose a later time; to keep a sent push as a record, write `lifecycle: {allow: [SC101]}`"),
         );
     }
@@ -69,8 +69,8 @@ fn seconds(subject: &Subject, one: &Dissected, findings: &mut Findings) {
         let minute = schedule.written.strftime("%Y-%m-%dT%H:%M").to_string();
         findings.push(
             Finding::new(&codes::SC105, schedule.value.span(), "seconds cannot be sent to this target")
-                .label("the contract's form ends with the minute")
-                .help(format!("write {minute}, or set `api = \"extended\"` where the service offers that"))
+                .label("the contract's times end with the minute")
+                .help(format!("write {minute}, or set `api = \"extended\"` if the service supports it"))
                 .suggest(schedule.value.span(), minute),
         );
     }
@@ -83,10 +83,10 @@ fn twice(_: &Subject, one: &Dissected, findings: &mut Findings) {
     for schedule in &push.schedule {
         if let Some(first) = firsts.get(&schedule.when) {
             findings.push(
-                Finding::new(&codes::SC107, schedule.value.span(), "the same time stands twice in this schedule")
+                Finding::new(&codes::SC107, schedule.value.span(), "this schedule has the same time twice")
                     .label("the second")
                     .related(first.span(), "the first")
-                    .note("people may get the message twice")
+                    .note("recipients may get the message twice")
                     .help("remove one of the two"),
             );
         } else {
@@ -117,8 +117,8 @@ fn near(subject: &Subject, findings: &mut Findings) {
         let mut finding = Finding::new(&codes::SC108, other, message)
             .label(format!("less than {} after another message", apart.value))
             .related(one, "the other")
-            .related(apart.span, "how far apart they are to be")
-            .note("if both are meant, say so on this one: `lifecycle: {allow: [SC108]}`");
+            .related(apart.span, "the minimum time between messages")
+            .note("if both are intended, set `lifecycle: {allow: [SC108]}` on this one");
         finding.address = Some(collision.other.address.clone());
         findings.push(finding);
     }
@@ -172,7 +172,7 @@ fn clocks(subject: &Subject, one: &Dissected, findings: &mut Findings) {
             }
         }
         for (there, verb, label, moved) in [
-            (skipped, "does not exist", "the clocks skip this time there", "forward"),
+            (skipped, "does not exist", "clocks skip this time there", "forward"),
             (twice, "happens twice", "which of the two?", "back"),
         ] {
             let Some((_, first)) = there.first() else { continue };
@@ -184,8 +184,8 @@ fn clocks(subject: &Subject, one: &Dissected, findings: &mut Findings) {
             findings.push(
                 Finding::new(&codes::SC109, schedule.span(), message)
                     .label(label)
-                    .related(*first, "people are there")
-                    .note(format!("the clocks are put {moved} that night; the contract does not say when it goes out"))
+                    .related(*first, "recipients are there")
+                    .note(format!("clocks go {moved} that night; the contract does not say when the push is sent"))
                     .help("choose a time outside that hour; if this is intended, set `lifecycle: {allow: [SC109]}`"),
             );
         }
@@ -221,7 +221,7 @@ fn by_own_clock(schedule: &Schedule, time: DateTime, hours: &QuietHours) -> Opti
     if !hours.quiet().contains(time.time()) {
         return None;
     }
-    let message = format!("people get this at {} by their own clock, in {}", clock(time), words(hours));
+    let message = format!("recipients get this at {} local time, in {}", clock(time), words(hours));
     let finding = Finding::new(&codes::SC104, schedule.span(), message).label("quiet hours");
     Some(match end_of_quiet(time, hours) {
         Some(free) => propose(finding, schedule, free),
@@ -261,13 +261,13 @@ fn in_zones(
     }
     Some(match free_in_all(instant, zones, hours) {
         Some(free) => propose(finding, schedule, schedule.zone.to_datetime(free)),
-        None => finding.help("no hour suits all of these zones: make one push for each part of the world"),
+        None => finding.help("no hour suits all of these zones: write one push for each region"),
     })
 }
 
 fn propose(finding: Finding, schedule: &Schedule, free: DateTime) -> Finding {
     let time = free.strftime("%Y-%m-%dT%H:%M").to_string();
-    finding.help(format!("the next time outside them is {time}")).suggest(schedule.span(), time)
+    finding.help(format!("the next time outside quiet hours is {time}")).suggest(schedule.span(), time)
 }
 
 /// The first moment from `instant` on, within two days, at which none of the zones has quiet hours.
@@ -290,7 +290,7 @@ fn free_in_all(instant: Timestamp, zones: &BTreeMap<String, AudienceZone>, hours
     None
 }
 
-/// When the quiet hours end that `time` lies in.
+/// When the quiet hours end that `time` is in.
 fn end_of_quiet(time: DateTime, hours: &QuietHours) -> Option<DateTime> {
     let end = hours.to.0;
     let date = if time.time() < end { time.date() } else { time.date().tomorrow().ok()? };

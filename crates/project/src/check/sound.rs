@@ -130,7 +130,7 @@ impl Places {
     }
 }
 
-/// Where the scalars of a tree stand, keys included. One that an alias repeats stands there several times.
+/// Where the scalars of a tree stand, keys included. One that an alias repeats is there several times.
 fn scalars(node: &Node, into: &mut Vec<Range<usize>>) {
     match &node.tree {
         Tree::Scalar(_) => into.push(node.span.range()),

@@ -136,8 +136,8 @@ fn reserved_group(_: &Subject, one: &Dissected, findings: &mut Findings) {
         None => format!("`{key}` cannot be a tag group: names that begin with `ua_` belong to the service"),
     };
     let finding = Finding::new(&codes::TG102, key.span, message)
-        .label("not yours to declare")
-        .note("the service fills its own groups from what devices report");
+        .label("cannot be declared")
+        .note("the service fills its own groups with data from devices");
     findings.push(match (vocabulary::group(key), key.trim_start_matches("ua_")) {
         (Some(group), _) => finding.help(format!("remove it; in an audience write `{}: ...`", group.shorthand)),
         (None, "") => finding.help("choose another name"),
@@ -184,7 +184,7 @@ fn no_value(group: &Group, value: &At<String>) -> Finding {
         .label("no characters")
         .note("no device has a tag without characters");
     finding.help(match group.sentinel() {
-        Some(unknown) => format!("write the {}; devices that do not say theirs have `{unknown}`", group.noun),
+        Some(unknown) => format!("write the {}; devices without a value have `{unknown}`", group.noun),
         None => "write \"true\" or \"false\"".to_owned(),
     })
 }
@@ -210,8 +210,8 @@ fn member_tags(_: &Subject, one: &Dissected, findings: &mut Findings) {
         findings.extend(finding.map(|finding| {
             finding
                 .related(member.span, "this member")
-                .note("the service takes 100 tags of one group in one request")
-                .help("remove tags, or spread them over several groups")
+                .note("the service accepts up to 100 tags of one group in one request")
+                .help("remove tags, or split the group")
         }));
     }
 }
@@ -261,8 +261,8 @@ fn user_channels(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let finding = too_many(&codes::TG106, places, MOST_CHANNELS, |count| format!("a named user with {count} channels"));
     findings.extend(finding.map(|finding| {
         finding
-            .note("the service takes 100 channels for one named user and refuses further ones")
-            .help("remove channels that are no longer used; for a group of people, use a tag")
+            .note("the service accepts up to 100 channels for one named user")
+            .help("remove unused channels; for a group of people, use a tag")
     }));
 }
 
@@ -275,7 +275,7 @@ fn channel_tags(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let finding =
         too_many(&codes::TG107, places, MOST_CHANNEL_TAGS, |count| format!("an open channel with {count} tags"));
     findings.extend(finding.map(|finding| {
-        finding.note("the service takes 1,000 tags for one channel").help("remove tags that no audience names")
+        finding.note("the service accepts up to 1,000 tags for one channel").help("remove tags that no audience uses")
     }));
 }
 

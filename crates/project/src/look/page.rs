@@ -23,7 +23,7 @@ const UNSEEN: [&str; 4] = ["script", "style", "head", "template"];
 /// Elements that load something, run it, or send what people write.
 const LOADING: [&str; 11] =
     ["script", "iframe", "form", "object", "embed", "video", "audio", "source", "link", "style", "base"];
-/// Elements that go on in the line that they stand in.
+/// Elements that go on in the line that they are in.
 const INLINE: [&str; 16] =
     ["a", "b", "i", "u", "em", "strong", "span", "small", "font", "sub", "sup", "code", "mark", "abbr", "img", "label"];
 

@@ -86,7 +86,7 @@ fn fit(screen: Cow<'static, str>, device: DeviceType, text: &str, cut: Option<&s
     Fit { screen, device, shown, whole: cut.is_none(), characters: characters(kept) }
 }
 
-/// What each screen shows of a text. Of devices whose screens are not known, each that is named shows all of it.
+/// What each screen shows of a text. Of devices whose screens are unknown, each that is named shows all of it.
 pub fn fits(shown: &str, devices: Option<&DeviceTypes>) -> Vec<Fit> {
     let words = shown.trim_end();
     let known: Vec<Fit> = screens(devices).map(|screen| screen.fit(words)).collect();

@@ -12,8 +12,8 @@ use serde_json::Value;
 
 /// The node whose text a manifest holds for a resource. `spec` is canonical and names segments by their keys.
 ///
-/// Fields stand in the order of the contract. What the key says is left out, tags of the service's own groups are written by
-/// their short names, and `${` is written so that it stays what it is.
+/// Fields are in the order of the contract. What the key says is left out, tags of the service's own groups are written
+/// by their short names, and `${` is written so that it stays what it is.
 pub fn authored(kind: &Kind, key: &str, spec: &Value) -> Node {
     let means_it = |node: &Node| means(kind, key, node).as_ref() == Some(spec);
     let plain = match kind.api.read(spec) {
@@ -117,7 +117,7 @@ fn times_in(node: &mut Node) {
     }
 }
 
-/// Who is meant, by short names.
+/// Audience, by short names.
 fn conditions(kind: &Kind, node: &mut Node) {
     for pointer in kind.api.audiences() {
         let steps = pointer.split('/').skip(1);
@@ -196,7 +196,7 @@ fn any_of(items: &[Node], leaf: fn(&Node) -> Node) -> Option<Node> {
 /// Where an entry stands: the number of each entry or item on the way to it.
 type EntryPath = Vec<usize>;
 
-/// The node without what only repeats something else, as far as that can be told by its looks.
+/// The node without what only repeats something else, as far as that can be reported by its looks.
 fn shorter(node: &Node, key: &str) -> Node {
     repeated(node, key).into_iter().rev().fold(node.clone(), |node, place| without(&node, &place))
 }

@@ -1,4 +1,4 @@
-//! `body: {file: bodies/sale.html}`: long texts that stand in files of their own.
+//! `body: {file: bodies/sale.html}`: long texts that are in files of their own.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::variables::{self, Filling};
 /// The largest body: as much as the service takes in one request.
 const BODY_LIMIT: u64 = 5 * 1024 * 1024;
 
-/// Whether any body of the node stands in a file.
+/// Whether any body of the node is in a file.
 pub(crate) fn has_files(node: &Node) -> bool {
     match &node.tree {
         Tree::Scalar(_) => false,
@@ -31,7 +31,7 @@ pub(crate) fn has_files(node: &Node) -> bool {
 /// Reads files on behalf of one resource.
 pub struct Bodies<'a> {
     pub project: &'a Project,
-    /// Texts that stand in for the files of their names.
+    /// Texts that replace the files of their names.
     pub given: &'a BTreeMap<String, String>,
     pub with: &'a Filling<'a>,
     pub findings: &'a mut Findings,
@@ -95,7 +95,7 @@ impl Bodies<'_> {
             Ok(Err(_)) => self.findings.push(
                 Finding::new(&codes::RF108, at, format!("`{name}` is not UTF-8 text"))
                     .label("this file")
-                    .help("open the file in an editor and save it with the encoding UTF-8"),
+                    .help("open the file in an editor and save it as UTF-8"),
             ),
             Err(why) => self.findings.push(refused(&self.project.root, name, at, why)),
         }

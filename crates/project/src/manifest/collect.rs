@@ -21,8 +21,8 @@ pub(crate) const LAYERS: [&str; 2] = [DEFAULTS, OVERLAYS];
 
 /// Keys of a manifest beside those of the kinds, and what they are for.
 pub const TOP_LEVEL: &[(&str, &str)] = &[
-    (DEFAULTS, "What all resources of a kind share, by kind."),
-    (OVERLAYS, "What differs in one target or group of targets: by its name, then as in a manifest."),
+    (DEFAULTS, "Default values for all resources of a kind, by kind."),
+    (OVERLAYS, "Differences for one target or group of targets: by its name, then as in a manifest."),
 ];
 
 /// A resource as it is written, before variables and overlays.
@@ -117,8 +117,7 @@ fn map(node: Node, expected: &str, findings: &mut Findings) -> Option<Vec<MapEnt
         _ => {
             let finding =
                 Finding::new(&codes::YM205, at, format!("expected {expected}, found {what}")).label("not a map");
-            findings
-                .push(finding.help("each thing has a key of its own: `segments: {buyers: {...}, visitors: {...}}`"));
+            findings.push(finding.help("each resource has its own key: `segments: {buyers: {...}, visitors: {...}}`"));
             None
         }
     }
@@ -155,7 +154,7 @@ fn known_kind(key: &At<String>, findings: &mut Findings) -> Option<&'static Kind
             Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(key.span, near),
             None => {
                 let all: Vec<String> = known().map(|key| format!("`{key}`")).collect();
-                finding.help(format!("expected {}, or a key of your own that begins with x-", text::any_of(&all)))
+                finding.help(format!("expected {}, or your own key that begins with x-", text::any_of(&all)))
             }
         });
     }
@@ -164,20 +163,23 @@ fn known_kind(key: &At<String>, findings: &mut Findings) -> Option<&'static Kind
 
 fn not_read(kind: &Kind, key: &At<String>) -> Finding {
     let near = to_key(&format!("{}-{}", kind.noun, key.value));
-    Finding::new(&codes::YM209, key.span, format!("the {} `{}` is not read", kind.noun, text::short(key, 40)))
+    Finding::new(&codes::YM209, key.span, format!("the {} `{}` is ignored", kind.noun, text::short(key, 40)))
         .label("begins with x-")
-        .note("keys that begin with x- are not read: they are for data of your own, at the top of a file or inside a resource")
-        .help(format!("give it another key, such as `{near}`; data of your own goes to the top of the file"))
+        .note(
+            "keys that begin with x- are ignored: they are for your own data, at the top of a file or inside a \
+            resource",
+        )
+        .help(format!("rename it, for example to `{near}`; put your own data at the top of the file"))
 }
 
 fn wrong_key(kind: &Kind, key: &At<String>) -> Finding {
     let finding = Finding::new(
         &codes::YM208,
         key.span,
-        format!("`{}` cannot be the key of a {}", text::short(key, 40), kind.noun),
+        format!("`{}` is not a valid key of a {}", text::short(key, 40), kind.noun),
     )
     .label("up to 128 letters, digits, -, _ and .")
-    .note("a key is the resource's address in git; the name that people see has a field of its own");
+    .note("a key is the resource's address in git; the name in the dashboard is a separate field");
     match to_key(key) {
         near if near.is_empty() => finding,
         near => finding.help(format!("write `{near}`")).suggest(key.span, near),
@@ -193,10 +195,10 @@ fn defaults(value: Node, into: &mut BTreeMap<&'static str, Node>, findings: &mut
             Some(earlier) => {
                 if let Some((first, second)) = clash(earlier, &value) {
                     findings.push(
-                        Finding::new(&codes::RF111, second, format!("a default for {}s is given twice", kind.noun))
+                        Finding::new(&codes::RF111, second, format!("a default for {}s is set twice", kind.noun))
                             .label("the second")
                             .related(first, "the first")
-                            .note("files have no order, so that neither of the two can win"),
+                            .note("files have no order, so pushplan cannot choose one"),
                     );
                 }
                 merge::lay(earlier, &value)

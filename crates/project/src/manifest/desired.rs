@@ -62,9 +62,9 @@ pub struct Desired {
     pub complete: bool,
     /// The target that it is for, where there is one.
     pub target: Option<String>,
-    /// What each segment comes down to, once somebody asked.
+    /// What each segment comes down to, once someone asked.
     pub conditions: OnceLock<Conditions>,
-    /// Which kinds of device each segment can hold, once somebody asked.
+    /// Which kinds of device each segment can hold, once someone asked.
     pub possible: OnceLock<PossibleKinds>,
 }
 
@@ -231,8 +231,8 @@ impl Manifests {
 }
 
 impl Manifests {
-    /// A resource with its defaults under it, the target's overlays over it and the variables filled in, where any of them
-    /// changes it. Keys that a layer takes away are told.
+    /// A resource with its defaults under it, the target's overlays over it and the variables filled in, where any of
+    /// them changes it. Keys that a layer removes are reported.
     pub(super) fn laid(
         &self,
         stack: &Stack,
@@ -298,7 +298,7 @@ pub(super) fn decoded(
     (spec, lifecycle, reader.findings)
 }
 
-/// The finding for a project that asks for far more than is written. It stands alone, and at the first resource that asks
+/// The finding for a project that asks for far more than is written. It is alone, and at the first resource that asks
 /// for anything, since which of them asked too much depends on who was read first.
 fn outgrown(at: Span) -> Finding {
     Finding::new(
@@ -306,25 +306,24 @@ fn outgrown(at: Span) -> Finding {
         at,
         format!("defaults, variables, bodies and templates add more than {} to this project", growth::LIMIT_WORDS),
     )
-    .label("the first that they add to")
-    .help("look for a large text that many resources use")
+    .label("the first resource with them")
+    .help("check for a large text in many resources")
 }
 
-/// A resource that stands in an overlay alone. A slip of the pen in its key would make a new one of it.
+/// A resource that is in an overlay alone. A slip of the pen in its key would make a new one of it.
 fn only_in_overlay(declaration: &Declaration, meant: &Meant, typed: &mut Typed) {
     let Declaration { kind, key, .. } = declaration;
     let allowed = typed.lifecycle.iter().flat_map(Lifecycle::allowed);
     let is_allowed = allowed.into_iter().any(|code| codes::code(code) == Some(&codes::RF113));
     if let Some(finding) = meant.another(declaration).filter(|_| !is_allowed) {
-        // What is missing in it stands in the one that is meant.
+        // What is missing in it is in the one that is meant.
         typed.findings = Findings::about(&typed.address);
         typed.findings.push(finding);
         typed.spec = None;
         typed.readable = None;
         return;
     }
-    let whole =
-        format!("the {} `{key}` is declared in this overlay alone, so that it must be complete here", kind.noun);
+    let whole = format!("the {} `{key}` is declared only in this overlay, so it must be complete here", kind.noun);
     let found = std::mem::take(&mut typed.findings).into_vec().into_iter();
     typed.findings.extend(found.map(|finding| match finding.code == &codes::YM203 {
         true => finding.note(whole.clone()),
@@ -372,15 +371,15 @@ fn fill_template(
         if push.notification.is_none() {
             report(
                 Finding::new(&codes::YM203, push.audience.span, missing("notification"))
-                    .label("a push to them says nothing")
-                    .help("add `notification: {alert: ...}`, or `template:` with the key of one"),
+                    .label("a push without content")
+                    .help("add `notification: {alert: ...}`, or `template:` with the key of a template"),
             );
         }
         return;
     };
     if push.notification.is_some() {
         report(
-            Finding::new(&codes::YM201, name.span, "`template` cannot stand beside `notification`")
+            Finding::new(&codes::YM201, name.span, "`template` cannot be combined with `notification`")
                 .label("which of the two?"),
         );
         return;
@@ -444,7 +443,7 @@ impl<'t> Filled<'t> {
     /// How large the template can become at most when it is filled in with these values.
     fn size(&self, substitutions: &BTreeMap<At<String>, At<String>>) -> usize {
         let longest = substitutions.values().map(|value| value.len()).max().unwrap_or(0).max(self.longest);
-        // A placeholder costs time even where nothing stands in for it.
+        // A placeholder costs time even where nothing replaces it.
         self.size.saturating_add(self.placeholders.saturating_mul(longest.max(64)))
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{PROJECT_FILE, schema};
 
-/// How many words of a list are told; the rest is counted.
+/// How many words of a list are reported; the rest is counted.
 const TOLD: usize = 8;
 
 /// A place in a schema that a path leads to.
@@ -215,7 +215,7 @@ impl<'s> Tree<'s> {
             into.push(words.to_owned());
         }
         if *schema == Value::Bool(true) {
-            into.push("The contract does not describe it; it is passed on as it is.".into());
+            into.push("The contract does not describe it; it is sent unchanged.".into());
         }
         if let Some((_, target)) = self.target(schema) {
             self.about(target, into);
@@ -252,7 +252,7 @@ impl<'s> Tree<'s> {
             let items = self.words(&list["items"]);
             let known = !words.is_empty() && items.iter().all(|item| words.contains(item));
             let items = if known { "them".into() } else { text::any_of(&items) };
-            words.push(if known { format!("a list of {items}") } else { format!("a list, each of it {items}") });
+            words.push(if known { format!("a list of {items}") } else { format!("a list, each item {items}") });
         }
         words
     }

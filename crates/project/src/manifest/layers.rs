@@ -12,7 +12,7 @@ use super::collect::{Declaration, Layer};
 pub struct Stack<'m> {
     pub own: &'m Declaration,
     pub over: Vec<&'m Declaration>,
-    /// Whether it stands in overlays alone.
+    /// Whether it is in overlays alone.
     pub is_only_there: bool,
 }
 
@@ -20,7 +20,7 @@ pub struct Stack<'m> {
 #[derive(Debug, Default)]
 pub struct Stacks<'m> {
     pub stacks: Vec<Stack<'m>>,
-    /// Overlays that take away what nobody declares.
+    /// Overlays that remove what nobody declares.
     pub idle: Vec<&'m Declaration>,
 }
 
@@ -55,7 +55,7 @@ impl Manifests {
     }
 }
 
-/// Lays the layers of a resource on each other. One that is taken away and declared again begins anew.
+/// Lays the layers of a resource on each other. One that is removed and declared again begins again.
 fn pile<'m>(
     base: Option<&'m Declaration>,
     layers: &[&'m Layer],

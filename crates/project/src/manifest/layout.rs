@@ -60,7 +60,7 @@ pub fn layout(file: FileId, source: &Source) -> Result<String, Kept> {
         page =
             LaidOut::read(file, &Source::new(source.path.clone(), text)).map_err(|_| Kept::Unsure("it would break"))?;
     }
-    Err(Kept::Unsure("its layout does not come to rest"))
+    Err(Kept::Unsure("its layout is not stable"))
 }
 
 /// A text and what it holds.
@@ -107,7 +107,7 @@ fn pass(page: &LaidOut) -> Result<String, Kept> {
     if is_too_deep(text, &blocks) {
         return Err(Kept::Unsure("a line is indented by more than 63 columns"));
     }
-    let made = pretty_yaml::format_text(text, &options()).map_err(|_| Kept::Unsure("its layout is not understood"))?;
+    let made = pretty_yaml::format_text(text, &options()).map_err(|_| Kept::Unsure("its layout is not supported"))?;
     let mut sources = Sources::default();
     let id = sources.add(Source::new(page.source.path.clone(), hang(made)));
     let made = LaidOut::read(id, sources.get(id)).map_err(|_| Kept::Unsure("it would break"))?;
@@ -183,7 +183,7 @@ struct Start {
     column: usize,
 }
 
-/// The beginnings of all fields and items that stand in lines of their own, in the order of the tree.
+/// The beginnings of all fields and items that are in lines of their own, in the order of the tree.
 fn starts(node: &Node, page: &LaidOut, into: &mut Vec<Start>) {
     let first = node.span.range().start;
     if page.source.text[first..].starts_with(['{', '[']) {

@@ -4,23 +4,24 @@ use pushplan_model::nouns::many::Many;
 shape! {
     /// How pushplan treats a resource. It is never sent to the service.
     pub struct Lifecycle as "lifecycle settings" {
-        /// Whether deletion is refused.
+        /// Whether plans that delete or replace it are refused [default: false].
         protect: Option<bool>,
-        /// Fields left to the dashboard, as paths such as `push.notification.alert`.
+        /// Fields that may be changed in the dashboard, as paths such as `push.notification.alert`. pushplan does not
+        /// change them.
         ignore: Option<Many<At<String>>>,
-        /// The key it had before.
+        /// Its earlier key, after a rename.
         renamed_from: Option<At<String>>,
-        /// Whether it may address everybody.
+        /// Whether it may be sent to all devices [default: false].
         broadcast: Option<bool>,
-        /// Codes of checks that do not apply to it.
+        /// Codes of checks to turn off for this resource.
         allow: Option<Many<At<String>>>,
-        /// Codes of checks whose errors are warnings for it: the service has it so.
+        /// Codes of checks whose errors are only warnings for this resource.
         warn: Option<Many<At<String>>>,
     }
 }
 
 impl Lifecycle {
-    /// What holds where nothing is said.
+    /// What holds where nothing is reported.
     pub const NONE: Self =
         Self { protect: None, ignore: None, renamed_from: None, broadcast: None, allow: None, warn: None };
 

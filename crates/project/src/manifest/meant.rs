@@ -27,14 +27,14 @@ impl<'l> Meant<'l> {
         text::nearest(key, alike.map(|it| it.key.as_str()))
     }
 
-    /// The finding for a resource that stands in an overlay alone, where it was probably meant to change another.
+    /// The finding for a resource that is in an overlay alone, where it was probably meant to change another.
     pub fn another(&self, declaration: &Declaration) -> Option<Finding> {
         let near = self.near(declaration)?;
         let Declaration { kind, key, .. } = declaration;
         let message = format!("no {} `{key}` is declared for this overlay to change", kind.noun);
         let finding = Finding::new(&codes::RF113, key.span, message)
             .label("not declared")
-            .note("a resource may stand in an overlay alone, but the key of this one is nearly that of another")
+            .note("an overlay may declare a new resource, but this key is almost the key of another resource")
             .help(format!("did you mean `{near}`? If not, add `lifecycle: {{allow: [RF113]}}`"));
         Some(finding.suggest(key.span, near))
     }
@@ -42,7 +42,7 @@ impl<'l> Meant<'l> {
     /// The finding for `key: null` in an overlay, where nothing has the key.
     pub(crate) fn nothing_to_take(&self, declaration: &Declaration) -> Finding {
         let Declaration { kind, key, .. } = declaration;
-        let message = format!("no {} `{key}` is declared for this overlay to take away", kind.noun);
+        let message = format!("no {} `{key}` is declared for this overlay to remove", kind.noun);
         let finding = Finding::new(&codes::RF113, key.span, message).label("not declared");
         match self.near(declaration) {
             Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(key.span, near),

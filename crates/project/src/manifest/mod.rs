@@ -81,9 +81,9 @@ pub struct Manifests {
     project_file: Option<FileId>,
     /// Whether any text may hold a variable. Where none does, nobody looks for them.
     has_variables: bool,
-    /// Whether any body may stand in a file.
+    /// Whether any body may are in a file.
     has_bodies: bool,
-    /// Bodies that stand in for those in the files of their names.
+    /// Bodies that replace those in the files of their names.
     given_bodies: BTreeMap<String, String>,
 }
 
@@ -169,7 +169,7 @@ impl Manifests {
     }
 }
 
-/// A project from its folder: its file, its manifests. `replaced` stands in for the file of the same name.
+/// A project from its folder: its file, its manifests. `replaced` replaces the file of the same name.
 pub fn read_project(root: &Path, replaced: Option<Input>) -> Manifests {
     read_project_with(root, replaced.into_iter().collect(), &[])
 }
@@ -217,7 +217,7 @@ fn read_whole<M>(
         }
     };
     let mut places = project.places();
-    // A folder that holds one of the project's own, or lies in it, is read as far as the project says.
+    // A folder that holds one of the project's own, or is in it, is read as far as the project says.
     let is_apart = |folder: &&PathBuf| !places.iter().any(|own| own.starts_with(folder) || folder.starts_with(own));
     let beside: Vec<PathBuf> = beside.iter().filter(is_apart).cloned().collect();
     places.extend(beside);
@@ -364,13 +364,13 @@ pub fn cannot_read(file: FileId, name: &str, why: &ReadError) -> Finding {
     let at = Span::new(file, 0..0);
     let finding = match why {
         ReadError::HoldsCases => Finding::new(&codes::YM302, at, format!("`{name}` is not read as a manifest: {why}"))
-            .help("check it with `pushplan test`, or give a manifest another name than one that ends like this"),
+            .help("run `pushplan test` for it; if it is a manifest, rename it"),
         ReadError::TooLarge { .. } => Finding::new(&codes::YM106, at, format!("`{name}` cannot be read: {why}")).help(
-            "split it; if it is no manifest, name the folders that hold manifests under [project] in pushplan.toml",
+            "split it; if it is not a manifest, list the folders with manifests under [project] in pushplan.toml",
         ),
         ReadError::Other(_) => Finding::new(&codes::YM302, at, format!("`{name}` cannot be read: {why}"))
-            .note("what cannot be read may declare something that others refer to")
-            .help("put a readable file there, or remove it from the project"),
+            .note("an unreadable file may declare resources that others use")
+            .help("make the file readable, or remove it from the project"),
     };
     finding.label("the whole file")
 }
@@ -379,5 +379,5 @@ fn not_text(file: Option<FileId>, end: usize, wrong: &str) -> Finding {
     let at = file.map_or(Span::NONE, |file| Span::new(file, end..end));
     Finding::new(&codes::YM107, at, wrong)
         .label("the first byte that is not text")
-        .help("open the file in an editor and save it with the encoding UTF-8")
+        .help("open the file in an editor and save it as UTF-8")
 }

@@ -46,7 +46,7 @@ pub struct Parsed {
     pub has_bodies: bool,
 }
 
-/// The text of a file as far as it is UTF-8, and what is wrong with the rest. A byte 0 stands in no text: it is what
+/// The text of a file as far as it is UTF-8, and what is wrong with the rest. A byte 0 is in no text: it is what
 /// UTF-16, pictures and damaged files are full of.
 pub fn to_text(mut bytes: Vec<u8>) -> (String, Option<&'static str>) {
     let wide = matches!(bytes[..], [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=255, ..] | [1..=255, 0, ..]);
@@ -88,7 +88,7 @@ pub(super) fn whole(file: FileId, source: &Source, findings: &mut Findings) -> P
     Parsed { documents, complete, has_variables, has_bodies }
 }
 
-/// The map that stands in a part of a file, where nothing is wrong with it or unusual.
+/// The map that is in a part of a file, where nothing is wrong with it or unusual.
 pub(super) fn piece(file: FileId, source: &Source, within: Range<usize>) -> Option<Piece> {
     let (builder, complete) = run(file, source, within);
     let Builder { mut documents, has_variables, has_bodies, findings, values, anchored, .. } = builder;
@@ -243,8 +243,8 @@ impl Builder<'_> {
                             format!("a value of {} MiB is too large", value.len().div_ceil(1024 * 1024)),
                         )
                         .label("begins here")
-                        .note("the service takes 5 MiB in one request")
-                        .help("a quote that is not closed makes a value of all that follows it"),
+                        .note("the service accepts up to 5 MiB in one request")
+                        .help("with an unclosed quote, the rest of the file becomes one value"),
                     );
                     return self.nothing(span);
                 }
@@ -260,10 +260,10 @@ impl Builder<'_> {
             Event::Alias(id) => self.alias(id, span),
             Event::UnresolvedAlias(name) => {
                 self.findings.push(
-                    Finding::new(&codes::YM104, span, format!("no anchor `&{name}` stands before this alias"))
-                        .label("an alias to nothing")
+                    Finding::new(&codes::YM104, span, format!("there is no anchor `&{name}` before this alias"))
+                        .label("no such anchor")
                         .help(format!(
-                            "write `&{name}` before the value that is meant; a text that begins with `*` needs quotes"
+                            "write `&{name}` before the intended value; a text that begins with `*` needs quotes"
                         )),
                 );
                 self.broken = true;
@@ -327,7 +327,7 @@ impl Builder<'_> {
         let node = match open.tree {
             // It was reported as a placeholder without quotes, and is a text for all that follows.
             Tree::Map(entries) if entries.is_empty() && text.starts_with("{{") => Node::filled(span, text),
-            // All that stood in it was reported.
+            // All that was in it was reported.
             Tree::Map(entries) if entries.is_empty() && open.dropped => Node::unread(span),
             Tree::Map(mut entries) => {
                 entries.shrink_to_fit();
@@ -351,7 +351,7 @@ impl Builder<'_> {
         self.trimmed.1
     }
 
-    /// Reports `<<` and does what its author meant by it, so that nothing seems to be missing.
+    /// Reports `<<` and does what its author meant by it, so nothing seems to be missing.
     fn without_merge_key(&mut self, span: Span, mut entries: Vec<MapEntry>) -> Node {
         // In quotes, it is a text like any other.
         let is_merge = |entry: &MapEntry| *entry.key == "<<" && self.text.get(entry.key.span.range()) == Some("<<");
@@ -361,8 +361,8 @@ impl Builder<'_> {
         let MapEntry { key, value } = entries.remove(at);
         self.findings.push(
             Finding::new(&codes::YM201, key.span, "merge keys (`<<`) are not part of YAML 1.2")
-                .label("not known here")
-                .help("write the keys out, or put what all resources of a kind share under `defaults:`"),
+                .label("unknown key")
+                .help("write out the keys, or put values that all resources of a kind share under `defaults:`"),
         );
         let own = Node { span, tree: Tree::Map(entries) };
         let shared = match &value.tree {
@@ -428,7 +428,7 @@ impl Builder<'_> {
                     at,
                     format!("more than {PROBLEM_LIMIT} problems: the rest of the file is not read"),
                 )
-                .label("the last that is reported"),
+                .label("the last one reported"),
             );
         }
         let (code, what) = if self.values > VALUE_LIMIT {
@@ -474,7 +474,7 @@ fn key_of(
     };
     let key = At::new(scalar.text, node.span);
     let problem = seen.first(&key, entries).map(|first| {
-        Finding::new(&codes::YM102, node.span, format!("`{key}` stands here a second time"))
+        Finding::new(&codes::YM102, node.span, format!("`{key}` is repeated here"))
             .label("the second")
             .related(first, "the first")
             .note("one of the two would be lost silently")

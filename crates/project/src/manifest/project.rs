@@ -41,31 +41,31 @@ pub const PROJECT_FILE: &str = "pushplan.toml";
 shape! {
     /// The project file, pushplan.toml.
     pub struct ProjectFile as "a project file" {
-        /// About the project.
+        /// Settings of the project.
         project: Option<About>,
-        /// How much each check matters, by its code.
+        /// Severity of each check, by code [default: the severity of the code].
         checks: BTreeMap<At<String>, At<Weight>>,
-        /// The applications that the manifests are applied to, by name.
+        /// The applications to apply the manifests to, by name.
         targets: BTreeMap<At<String>, Target>,
-        /// Targets that are made, one for each combination of values.
+        /// Generated targets, one for each combination of values.
         matrix: Option<Matrix>,
-        /// What several targets have in common, by name. A target has what its groups say, in the order of the file, a later
-        /// one over an earlier one, and its own table on top. A group has overlays like a target.
+        /// Common settings of several targets, by name. A later group in the file overrides an earlier one, and the
+        /// target's own table overrides its groups. A group can have overlays, like a target.
         groups: BTreeMap<At<String>, Group>,
     }
 }
 
 shape! {
-    /// About the project.
+    /// Settings of the project.
     pub struct About as "a table with name, manifests and default_target" {
         /// The name of the project.
         name: Option<At<String>>,
-        /// Files and folders that hold manifests, beneath the project's folder. All of it where this is left out.
+        /// Files and folders with manifests, relative to the project's folder [default: the whole folder].
         manifests: Option<Many<At<String>>>,
-        /// The target that commands use where none is named.
+        /// The target that commands use without `--target` [default: the only target].
         default_target: Option<At<String>>,
-        /// Things on the service that are left out where what is not in git is counted, listed or deleted: patterns over kind
-        /// and name, such as `segments/Test *`, in which `*` stands for any letters and `\*` for a star.
+        /// Patterns of unmanaged resources to ignore, as kind and name, such as `segments/Test *`. They are not
+        /// counted, listed or deleted. `*` matches any characters, and `\*` a star.
         ignore_unmanaged: Option<Many<At<String>>>,
     }
 }
@@ -73,70 +73,73 @@ shape! {
 shape! {
     /// One application on one service.
     pub struct Target as "a target" {
-        /// The address of the service.
+        /// The address of the service, such as `https://messaging.example`.
         base_url: Option<At<String>>,
-        /// Whether the target is the built-in service, which needs no account and reaches nobody. Each such target has its own data in
-        /// `.pushplan/`. A target `local` without a `base_url` is built in anyway.
+        /// `true`: the target is the built-in service, which needs no account and reaches nobody. Each such target has
+        /// its own data in `.pushplan/`. [default: true for `local` without a `base_url`, otherwise false]
         built_in: Option<At<bool>>,
-        /// What the service offers: `documented` (the contract alone) or `extended`.
+        /// The API level of the service: `documented` (only the contract) or `extended` (also newer requests) [default:
+        /// documented].
         api: Option<At<Level>>,
-        /// The vendor's word in the media type: `application/vnd.<vendor>+json`.
+        /// The vendor in the media type `application/vnd.<vendor>+json`.
         vendor: Option<At<String>>,
-        /// Where it is remembered what was applied: `git` (commits on a ref of the project's own remote; `git:REMOTE` for another), `s3://`,
-        /// `gs://` or `az://` with a bucket and a prefix, `postgres://host/database/schema`, or `file:` with a folder; `file:` alone is
-        /// `.pushplan/` next to the manifests, for one machine. Required with a `base_url`. Credentials come from the environment. A server of
-        /// PostgreSQL on another machine is checked by its certificate: `?sslmode=` says how (`verify-full` by default; `verify-ca`,
-        /// `require`, `prefer`, `disable`), and `&sslrootcert=` names the file of the authority that vouches for it. They cannot ask for
-        /// less than `PGSSLMODE` and `PGSSLROOTCERT`, and no password is sent if they alone ask for less than usual. A folder outside of
-        /// the project needs `PUSHPLAN_LEDGER_DIR` in the environment.
+        /// The place of the ledger, which records what was applied. Required with a `base_url`. `git` stores commits on
+        /// a ref of the project's own remote, and `git:REMOTE` on another remote. `s3://`, `gs://` and `az://` need a
+        /// bucket and a prefix; `postgres://host/database/schema` is a database. `file:` is a folder; `file:` alone is
+        /// `.pushplan/` next to the manifests, for one machine. A folder outside the project needs
+        /// `PUSHPLAN_LEDGER_DIR` in the environment. Credentials come from the environment. For PostgreSQL, `?sslmode=`
+        /// sets how the server's certificate is checked: `verify-full` (the default), `verify-ca`, `require`, `prefer`
+        /// or `disable`. `&sslrootcert=` is the file of the trusted authority. Neither can be less strict than
+        /// `PGSSLMODE` and `PGSSLROOTCERT`. If only the place lowers the default, no password is sent.
         ledger: Option<At<String>>,
         /// Values for `${var.name}` in the manifests.
         variables: BTreeMap<At<String>, At<Value>>,
-        /// When people are not to be disturbed, by the clock where they are.
+        /// Hours without messages, in recipients' local time. `validate` and plans report messages in these hours
+        /// [default: none].
         quiet_hours: Option<At<QuietHours>>,
-        /// How far apart two messages to one person are to be, such as `12h`. Plans and the calendar tell of those that are
-        /// nearer, also where this is left out: then it is `4h`. Given here, `validate` tells of them too. `0s`: nobody asks.
+        /// Minimum time between two messages to one person, such as `12h`. Plans and the calendar mark messages that
+        /// are closer [default: 4h]. If it is set, `validate` reports them too. `0s` turns the check off.
         apart: Option<At<Delay>>,
-        /// The application that this target is: the first 12 digits of the SHA-256 of its app key. With any other, nothing is done.
+        /// The application of this target: the first 12 digits of the SHA-256 of its app key. Credentials of another
+        /// application are refused [default: any application].
         app_key_fingerprint: Option<At<String>>,
-        /// A file of sample devices beneath the project's folder, such as `sample.jsonl`. Plans count the devices that a message
-        /// reaches in it, unless `pushplan reach` has read those of the target.
+        /// A file of sample devices in the project's folder, such as `sample.jsonl`. Plans use it to count the devices
+        /// that a message reaches, unless `pushplan reach` has read the devices of the target.
         population: Option<At<String>>,
-        /// How many deletions a plan may have. Where it is left out: 5, or a fifth of a kind, whichever is more.
+        /// The maximum number of deletions in a plan [default: 5, or 20 % of a kind if that is more].
         max_deletes: Option<At<i64>>,
-        /// What a plan does with what someone changed on the service: `overwrite` puts git's version back, `stop` refuses.
-        /// It is `overwrite` where this is left out.
+        /// What to do with changes that someone made on the service: `overwrite` restores the version in git, `stop`
+        /// refuses the plan [default: overwrite].
         on_drift: Option<At<OnDrift>>,
-        /// How near the time of a new push may be, such as `5m`, which it is where this is left out.
+        /// The minimum time from the apply to the send time of a new push [default: 5m].
         min_lead: Option<At<Delay>>,
-        /// How long after it was lost a request may still take effect, such as `10s`, which it is where this is left out.
+        /// How long a request without an answer may still take effect. The next run waits for this time [default: 10s].
         settle: Option<At<Delay>>,
-        /// How long after it was written down that it would be sent a request may leave, such as `1m`, which it is where this
-        /// is left out. After a crash, that and `settle` are waited for.
+        /// The deadline to send a request after it was logged. After a crash, the next run waits for this time and
+        /// `settle` [default: 1m].
         send_within: Option<At<Delay>>,
-        /// How long others take a run for alive of which nothing is heard, such as `2m`. It is at least twice `send_within`, and
-        /// just that where this is left out.
+        /// How long a run that writes no records keeps its lock, such as `2m`. At least twice `send_within` [default:
+        /// twice `send_within`].
         lease: Option<At<Delay>>,
-        /// Whether `pushplan send` may send tests there, each to one named recipient. Where it is left out, it may only on the
-        /// built-in service.
+        /// `true`: `pushplan send` may send test messages to any single recipient [default: true on the built-in
+        /// service, otherwise false].
         test_sends: Option<At<bool>>,
-        /// Who may get tests, such as `["named_user:qa-*"]`: then nobody else does, and `test_sends` need not be said.
+        /// The only recipients of test messages, such as `["named_user:qa-*"]`. With it, `test_sends` is not needed.
         test_recipients: Option<Many<At<String>>>,
-        /// Patterns of things on this target that are left out where what is not in git is counted, listed or deleted, beside
-        /// those of the project.
+        /// Patterns of unmanaged resources to ignore on this target, in addition to those of the project.
         ignore_unmanaged: Option<Many<At<String>>>,
-        /// The kinds of which everything is deleted that is on the service and not in git, such as `segments = true`. Plans show
-        /// these deletions, and the same guards hold for them as for any.
+        /// Kinds whose unmanaged resources are deleted, such as `segments = true` [default: none]. Plans show these
+        /// deletions, and guards apply to them.
         prune: BTreeMap<At<String>, At<bool>>,
     }
 }
 
 shape! {
-    /// A daily stretch of time. It may pass midnight.
+    /// A daily period. It may pass midnight.
     pub struct QuietHours as "{from = \"21:00\", to = \"08:00\"}" {
-        /// When it begins.
+        /// Its start.
         from: Clock,
-        /// When it ends.
+        /// Its end.
         to: Clock,
     }
 }
@@ -353,7 +356,7 @@ impl Project {
             findings.extend(target::no_ledger(name, target));
             for name in target.variables.keys().filter(|name| !is_name(name)) {
                 findings.push(
-                    Finding::new(&codes::RF112, name.span, format!("`{name}` cannot be the name of a variable"))
+                    Finding::new(&codes::RF112, name.span, format!("`{name}` is not a valid name of a variable"))
                         .label("letters, digits, - and _"),
                 );
             }
@@ -452,7 +455,10 @@ impl Weight {
 
 /// The finding for a name that is no code.
 pub fn no_code(name: &At<String>) -> Finding {
-    let finding = Finding::new(&codes::YM206, name.span, format!("no check has the code `{name}`")).label("not a code");
+    let finding = Finding::new(&codes::YM206, name.span, format!("the code `{name}` does not exist")).label(
+        "not a \
+        code",
+    );
     match text::nearest(name, CODES.iter().map(|code| code.name)) {
         Some(near) => finding.help(format!("did you mean `{near}`? `pushplan explain` lists all codes")),
         None => finding.help("`pushplan explain` lists all codes"),
@@ -463,6 +469,6 @@ pub fn no_code(name: &At<String>) -> Finding {
 pub fn not_free(code: &Code, name: &At<String>) -> Finding {
     Finding::new(&codes::YM206, name.span, format!("`{}` cannot be turned off: {}", code.name, code.title))
         .label("stays an error")
-        .note("what cannot be read or leads nowhere cannot be checked, planned or sent")
-        .help("remove the setting and correct what is reported")
+        .note("unreadable files and broken references cannot be checked, planned or sent")
+        .help("remove the setting and correct the reported errors")
 }

@@ -1,7 +1,7 @@
 //! The JSON Schemas of what people write: manifests and the project file.
 //!
-//! The kinds give the shapes. What the manifest language adds to every one of them is added here: `lifecycle`, parts that
-//! defaults and overlays may leave out, variables in the place of values, bodies that stand in files.
+//! The kinds give the shapes. What the manifest language adds to every one of them is added here: `lifecycle`, parts
+//! that defaults and overlays may leave out, variables in the place of values, bodies that are in files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -86,7 +86,7 @@ impl Names {
 fn shapes() -> Map<String, Value> {
     let mut generator = SchemaSettings::draft07().into_generator();
     let lifecycle = json!({
-        "description": "How pushplan treats it. It is never sent to the service.",
+        "description": "How pushplan manages it. Never sent to the service.",
         "allOf": [generator.subschema_for::<Lifecycle>()],
     });
     let mut resources = Map::new();
@@ -182,7 +182,7 @@ fn root(shapes: &Map<String, Value>, names: &Names, of_project: bool) -> Value {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "$comment": "Written by `pushplan schema`. To use it, begin a manifest with: # yaml-language-server: $schema=<path of this file>",
         "title": "pushplan manifest",
-        "description": "What a messaging service should hold: maps by kind, and in each the resources by their keys.",
+        "description": "The desired content of a messaging service: a map by kind, with resources by key.",
         "type": ["object", "null"],
         "properties": properties,
         "patternProperties": { "^x-": true },
@@ -198,12 +198,12 @@ fn finish(shapes: &Map<String, Value>, names: &Names, of_project: bool) -> Value
     } else {
         look_at_defaults(&mut schema);
     }
-    // Keys of resources have a pattern, but no variables: those stand in values alone.
+    // Keys of resources have a pattern, but no variables: those are in values alone.
     for shape in schema["definitions"].as_object_mut().into_iter().flat_map(Map::values_mut) {
         apply(&mut Variables, shape);
     }
     schema["definitions"][VARIABLE] = json!({
-        "description": "A value that comes from the target: ${var.name} or ${var.name:-default}.",
+        "description": "A value from the target: ${var.name} or ${var.name:-default}.",
         "type": "string",
         "pattern": "\\$\\{var\\.",
     });
@@ -267,7 +267,7 @@ fn allows_null(schema: &Value) -> bool {
     }
 }
 
-/// Lets something else stand in a schema's place. Its description stays on top, where editors show it.
+/// Lets something else are in a schema's place. Its description stays on top, where editors show it.
 fn wrap(schema: &mut Value, other: Value) {
     let mut own = schema.take();
     let description = own.as_object_mut().and_then(|own| own.remove("description"));

@@ -96,7 +96,7 @@ pub fn in_line(line: &SourceLine, reached: usize) -> Option<Finding> {
     None
 }
 
-/// Where a blank that is none stands in the place of a space: at the beginning, behind a dash or behind a key.
+/// Where a blank that is none is in the place of a space: at the beginning, behind a dash or behind a key.
 fn misplaced_blank(written: &str, role: Role) -> Option<Range<usize>> {
     let run = |text: &str, from: usize| {
         let rest = text[from..].trim_start_matches(is_blank);
@@ -127,12 +127,12 @@ fn blanks(at: Span, written: &str) -> Finding {
     let number = written.chars().next().map_or(0, u32::from);
     let name = match number {
         0xa0 | 0x202f => "a non-breaking space".to_owned(),
-        _ => format!("the blank U+{number:04X}"),
+        _ => format!("the space character U+{number:04X}"),
     };
     let plain = " ".repeat(written.chars().count());
-    Finding::new(&codes::YM112, at, format!("{name} stands where a plain space belongs"))
+    Finding::new(&codes::YM112, at, format!("{name} is used instead of a plain space"))
         .label("not a plain space")
-        .note("it looks like a space, and YAML takes it for a letter")
+        .note("it looks like a space, but for YAML it is a letter")
         .help("replace it with a plain space")
         .fix(at, plain)
 }
@@ -154,7 +154,7 @@ fn quotes(file: FileId, start: usize, line: &str, length: usize, role: Role) -> 
     let finding = |at| {
         Finding::new(&codes::YM111, at, format!("`{open}` is not a quote to YAML"))
             .label("a typographic quote")
-            .note("YAML knows two quotes, \" and '; it takes all others for letters of the text")
+            .note("YAML has two quotes, \" and '; all others are letters of the text")
     };
     match closed.map(|(at, c)| (at, at + c.len_utf8())).filter(|(_, end)| *end >= length) {
         Some((close, end)) => {

@@ -1,4 +1,4 @@
-//! Manifests for somebody who resolves them once.
+//! Manifests for someone who resolves them once.
 //!
 //! A tree is far larger than what it says. Where a project has no defaults and no overlays, each resource is typed as soon as
 //! its
@@ -30,7 +30,7 @@ pub struct SingleTarget {
     early: Option<Vec<Vec<EarlyResource>>>,
 }
 
-/// Manifests as somebody needs them.
+/// Manifests as someone needs them.
 #[derive(Debug)]
 pub enum ManifestsHandle {
     Once(SingleTarget),
@@ -78,7 +78,7 @@ impl SingleTarget {
     fn read(project: Project, texts: Texts, sources: Sources, mut findings: Findings) -> Self {
         let problems = AtomicUsize::new(0);
         let is_layered = |file: &FileId| LAYERS.iter().any(|key| sources.get(*file).text.contains(key));
-        // Most that have layers are told by these words, so that nothing is read in vain.
+        // Most that have layers are reported by these words, so nothing is read in vain.
         let early = match cores::each(&texts.ids, is_layered).contains(&true) {
             true => None,
             false => {
@@ -250,7 +250,7 @@ mod tests {
         format!("{desired:?} {found:?} {general:?} {complete} {resource_count} {has_variables} {has_bodies}")
     }
 
-    /// What somebody who asks once learns, and what everybody does. The second says whether all was typed early.
+    /// What someone who asks once learns, and what everybody does. The second says whether all was typed early.
     fn both(files: &[&str]) -> ([String; 2], bool) {
         let usual =
             manifest::read(Project::bare(Path::new(".")), inputs(files), Sources::default(), Findings::default());

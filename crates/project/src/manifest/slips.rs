@@ -38,7 +38,7 @@ pub fn conflict(file: FileId, source: &Source) -> Option<Finding> {
     None
 }
 
-/// The line that git leaves between two changes, where the others were taken away.
+/// The line that git leaves between two changes, where the others were removed.
 pub(crate) fn half_conflict(line: &SourceLine) -> Option<Finding> {
     (line.text.trim_end() == "=======").then(|| in_conflict(line.span(0..7)))
 }
@@ -46,14 +46,14 @@ pub(crate) fn half_conflict(line: &SourceLine) -> Option<Finding> {
 fn in_conflict(at: Span) -> Finding {
     Finding::new(&codes::YM101, at, "a merge conflict is not resolved")
         .label("a conflict marker")
-        .note("git leaves such lines where two changes of one place meet")
-        .help("keep what is right of the two sides, and remove the lines with <<<<<<<, ======= and >>>>>>>")
+        .note("git writes such lines when two changes conflict")
+        .help("keep the right lines, and remove those with <<<<<<<, ======= and >>>>>>>")
 }
 
 /// `-country: US`.
 pub(crate) fn glued_dash(at: Span) -> Finding {
-    Finding::new(&codes::YM101, at, "a space is missing behind the dash")
-        .label("no space behind it")
+    Finding::new(&codes::YM101, at, "a space is missing after the dash")
+        .label("no space after it")
         .note("without the space, the dash is part of the word")
         .help("write `- ` before each item of a list")
         .suggest(at, "- ")
@@ -82,7 +82,7 @@ pub fn colon(line: &SourceLine) -> Option<Finding> {
         return Some(glued_colon(line.span(end..end + 1), &meant));
     }
     (rest.starts_with(' ') && !written.contains(": ") && !written.ends_with(':')).then(|| {
-        Finding::new(&codes::YM101, line.span(from..end), format!("a colon is missing behind `{word}`"))
+        Finding::new(&codes::YM101, line.span(from..end), format!("a colon is missing after `{word}`"))
             .label("a key needs a colon")
             .help(format!("write `{}`", text::short(&meant, 80)))
             .suggest(line.span(end..end), ":")
@@ -90,8 +90,8 @@ pub fn colon(line: &SourceLine) -> Option<Finding> {
 }
 
 fn glued_colon(at: Span, meant: &str) -> Finding {
-    Finding::new(&codes::YM101, at, "a space is missing behind the colon")
-        .label("no space behind it")
+    Finding::new(&codes::YM101, at, "a space is missing after the colon")
+        .label("no space after it")
         .note("without the space, the colon is part of the word")
         .help(format!("write `{}`", text::short(meant, 80)))
         .suggest(at, ": ")
@@ -104,12 +104,12 @@ pub(crate) fn second_key(at: Span, value: &str) -> Option<Finding> {
         return None;
     }
     let finding = Finding::new(&codes::YM101, at, format!("`{word}` is a second key on one line"))
-        .label("a map within a line needs braces");
+        .label("a map on one line needs braces");
     let braces = format!("{{{value}}}");
     Some(match rest.contains(" #") {
-        true => finding.help(format!("put `{word}` on a line of its own, indented further")),
+        true => finding.help(format!("put `{word}` on its own line, with more indentation")),
         false => finding
-            .help(format!("write `{}`, or put it on a line of its own, indented further", text::short(&braces, 80)))
+            .help(format!("write `{}`, or put it on its own line, with more indentation", text::short(&braces, 80)))
             .suggest(at, braces),
     })
 }
@@ -122,9 +122,9 @@ pub fn behind(line: &SourceLine, from: usize, value: &str) -> Option<Finding> {
     let at = line.span(start..start + rest.len());
     if rest == "," {
         return Some(
-            Finding::new(&codes::YM101, at, "a comma stands behind the value")
+            Finding::new(&codes::YM101, at, "a comma follows the value")
                 .label("not needed here")
-                .note("commas stand between what is in brackets; lines need none")
+                .note("commas separate items in brackets; lines need none")
                 .help("remove it")
                 .fix(at, ""),
         );
@@ -132,14 +132,19 @@ pub fn behind(line: &SourceLine, from: usize, value: &str) -> Option<Finding> {
     if value.starts_with(['[', '{']) && !rest.is_empty() && !is_prose(value) && !rest.starts_with(['[', '{', ']', '}'])
     {
         return Some(
-            Finding::new(&codes::YM101, at, "something stands behind the closing bracket")
-                .label("belongs to nothing")
-                .help("put it in the brackets or on a line of its own, or put the whole text in quotes"),
+            Finding::new(&codes::YM101, at, "there is text after the closing bracket")
+                .label("not expected here")
+                .help("put it in the brackets or on its own line, or put the whole text in quotes"),
         );
     }
     let brackets = !rest.is_empty() && rest.chars().all(|c| "]}".contains(c));
     brackets.then(|| {
-        Finding::new(&codes::YM101, at, "the bracket closes nothing").label("was not opened").help("remove it")
+        Finding::new(&codes::YM101, at, "there is no opening bracket for this one")
+            .label(
+                "was not \
+            opened",
+            )
+            .help("remove it")
     })
 }
 
@@ -165,7 +170,7 @@ pub fn comment(line: &SourceLine, open: usize) -> Option<Finding> {
     }
     let comment = line.text.get(at..).filter(|comment| comment.contains(['}', ']']))?;
     let finding =
-        Finding::new(&codes::YM101, line.span(at..at + 1), "a comment begins here, and takes the bracket with it")
+        Finding::new(&codes::YM101, line.span(at..at + 1), "a comment begins here, before the closing bracket")
             .label("begins a comment");
     let meant = line.text[word..].trim();
     let whole = meant.trim_end_matches(['}', ']']);
@@ -188,7 +193,7 @@ pub fn comment(line: &SourceLine, open: usize) -> Option<Finding> {
 pub(crate) fn yaml_tag(at: Span, written: &str, event: &Event, value: Span) -> Finding {
     let finding = Finding::new(&codes::YM103, at, format!("the tag `{written}` is not used in manifests"))
         .label("a YAML tag")
-        .note("every field has its own type, so that a YAML tag has nothing to say");
+        .note("every field already has a type, so YAML tags are not needed");
     let whole = at.to(value);
     match event {
         Event::Scalar(text, ..) if written == "!!str" => {

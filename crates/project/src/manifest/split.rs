@@ -1,8 +1,8 @@
 //! A large manifest, read in parts at the same time.
 //!
-//! Most manifests are maps by kind, and a line with the key of a resource ends all that stands before it. Where a file is
-//! plainly of that form, its resources are read in parts, and the parts make up what the whole would be. Where a part has
-//! anything wrong or unusual in it, nothing was split, and whoever reads the whole says what that is.
+//! Most manifests are maps by kind, and a line with the key of a resource ends all that stands before it. Where a file
+//! is plainly of that form, its resources are read in parts, and the parts make up what the whole would be. Where a
+//! part has anything wrong or unusual in it, nothing was split, and readers of the whole says what that is.
 
 use std::collections::HashSet;
 use std::ops::Range;

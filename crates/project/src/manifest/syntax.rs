@@ -1,4 +1,4 @@
-//! What the parser says about broken YAML, in the words of somebody who writes messages.
+//! What the parser says about broken YAML, in the words of someone who writes messages.
 //!
 //! Most of what breaks a manifest is a text that needs quotes, a quote or bracket that is not closed, or a line that is not
 //! indented like its neighbours. The line shows which, and better than the parser's own words.
@@ -50,7 +50,7 @@ impl StoppedAt<'_> {
             ErrorKind::RecursionLimitExceeded => Some(
                 Finding::new(&codes::YM105, self.at, format!("more than {DEPTH_LIMIT} levels of maps and lists"))
                     .label("nested too deeply")
-                    .help("join conditions that stand in each other, or give the inner ones a segment of their own"),
+                    .help("merge nested conditions, or move the inner ones to a segment"),
             ),
             ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation => {
                 let indent = &self.line.text[..self.line.indent()];
@@ -58,7 +58,7 @@ impl StoppedAt<'_> {
                 Some(
                     Finding::new(&codes::YM108, at, "a tab cannot indent YAML")
                         .label("a tab")
-                        .note("a tab is as wide as each editor likes, so that nobody could tell what belongs to what")
+                        .note("the width of a tab differs between editors, so the structure would be unclear")
                         .help("replace every tab at the beginning of a line with spaces"),
                 )
             }
@@ -88,7 +88,7 @@ impl StoppedAt<'_> {
             return Some(
                 Finding::new(&codes::YM101, line.span(quote..quote + 1), "the quote that opens here is not closed")
                     .label("no closing quote")
-                    .help("close it at the end of the text; inside double quotes, a quote is written \\\""),
+                    .help("close it at the end of the text; inside double quotes, write a quote as \\\""),
             );
         }
         let from = line.value()?;
@@ -107,10 +107,10 @@ impl StoppedAt<'_> {
             return (trailing && !behind.is_empty()).then(|| {
                 let at = line.span(from + value.len() - behind.len()..from + value.len());
                 let help = match first {
-                    '\'' => "in single quotes an apostrophe is written twice: ''; in double quotes, once",
-                    _ => "put the whole text in one pair of quotes; inside, a quote is written \\\"",
+                    '\'' => "inside single quotes, write an apostrophe twice: ''; inside double quotes, once",
+                    _ => "put the whole text in one pair of quotes; inside, write a quote as \\\"",
                 };
-                Finding::new(&codes::YM101, at, "text stands behind the closing quote")
+                Finding::new(&codes::YM101, at, "there is text after the closing quote")
                     .label("not in the quotes")
                     .help(help)
             });
@@ -143,7 +143,7 @@ impl StoppedAt<'_> {
             _ => return None,
         };
         let finding = needs_quotes(&codes::YM101, at, value, &why);
-        Some(finding.note("without quotes, YAML gives the character a meaning of its own"))
+        Some(finding.note("without quotes, this character has a special meaning in YAML"))
     }
 
     /// A text in brackets that begins with a character which YAML keeps for itself.
@@ -159,7 +159,7 @@ impl StoppedAt<'_> {
         };
         let at = Span::new(self.line.file, self.start..self.start + value.len());
         let finding = needs_quotes(&codes::YM101, at, value, &why);
-        Some(finding.note("without quotes, YAML gives the character a meaning of its own"))
+        Some(finding.note("without quotes, this character has a special meaning in YAML"))
     }
 
     /// A dash without a space behind it, on this line or on the one above beside it.
@@ -174,7 +174,7 @@ impl StoppedAt<'_> {
         slips::comment(line, open).or_else(|| {
             let finding =
                 Finding::new(&codes::YM101, line.span(open..open + 1), format!("the `{bracket}` is not closed"));
-            Some(finding.label("no closing bracket").help("close it behind the last of what belongs in it"))
+            Some(finding.label("no closing bracket").help("close it after its last item"))
         })
     }
 
@@ -203,15 +203,15 @@ impl StoppedAt<'_> {
                 if !written.contains(':') {
                     let at = above.span(above.indent()..above.indent() + written.len());
                     let written = text::short(written, 40);
-                    let finding = finding(at, format!("a colon is missing behind `{written}`"))?;
+                    let finding = finding(at, format!("a colon is missing after `{written}`"))?;
                     return Some(finding.label("a key needs a colon").help(format!("write `{written}:`")));
                 }
                 let deeper = above.indent() < self.line.indent() && above.value().is_some();
                 let key = self.line.text[self.line.indent()..].split(':').next().filter(|_| deeper)?;
                 let at = self.line.span(self.line.indent()..self.line.indent() + key.len());
                 let finding =
-                    finding(at, "the line is indented too far: the one above has a value already".to_owned())?;
-                Some(finding.label("belongs to nothing").help("indent it like the line above"))
+                    finding(at, "the line is indented too far: the line above already has a value".to_owned())?;
+                Some(finding.label("not expected here").help("indent it like the line above"))
             }
             ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
                 if let Some(finding) = slips::colon(&self.line) {
@@ -220,25 +220,25 @@ impl StoppedAt<'_> {
                 let written = self.source.text[self.start..].lines().next()?.trim_end();
                 let at = Span::new(self.line.file, self.start..self.start + written.len());
                 let finding = finding(at, format!("`{}` is not a key with a value", text::short(written, 40)))?;
-                Some(finding.label("no colon with a space behind it").help("write `key: value`"))
+                Some(finding.label("no colon with a space after it").help("write `key: value`"))
             }
             ErrorKind::MisplacedFlowCollectionEnd => {
-                Some(finding(self.at, "the bracket closes nothing".to_owned())?.label("was not opened"))
+                Some(finding(self.at, "there is no opening bracket for this one".to_owned())?.label("was not opened"))
             }
             ErrorKind::ExpectedBlockMappingKey
             | ErrorKind::InvalidIndentation
             | ErrorKind::ExpectedBlockSequenceEntry
                 if self.is_at_beginning() =>
             {
-                let finding = finding(self.at, "the line is not indented like those it belongs to".to_owned())?;
+                let finding = finding(self.at, "the indentation differs from the lines around it".to_owned())?;
                 Some(
                     finding
-                        .label("out of line")
-                        .help("keys of one thing begin in the same column, with spaces before them"),
+                        .label("wrong indentation")
+                        .help("keys of one map begin in the same column, with spaces before them"),
                 )
             }
             ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
-                let finding = finding(self.at, "text stands behind the closing quote".to_owned())?;
+                let finding = finding(self.at, "there is text after the closing quote".to_owned())?;
                 Some(finding.label("not in the quotes").help("put the whole text in one pair of double quotes"))
             }
             ErrorKind::ExpectedFlowMappingSeparator | ErrorKind::ExpectedFlowSequenceSeparator => {
@@ -254,12 +254,16 @@ impl StoppedAt<'_> {
                 let at = wrong_escape(&self.source.text[self.start..]).map_or(self.at, |(from, to)| {
                     self.line.span(self.start + from - self.line.start..self.start + to - self.line.start)
                 });
-                let finding =
-                    finding(at, "a backslash in double quotes begins a special character, and this is none".into())?;
-                Some(finding.label("not a special character").help("write \\\\ for a backslash, or use single quotes"))
+                let finding = finding(
+                    at,
+                    "in double quotes, a backslash begins an escape sequence, but this one is \
+                        invalid"
+                        .into(),
+                )?;
+                Some(finding.label("not an escape sequence").help("write \\\\ for a backslash, or use single quotes"))
             }
             ErrorKind::UnexpectedCharacter { character } if character.is_control() => {
-                let message = format!("the control character U+{:04X} cannot stand in YAML", u32::from(*character));
+                let message = format!("the control character U+{:04X} is not allowed in YAML", u32::from(*character));
                 Some(finding(self.at, message)?.label("a control character").help("remove it"))
             }
             _ => None,

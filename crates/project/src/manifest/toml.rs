@@ -19,12 +19,12 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Node {
         findings.push(
             Finding::new(&codes::YM301, Span::new(file, span), format!("not valid TOML: {}", error.message().trim()))
                 .label("here")
-                .help("tables have their names in brackets, texts have double quotes: base_url = \"https://...\""),
+                .help("write names of tables in brackets and texts in double quotes: base_url = \"https://...\""),
         );
     }
     if let Some(last) = findings.last().map(|last| last.at).filter(|_| unsaid) {
-        let message = format!("more than {PROBLEM_LIMIT} problems: those behind it are not reported");
-        findings.push(Finding::new(&codes::YM106, last, message).label("the last that is reported"));
+        let message = format!("more than {PROBLEM_LIMIT} problems: the rest is not reported");
+        findings.push(Finding::new(&codes::YM106, last, message).label("the last one reported"));
     }
     let span = Span::new(file, table.span());
     Node { span, tree: map(file, table.get_ref()) }

@@ -63,9 +63,7 @@ fn inspect_pattern(pattern: &At<String>) -> Option<Finding> {
         return Some(match kind(pattern) {
             Some(kind) => finding.help(format!("did you mean `{}/*`?", kind.key)),
             None if &**pattern == "*" => finding.help("write `*/*` for everything of every kind"),
-            None => {
-                finding.help(format!("write `*/{0}` for every kind, or one kind, as `segments/{0}`", pattern.value))
-            }
+            None => finding.help(format!("write `*/{0}` for every kind, or one kind: `segments/{0}`", pattern.value)),
         });
     };
     if key.contains('*') {
@@ -74,7 +72,7 @@ fn inspect_pattern(pattern: &At<String>) -> Option<Finding> {
     match kind(key) {
         Some(kind) if is_listed(kind) => None,
         Some(kind) => Some(
-            wrong(format!("{} are never listed, so that none is ever told of", text::many(kind.noun)))
+            wrong(format!("{} are never listed, so this has no effect", text::many(kind.noun)))
                 .label("matches nothing")
                 .help("remove the pattern"),
         ),
@@ -91,7 +89,7 @@ fn inspect_pruned(key: &At<String>, target: &Target) -> Option<Finding> {
     let nouns = text::many(kind.noun);
     if !is_listed(kind) {
         return Some(
-            wrong(format!("{nouns} cannot be pruned: there is one for each person, and the service lists none"))
+            wrong(format!("{nouns} cannot be pruned: the service does not list them"))
                 .label("cannot be pruned")
                 .help(format!("remove it; {} can be", text::all_of(&listed()))),
         );
@@ -100,7 +98,7 @@ fn inspect_pruned(key: &At<String>, target: &Target) -> Option<Finding> {
     (is_documented && kind.api.list(Level::Documented).is_empty()).then(|| {
         wrong(format!("{nouns} cannot be pruned here: this level of the API does not list them"))
             .label("cannot be pruned")
-            .help("remove it, or set `api = \"extended\"` where the service offers that")
+            .help("remove it, or set `api = \"extended\"` if the service supports it")
     })
 }
 

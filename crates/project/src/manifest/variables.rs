@@ -29,7 +29,7 @@ pub(crate) fn has_variables(node: &Node) -> bool {
 const BEGIN: &str = "${var.";
 const ESCAPED: &str = "$${var.";
 
-/// Fills in every variable of a tree. One that is not known is reported and left as it is.
+/// Fills in every variable of a tree. One that is unknown is reported and left as it is.
 pub fn fill(node: &mut Node, with: &Filling, findings: &mut Findings) {
     match &mut node.tree {
         Tree::List(items) => items.iter_mut().for_each(|item| fill(item, with, findings)),
@@ -38,11 +38,11 @@ pub fn fill(node: &mut Node, with: &Filling, findings: &mut Findings) {
                 if !key.replace(ESCAPED, "").contains(BEGIN) {
                     key.value = key.replace(ESCAPED, BEGIN);
                 } else {
-                    let message = format!("`{}`: a key cannot hold a variable", text::short(key, 40));
+                    let message = format!("`{}`: a key cannot contain a variable", text::short(key, 40));
                     findings.push(
                         Finding::new(&codes::RF112, key.span, message)
                             .label("only values are filled in")
-                            .help("write the key out; what differs between targets can stand in `overlays:`"),
+                            .help("write out the key; use `overlays:` for differences between targets"),
                     );
                 }
                 fill(value, with, findings);
@@ -71,7 +71,7 @@ pub(crate) fn read_bare(text: &str) -> Option<String> {
     (!text.replace(ESCAPED, "").contains(BEGIN)).then(|| text.replace(ESCAPED, BEGIN))
 }
 
-/// A text as it is written in a file that a manifest names, so that nothing in it is a variable.
+/// A text as it is written in a file that a manifest names, so nothing in it is a variable.
 pub fn escaped(text: &str) -> String {
     text.replace(BEGIN, ESCAPED)
 }
@@ -105,7 +105,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// How many problems of one text are told; nobody reads more of them.
+/// How many problems of one text are reported; nobody reads more of them.
 const TOLD_LIMIT: usize = 20;
 
 struct Filler<'a> {
@@ -163,7 +163,7 @@ impl Filler<'_> {
             let finding = Finding::new(
                 &codes::RF104,
                 self.place(written),
-                format!("no value is given for the variable `{name}`{}", self.line(written)),
+                format!("the variable `{name}` has no value{}", self.line(written)),
             )
             .label("not known");
             let finding = match text::nearest_of_few(name, self.with.variables.keys().map(String::as_str)) {

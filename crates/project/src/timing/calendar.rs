@@ -1,4 +1,4 @@
-//! What goes out and when, as the manifests say it for one target: messages at a time, and pipelines that send whenever
+//! What is sent and when, as the manifests say it for one target: messages at a time, and pipelines that send whenever
 //! something happens.
 
 use std::collections::{BTreeMap, HashMap};
@@ -70,7 +70,7 @@ pub struct CalendarEntry {
     pub who: String,
     /// The kinds of device that it goes to; none: every kind.
     pub devices: Vec<String>,
-    /// It has gone out, or its time has passed.
+    /// It was sent, or its time has passed.
     pub passed: bool,
     pub collisions: Vec<Near>,
     /// Pipelines that a tap on it can set off.
@@ -235,7 +235,7 @@ fn in_order(sends: &mut Vec<CalendarEntry>, zone: &TimeZone) -> Vec<usize> {
         When::EachZone(time) => zone.to_timestamp(time).unwrap_or(Timestamp::MAX),
     };
     let mut sorted: Vec<(usize, CalendarEntry)> = std::mem::take(sends).into_iter().enumerate().collect();
-    // Those of one moment stand in the order of their addresses, in which they were found.
+    // Those of one moment are in the order of their addresses, in which they were found.
     sorted.sort_by_key(|(place, entry)| (entry.shown.date(), moment(entry), *place));
     let mut order = vec![0; sorted.len()];
     for (new, (old, entry)) in sorted.into_iter().enumerate() {

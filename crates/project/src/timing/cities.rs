@@ -76,7 +76,7 @@ const KNOWN: &[&str] = &[
 /// The place of a zone's city among those that are well known. Smaller is better known.
 pub(crate) fn fame(zone: &str) -> usize {
     static PLACES: LazyLock<HashMap<&str, usize, Spread>> = LazyLock::new(|| {
-        // Of one that stands there twice, the first counts.
+        // Of one that is there twice, the first counts.
         KNOWN.iter().enumerate().rev().map(|(place, known)| (*known, place)).collect()
     });
     PLACES.get(zone).copied().unwrap_or(KNOWN.len())

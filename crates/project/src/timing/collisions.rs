@@ -22,7 +22,7 @@ const FOUND: usize = 10_000;
 const QUESTIONS: usize = 2_000;
 const STEPS: usize = 20_000_000;
 
-/// A message that is still to go out.
+/// A message that is still to are sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Upcoming<'s> {
     pub address: &'s Address,
@@ -30,7 +30,7 @@ pub struct Upcoming<'s> {
     pub variant: Option<usize>,
     pub when: When,
     pub audience: &'s Selector,
-    /// Who that is, where somebody has found it out already.
+    /// Who that is, where someone has found it out already.
     pub people: Option<&'s Audience>,
     pub devices: Option<&'s DeviceTypes>,
     /// Whether it is new or changed.
@@ -139,7 +139,7 @@ struct Search<'a, 's, F> {
     order: Vec<Placed>,
     /// By message: which of the different audiences it has.
     classes: Vec<usize>,
-    /// By class: a message that has it, and the audience once somebody asked.
+    /// By class: a message that has it, and the audience once someone asked.
     audiences: Vec<(usize, Option<Audience>)>,
     /// By class: where its people are.
     places: HashMap<usize, Where>,
@@ -329,7 +329,7 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector> + Sync> Search<'a, 's, F
         let zones = self.zones.entry((one.min(other), one.max(other))).or_insert_with(|| {
             let both = self.places[&one].clone().and(self.places[&other].clone());
             let named = both.named.iter().map(|(name, _)| zone::get(name));
-            // A zone that is not known can be any.
+            // A zone that is unknown can be any.
             named.collect::<Option<Vec<TimeZone>>>().filter(|zones| !both.elsewhere && !zones.is_empty())
         });
         let moments = zones.iter().flatten().filter_map(|zone| zone.to_timestamp(time).ok());

@@ -60,7 +60,7 @@ impl<'d> Fired<'d> {
         Self(fired)
     }
 
-    /// What a tap on a message sets off that goes out at a time.
+    /// What a tap on a message sets off that is sent at a time.
     pub fn by(&self, said: &ReadableText, when: When) -> Vec<Follow> {
         let actions = said.notification.iter().flat_map(|notification| notification.all_actions());
         let tags = actions.flat_map(|actions| {
@@ -96,7 +96,7 @@ impl Fires<'_> {
         all || first.iter().any(|device| self.devices.includes(device))
     }
 
-    /// From when on a tap on what goes out then sets it off, if ever.
+    /// From when on a tap on what is sent then sets it off, if ever.
     fn begin(&self, when: When) -> Option<When> {
         let (first, _) = range(when);
         let late = self.from.filter(|from| *from > first);

@@ -1,5 +1,5 @@
-//! When messages go out: by the author's clock, by the clocks of those who get them, and how near to each other. Pure, and the
-//! same for every output form.
+//! When messages are sent: by the author's clock, by the clocks of those who get them, and how near to each other.
+//! Pure, and the same for every output form.
 
 pub mod calendar;
 mod cities;
@@ -68,7 +68,7 @@ impl Times {
         Self { variant: None, when, zone: zone.clone(), quiet: false, there: vec![], anywhere: false }
     }
 
-    /// The clocks that an audience can have at that moment. Zones that show the same are told once.
+    /// The clocks that an audience can have at that moment. Zones that show the same are reported once.
     pub fn new(when: When, zone: &TimeZone, audience: &Where, quiet: Option<Quiet>) -> Self {
         let is_quiet = |at: DateTime| quiet.is_some_and(|quiet| quiet.contains(at.time()));
         let bare = Self::by_author(when, zone);
@@ -79,7 +79,7 @@ impl Times {
         let named = audience.named.iter().map(|(name, seen)| (name, seen.of_country.unwrap_or_default()));
         let mut clocks = Clocks { instant, best: Vec::new() };
         zone::each(named, |name, rank, zone| clocks.see((cities::fame(name), rank, name), zone));
-        // Who is in a zone that is not known can be anywhere.
+        // Who is in a zone that is unknown can be anywhere.
         let anywhere = audience.elsewhere || clocks.best.is_empty();
         if anywhere {
             let others = cities::WORLD.iter().filter(|name| !audience.without.contains_key(*name));
@@ -88,7 +88,7 @@ impl Times {
         }
         let mut best = clocks.best;
         let own = zone.to_offset(instant);
-        // A zone that nobody wrote is not where somebody is: who has that clock is told with the others.
+        // A zone that nobody wrote is not where someone is: who has that clock is reported with the others.
         let written = zone.iana_name().is_some_and(|name| name != "UTC");
         let here = written && (anywhere || best.iter().any(|(clock, _)| *clock == own));
         best.retain(|(clock, _)| !written || *clock != own);
@@ -136,8 +136,8 @@ impl<'n> Clocks<'n> {
     }
 }
 
-/// From when to when a message goes out. By each device's own clock, that is from where it is that time first to where it is
-/// last.
+/// From when to when a message is sent. By each device's own clock, that is from where it is that time first to where
+/// it is last.
 pub fn range(when: When) -> (Timestamp, Timestamp) {
     match when {
         When::At(instant) => (instant, instant),

@@ -75,12 +75,12 @@ pub fn zone(zone: &TimeZone) -> &str {
     zone.iana_name().unwrap_or("UTC")
 }
 
-/// When it goes out: `Fri 27 Nov 2026 09:00 America/New_York = 14:00 UTC, in 11 days`.
+/// When it is sent: `Fri 27 Nov 2026 09:00 America/New_York = 14:00 UTC, in 11 days`.
 pub fn when(times: &Times, now: Timestamp) -> String {
     format!("{} {}", written(times), rest(times, now))
 }
 
-/// When it goes out, and no more: `Fri 27 Nov 2026 09:00 America/New_York`.
+/// When it is sent, and no more: `Fri 27 Nov 2026 09:00 America/New_York`.
 pub fn brief(times: &Times) -> String {
     written_in(times)
 }
@@ -160,14 +160,14 @@ pub fn collision(collision: &Collision, of_earlier: bool) -> String {
         0 if one.when == other.when => format!("at the same time as {another}"),
         0 => format!("in the same hours as {another}"),
         // By each device's own clock, it is before for some and after for others.
-        seconds if is_moment(one) != is_moment(other) => format!("as near as {} to {another}", length(*seconds)),
+        seconds if is_moment(one) != is_moment(other) => format!("within {} of {another}", length(*seconds)),
         seconds => format!("{} {side} {another}", length(*seconds)),
     };
     match who {
         // Who gets both so shortly after each other depends on the clock.
-        _ if is_moment(one) != is_moment(other) => format!("{near}, for some of those who get both"),
+        _ if is_moment(one) != is_moment(other) => format!("{near}, for some recipients of both"),
         Some(who) => format!("{near}: both can reach {who}"),
-        None => format!("{near}: whether both reach the same people is too complex to tell"),
+        None => format!("{near}: too complex to check whether both reach the same recipients"),
     }
 }
 
@@ -178,7 +178,7 @@ fn is_moment(party: &Party) -> bool {
 /// Where it is quiet then: `Los Angeles and Sydney`. `None` where it is quiet for nobody who is known to be there.
 pub fn quiet_places(times: &Times) -> Option<String> {
     let own = match times.when {
-        When::EachZone(_) => "by each device's own clock".to_owned(),
+        When::EachZone(_) => "in recipients' local time".to_owned(),
         When::At(_) => format!("in {}", cities::city(zone(&times.zone))),
     };
     let mut quiet: Vec<&There> = times.there.iter().filter(|there| there.quiet && !times.anywhere).collect();
@@ -197,7 +197,7 @@ pub fn quiet_places(times: &Times) -> Option<String> {
 pub fn quiet_clocks(times: &Times, anywhere: bool) -> Vec<QuietClock> {
     let own = times.quiet.then(|| match times.when {
         When::EachZone(at) => {
-            QuietClock { place: String::new(), words: format!("{} by each device's own clock", clock(at)) }
+            QuietClock { place: String::new(), words: format!("{} in recipients' local time", clock(at)) }
         }
         When::At(_) => {
             let (at, place) = (local(times), cities::city(zone(&times.zone)));
@@ -238,7 +238,7 @@ fn written(times: &Times) -> String {
 fn written_in(times: &Times) -> String {
     match times.when {
         When::At(_) => format!("{} {}", written(times), zone(&times.zone)),
-        When::EachZone(_) => format!("{} by each device's own clock", written(times)),
+        When::EachZone(_) => format!("{} in recipients' local time", written(times)),
     }
 }
 
@@ -260,7 +260,7 @@ fn rest(times: &Times, now: Timestamp) -> String {
     let utc = |at: Timestamp| TimeZone::UTC.to_datetime(at);
     if by_own_clock(times) {
         let short = |at: Timestamp| format!("{} {} UTC", utc(at).strftime("%a %-d %b"), clock(utc(at)));
-        return format!("by each device's own clock{quiet}, from {} to {}", short(first), short(last));
+        return format!("in recipients' local time{quiet}, from {} to {}", short(first), short(last));
     }
     let (here, there) = (local(times), utc(first));
     let same = match (zone(&times.zone), here.date() == there.date()) {
@@ -304,7 +304,7 @@ mod tests {
             (at("2026-11-27T04:15Z", "Asia/Kathmandu"), "Fri 27 Nov 2026 10:00 Asia/Kathmandu = 04:15 UTC, in 10 days"),
             (
                 by_own_clock("2026-11-27T09:00"),
-                "Fri 27 Nov 2026 09:00 by each device's own clock, from Thu 26 Nov 19:00 UTC to Fri 27 Nov 21:00 UTC",
+                "Fri 27 Nov 2026 09:00 in recipients' local time, from Thu 26 Nov 19:00 UTC to Fri 27 Nov 21:00 UTC",
             ),
         ] {
             assert_eq!(when(&times, now), words);
@@ -331,7 +331,7 @@ mod tests {
             ),
             (
                 by_own_clock("2026-11-27T09:00"),
-                "Fri 27 Nov 2026 06:00 America/New_York -> Fri 27 Nov 2026 09:00 by each device's own clock, \
+                "Fri 27 Nov 2026 06:00 America/New_York -> Fri 27 Nov 2026 09:00 in recipients' local time, \
                  from Thu 26 Nov 19:00 UTC to Fri 27 Nov 21:00 UTC",
             ),
         ] {

@@ -17,7 +17,7 @@ const SHARED: &str = "lifecycle";
 /// A field that is a map, with all maps in it.
 struct Section {
     place: SchemaField,
-    /// What can stand in each field.
+    /// What can are in each field.
     types: Vec<String>,
     below: Vec<Section>,
 }
@@ -30,7 +30,7 @@ pub(super) fn kinds(example: fn(&str) -> Option<String>) -> Vec<Chapter> {
         "A manifest is a map by kind, then by key: `segments: {lapsed-buyers: {...}}`. `pushplan explain KIND` and \
          `pushplan explain FIELD`, such as `pushplan explain pipelines.outcome.delay`, print the same descriptions.\n\n",
     );
-    head(&mut index, &["kind", "purpose", "parts with a page of their own"]);
+    head(&mut index, &["kind", "purpose", "parts with their own page"]);
     let mut pages = Vec::new();
     for kind in KINDS {
         let mut own = book.find(kind.key).map(|place| chapters(&book, place, "kinds/", 1)).unwrap_or_default();
@@ -49,7 +49,7 @@ pub(super) fn kinds(example: fn(&str) -> Option<String>) -> Vec<Chapter> {
         line(&mut index, &[kind_link, prose(kind.purpose), parts.join(", ")]);
         pages.extend(own);
     }
-    index.push_str("\nBeside the kinds, a manifest can have these:\n\n");
+    index.push_str("\nA manifest can also have these keys:\n\n");
     head(&mut index, &["key", "purpose"]);
     for (key, path) in [(SHARED, "segments.lifecycle"), ("defaults", "defaults"), ("overlays", "overlays")] {
         let about = book.find(path).and_then(|place| place.about.into_iter().next()).unwrap_or_default();

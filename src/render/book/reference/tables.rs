@@ -36,7 +36,8 @@ fn exit_codes() -> String {
     for (exit, _, meaning) in EXITS {
         line(&mut out, &[(exit as u8).to_string(), meaning.to_owned()]);
     }
-    out + "\nIf the answer of a command cannot be written to standard output, the command fails, unless it did something: then it ends as that did.\n"
+    out + "\nA command that cannot write to standard output fails. If it changed something, its exit code is that of \
+        the change.\n"
 }
 
 fn environment() -> String {
@@ -75,8 +76,9 @@ fn formats(forms: &[Forms]) -> String {
 
 fn schemas() -> String {
     let mut out = String::from(
-        "`pushplan schema --out DIR` writes the JSON Schemas of everything that you write and of everything that pushplan prints \
-         as JSON. In a project, `pushplan schema` writes `.pushplan/schema.json`, which also knows the project's own names.\n\n",
+        "`pushplan schema --out DIR` writes JSON Schemas for all files that you write and for all JSON that pushplan \
+            prints. In a project, `pushplan schema` writes `.pushplan/schema.json`, which also contains the \
+            project's own names.\n\n",
     );
     head(&mut out, &["file", "title", "description"]);
     for (name, schema) in SCHEMAS {

@@ -26,7 +26,7 @@ impl PageReport<'_> {
         }
         let when = rows::of_times(&self.view, block);
         let fields = rows::of_fields(block);
-        // Who is meant has a part of its own.
+        // Audience has a part of its own.
         let told = block.whole.map(|change| plan::who::rows(&self.view, change)).unwrap_or_default();
         let told: Vec<Row> =
             told.into_iter().filter(|row| ![plan::who::WHO, plan::who::EFFECT].contains(&&*row.label)).collect();

@@ -12,7 +12,7 @@ use crate::render::plan::{Block, Risk};
 use crate::timing::Collision;
 use crate::timing::words::length;
 
-/// How many of one kind are told here; the others stand further down.
+/// How many of one kind are reported here; the others stand further down.
 const EACH: usize = 12;
 
 /// The risks that people decide about, with what they are called.
@@ -56,7 +56,7 @@ impl PageReport<'_> {
                     }
                     @for one in near.iter().take(EACH) { (self.near(one)) }
                     @if let more @ 1.. = near.len().saturating_sub(EACH) {
-                        li.decision.changed { span.chip.changed { "Near each other" } " and " (more) " more pairs" }
+                        li.decision.changed { span.chip.changed { "Close together" } " and " (more) " more pairs" }
                     }
                 }
                 @if self.decides() { (self.next()) }
@@ -66,10 +66,10 @@ impl PageReport<'_> {
 
     fn calm(&self) -> &'static str {
         if self.decides() {
-            "No message reaches more people. Nothing is sent at once, deleted or left to a person."
+            "No message reaches more people. Nothing is sent at once or deleted, and there is no manual step."
         } else {
             match self.view.plan.basis.is_service() {
-                true => "There is nothing to decide: the service is as it should be.",
+                true => "There is nothing to decide: the service matches your files.",
                 false => "There is nothing to decide.",
             }
         }
@@ -100,7 +100,8 @@ impl PageReport<'_> {
                 p { span class=(format!("chip {mood}")) { (word) } " " (self.link(&block.address)) }
                 @let why = why(&self.view, block);
                 @for words in &why { (facts::line(words)) }
-                @if why.is_empty() && block.risk == Risk::Deletes && block.action == Action::Delete { p { "It is deleted on the service, and nothing stands in for it." } }
+                @if why.is_empty() && block.risk == Risk::Deletes && block.action == Action::Delete { p { "It is \
+                    deleted on the service and not replaced." } }
             }
         }
     }
@@ -110,9 +111,9 @@ impl PageReport<'_> {
         let Collision { one, other, apart_seconds, who, .. } = collision;
         html! {
             li.decision.changed {
-                p { span.chip.changed { "Near each other" } " " (self.link(&one.address)) " and " (self.link(&other.address)) }
+                p { span.chip.changed { "Close together" } " " (self.link(&one.address)) " and " (self.link(&other.address)) }
                 p {
-                    @match apart_seconds { 0 => "They go out at the same time", seconds => { "They go out " (length(*seconds)) " apart" } }
+                    @match apart_seconds { 0 => "They are sent at the same time", seconds => { "They are sent " (length(*seconds)) " apart" } }
                     @match who { Some(who) => { ", and one person can get both: " span dir="auto" { (one_line(who)) } } None => "." }
                 }
             }
@@ -128,10 +129,10 @@ impl PageReport<'_> {
                 @if !plan.basis.is_service() {
                     (FOR_READING)
                 } @else if plan.has_news() {
-                    @if waits { "As it is, this plan is not applied. Once that is decided: " } @else { "Next: " }
+                    @if waits { "Apply will refuse this plan. After the decision: " } @else { "Next: " }
                     code { (one_line(&self.ahead.apply())) }
                 } @else {
-                    "Nothing is left for pushplan to do before people have done their part."
+                    "pushplan can do nothing before the manual steps are done."
                 }
             }
         }

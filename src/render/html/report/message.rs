@@ -55,9 +55,9 @@ pub fn message(review: &Review, change: &Change) -> Markup {
             section.part.message {
                 h4 {
                     @match (change.action, same) {
-                        (Action::Delete, _) => "What people saw",
-                        (_, true) => "What people see: unchanged",
-                        (_, false) => "What people will see",
+                        (Action::Delete, _) => "What recipients saw",
+                        (_, true) => "What recipients see: unchanged",
+                        (_, false) => "What recipients will see",
                     }
                 }
                 @for (number, seen) in all.iter().take(DRAWN).enumerate() { (one(seen, all.first().filter(|_| number > 0), app)) }
@@ -67,8 +67,8 @@ pub fn message(review: &Review, change: &Change) -> Markup {
     }
 }
 
-/// One message. Those behind the first have fewer screens, and what they do alike is told once: they are there for their
-/// texts.
+/// One message. Those behind the first have fewer screens, and what they do alike is reported once: they are there for
+/// their texts.
 fn one(seen: &Appearance, first: Option<&Appearance>, app: &str) -> Markup {
     let phones =
         seen.fits.iter().filter(|fit| first.is_none() || fit.device != DeviceType::Web || seen.fits.len() == 1);
@@ -82,7 +82,7 @@ fn one(seen: &Appearance, first: Option<&Appearance>, app: &str) -> Markup {
         }
         @if !seen.unfilled.is_empty() {
             p.warn { "No value for " @for (number, key) in seen.unfilled.iter().enumerate() { @if number > 0 { ", " } code { (one_line(key)) } }
-                ": people read the braces unless the push gives one." }
+                ": recipients see the braces unless the push sets one." }
         }
         @if let Some(tap) = seen.tap.as_ref().filter(|_| !is_told) { p.does { b { "A tap " } span dir="auto" { (one_line(tap)) } } }
         @for press in seen.presses.iter().filter(|_| !is_told) { p.does dir="auto" { (one_line(press)) } }

@@ -54,7 +54,7 @@ impl PageReport<'_> {
         }
     }
 
-    /// The steps after which something is not there that is made anew later.
+    /// The steps after which something is not there that is created again later.
     fn gone(&self) -> BTreeMap<usize, &Address> {
         let mut made: BTreeMap<&Address, usize> = BTreeMap::new();
         for step in self.view.plan.steps.iter().filter(|step| step.verb == Verb::Create) {

@@ -26,7 +26,7 @@ impl PageReport<'_> {
                 section #drift {
                     h2 { "Changed on the service" }
                     p {
-                        "Someone changed this on the service since the last apply"
+                        "Changed on the service since the last apply"
                         @if let Some(at) = self.view.plan.told.last_apply { " (" (words::moment(at)) ")" }
                         "; it is not in your files. " (words::PUT_BACK)
                     }
@@ -59,7 +59,7 @@ impl PageReport<'_> {
                 p { "They are less risky than those above: " (tally(&rest)) "." }
                 ul.rows { @for line in &lines { (line) } }
                 @if !untold.is_empty() {
-                    p { "Not listed, so that this page stays readable: " (count(untold.len(), "change")) " (" (tally(untold)) "). "
+                    p { "Not listed, to keep this page short: " (count(untold.len(), "change")) " (" (tally(untold)) "). "
                         code { "--format json" } " has all of them." }
                 }
             }
@@ -100,8 +100,8 @@ impl PageReport<'_> {
                     h2 { "Left out" }
                     p {
                         @match &self.view.plan.told.at_work {
-                            Some(words) => { (one_line(words)) " What that is about is left to it:" }
-                            None => { "This plan is about a part of the project. It does not touch " (count(left.len(), "address")) ":" }
+                            Some(words) => { (one_line(words)) " It does not touch:" }
+                            None => { "This plan covers a part of the project. It does not touch " (count(left.len(), "address")) ":" }
                         }
                     }
                     ul.rows {

@@ -97,7 +97,7 @@ impl PageReport<'_> {
             (self.happening() > 0, "changes", "Changes"),
             (!view.drift.is_empty(), "drift", "Drift"),
             (view.blocks.len() + view.drift.len() > self.cards.len(), "rest", "All others"),
-            (self.has_graph(), "graph", "What points at what"),
+            (self.has_graph(), "graph", "Dependencies"),
             (!view.past.is_empty(), "past", "Past pushes"),
             (!view.plan.left_out.is_empty(), "left-out", "Left out"),
             (self.has_requests(), "requests", "Requests"),

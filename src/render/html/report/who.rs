@@ -1,4 +1,4 @@
-//! Who is meant: a sentence, the tree of conditions with what comes and goes, and what that does.
+//! Audience: a sentence, the tree of conditions with what comes and goes, and what that does.
 
 use maud::{Markup, html};
 
@@ -17,7 +17,7 @@ pub fn who(change: &Change, all: &[Who]) -> Markup {
     html! {
         @for who in all.iter().filter(|who| !is_kept && is_told(change, who)) {
             section.part.who {
-                h4 { "Who is meant" }
+                h4 { "Audience" }
                 (effect(who))
                 (tree(&who.tree, is_edited(who)))
                 @if let Some(meaning) = &who.meaning { p.meaning dir="auto" { "that is: " (one_line(meaning)) } }

@@ -23,7 +23,7 @@ const EDGE: i64 = 12;
 pub fn zones(review: &Review, change: &Change) -> Markup {
     let side = if change.action == Action::Delete { Side::Before } else { Side::After };
     let times = review.times(change, side);
-    // Variants that go out together have one picture.
+    // Variants that are sent together have one picture.
     let is_first = |(number, one): &(usize, &Times)| times[..*number].iter().all(|before| before.when != one.when);
     let all: Vec<&Times> = times.iter().enumerate().filter(is_first).map(|(_, one)| one).collect();
     let quiet = review.plan.told.quiet;
@@ -39,7 +39,7 @@ pub fn zones(review: &Review, change: &Change) -> Markup {
     }
 }
 
-/// A clock of somebody.
+/// A clock of someone.
 struct Clock {
     whose: String,
     at: DateTime,
@@ -48,7 +48,7 @@ struct Clock {
 
 fn clocks(times: &Times) -> Vec<Clock> {
     let own = match times.when {
-        When::EachZone(at) => Clock { whose: "Everybody's own clock".to_owned(), at, quiet: times.quiet },
+        When::EachZone(at) => Clock { whose: "Recipients' local time".to_owned(), at, quiet: times.quiet },
         When::At(instant) => {
             let whose = words::zone(&times.zone).rsplit('/').next().unwrap_or_default().replace('_', " ");
             Clock { whose, at: times.zone.to_datetime(instant), quiet: times.quiet }
@@ -68,9 +68,10 @@ fn strips(times: &Times, quiet: Option<Quiet>) -> Markup {
         }
         div.hours aria-hidden="true" { span { "0" } span { "6" } span { "12" } span { "18" } span { "24 h" } }
         p.faint {
-            @if let Some(quiet) = quiet { "Shaded: quiet hours, " (hour(quiet.from)) " to " (hour(quiet.to)) " by their clock. " }
-            @if times.anywhere { "They can be anywhere; these are big cities of the world. " }
-            @if left > 0 { (left) " more clocks are not drawn." }
+            @if let Some(quiet) = quiet { "Shaded: quiet hours, " (hour(quiet.from)) " to " (hour(quiet.to)) " in \
+                their local time. " }
+            @if times.anywhere { "Recipients can be in any time zone; these are large cities. " }
+            @if left > 0 { (left) " more time zones are not shown." }
         }
     }
 }

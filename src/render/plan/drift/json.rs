@@ -33,7 +33,7 @@ pub struct DriftDocument<'d> {
     pub verdict: Vec<String>,
     /// The messages that are not as they were applied, the most urgent first.
     pub messages: Vec<PlanMessage>,
-    /// What was changed or removed of ours, in the order of addresses.
+    /// What was changed or removed that is managed, in the order of addresses.
     pub changes: Vec<DriftChange<'d>>,
     /// What was created on the service, the newest first.
     pub added: Vec<Added>,
@@ -41,7 +41,7 @@ pub struct DriftDocument<'d> {
     pub undated: BTreeMap<&'static str, usize>,
     /// What an earlier run was about to make, with no known result.
     pub in_doubt: Vec<String>,
-    /// Whether the manifests have errors, so that what lifecycle.ignore leaves to the dashboard is not known.
+    /// Whether the manifests have errors, so that what lifecycle.ignore leaves to the dashboard is unknown.
     pub manifests_unread: bool,
 }
 
@@ -60,7 +60,7 @@ pub struct DriftCounts {
     pub undated: usize,
 }
 
-/// What was done to one of ours.
+/// What was done to one that is managed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DriftChange<'d> {
     /// Such as segments/lapsed-buyers.
@@ -84,11 +84,11 @@ pub struct DriftChange<'d> {
     pub last_applied: Option<&'d Value>,
     /// What the service has. Null where it was removed.
     pub live: Option<&'d Value>,
-    /// Who is meant, and how that changed.
+    /// Audience, and how that changed.
     pub audiences: Vec<Audience>,
     /// Each time at which it messages people.
     pub times: Vec<Time>,
-    /// Those at which nothing goes out any more, where there are others.
+    /// Those at which nothing is sent any more, where there are others.
     pub times_gone: Vec<Time>,
     /// Paths of fields that are left to the dashboard and differ too.
     pub ignored: Vec<String>,

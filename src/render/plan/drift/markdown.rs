@@ -7,7 +7,7 @@ use crate::render::plan::markdown::{Bounds, LIMIT, facts, messages, named};
 use crate::render::plan::{Block, PlanView, text, words};
 use crate::text::{count, short};
 
-/// How many bytes the head and what is told of the rest may have.
+/// How many bytes the head and what is reported the rest may have.
 const AROUND: usize = 8_000;
 /// How many bytes one change has at the most.
 const LARGEST: usize = 9_000;
@@ -17,12 +17,12 @@ const BOUNDS: [Bounds; 3] = [
     Bounds { lines: 60, characters: 240 },
     Bounds { lines: 24, characters: 80 },
 ];
-/// How many things that somebody made are named.
+/// How many things that someone made are named.
 const NAMED: usize = 50;
 /// How many characters a line has.
 const LINE: usize = 300;
 
-/// What somebody did, in at most [`LIMIT`] bytes.
+/// What someone did, in at most [`LIMIT`] bytes.
 pub fn markdown(shown: &ShownDrift) -> String {
     let target = markdown::text(&short(&shown.plan.target, super::NAME));
     let marker = format!("<!-- pushplan drift target={} -->\n", named(&shown.plan.target));
@@ -33,7 +33,7 @@ pub fn markdown(shown: &ShownDrift) -> String {
     }
     let since = shown.drift.since.map(words::moment).unwrap_or_default();
     let mut out = format!(
-        "{marker}## Drift of {target} — {}\n\nDone on the service {} ({since}), and not by pushplan.\n\n",
+        "{marker}## Drift of {target} — {}\n\nChanged on the service {} ({since}), not by pushplan.\n\n",
         shown.counts(),
         shown.since()
     );
@@ -58,7 +58,7 @@ pub fn markdown(shown: &ShownDrift) -> String {
     format!("{out}{made}{}\n", asides.trim_start())
 }
 
-/// What was done to one of ours, folded up to the line that says what.
+/// What was done to one that is managed, folded up to the line that says what.
 fn details(shown: &ShownDrift, view: &PlanView, block: &Block) -> String {
     let name = text::name(block).map(|name| format!(" “{}”", short(name, text::NAME))).unwrap_or_default();
     let line = format!("{}{name} — {}", short(&block.address.to_string(), 160), what(block));
@@ -73,7 +73,7 @@ fn details(shown: &ShownDrift, view: &PlanView, block: &Block) -> String {
             return whole;
         }
     }
-    format!("{head}Too long to be shown here; `--format json` has all of it.\n\n</details>\n\n")
+    format!("{head}Too long to show here; `--format json` has all of it.\n\n</details>\n\n")
 }
 
 fn what(block: &Block) -> &'static str {
@@ -97,7 +97,7 @@ fn on_lines(left: &[&Block], most: usize) -> String {
     if out.is_empty() { out } else { format!("{out}\n") }
 }
 
-/// What somebody made.
+/// What someone made.
 fn made(shown: &ShownDrift) -> String {
     let all = &shown.drift.added;
     if all.is_empty() {
@@ -111,7 +111,7 @@ fn made(shown: &ShownDrift) -> String {
         out.push_str(&format!("- and {} more\n", all.len() - NAMED));
     }
     for command in shown.to_take() {
-        out.push_str(&facts::item("To take it into git:", &[facts::line(&Words::default().copy(&command), LINE)]));
+        out.push_str(&facts::item("To add it to git:", &[facts::line(&Words::default().copy(&command), LINE)]));
     }
     format!("{out}\n")
 }

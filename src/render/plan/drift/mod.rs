@@ -1,5 +1,5 @@
-//! What somebody did on the service since the last apply, in the words of plans: an edit is a change from what was applied to
-//! what is there.
+//! What someone did on the service since the last apply, in the words of plans: an edit is a change from what was
+//! applied to what is there.
 
 pub mod json;
 mod markdown;
@@ -22,13 +22,13 @@ use crate::text::{count, quoted, short};
 /// How much of a name is shown.
 const NAME: usize = 80;
 
-/// What is shown: what was found, and the same as a plan whose changes are what somebody did.
+/// What is shown: what was found, and the same as a plan whose changes are what someone did.
 #[derive(Debug)]
 pub struct ShownDrift<'d> {
     pub drift: &'d Drift,
     pub plan: &'d Plan,
     pub again: &'d Repetition,
-    /// Why what `lifecycle.ignore` leaves to the dashboard is not known, where it is not.
+    /// Why what `lifecycle.ignore` leaves to the dashboard is unknown, where it is not.
     pub unread: bool,
     /// Whether the files are known to declare something: what they do not have is then deleted.
     pub declares: bool,
@@ -39,7 +39,7 @@ impl<'d> ShownDrift<'d> {
         PlanView::of_drift(self.plan, self.again)
     }
 
-    /// What was done to one of ours: fields by their whole paths, by which they can be left to the dashboard.
+    /// What was done to one that is managed: fields by their whole paths, by which they can be left to the dashboard.
     fn rows(&self, view: &PlanView, block: &Block) -> Vec<Row> {
         let mut rows = Vec::new();
         if let Some(change) = block.whole {
@@ -68,7 +68,7 @@ impl<'d> ShownDrift<'d> {
         }
         let ignored: Vec<&str> = block.changes().flat_map(|change| &change.ignored).map(String::as_str).collect();
         if !ignored.is_empty() {
-            let words = format!("{}: left to the dashboard (lifecycle.ignore)", ignored.join(", "));
+            let words = format!("{}: ignored (lifecycle.ignore)", ignored.join(", "));
             rows.push(Row::new("ignored", Words::new(&words)));
         }
         let address = address.to_string();
@@ -106,7 +106,8 @@ impl<'d> ShownDrift<'d> {
         rows
     }
 
-    /// The command that brings what was done into the files. What they changed as well is theirs unless somebody says so.
+    /// The command that brings what was done into the files. What they changed as well is theirs unless someone says
+    /// so.
     fn keep<'c>(&self, mut changes: impl Iterator<Item = &'c Change>, address: &str) -> String {
         match changes.any(|change| self.drift.disputed.contains(&change.address)) {
             true => self.pull(&format!("{address} --theirs")),
@@ -131,7 +132,7 @@ impl<'d> ShownDrift<'d> {
             all.iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")).collect();
         told.push(format!("{} as applied", drift.kept()));
         if drift.unasked > 0 {
-            told.push(format!("{} not asked about", drift.unasked));
+            told.push(format!("{} not checked", drift.unasked));
         }
         told.join(", ")
     }
@@ -144,15 +145,15 @@ impl<'d> ShownDrift<'d> {
         let ignored = drift.ignored();
         if ignored > 0 {
             let differences = count(ignored, "difference");
-            told.push(format!("{differences} {} left to the dashboard (lifecycle.ignore).", are(ignored)));
+            told.push(format!("{differences} {} ignored (lifecycle.ignore).", are(ignored)));
         }
         if self.unread {
-            told.push("Your files have errors: fields of lifecycle.ignore are listed with the others.".to_owned());
+            told.push("Your files have errors: fields in lifecycle.ignore are listed too.".to_owned());
         }
         if drift.untold > 0 {
             let number = drift.untold;
             told.push(format!(
-                "{} that pushplan manages {} not compared: the service cannot be asked for them.",
+                "{} that pushplan manages {} not compared: the API cannot read them.",
                 count(number, "thing"),
                 are(number)
             ));
@@ -179,7 +180,7 @@ impl<'d> ShownDrift<'d> {
         let target = short(&self.plan.target, NAME);
         let own = count(self.drift.kept(), "managed thing");
         match self.drift.since {
-            None => format!("Nothing was applied to {target} yet: there is nothing to compare."),
+            None => format!("Nothing was applied to {target} yet, so there is nothing to compare."),
             Some(at) if self.drift.unasked > 0 => format!(
                 "No drift in the selected part: {own} on {target}, {} ({}). Not selected: {}.",
                 self.since(),
@@ -187,7 +188,7 @@ impl<'d> ShownDrift<'d> {
                 count(self.drift.unasked, "thing")
             ),
             Some(at) => {
-                let last = if self.drift.was_applied { "as it was last applied" } else { "as it was taken over" };
+                let last = if self.drift.was_applied { "as it was last applied" } else { "as adopted" };
                 format!("No drift. {target} is {last} on {} ({own}).", words::moment(at))
             }
         }
@@ -195,7 +196,7 @@ impl<'d> ShownDrift<'d> {
 
     /// Since when nobody but pushplan should have done anything.
     fn since(&self) -> &'static str {
-        if self.drift.was_applied { "since the last apply" } else { "since it was taken over" }
+        if self.drift.was_applied { "since the last apply" } else { "since it was adopted" }
     }
 
     /// How added things are taken into git, by kind.

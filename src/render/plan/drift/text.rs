@@ -6,10 +6,10 @@ use crate::render::plan::text::{NAME, at_stake, name};
 use crate::render::plan::{rows, words};
 use crate::text::{quoted, short};
 
-/// How many things that somebody made are named.
+/// How many things that someone made are named.
 const NAMED: usize = 50;
 
-/// What somebody did, what is to be known beside, and what to do about it.
+/// What someone did, what is to be known beside, and what to do about it.
 pub fn text(shown: &ShownDrift, style: Style) -> String {
     let mut out = String::new();
     if shown.drift.is_none() {
@@ -55,7 +55,7 @@ fn done(out: &mut String, shown: &ShownDrift, style: Style) {
         layout::paragraph(out, &Words::new(&format!("  and {more} more created in the dashboard")), 0, style);
     }
     for command in shown.to_take() {
-        layout::paragraph(out, &Words::new("to take it into git: ").copy(&command), 4, style);
+        layout::paragraph(out, &Words::new("to add it to git: ").copy(&command), 4, style);
     }
     if !shown.drift.added.is_empty() {
         out.push('\n');

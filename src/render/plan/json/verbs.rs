@@ -36,7 +36,7 @@ pub enum Risk {
     ByHand,
     /// Others get a message than before.
     Audience,
-    /// It goes out at another time.
+    /// It is sent at another time.
     Time,
     /// It says something else.
     Text,

@@ -105,7 +105,7 @@ pub struct PlanStep {
     pub id: Option<String>,
     /// The method of the request. Null where nothing is sent.
     pub method: Option<String>,
-    /// The path, with (new id) for an id that is not known yet, and (id) for one that only the service knows.
+    /// The path, with (new id) for an id that is unknown yet, and (id) for one that only the service knows.
     pub path: Option<String>,
     /// The numbers of the steps that it waits for.
     pub after: Vec<usize>,

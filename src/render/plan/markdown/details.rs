@@ -47,7 +47,7 @@ pub fn details(view: &PlanView, block: &Block, drifted: bool) -> (String, bool) 
             return (whole, is_cut);
         }
     }
-    (format!("{head}Too long to be shown here; `--format json` has all of it.\n\n</details>\n\n"), true)
+    (format!("{head}Too long to show here; `--format json` has all of it.\n\n</details>\n\n"), true)
 }
 
 /// The folded line: what happens, to what, and what that does.

@@ -93,7 +93,7 @@ fn page_of(view: &PlanView, ahead: &NextSteps, most: usize) -> MarkdownPage {
     let mut truncated = !room.take(heading.len() + footer.len() + NOTES);
     // What is repeated here from the changes, or follows from them, may be cut: they themselves are all told.
     let decisions = room.part(&mut truncated, times * DECISIONS, &|most| decisions::decisions(view, ahead, most));
-    // What sends or deletes is named before anything else is told of the plan.
+    // What sends or deletes is named before anything else is reported the plan.
     let all = view.blocks.iter().chain(&view.drift).filter(|block| is_grave(block));
     let grave = all.map(|block| details::line(block).len()).sum::<usize>().min(room.left);
     room.left -= grave;
@@ -145,7 +145,7 @@ impl Room {
     }
 }
 
-/// How a change is told.
+/// How a change is reported.
 #[derive(Debug)]
 enum ShownChange {
     Whole(String),
@@ -208,7 +208,8 @@ impl Changes {
         }
         let since = view.plan.told.last_apply.map(|at| format!(" ({})", words::moment(at))).unwrap_or_default();
         let head = format!(
-            "### Changed on the service\n\nSomeone changed this since the last apply{since}; it is not in your files. {}\n\n",
+            "### Changed on the service\n\nChanged on the service since the last apply{since}, and not in your \
+                files. {}\n\n",
             words::PUT_BACK
         );
         (happens, section(&head, drift, &view.drift, view))

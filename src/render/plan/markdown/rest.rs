@@ -76,7 +76,7 @@ pub fn near(view: &PlanView, most: usize) -> Cut {
     found.sort_by_key(|one| one.apart_seconds);
     let more = found.len().saturating_sub(NEAR);
     found.truncate(NEAR);
-    let head = "### Near to each other\n\nOne person can get both of these, shortly after each other:\n\n";
+    let head = "### Close together\n\nOne person can get both of these within a short time:\n\n";
     let line = |one: &&Collision| {
         let words = format!("goes out {}", collision(one, true));
         let address = markdown::code(&short(&one.one.to_string(), LINE));
@@ -105,7 +105,7 @@ pub fn past(view: &PlanView, most: usize) -> Cut {
     let mut section = section("### Past\n\n", named, line, most.saturating_sub(60), "more");
     let more = view.past.len().saturating_sub(NAMED);
     if more > 0 {
-        section.text.push_str(&format!("{more} more have had their time.\n\n"));
+        section.text.push_str(&format!("{more} more have passed.\n\n"));
     }
     section
 }
@@ -117,8 +117,8 @@ pub fn left_out(view: &PlanView, most: usize) -> Cut {
         return held(view, most);
     }
     let why = match &view.plan.told.at_work {
-        Some(words) => format!("{} What that is about is left to it:", markdown::text(&short(words, LINE))),
-        None => "This plan is about a part of the project. It does not touch:".to_owned(),
+        Some(words) => format!("{} It does not touch:", markdown::text(&short(words, LINE))),
+        None => "This plan covers a part of the project. It does not touch:".to_owned(),
     };
     let head = &format!("### Left out\n\n{why}\n\n");
     let line = |address: &Address| format!("- {}\n", markdown::code(&short(&address.to_string(), LINE)));
@@ -190,11 +190,11 @@ pub fn footer(view: &PlanView, ahead: &NextSteps) -> String {
     let plan = view.plan;
     let code = |text: &str| markdown::code(&short(text, NAME));
     let saved = ahead.saved.as_ref().map(|file| format!(", saved in {}", code(file))).unwrap_or_default();
-    let lead = if ahead.on_merge { "Once this is merged:" } else { "Next:" };
+    let lead = if ahead.on_merge { "After the merge:" } else { "Next:" };
     let next = match ahead.refusals().is_empty() {
         true if !plan.basis.is_service() => FOR_READING.to_owned(),
         true => format!("{lead} {}", facts::inline(&next(Words::default(), view, ahead), 4 * LINE)),
-        false => "As it is, it would not be applied: see above.".to_owned(),
+        false => "Apply will refuse this plan: see above.".to_owned(),
     };
     let next = if next.len() > 3_000 { format!("{lead} see the commands above.") } else { next };
     // What is approved holds until something moves.

@@ -130,7 +130,7 @@ impl World {
         }
         let is_declared = units.keys().any(|address| address.kind == "scheduled_pushes");
         let is_reported = is_reported("scheduled_pushes") || self.excused.contains(&"scheduled_pushes");
-        // What was taken away before anybody looked again, nobody could report in time.
+        // What was removed before anybody looked again, nobody could report in time.
         let is_reported = is_reported || self.is_taken && self.now >= DUE;
         self.wait_until(DUE + 10 * MINUTE);
         if let Some(wrong) = wrong.into_iter().next() {

@@ -303,7 +303,7 @@ fn first_time(kind: &'static str, content: &Value) -> Option<i64> {
     kinds::api(&address).runs(&as_spec(content)).and_then(|runs| runs.first).map(time::of)
 }
 
-/// A content as a spec. On the wire, one schedule stands alone.
+/// A content as a spec. On the wire, one schedule is alone.
 fn as_spec(content: &Value) -> Value {
     let mut content = content.clone();
     if content["schedule"].is_object() {

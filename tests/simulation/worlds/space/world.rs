@@ -50,7 +50,7 @@ pub struct World {
     pub excused: Vec<&'static str>,
     /// Whether the ledger was set back.
     pub is_set_back: bool,
-    /// Whether somebody else has taken the push away.
+    /// Whether another user has taken the push away.
     pub is_taken: bool,
     /// The first violation.
     pub wrong: Option<String>,
@@ -229,7 +229,7 @@ impl World {
         self.late.push(Late { request, address, departed });
     }
 
-    /// Chooses what happened to the service since somebody last looked at it: requests that arrive late, a person in the
+    /// Chooses what happened to the service since someone last looked at it: requests that arrive late, a person in the
     /// dashboard, a backup that is restored.
     pub fn meanwhile(&mut self, choices: &mut Choices) {
         let mut waiting = 0;

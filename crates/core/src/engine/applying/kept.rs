@@ -14,7 +14,7 @@ use crate::apply::{Ending, Fate, Report};
 use crate::engine::workspace::Workspace;
 use crate::engine::{Session, actor};
 
-/// What was done and the ledger could not be told is kept beside it, and taken in by the next command that writes.
+/// What was done and the ledger could not be reported is kept beside it, and taken in by the next command that writes.
 pub fn keep(report: &Report, workspace: &Workspace, session: &Session) {
     let unrecorded = report.steps.iter().filter(|step| !step.recorded).filter_map(|step| {
         let result = match step.fate.clone() {
@@ -46,8 +46,8 @@ fn keep_results(entry: &Entry, workspace: &Workspace, session: &Session) {
             let file = from_here(&workspace.manifests.project.root.join(file));
             let restore = format!("pushplan ledger restore {} --target {target}", shell_word(&file));
             return session.note(&format!(
-                "Results that could not be written to the ledger are kept in {file}; the next apply here writes them. If this machine \
-                 goes away, keep that file and run: {restore}"
+                "Results that could not be written to the ledger are kept in {file}. The next apply here writes \
+                    them. To write them from another machine, copy that file and run: {restore}"
             ));
         }
         Err(why) => why,
@@ -55,14 +55,15 @@ fn keep_results(entry: &Entry, workspace: &Workspace, session: &Session) {
     let line = workspace.log.keepsake(entry);
     match elsewhere(&line) {
         Ok(file) => session.note(&format!(
-            "Results that could not be written to the ledger are kept in {file}, because {why}. No apply takes it in by itself. Before \
-             the next one, run: pushplan ledger restore {} --target {target}",
+            "Results that could not be written to the ledger are kept in {file}, because {why}. Before the next \
+                apply, run: pushplan ledger restore {} --target {target}",
             shell_word(&file)
         )),
         Err(other) => {
             session.note(&format!(
-                "What could not be written to the ledger could not be kept in a file either: {why}; {other}. The next line is all \
-                 of it. Keep it in a file, and before the next apply run: pushplan ledger restore FILE --target {target}"
+                "Results could not be written to the ledger, and not to a file either: {why}; {other}. The next line \
+                    contains them. Save it in a file, and before the next apply run: pushplan ledger restore FILE \
+                    --target {target}"
             ));
             session.line(&line);
         }
@@ -79,7 +80,7 @@ fn elsewhere(line: &[u8]) -> Result<String, String> {
     Ok(file.display().to_string())
 }
 
-/// A file as it is named from where somebody stands.
+/// A file as it is named from where someone stands.
 fn from_here(file: &Path) -> String {
     let here = std::env::current_dir().ok();
     let beneath = here.and_then(|here| file.strip_prefix(here).ok());

@@ -29,7 +29,7 @@ impl Workspace {
             // Another run has begun. It records its own files.
             Err(AppendError::Conflict) => {}
             Err(AppendError::NotWritten(why) | AppendError::Unknown(why)) => {
-                self.note(&format!("The ledger may not know that these files are the newest: {why}"), session);
+                self.note(&format!("The ledger may not record that these files are the newest: {why}"), session);
             }
         }
     }

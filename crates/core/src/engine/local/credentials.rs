@@ -61,8 +61,8 @@ pub fn of(service: BuiltIn<'_>) -> Result<(Credentials, PathBuf), Failure> {
     let path = own_folder(service.root)?.join(&file);
     let inside = format!("{OWN}/{file}");
     if tracked(&service.root.join(OWN)).is_ok_and(|names| names.iter().any(|name| name.eq_ignore_ascii_case(&file))) {
-        return Err(refused(&path, "git tracks it, so that everyone who has the repository knows the secret")
-            .help(format!("git rm --cached {inside} && rm -f {inside}; the next start makes a new one")));
+        return Err(refused(&path, "git tracks it, so everyone with the repository can read the secret")
+            .help(format!("git rm --cached {inside} && rm -f {inside}; the next start creates a new one")));
     }
     if let Some(credentials) = read(&path)? {
         return Ok((credentials, path));
@@ -86,8 +86,8 @@ fn read(path: &Path) -> Result<Option<Credentials>, Failure> {
         opened => opened.map_err(|error| refused(path, &describe(&error)))?,
     };
     only_its_owner(&file).map_err(|mode| {
-        let why = format!("it is open to others (mode {mode:o}), who may know the secret");
-        refused(path, &why).help(format!("remove {}; the next start makes a new one", path.display()))
+        let why = format!("other users can read it (mode {mode:o})");
+        refused(path, &why).help(format!("remove {}; the next start creates a new one", path.display()))
     })?;
     let bytes = files::read_to_limit(file, FILE_LIMIT).map_err(|why| refused(path, &why.to_string()))?;
     let text = String::from_utf8_lossy(&bytes);
@@ -96,11 +96,11 @@ fn read(path: &Path) -> Result<Option<Credentials>, Failure> {
         !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
     };
     match (value(KEY_LINE).filter(is_plain), value(SECRET_LINE).filter(is_plain)) {
-        (Some(_), Some(secret)) if is_published(secret) => Err(refused(path, "everyone knows this secret")
-            .help(format!("remove {}; the next start makes a new one", path.display()))),
+        (Some(_), Some(secret)) if is_published(secret) => Err(refused(path, "this secret is public")
+            .help(format!("remove {}; the next start creates a new one", path.display()))),
         (Some(key), Some(secret)) => Ok(Some(Credentials::new(key, secret))),
-        _ => Err(refused(path, "it lacks an app key or a master secret")
-            .help(format!("remove {}; the next start makes a new one", path.display()))),
+        _ => Err(refused(path, "it has no app key or no master secret")
+            .help(format!("remove {}; the next start creates a new one", path.display()))),
     }
 }
 

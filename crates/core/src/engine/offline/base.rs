@@ -37,7 +37,7 @@ impl Base {
         let commit = repository.commit(&revision)?;
         let manifests = commit.entries().contains_key(PROJECT_FILE).then(|| {
             let mut manifests = read_commit(root, Arc::new(commit));
-            // What is told of them is not to be looked for in the files.
+            // What is reported them is not to be looked for in the files.
             manifests.sources.rename(|name| format!("{}:{name}", revision.name));
             manifests
         });
@@ -72,7 +72,10 @@ impl Base {
     pub(super) fn log(&self, target: &str) -> Result<Chain, Failure> {
         let project = self.manifests.as_ref().map(|manifests| &manifests.project);
         let Some(project) = project.filter(|project| project.target(target).is_some()) else {
-            return Err(Failure::new(format!("{} has no target `{target}`, and so no ledger of it", self.revision)));
+            return Err(Failure::new(format!(
+                "{} has no target `{target}`, so it has no ledger for it",
+                self.revision
+            )));
         };
         ledger::of(project, &self.root, target)
     }

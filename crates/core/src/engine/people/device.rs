@@ -204,7 +204,7 @@ fn of_platform<'r, 'e>(
     required.get(format!("ua_{device_type}_{what}").as_str())
 }
 
-/// Values in the order in which they are tried: usual ones, all others, and that it is not known.
+/// Values in the order in which they are tried: usual ones, all others, and that it is unknown.
 fn usual<'v>(first: &[&'v str], all: impl IntoIterator<Item = &'v str>, unknown: &'v str) -> Vec<String> {
     first.iter().copied().chain(all).chain([unknown]).map(str::to_owned).collect()
 }

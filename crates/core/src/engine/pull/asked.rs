@@ -36,7 +36,7 @@ pub fn chosen(choice: &Choice, places: Places, ours: &Ours, unlisted: &[&Kind]) 
     if let Some(word) = choice.idle(&all) {
         if let Some(kind) = unlisted.iter().find(|kind| word.split('/').next() == Some(kind.key)) {
             return Err(Failure::usage(format!(
-                "{} cannot be looked for: this API does not list {}",
+                "{} cannot be found: this API does not list {}",
                 one_line(&word),
                 kind.plural()
             ))
@@ -44,10 +44,10 @@ pub fn chosen(choice: &Choice, places: Places, ours: &Ours, unlisted: &[&Kind]) 
         }
         let keys: Vec<String> =
             all.iter().filter_map(|called| Some(format!("{}/{}", called.kind, called.key?))).collect();
-        let failure = Failure::usage(format!("nothing on the service is called {}", one_line(&word)));
+        let failure = Failure::usage(format!("no resource on the service has the name {}", one_line(&word)));
         return Err(match text::nearest(&word, keys.iter().map(String::as_str)) {
             Some(near) => failure.help(format!("did you mean {near}?")),
-            None => failure.help("name a key, a name or an id as the dashboard shows it; `*` stands for any letters"),
+            None => failure.help("write a key, or a name or an id as in the dashboard; `*` matches any characters"),
         });
     }
     placed.retain(|it| {
@@ -70,7 +70,7 @@ pub struct Ours<'o> {
 }
 
 impl Ours<'_> {
-    /// Whether anything that something of ours can be called by is meant.
+    /// Whether anything that something that is managed can be called by is meant.
     pub fn calls(&self, address: &Address, name: &str, id: &str, is_meant: &dyn Fn(Called) -> bool) -> bool {
         let more = self.names.get(address).into_iter().flatten().map(String::as_str);
         let called = |name| Called { kind: &address.kind, key: Some(&address.key), name, id };
@@ -78,7 +78,7 @@ impl Ours<'_> {
     }
 }
 
-/// What is ours and asked for by itself, and stands in no file any more: it is written anew, under the key that it has.
+/// What is ours and asked for by itself, and is in no file any more: it is written again, under the key that it has.
 #[derive(Debug)]
 pub struct Returning {
     /// Ids with their kinds, and what the ledger knows them by.

@@ -47,27 +47,27 @@ pub(super) fn folder(manifests: &Manifests, out: Option<&Path>) -> Result<String
     let folder = match out {
         Some(out) => lexical(&project::here()?.join(out)),
         None => places.iter().find(|place| !place.is_file()).cloned().ok_or_else(|| {
-            Failure::usage(format!("{PROJECT_FILE} names files alone, and no folder to write to"))
-                .help("name a folder under `manifests`, and here with --out")
+            Failure::usage(format!("{PROJECT_FILE} lists only files, and no folder to write to"))
+                .help("add a folder to `manifests`, and pass it with --out")
         })?,
     };
     let shown = folder.display();
     let inside = folder.strip_prefix(root).ok().filter(|_| places.iter().any(|place| folder.starts_with(place)));
     let Some(inside) = inside else {
-        return Err(Failure::usage(format!("{shown} is no folder that the project reads manifests from"))
-            .help(format!("choose one beneath it, or name it under `manifests` in {PROJECT_FILE}")));
+        return Err(Failure::usage(format!("{shown} is not a folder with manifests of the project"))
+            .help(format!("choose a folder below one of those, or add it to `manifests` in {PROJECT_FILE}")));
     };
     let parts: Vec<String> = inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     if parts.iter().any(|part| part.starts_with('.')) {
-        return Err(Failure::usage(format!("{shown} is hidden, and manifests in it are not read"))
+        return Err(Failure::usage(format!("{shown} is hidden, so its manifests are not read"))
             .help("choose a folder whose name begins with a letter"));
     }
     let mut path = root.clone();
     for part in inside {
         path.push(part);
         if path.is_symlink() || path.is_file() {
-            return Err(Failure::usage(format!("{} is no folder of the project", path.display()))
-                .help("choose one that is not reached through a link"));
+            return Err(Failure::usage(format!("{} is not a folder of the project", path.display()))
+                .help("choose a folder that is not reached through a symbolic link"));
         }
     }
     Ok(parts.join("/"))
@@ -96,14 +96,14 @@ pub(super) fn write(root: &Path, name: &str, file: &PulledFile) -> Result<(), Fa
     let path = root.join(name);
     let cannot = |why: String| {
         Failure::new(format!("{} cannot be written: {why}", one_line(name)))
-            .help("nothing is recorded yet; run the command again once it can be written")
+            .help("nothing was recorded; make it writable and run the command again")
     };
     match &file.before {
         None => files::create(root, name, file.text.as_bytes()).map_err(cannot),
         Some(before) => {
             let found = files::read_unlinked(&path, FILE_LIMIT).map_err(|why| cannot(why.to_string()))?;
             if found != before.as_bytes() {
-                return Err(cannot("another process has changed it in the meantime".to_owned()));
+                return Err(cannot("another process has changed it".to_owned()));
             }
             files::replace(&path, file.text.as_bytes()).map_err(cannot)
         }

@@ -23,7 +23,7 @@ use crate::pull::{Changed, Clash, Edited, Part, PulledFile, rebased};
 #[derive(Debug, Default)]
 pub struct InPlace {
     pub settled: Settled,
-    /// What stands in each file now.
+    /// What is in each file now.
     before: BTreeMap<String, String>,
     /// The single things that are different, by their resources.
     parts: BTreeMap<Address, Vec<Part>>,
@@ -136,13 +136,13 @@ impl InPlace {
         for (name, text) in &self.settled.texts {
             let cannot = |why: String| {
                 Failure::new(format!("{} cannot be written: {why}", one_line(name)))
-                    .help("nothing is recorded yet; run the command again once it can be written")
+                    .help("nothing was recorded; make it writable and run the command again")
             };
             let path = root.join(name);
             let found = files::read_unlinked(&path, pushplan_project::manifest::FILE_LIMIT)
                 .map_err(|why| cannot(why.to_string()))?;
             if self.before.get(name).map(String::as_bytes) != Some(&found[..]) {
-                return Err(cannot("another process has changed it in the meantime".to_owned()));
+                return Err(cannot("another process has changed it".to_owned()));
             }
             files::replace(&path, text.as_bytes()).map_err(cannot)?;
             wrote(name);
@@ -166,7 +166,7 @@ fn in_part(owned: &Owned, said: Option<&Value>, part: &Part) -> Option<Adopted> 
 
 /// A resource that would not be valid as the service has it.
 fn refused(editor: &Editor, one: &Changed) -> Placed {
-    let why = "as the service has it, the checks refuse it";
+    let why = "the checks refuse the service's value";
     let unplaced = editor.by_hand(&one.address, &one.desired, &one.wanted, why);
     Placed { unplaced, expected: one.desired.clone(), ..Placed::default() }
 }
@@ -178,7 +178,7 @@ fn disputed(editor: &Editor, address: &Address, desired: &Value, part: &Part) ->
         let way = [within.as_deref(), Some(clash.path.as_str())];
         let way: Vec<&str> = way.into_iter().flatten().filter(|part| !part.is_empty()).collect();
         let path = way.join(".");
-        let places = editor.spot(address, &path).map(|span| (span, "changed here as well")).into_iter().collect();
+        let places = editor.spot(address, &path).map(|span| (span, "also changed here")).into_iter().collect();
         let words = |value: Option<&Value>| editor.words(address, &path, desired, value);
         let said = clash.git.as_ref().and_then(|git| editor.said(address, &path).or_else(|| words(Some(git))));
         let git = EditSide { value: clash.git.clone(), words: said };
@@ -200,7 +200,7 @@ fn said(address: &Address, placed: &Placed) -> BTreeMap<String, Value> {
     units.into_iter().map(|(key, spec)| (key, spec.into_value())).collect()
 }
 
-/// Texts that stand in for the files of their names.
+/// Texts that replace the files of their names.
 pub fn inputs(texts: &BTreeMap<String, String>) -> Vec<Input> {
     let input = |(name, text): (&String, &String)| Input {
         name: name.clone(),

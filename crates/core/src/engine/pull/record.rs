@@ -18,8 +18,8 @@ use crate::engine::ledger::unreadable;
 use crate::engine::workspace::Workspace;
 use crate::pull::PulledFile;
 
-/// What the ledger is told, in the order in which each part of it alone is right: another key comes before all that is said
-/// under it. Nothing is adopted that another address has.
+/// What the ledger is reported, in the order in which each part of it alone is right: another key comes before all that
+/// is reported under it. Nothing is adopted that another address has.
 pub fn records(
     known: &Ledger,
     moves: &BTreeMap<Address, Address>,
@@ -32,9 +32,9 @@ pub fn records(
         };
         let owned = known.owned.iter().map(|(address, owned)| (address, owned.id.as_str()));
         if let Some((other, _)) = owned.into_iter().find(|it| has_it(*it)) {
-            let message = format!("{} is managed already, as {other}, and cannot be {} as well", one.id, one.address);
+            let message = format!("{} is already managed, as {other}, so it cannot also be {}", one.id, one.address);
             return Err(Failure::new(one_line(&message)).kind(FailureKind::Refused).help(format!(
-                "one thing has one address: `pushplan mv {other} {}`, or take one of them out",
+                "a resource has one address: run `pushplan mv {other} {}`, or remove one of them",
                 one.address
             )));
         }
@@ -55,7 +55,7 @@ pub struct Files {
     all: Vec<Before>,
     /// Folders that are not there yet, the innermost first.
     folders: Vec<PathBuf>,
-    /// Those that this run has written. Somebody else may have written the same.
+    /// Those that this run has written. Another user may have written the same.
     written: RefCell<BTreeSet<PathBuf>>,
 }
 
@@ -87,7 +87,7 @@ impl Files {
         Self { root, all, folders, written: RefCell::default() }
     }
 
-    /// Takes back what this run wrote, but for what somebody has changed since. Gives the files that stay.
+    /// Takes back what this run wrote, but for what someone has changed since. Gives the files that stay.
     fn take_back(&self) -> Vec<String> {
         let mut stay = Vec::new();
         let written = self.written.borrow();
@@ -107,7 +107,7 @@ impl Files {
             }
         }
         for folder in &self.folders {
-            // One that somebody else has put something into stays.
+            // One that another user has put something into stays.
             let _ = fs::remove_dir(folder);
         }
         stay
@@ -115,16 +115,16 @@ impl Files {
 
     /// The failure of a run that was not alone.
     fn not_alone(stay: &[String]) -> Failure {
-        let message = "another pull or apply has run meanwhile, or the files were edited";
+        let message = "another pull or apply has run, or the files were edited";
         match stay {
-            [] => Failure::new(format!("{message}; nothing of this run is left")).help("run it again"),
-            stay => Failure::new(format!("{message}; of this run, this is left: {}", one_line(&stay.join(", "))))
-                .help("look at it, then run it again"),
+            [] => Failure::new(format!("{message}; this run changed nothing")).help("run it again"),
+            stay => Failure::new(format!("{message}; this run wrote only: {}", one_line(&stay.join(", "))))
+                .help("check it, then run the command again"),
         }
     }
 }
 
-/// Writes the files and tells the ledger. Where somebody else was quicker, nothing of it stays.
+/// Writes the files and tells the ledger. Where another user was quicker, nothing of it stays.
 pub async fn write(
     workspace: &Workspace,
     after: Seq,
@@ -178,5 +178,8 @@ fn unrecorded(error: AppendError, files: &Files) -> Failure {
     if files.all.is_empty() {
         return failure;
     }
-    failure.help("the files are written, and not yet all of it in the ledger: run `pushplan pull` again, which writes nothing twice")
+    failure.help(
+        "the files were written, but not the whole ledger: run `pushplan pull` again, which writes nothing \
+        twice",
+    )
 }

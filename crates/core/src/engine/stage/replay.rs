@@ -98,7 +98,7 @@ impl<'s> Replay<'s> {
         Ok(receipts.collect())
     }
 
-    /// All pushes that went out, the oldest first.
+    /// All pushes that was sent, the oldest first.
     pub async fn sent(&self) -> Result<Vec<Value>, Failure> {
         match self.get("/local/sent").await?["sent"].take() {
             Value::Array(sent) => Ok(sent),

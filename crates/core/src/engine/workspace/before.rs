@@ -20,7 +20,8 @@ use crate::promote::kept;
 const NAMED: usize = 10;
 
 impl Workspace {
-    /// What the ledger remembers, with everything that a deed changed as it was before. What stays as it is, is told.
+    /// What the ledger remembers, with everything that a deed changed as it was before. What stays as it is, is
+    /// reported.
     pub(super) async fn before(
         &self,
         number: usize,
@@ -60,7 +61,7 @@ impl Workspace {
         Ok(owned.into_iter().map(unit).collect())
     }
 
-    /// Somebody else's step is not this one's to finish.
+    /// Another user's step is not this one's to finish.
     fn in_doubt(&self, number: usize, address: &Address) -> Failure {
         let message =
             format!("the state of {address} is unknown, and run {number} did not change it: nothing was changed");
@@ -140,7 +141,7 @@ fn because(why: &Left, is_one: bool) -> String {
     }
 }
 
-/// Resources instead of parts, where all parts of ours are among them.
+/// Resources instead of parts, where all parts that is managed are among them.
 fn wholes(addresses: &[Address], ledger: &Ledger) -> Vec<Address> {
     let all: BTreeSet<&Address> = addresses.iter().collect();
     let others: BTreeSet<Address> =

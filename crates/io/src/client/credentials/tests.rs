@@ -76,7 +76,7 @@ const TWO: &str = "[\"https://messaging.example/\"]\napp_key = \"key\"\nmaster_s
 fn a_file_has_a_section_for_each_origin() {
     let (_folder, path) = with_file(TWO, 0o600);
     assert_eq!(found(&[(FILE, &path)]).unwrap().app_key, "key");
-    // Credentials for another origin in the environment do not stand in the way.
+    // Credentials for another origin in the environment do not are in the way.
     let env = [(FILE, path.as_str()), (ORIGIN, "https://other.example"), (APP_KEY, "x"), (MASTER_SECRET, "y")];
     assert_eq!(found(&env).unwrap().app_key, "key");
     // It is found where the platform keeps such things.

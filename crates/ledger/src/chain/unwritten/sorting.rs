@@ -121,8 +121,8 @@ fn created(outcome: &Outcome) -> Option<&str> {
     }
 }
 
-/// Whether a record says of something that it has this id, under whichever address. Parts are told apart by more than their
-/// ids.
+/// Whether a record says of something that it has this id, under whichever address. Parts are distinguished by more
+/// than their ids.
 fn gives(record: &Record, address: &Address, id: &str) -> bool {
     let is_it = |other: &Address, its: &str| {
         its == id && other.kind == address.kind && (other == address || other.part().or(address.part()).is_none())

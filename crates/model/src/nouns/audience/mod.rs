@@ -87,7 +87,7 @@ shape! {
     pub struct Location as "a location id and a period" {
         /// The id of the location.
         id: At<Name>,
-        /// How recently.
+        /// The period [default: any time].
         date: Option<Period>,
     }
 }
@@ -95,7 +95,7 @@ shape! {
 shape! {
     /// A period that ends now.
     pub struct Period as "a recent period" {
-        /// How long it is.
+        /// The length of the period.
         recent: Recent,
     }
 }

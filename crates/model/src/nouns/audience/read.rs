@@ -40,7 +40,7 @@ impl Decode for Selector {
                         reader.place_of(node),
                         "a list of conditions needs `and` or `or` before it",
                     )
-                    .label("all of them, or any?")
+                    .label("all or any?")
                     .help("write {and: [...]} for devices that match all of them, {or: [...]} for any"),
                 );
                 None
@@ -99,7 +99,7 @@ fn head<'n>(node: &Node, entries: &'n [MapEntry], reader: &mut Reader) -> Option
                 return None;
             };
             let finding = Finding::new(&codes::YM201, entry.key.span, format!("unknown condition `{}`", entry.key))
-                .label("not known here");
+                .label("unknown key");
             reader.report(match text::nearest(&entry.key, known()) {
                 Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(entry.key.span, near),
                 None => {
@@ -117,13 +117,15 @@ fn head<'n>(node: &Node, entries: &'n [MapEntry], reader: &mut Reader) -> Option
                     let finding = Finding::new(
                         &codes::YM201,
                         entry.key.span,
-                        format!("unknown key `{}` beside `{}`", entry.key, head.key),
+                        format!("unknown key `{}` next to `{}`", entry.key, head.key),
                     )
-                    .label("not known here");
+                    .label("unknown key");
                     let near = text::nearest(&entry.key, allowed.iter().copied());
                     reader.report(match near.or_else(|| text::part_of(&entry.key, allowed.iter().copied())) {
                         Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(entry.key.span, near),
-                        None if allowed.is_empty() => finding.help(format!("remove it: `{}` stands alone", head.key)),
+                        None if allowed.is_empty() => {
+                            finding.help(format!("remove it: `{}` has no other keys", head.key))
+                        }
                         None => {
                             let allowed: Vec<String> = allowed.iter().map(|key| format!("`{key}`")).collect();
                             finding.help(format!("expected {}", text::any_of(&allowed)))
@@ -141,9 +143,9 @@ fn head<'n>(node: &Node, entries: &'n [MapEntry], reader: &mut Reader) -> Option
             let inherited = !node.span.contains(first.key.span) && node.span.contains(second.key.span);
             reader.report(if inherited {
                 finding
-                    .related(first.key.span, "the first, which is joined with it")
-                    .note("defaults, a resource and an overlay are joined key by key")
-                    .help(format!("write `{}: null` beside it to take the first away", first.key))
+                    .related(first.key.span, "the first condition")
+                    .note("defaults, a resource and an overlay are merged key by key")
+                    .help(format!("add `{}: null` to remove the first one", first.key))
             } else {
                 finding
                     .related(first.key.span, "the first")
@@ -237,8 +239,8 @@ fn tag(head: &MapEntry, fields: &Fields, reader: &mut Reader) -> Option<Selector
                     format!("the tags of `{}` are texts, not YAML booleans", flag.id),
                 )
                 .label("needs quotes")
-                .note("every device carries the text true or the text false in this group")
-                .help(format!("write \"{value}\", or `{}: {value}` in place of tag and group", flag.shorthand))
+                .note("every device has the text true or false in this group")
+                .help(format!("write \"{value}\", or `{}: {value}` instead of tag and group", flag.shorthand))
                 .fix(node.span, format!("\"{value}\"")),
             );
             return None;
@@ -281,9 +283,9 @@ impl Decode for Months {
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
         let months = i64::decode(node, reader)?;
         if months < 1 && !reader.is_wire() {
-            let message = format!("a period of {months} months is none: nobody was seen within it");
+            let message = format!("a period of {months} months matches nobody");
             let finding = Finding::new(&codes::YM206, node.span, message).label("expected a number from 1 on");
-            reader.report(finding.help("write how many months the period goes back; leave `date` out for any time"));
+            reader.report(finding.help("write the number of months; for any time, remove `date`"));
             return None;
         }
         Some(Self(months))
@@ -291,7 +293,7 @@ impl Decode for Months {
 }
 
 impl Decode for SegmentRef {
-    const WHAT: &'static str = "the key of a segment, or {id: ...} for one outside git";
+    const WHAT: &'static str = "the key of a segment, or {id: ...} for a segment outside git";
 
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
         if node.entries().is_none() || reader.is_wire() {

@@ -22,7 +22,8 @@ impl JsonSchema for SegmentRef {
                 { "type": "string", "x-names": "segments" },
                 {
                     "type": "object",
-                    "properties": { "id": { "type": "string", "minLength": 1, "description": "The id the service gave it." } },
+                    "properties": { "id": { "type": "string", "minLength": 1, "description": "Its id on the \
+                        service." } },
                     "required": ["id"],
                     "additionalProperties": false,
                 },
@@ -57,7 +58,8 @@ impl JsonSchema for Selector {
 
         let mut forms = vec![
             json!({ "const": "all", "description": "Every device." }),
-            json!({ "const": "triggered", ONLY_IN: "pipelines", "description": "The device that set off the pipeline." }),
+            json!({ "const": "triggered", ONLY_IN: "pipelines", "description": "The device that triggered the \
+                pipeline." }),
             json!({ "$comment": ANOTHER_SPELLING, "type": "string", "pattern": format!("^({}|{})$", any_case("all"), any_case("triggered")) }),
         ];
         for (key, value, words) in [
@@ -69,7 +71,7 @@ impl JsonSchema for Selector {
             forms.push(in_any_case(key, value));
         }
         let group = json!({ "type": ["string", "null"], "x-names": "tag_groups", "description": "The tag group." });
-        forms.push(form("tag", &one_or_many(&text), &[("group", group)], "Devices that carry the tag."));
+        forms.push(form("tag", &one_or_many(&text), &[("group", group)], "Devices with the tag."));
         forms.push(form("segment", &one_or_many(&segment), &[], "Devices in a segment, by its key."));
         for (key, words) in [
             ("named_user", "All channels of a named user."),
@@ -86,13 +88,13 @@ impl JsonSchema for Selector {
         forms.push(form("location", &location, &[], "Devices seen at a place."));
         let operator =
             json!({ "type": ["string", "null"], "minLength": 1, "description": "How the attribute is compared." });
-        let attribute = [("operator", operator), ("value", json!({ "description": "What it is compared with." }))];
+        let attribute = [("operator", operator), ("value", json!({ "description": "The value to compare with." }))];
         forms.push(form("attribute", &text, &attribute, "Devices by an attribute."));
         for group in GROUPS {
             let words = format!("{}: shorthand for the tag group {}.", group.name, group.id);
             forms.push(form(group.shorthand, &one_or_many(&values(group)), &[], &words));
         }
-        json_schema!({ "description": "Who gets it.", "anyOf": forms })
+        json_schema!({ "description": "The audience.", "anyOf": forms })
     }
 }
 

@@ -49,10 +49,10 @@ pub enum Values {
     Model,
 }
 
-/// The tag of a device whose value is not known, outside the time zone group.
+/// The tag of a device whose value is unknown, outside the time zone group.
 pub const UNKNOWN: &str = "Unknown";
 
-/// The tag of a device whose time zone is not known.
+/// The tag of a device whose time zone is unknown.
 pub const NO_TIME_ZONE: &str = "NO_TIME_ZONE";
 
 impl Group {

@@ -46,41 +46,46 @@ pub fn compounds(_: &Subject, one: &Dissected, findings: &mut Findings) {
 }
 
 fn not_triggered(selector: &At<Selector>) -> Finding {
-    Finding::new(&codes::AU118, selector.span, "`triggered` is who set off a pipeline, and this is not in one")
-        .label("nobody is triggered here")
-        .note("the outcome of a pipeline is the only place that knows a triggering device")
-        .help("name who gets it: `all`, a segment, or a condition such as {tag: vip}")
+    Finding::new(
+        &codes::AU118,
+        selector.span,
+        "`triggered` is the device that triggered a pipeline, but this is not \
+        a pipeline",
+    )
+    .label("no trigger here")
+    .note("only the outcome of a pipeline has a triggering device")
+    .help("write an audience: `all`, a segment, or a condition such as {tag: vip}")
 }
 
 fn joined_all(compound: &Selector, member: &At<Selector>) -> Finding {
-    let finding = Finding::new(&codes::AU113, member.span, "`all` cannot be joined with other conditions")
-        .label("stands alone, or not at all")
-        .note("the service takes `all` as a whole audience only");
+    let finding = Finding::new(&codes::AU113, member.span, "`all` cannot be combined with other conditions")
+        .label("must be alone")
+        .note("the service accepts `all` as a whole audience only");
     finding.help(match compound {
-        Selector::And(_) => "take `all` out: with `and` it adds nothing to the other conditions",
-        Selector::Or(_) => "write `all` alone: with `or` the other conditions add nobody to it",
-        _ => "name those who get it: without `all`, nobody is left",
+        Selector::And(_) => "remove `all`: with `and` it has no effect",
+        Selector::Or(_) => "write `all` alone: with `or` the other conditions have no effect",
+        _ => "write an audience: `not` with `all` matches nobody",
     })
 }
 
 fn joined_triggered(member: &At<Selector>) -> Finding {
-    Finding::new(&codes::AU113, member.span, "`triggered` cannot be joined with other conditions")
+    Finding::new(&codes::AU113, member.span, "`triggered` cannot be combined with other conditions")
         .label("stands alone")
-        .help("write `audience: triggered`; who sets the pipeline off is decided by its trigger")
+        .help("write `audience: triggered`; to restrict it, change the pipeline's trigger")
 }
 
 fn empty(selector: &At<Selector>, what: &str) -> Finding {
-    Finding::new(&codes::AU115, selector.span, format!("{what} with no conditions in it"))
-        .label("who is meant?")
-        .note("the contract does not say whether this is nobody or everybody")
+    Finding::new(&codes::AU115, selector.span, format!("{what} without conditions"))
+        .label("empty")
+        .note("the contract does not say whether this means nobody or everybody")
         .help("add conditions, or write `all` for everybody")
 }
 
 fn too_many(selector: &At<Selector>) -> Finding {
     Finding::new(&codes::AU117, selector.span, "more than 1,000 conditions in one audience")
-        .label("the first that is too many")
+        .label("the first one over the limit")
         .note("each value of a list counts; the service refuses the whole audience")
-        .help("upload the values as a list and name it with `static_list`, or give these devices a tag")
+        .help("upload the values as a list and use `static_list`, or give these devices a tag")
 }
 
 /// An `and` that asks for two values of which a device has one. Only what stands side by side is compared.
@@ -110,10 +115,10 @@ fn two_values(group: &Group, first: &At<String>, second: &At<String>) -> Finding
         .related(first.span, "the other")
         .note("a device has one tag of this group");
     finding.help(match group.values {
-        Values::Flag => "take one of the two out".to_owned(),
+        Values::Flag => "remove one of the two".to_owned(),
         _ => {
             let (a, b) = (yaml_text(&a), yaml_text(&b));
-            format!("for devices with either of them write {{{}: [{a}, {b}]}}", group.shorthand)
+            format!("for devices with either value write {{{}: [{a}, {b}]}}", group.shorthand)
         }
     })
 }
@@ -128,7 +133,7 @@ pub fn location(subject: &Subject, one: &Dissected, findings: &mut Findings) {
             };
             let (Some(location), Some(sdk)) = (both(is_location), both(is_old_sdk)) else { return };
             let (location, through) = location;
-            // What stands in one segment is told there.
+            // What is in one segment is reported there.
             if through.is_some() && through == sdk.1 {
                 return;
             }
@@ -139,7 +144,7 @@ pub fn location(subject: &Subject, one: &Dissected, findings: &mut Findings) {
                 .label("only from SDK 6.0 on")
                 .related(said, "an SDK below 6.0")
                 .note("no device meets both conditions")
-                .help("take out one of the two, or choose an SDK version from 6.0.X on");
+                .help("remove one of the two, or choose an SDK version from 6.0.X");
             findings.push(in_part(subject, audience, finding));
         });
     }

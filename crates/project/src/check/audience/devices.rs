@@ -81,7 +81,7 @@ fn unmet(selector: &Selector, devices: &DeviceTypes) -> Option<Unmet> {
             };
             (!included).then(|| Unmet {
                 code: &codes::AU112,
-                what: format!("an `{}` is reached as `{needs}`", key.key()),
+                what: format!("an `{}` has the device type `{needs}`", key.key()),
                 at: id.span,
                 needs,
             })
@@ -103,5 +103,5 @@ fn report(unmet: &Unmet, through: Option<Span>, devices: &At<DeviceTypes>) -> Fi
     finding
         .related(devices.span, format!("`{needs}` is not among these"))
         .note("the service accepts this silently; the condition matches nobody")
-        .help(format!("add `{needs}` to device_types, or take the condition out"))
+        .help(format!("add `{needs}` to device_types, or remove the condition"))
 }

@@ -46,7 +46,7 @@ pub fn extremes(subject: &Subject, one: &Dissected, findings: &mut Findings) {
         }
         if let Answer::Yes(conflict) = nobody(&followed(subject.desired, audience, &HashSet::new())) {
             let mut spoiled = spoiled(subject.desired, selector, |one| matches!(nobody(one), Answer::Yes(_)));
-            // A segment that nobody is in is told where it stands, unless that is allowed there.
+            // A segment that nobody is in is reported where it stands, unless that is allowed there.
             spoiled.retain(|key| !is_allowed(subject.desired, key));
             if matches!(nobody(&followed(subject.desired, audience, &spoiled)), Answer::Yes(_)) {
                 findings.push(excluded(selector, &conflict));
@@ -180,7 +180,7 @@ fn is_allowed(desired: &Desired, segment: &str) -> bool {
 fn excluded(selector: &At<Selector>, conflict: &Conflict) -> Finding {
     let help = match conflict.conditions.len() {
         1 => "remove it, or write an audience that a device can meet",
-        _ => "take out one of the conditions, or join them with `or`",
+        _ => "remove one of the conditions, or join them with `or`",
     };
     Finding::new(&codes::AU119, selector.span, conflict.to_string())
         .label("nobody gets it")
@@ -197,10 +197,10 @@ pub fn in_part(subject: &Subject, audience: &kinds::Audience, finding: Finding) 
 }
 
 fn nobody_left_out(selector: &At<Selector>) -> Finding {
-    Finding::new(&codes::AU120, selector.span, "these conditions leave nobody out")
-        .label("matches every device there can be")
-        .note("whatever a device is, one of the conditions holds for it")
-        .help("write `all` if everybody is meant; otherwise look for an `or` or a `not` that should be another")
+    Finding::new(&codes::AU120, selector.span, "these conditions exclude nobody")
+        .label("matches every device")
+        .note("every device meets one of the conditions")
+        .help("to reach everybody, write `all`; otherwise check each `or` and `not`")
 }
 
 #[cfg(test)]

@@ -39,14 +39,14 @@ const COUNTRY_SLIPS: &[(&str, &str)] = &[
 
 pub fn language(tag: &At<String>) -> Finding {
     let message = format!("{} is not an ISO 639-1 language code", shown(tag));
-    let finding = Finding::new(&codes::AU106, tag.span, message).label("expected two small letters, such as en");
+    let finding = Finding::new(&codes::AU106, tag.span, message).label("expected two lowercase letters, such as en");
     let finding = finding.note(SILENT);
     let lower = tag.to_ascii_lowercase();
     if vocabulary::language(&lower).is_some() {
         return correct(finding, tag, &lower);
     }
     if let Some((language, country)) = locale(tag) {
-        let help = format!("write `{language}`; the country is a condition of its own, {{country: {country}}}");
+        let help = format!("write `{language}`; the country is a separate condition, {{country: {country}}}");
         return suggest_with(finding, tag, &language, help);
     }
     match slip(&lower, LANGUAGE_SLIPS).or_else(|| by_name(tag, LANGUAGES)) {
@@ -64,7 +64,7 @@ pub fn country(tag: &At<String>) -> Finding {
         return correct(finding, tag, &upper);
     }
     if let Some((language, country)) = locale(tag) {
-        let help = format!("write `{country}`; the language is a condition of its own, {{language: {language}}}");
+        let help = format!("write `{country}`; the language is a separate condition, {{language: {language}}}");
         return suggest_with(finding, tag, &country, help);
     }
     if let Some((country, _)) = upper.split_once(['-', '_']).filter(|(head, _)| vocabulary::country(head).is_some()) {

@@ -94,8 +94,8 @@ pub(super) fn shown(tag: &str) -> String {
 fn sentinel(group: &Group, tag: &At<String>, right: &str) -> Finding {
     let message = format!("the group `{}` has the tag `{right}` for an unknown value, not {}", group.id, shown(tag));
     let finding = Finding::new(&codes::AU108, tag.span, message).label("reaches no device").note(match group.values {
-        Values::TimeZone => "the dashboard shows Unknown, but the tag is NO_TIME_ZONE in this group alone",
-        _ => "upper and lower case count; NO_TIME_ZONE belongs to the group `timezone` alone",
+        Values::TimeZone => "the dashboard shows Unknown, but in this group the tag is NO_TIME_ZONE",
+        _ => "upper and lower case count; NO_TIME_ZONE exists only in the group `timezone`",
     });
     correct(finding, tag, right)
 }
@@ -155,9 +155,9 @@ fn version_form(tag: &At<String>, table: &[Version]) -> Finding {
     let digits = tag.trim_start_matches(|c: char| !c.is_ascii_digit());
     match (meant[..].len(), family(digits)) {
         (0, Some(family)) => suggest(finding, tag, &family),
-        (0, None) => finding.help("write it like 8.3.X, with the X"),
+        (0, None) => finding.help("write it with the X, such as 8.3.X"),
         (1, _) => suggest(finding, tag, meant[0]),
-        _ => finding.help(format!("write [{}], or those of them that you mean", meant.join(", "))),
+        _ => finding.help(format!("write [{}], or some of these", meant.join(", "))),
     }
 }
 
@@ -199,7 +199,7 @@ fn model(tag: &At<String>) -> Finding {
         family.len() < head.len() && matches!(family, "iPhone" | "iPad" | "iPod") && minor.parse::<u16>().is_ok()
     });
     if identifier {
-        return finding.help("if devices have it all the same, allow AU103 on this resource");
+        return finding.help("if your service supports it, allow AU103 on this resource");
     }
     let near = text::nearest(tag, MODELS.iter().flat_map(|model| [model.tag, model.name]));
     match near.and_then(|near| MODELS.iter().find(|model| model.tag == near || model.name == near)) {

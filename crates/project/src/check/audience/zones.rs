@@ -17,7 +17,7 @@ pub fn wrong(tag: &At<String>, now: Timestamp) -> Finding {
     }
     let message = format!("{} is not among the {} time zone tags of the service", shown(tag), ZONES.len());
     let finding = Finding::new(&codes::AU104, tag.span, message).label("not in the list");
-    let finding = finding.note("a device in a zone that is not listed is counted to the nearest one that is");
+    let finding = finding.note("the service counts a device in another zone to the nearest listed zone");
     // The dashboard shows `America/New_York (Eastern)`.
     let name = tag.split_once(" (").map_or(tag.as_str(), |(name, _)| name);
     if let Some(zone) = ZONES.iter().find(|zone| zone.tag.eq_ignore_ascii_case(name)) {
@@ -36,12 +36,18 @@ pub fn wrong(tag: &At<String>, now: Timestamp) -> Finding {
     };
     match pushplan_model::nouns::zone::get(near).and_then(|zone| counterpart(near, &zone, now)) {
         Some((zone, _)) if zone.tag == near => suggest(finding, tag, near),
-        Some((zone, true)) => {
-            suggest_with(finding, tag, zone.tag, format!("write `{}`, which has the same clock as {near}", zone.tag))
-        }
-        Some((zone, false)) => {
-            suggest_with(finding, tag, zone.tag, format!("the clock nearest to {near} is that of `{}`", zone.tag))
-        }
+        Some((zone, true)) => suggest_with(
+            finding,
+            tag,
+            zone.tag,
+            format!("write `{}`, which has the same local time as {near}", zone.tag),
+        ),
+        Some((zone, false)) => suggest_with(
+            finding,
+            tag,
+            zone.tag,
+            format!("the zone with the closest local time to {near} is `{}`", zone.tag),
+        ),
         None => suggest(finding, tag, near),
     }
 }
@@ -49,8 +55,8 @@ pub fn wrong(tag: &At<String>, now: Timestamp) -> Finding {
 fn sao_paulo(tag: &At<String>) -> Finding {
     let message = format!("as a tag, Sao Paulo is spelled `{SAO_PAULO_TAG}`");
     let finding = Finding::new(&codes::AU105, tag.span, message)
-        .label("Paulo, where the service's list has Paolo")
-        .note(format!("`{SAO_PAULO_IANA}` is right everywhere else, such as in the time_zone of a schedule"));
+        .label("Paulo, but the service's list has Paolo")
+        .note(format!("use `{SAO_PAULO_IANA}` everywhere else, such as in the time_zone of a schedule"));
     correct(finding, tag, SAO_PAULO_TAG)
 }
 

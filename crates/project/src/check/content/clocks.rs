@@ -1,4 +1,4 @@
-//! What the clocks show when a message goes out.
+//! What the clocks show when a message is sent.
 
 use jiff::civil::DateTime;
 use jiff::tz::{TimeZone, offset};
@@ -62,7 +62,8 @@ impl Clocks {
         }
     }
 
-    /// When it goes out, with what a clock shows then: `Fri 27 Nov 09:00 in New York, which is Sat 28 Nov 01:00 in Sydney`.
+    /// When it is sent, with what a clock shows then: `Fri 27 Nov 09:00 in New York, which is Sat 28 Nov 01:00 in
+    /// Sydney`.
     pub fn words(&self, clock: &Clock) -> String {
         match () {
             () if self.is_local => format!("{} in recipients' local time", moment(clock.at)),

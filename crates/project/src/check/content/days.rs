@@ -66,11 +66,11 @@ fn other_weekday(words: &str, away: i64, weekday: Weekday, clocks: &Clocks) -> O
     let day = |at| day_after(at, away).map(Date::weekday);
     let clock = clocks.wrong(|at| day(at) != Some(weekday))?;
     let is = day(clock.at)?;
-    let message = format!("the text says \"{words}\", but it goes out {}", clocks.words(clock));
+    let message = format!("the text says \"{words}\", but it is sent {}", clocks.words(clock));
     let finding = finding(&codes::SC110, message).label(format!("{} there", sentence(away, is)));
     let on = weekday_before(weekday, away);
     Some(match clocks.wrong(|at| day(at) == Some(weekday)).is_some() && !clocks.unknown {
-        true => finding.help("send it by `local_scheduled_time`, or make one push for each part of the world"),
+        true => finding.help("use `local_scheduled_time`, or write one push for each region"),
         false => finding.help(format!("write {}, or send it on a {}", name(is), name(on))),
     })
 }
@@ -95,8 +95,8 @@ fn other_date(words: &str, away: i64, date: &NamedDate, clocks: &Clocks) -> Opti
     let is_wrong = |at: DateTime| day_after(at, away).is_some_and(|day| !date.meant(at.date()).contains(&day));
     let clock = clocks.wrong(is_wrong)?;
     let day = day_after(clock.at, away)?.strftime("%-d %B");
-    let message = format!("the text says \"{words}\", but it goes out {}", clocks.words(clock));
-    Some(finding(&codes::SC110, message).label("another day").help(format!("write {day}, or move the send time")))
+    let message = format!("the text says \"{words}\", but it is sent {}", clocks.words(clock));
+    Some(finding(&codes::SC110, message).label("another day").help(format!("write {day}, or change the send time")))
 }
 
 /// A date whose day of the week is another.
@@ -114,8 +114,7 @@ fn other_weekday_of_date(words: &str, date: &NamedDate, clocks: &Clocks) -> Opti
     let message = format!("the text says \"{words}\", but {day} is a {}", name(meant.weekday()));
     let near = [meant.nth_weekday(1, weekday), meant.nth_weekday(-1, weekday)];
     let near = near.into_iter().flatten().min_by_key(|near| days_between(meant, *near).abs())?;
-    let help =
-        format!("write {}, or {} if the {} is meant", name(meant.weekday()), near.strftime("%-d %B"), name(weekday));
+    let help = format!("write {}, or {} for the {}", name(meant.weekday()), near.strftime("%-d %B"), name(weekday));
     Some(finding(&codes::SC111, message).label("the day of the week is wrong").help(help))
 }
 
@@ -131,8 +130,8 @@ fn past(words: &str, date: &NamedDate, clocks: &Clocks) -> Option<Finding> {
     };
     let clock = clocks.wrong(|at| over(at).is_some())?;
     let meant = over(clock.at)?;
-    let message = format!("the text says \"{words}\", but it goes out {}", clocks.words(clock));
-    let label = format!("{} is over then", meant.strftime("%-d %B %Y"));
+    let message = format!("the text says \"{words}\", but it is sent {}", clocks.words(clock));
+    let label = format!("{} has passed then", meant.strftime("%-d %B %Y"));
     Some(finding(&codes::SC111, message).label(label).help("write a later date, or send it earlier"))
 }
 
@@ -144,27 +143,27 @@ fn is_over(weekday: Weekday) -> impl Fn(DateTime) -> bool {
 /// `until Sunday` on a Sunday. Where it is still Saturday for some recipients, it can be meant; where it is Monday for some,
 /// it cannot.
 fn until(words: &str, weekday: Weekday, clocks: &Clocks) -> Option<Finding> {
-    let date = format!("write \"today\", or the date of the {} that is meant", name(weekday));
+    let date = format!("write \"today\", or the date of the intended {}", name(weekday));
     let is_then = |at: DateTime| at.weekday() == weekday;
     if clocks.there.iter().all(|clock| is_then(clock.at)) {
-        let message = format!("the text says \"{words}\", and it goes out {}", clocks.words(clocks.there.first()?));
+        let message = format!("the text says \"{words}\", and it is sent {}", clocks.words(clocks.there.first()?));
         return Some(finding(&codes::SC110, message).label("today, or in a week?").help(date));
     }
     let then = clocks.there.iter().find(|clock| is_then(clock.at)).filter(|_| !clocks.unknown)?;
     let over = clocks.there.iter().find(|clock| is_over(weekday)(clock.at))?;
-    let message = format!("\"{words}\" is read on {} and on {}", then.day(), over.day());
+    let message = format!("recipients read \"{words}\" on {} and on {}", then.day(), over.day());
     let finding = finding(&codes::SC110, message).label("different days");
-    Some(finding.help("name the date, or send it by `local_scheduled_time`"))
+    Some(finding.help("write the date, or use `local_scheduled_time`"))
 }
 
 /// `Only on Friday` on a Saturday: the day is over.
 fn only(words: &str, weekday: Weekday, clocks: &Clocks) -> Option<Finding> {
     let clock = clocks.wrong(is_over(weekday))?;
-    let message = format!("the text says \"{words}\", but it goes out {}", clocks.words(clock));
+    let message = format!("the text says \"{words}\", but it is sent {}", clocks.words(clock));
     let finding = finding(&codes::SC110, message).label(format!("{} has passed there", name(weekday)));
     Some(match clocks.unknown || clocks.there.iter().all(|clock| is_over(weekday)(clock.at)) {
-        true => finding.help(format!("send it earlier, or write the date of the {} that is meant", name(weekday))),
-        false => finding.help("send it by `local_scheduled_time`, or make one push for each part of the world"),
+        true => finding.help(format!("send it earlier, or write the date of the intended {}", name(weekday))),
+        false => finding.help("use `local_scheduled_time`, or write one push for each region"),
     })
 }
 
@@ -175,18 +174,18 @@ fn several_days(words: &str, clocks: &Clocks) -> Option<Finding> {
     if first.at.date() == last.at.date() {
         return None;
     }
-    let message = format!("\"{words}\" is read on {} and on {}", first.day(), last.day());
+    let message = format!("recipients read \"{words}\" on {} and on {}", first.day(), last.day());
     let finding = finding(&codes::SC110, message).label("different days");
-    Some(finding.help("name the date, or send it by `local_scheduled_time`"))
+    Some(finding.help("write the date, or use `local_scheduled_time`"))
 }
 
 fn other_hour(words: &str, hours: std::ops::Range<i8>, clocks: &Clocks) -> Option<Finding> {
     let clock = clocks.wrong(|at| !hours.contains(&at.hour()))?;
-    let message = format!("the text says \"{words}\", but it goes out {}", clocks.words(clock));
+    let message = format!("the text says \"{words}\", but it is sent {}", clocks.words(clock));
     Some(
         finding(&codes::SC110, message)
             .label("another time of day")
-            .help("change the words, or send it by `local_scheduled_time`"),
+            .help("change the words, or use `local_scheduled_time`"),
     )
 }
 

@@ -119,7 +119,7 @@ fn near(words: &[Word], dates: &[(Range<usize>, NamedDate)], at: usize) -> Found
     }
 }
 
-/// Whether a day stands in a list of several: `today, Friday and Sunday`.
+/// Whether a day is in a list of several: `today, Friday and Sunday`.
 fn is_listed(words: &[Word], at: usize) -> bool {
     let Some(next) = words.get(at + 1) else { return false };
     match next.gap {

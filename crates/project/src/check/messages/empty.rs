@@ -33,7 +33,7 @@ fn is_blank(text: &str) -> bool {
 
 fn nothing(text: &At<String>, what: &str) -> Finding {
     let finding = Finding::new(&codes::MS116, text.span, format!("{what} is empty"));
-    finding.label("nothing to read").note("what was sent cannot be called back").help("write what people shall read")
+    finding.label("no text").note("a sent message cannot be cancelled").help("write a text")
 }
 
 /// A push whose notification has no text, and that brings nothing else to read.
@@ -45,7 +45,7 @@ fn silent(said: &ReadableText) -> Option<Finding> {
         return None;
     }
     let finding = Finding::new(&codes::MS116, notification.span, "the notification has no text")
-        .label("nothing to read")
-        .note("a device that gets it has nothing to show");
+        .label("no text")
+        .note("a device has nothing to show");
     Some(finding.help("add `alert: ...` to it, or a Message Center message to the push"))
 }

@@ -37,9 +37,9 @@ fn values(subject: &Subject, one: &Dissected, findings: &mut Findings) {
 fn without_template(push: &Push) -> Option<Finding> {
     let first = push.substitutions.keys().min_by_key(|key| key.span)?;
     Some(
-        Finding::new(&codes::MS114, first.span, "substitutions are given, but no template to put them into")
+        Finding::new(&codes::MS114, first.span, "the push has substitutions, but no template")
             .label("goes nowhere")
-            .help("name the template with `template:`, or remove `substitutions`"),
+            .help("add `template:`, or remove `substitutions`"),
     )
 }
 
@@ -50,7 +50,7 @@ fn missing(push: &Push, name: &At<TemplateName>, variables: &[Variable], finding
                 Finding::new(&codes::MS103, name.span, format!("the template `{}` needs a value for `{key}`", name.0))
                     .label(format!("no value for `{key}`"))
                     .related(key.span, "has no default_value")
-                    .note(format!("people would read {{{{{key}}}}}"))
+                    .note(format!("recipients would see {{{{{key}}}}}"))
                     .help(format!(
                         "add `substitutions: {{{key}: ...}}` to the push, or a default_value to the variable"
                     )),
@@ -82,7 +82,7 @@ fn superfluous(push: &Push, name: &At<TemplateName>, variables: &[Variable], fin
     }
 }
 
-/// What the template alone does right and the values make wrong. The push is told, since it gives them.
+/// What the template alone does right and the values make wrong. The push is reported, since it gives them.
 fn result(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for push in one.parts.pushes.iter().filter(|push| !push.substitutions.is_empty()) {
         let Some(name) = &push.template else { continue };
@@ -108,5 +108,5 @@ fn result(subject: &Subject, one: &Dissected, findings: &mut Findings) {
 }
 
 fn told(finding: Finding) -> Finding {
-    finding.note("this comes of the push's substitutions; the template's defaults are right")
+    finding.note("the cause is the push's substitutions; the template's defaults are valid")
 }

@@ -64,17 +64,15 @@ fn look(text: &At<String>, findings: &mut Findings) {
         let finding = Finding::new(
             &codes::MS108,
             text.span,
-            format!("the text holds {name}{what}, which nobody sees, {}", place(&text[..at])),
+            format!("the text contains {name}{what}, which is invisible, {}", place(&text[..at])),
         )
-        .label(format!("{name} is here"))
-        .note("such a character can make a text read otherwise than it is written, and search and review miss it");
+        .label(format!("{name}"))
+        .note("such a character can change how a text reads, and search and review miss it");
         let finding = match times {
             1 => finding,
-            _ => finding.note(format!("it stands here {times} times")),
+            _ => finding.note(format!("it is here {times} times")),
         };
-        findings.push(
-            finding.help("remove it; it often comes along when a text is copied").suggest(text.span, "").within(c, 0),
-        );
+        findings.push(finding.help("remove it; it often comes from copied text").suggest(text.span, "").within(c, 0));
     }
 }
 

@@ -48,7 +48,7 @@ fn mistaken(subject: &Subject, findings: &mut Findings) {
         let Some((message, label)) = (match other {
             Some(other) => {
                 let number = text::count(uses[other].len(), "resource");
-                Some((format!("`{host}` is easily mistaken for `{other}`, which {number} link to"), "this host"))
+                Some((format!("`{host}` looks like `{other}`, which {number} link to"), "this host"))
             }
             None if is_number => {
                 Some((format!("the link leads to the IP address {host}, not to a name"), "an IP address"))
@@ -62,7 +62,7 @@ fn mistaken(subject: &Subject, findings: &mut Findings) {
                 .label(label)
                 .within(host.clone(), 0)
                 .note("to keep the link, add `lifecycle: {allow: [MS119]}`")
-                .help("write the name of the host that is meant");
+                .help("write the intended host");
             finding.address = Some((*address).clone());
             findings.push(finding);
         }

@@ -55,9 +55,9 @@ fn within_value(value: &At<String>, findings: &mut Findings) {
             format!("`{}` in a value is not filled in", text::short(written, 40)),
         );
         let finding = finding
-            .label("people read the braces")
-            .note("a value is put into the text as it is")
-            .help("write the words themselves, or put the placeholder into the template's text");
+            .label("recipients see the braces")
+            .note("a value is inserted as it is")
+            .help("write the words, or use the placeholder in the template's text");
         findings.push(finding.within_signs(OPENING, written, nth));
     }
     open_ended(value, false, findings);
@@ -77,13 +77,13 @@ fn open_ended(text: &At<String>, template: bool, findings: &mut Findings) {
     for (_, nth) in counted(text, unclosed(text), |range| range.start) {
         let finding = Finding::new(&codes::MS101, text.span, "`{{` is not closed")
             .label("no `}}` follows")
-            .note("what is not closed is not filled in, and people read the braces");
-        let help = if template { "write {{KEY}}, with two braces on each side" } else { "write the words themselves" };
+            .note("an unclosed placeholder is not filled in, so recipients see the braces");
+        let help = if template { "write {{KEY}}, with two braces on each side" } else { "write the words" };
         findings.push(finding.help(help).within(OPENING, nth));
     }
 }
 
-/// What stands in a text, each with the number of openings before it. Both are in the order of the text.
+/// What is in a text, each with the number of openings before it. Both are in the order of the text.
 fn counted<T>(
     text: &str,
     all: impl IntoIterator<Item = T>,
@@ -100,13 +100,13 @@ fn unknown(text: &At<String>, written: &str, key: &str, variables: Option<&[Vari
     let shown = text::short(written, 40);
     let Some(variables) = variables else {
         return Finding::new(&codes::MS101, text.span, format!("`{shown}` is not filled in: this is not a template"))
-            .label("people read the braces")
+            .label("recipients see the braces")
             .note("only templates have variables")
-            .help("write the words themselves, or move the text to `templates:` and name it with `template:`");
+            .help("write the words, or move the text to `templates:` and use `template:`");
     };
     let finding = Finding::new(&codes::MS101, text.span, format!("the template has no variable for `{shown}`"))
         .label("not declared")
-        .note("what is not declared is not filled in, and people read the braces");
+        .note("an undeclared placeholder is not filled in, so recipients see the braces");
     match text::nearest_of_few(key, variables.iter().map(|variable| variable.key.as_str())) {
         Some(near) => {
             let meant = format!("{{{{{near}}}}}");
@@ -131,8 +131,8 @@ fn used(_: &Subject, one: &Dissected, findings: &mut Findings) {
     for key in variables.iter().map(|variable| &variable.key).filter(|key| !keys.contains(key.as_str())) {
         findings.push(
             Finding::new(&codes::MS102, key.span, format!("the variable `{key}` is never used"))
-                .label("no text names it")
-                .help(format!("write {{{{{key}}}}} where its value belongs, or remove the variable")),
+                .label("no text uses it")
+                .help(format!("write {{{{{key}}}}} in a text, or remove the variable")),
         );
     }
 }
@@ -177,7 +177,7 @@ fn twice(_: &Subject, one: &Dissected, findings: &mut Findings) {
                 Finding::new(&codes::MS115, key.span, format!("the variable `{key}` is declared twice"))
                     .label("the second")
                     .related(first.span, "the first")
-                    .note("nobody can say which of the two defaults is filled in")
+                    .note("it is undefined which default is used")
                     .help("remove one of them"),
             );
         } else {

@@ -23,16 +23,16 @@ fn previews(_: &Subject, one: &Dissected, findings: &mut Findings) {
     if let Some((name, _)) = one.parts.previews.get(MOST) {
         findings.push(
             Finding::new(&codes::YM106, name.span, format!("more than {MOST} previews"))
-                .label("the first that is too many")
-                .help("keep those that show something that the others do not"),
+                .label("the first one over the limit")
+                .help("keep those that differ from the others"),
         );
     }
     for (name, sample) in one.parts.previews.iter().take(MOST) {
         if sample.is_empty() {
             findings.push(
-                Finding::new(&codes::MS117, name.span, format!("the preview `{}` gives no values", told(name)))
-                    .label("shows what the defaults show")
-                    .help("give values for the variables, or remove it"),
+                Finding::new(&codes::MS117, name.span, format!("the preview `{}` sets no values", told(name)))
+                    .label("the same as the defaults")
+                    .help("set values for variables, or remove it"),
             );
         }
         superfluous(name, sample, variables, findings);
@@ -48,7 +48,7 @@ fn superfluous(name: &At<String>, sample: &Sample, variables: &[Variable], findi
     let known = || variables.iter().map(|variable| variable.key.as_str());
     let all: HashSet<&str> = known().collect();
     for key in sample.keys().filter(|key| !all.contains(key.as_str())) {
-        let message = format!("the template has no variable `{}`, which the preview `{}` gives", told(key), told(name));
+        let message = format!("the template has no variable `{}`, which the preview `{}` sets", told(key), told(name));
         let finding = Finding::new(&codes::MS117, key.span, message).label("goes nowhere");
         findings.push(match text::nearest_of_few(key, known()) {
             Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(key.span, near),

@@ -28,7 +28,7 @@ fn size(subject: &Subject, one: &Dissected, findings: &mut Findings) {
         Finding::new(&codes::MS113, largest.span, format!("the message has {size} bytes, {over} too many"))
             .label("the largest part of it")
             .note(format!(
-                "the service takes {LIMIT} bytes in one request, as JSON: quotes and line breaks count twice"
+                "the service accepts up to {LIMIT} bytes in one request, as JSON: quotes and line breaks count twice"
             ))
             .help(format!("shorten it by {}, or link to a page", text::count(over, "byte"))),
     );

@@ -41,14 +41,14 @@ fn opens(notification: &Notification) -> impl Iterator<Item = &OpenAction> {
     notification.all_actions().filter_map(|actions| actions.open.as_ref())
 }
 
-/// The values that must be URLs. The content of another type than `url` is not known to be one.
+/// The values that must be URLs. The content of another type than `url` is unknown to be one.
 fn checked(notification: &Notification) -> impl Iterator<Item = &At<String>> {
     let other =
         |url: &At<String>| opens(notification).any(|open| *open.r#type != URL && std::ptr::eq(&open.content, url));
     notification.urls().filter(move |url| !other(url))
 }
 
-/// What is said of a wrong URL. `written` is what a suggestion would replace.
+/// What is reported of a wrong URL. `written` is what a suggestion would replace.
 pub fn finding(at: Span, written: &str, filled: &str, why: &str) -> Finding {
     let finding = Finding::new(&codes::MS110, at, format!("`{}` is not a web address: {why}", text::short(filled, 60)))
         .label("expected http:// or https://");
@@ -68,18 +68,18 @@ pub fn wrong(url: &str) -> Option<&'static str> {
     }
     let Some((scheme, rest)) = url.split_once("://") else {
         let scheme = url.split_once(':').map(|(scheme, _)| scheme).filter(|scheme| is_scheme(scheme));
-        return Some(if scheme.is_some() { "its scheme is another" } else { "its scheme is missing" });
+        return Some(if scheme.is_some() { "it has another scheme" } else { "it has no scheme" });
     };
     if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
-        return Some("its scheme is another");
+        return Some("it has another scheme");
     }
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     if host.is_empty() {
-        return Some("its host is missing");
+        return Some("it has no host");
     }
     // Blanks within the braces of a placeholder are gone once it is filled in.
     let outside = fill(url, |_| Some(""));
-    outside.contains(|c: char| c.is_whitespace() || c.is_control()).then_some("it holds white space")
+    outside.contains(|c: char| c.is_whitespace() || c.is_control()).then_some("it contains white space")
 }
 
 fn is_scheme(text: &str) -> bool {

@@ -47,9 +47,9 @@ fn circles(subject: &Subject, findings: &mut Findings) {
             _ => format!("segments refer to each other in a circle: {}", names.join(" -> ")),
         };
         let mut finding = Finding::new(&codes::RF110, place(0), message)
-            .label("leads back to where it began")
-            .note("nobody can say who is in a segment that depends on itself")
-            .help("write out the conditions of one of them in place of its name");
+            .label("the circle begins here")
+            .note("the members of a segment that depends on itself are undefined")
+            .help("in one of the segments, replace the reference with conditions");
         for at in 1..path.len().min(NAMED_LIMIT) {
             finding = finding.related(place(at), format!("then `{}` refers to `{}`", key(at), key(at + 1)));
         }

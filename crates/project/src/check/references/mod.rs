@@ -32,7 +32,7 @@ enum Unknown {
 fn names(subject: &Subject, findings: &mut Findings) {
     let desired = subject.desired;
     if !desired.complete {
-        // What is missing may stand in what could not be read.
+        // What is missing may are in what could not be read.
         return;
     }
     let readable = desired.readable.iter().map(|(address, declared, _)| (address, declared));
@@ -98,8 +98,8 @@ fn no_template(key: &At<String>, near: Option<&str>) -> Finding {
     match near {
         Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(key.span, near),
         None => finding
-            .note("pushplan fills the template in by itself, so that it must stand in the project")
-            .help(format!("declare `{key}` under `templates:`, or write `notification:` in its place")),
+            .note("pushplan itself fills in the template, so it must be in the project")
+            .help(format!("declare `{key}` under `templates:`, or write `notification:` instead")),
     }
 }
 
@@ -121,11 +121,11 @@ fn no_group(name: &At<String>, declared: Option<&str>) -> Finding {
         Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(name.span, near),
         None if own => {
             let known: Vec<String> = GROUPS.iter().map(|group| format!("`{}`", group.id)).collect();
-            finding.help(format!("names with ua_ belong to the service, which has {}", text::all_of(&known)))
+            finding.help(format!("names that begin with ua_ belong to the service, which has {}", text::all_of(&known)))
         }
         None => finding
-            .note("a tag group is made in the dashboard; manifests only name it")
-            .help(format!("make `{name}` in the dashboard, then declare it: `tag_groups: {{{name}: {{}}}}`")),
+            .note("a tag group is created in the dashboard; manifests only refer to it")
+            .help(format!("create `{name}` in the dashboard, then declare it: `tag_groups: {{{name}: {{}}}}`")),
     }
 }
 

@@ -29,7 +29,7 @@ pub struct Typed {
     pub lifecycle: Option<Lifecycle>,
     /// What can be read of it, if it cannot be read as a whole.
     pub readable: Option<Readable>,
-    /// Keys that a layer takes away.
+    /// Keys that a layer removes.
     pub taken: Vec<At<String>>,
     pub provenance: Vec<Provenance>,
     pub findings: Findings,
@@ -42,7 +42,7 @@ pub struct Resolving<'m> {
     with: Filling<'m>,
     desired: Desired,
     resources: Vec<(Address, Declared)>,
-    /// Keys that layers take away.
+    /// Keys that layers remove.
     taken: BTreeMap<Address, Vec<At<String>>>,
     pub findings: Findings,
 }
@@ -139,7 +139,7 @@ impl<'m> Resolving<'m> {
 }
 
 fn too_many(first: Span) -> Finding {
-    Finding::new(&codes::YM106, first, format!("more than {PROBLEM_LIMIT} problems: from here on nothing is checked"))
+    Finding::new(&codes::YM106, first, format!("more than {PROBLEM_LIMIT} problems: the rest is not checked"))
         .label("the first target that is not checked")
 }
 
@@ -150,6 +150,6 @@ fn at_the_null(finding: &mut Finding, taken: &BTreeMap<Address, Vec<At<String>>>
     if let Some(key) = taken.iter().rev().find(missing) {
         finding.at = key.span;
         finding.label = "removed here".to_owned();
-        finding.help = Some(format!("give another `{key}` in its place, or leave this line out"));
+        finding.help = Some(format!("set another `{key}`, or remove this line"));
     }
 }

@@ -1,4 +1,4 @@
-//! Who is meant: conditions are compared member by member, so that one that differs is one line.
+//! Audience: conditions are compared member by member, so that one that differs is one line.
 
 use pushplan_model::node::{MapEntry, Node, Scalar, Style, Tree};
 use pushplan_model::source::Span;

@@ -44,10 +44,10 @@ use super::layers::Stack;
 use super::variables::Filling;
 use super::{Manifests, Target, author};
 
-/// What a place is whose value stands in several.
+/// What a place is whose value is in several.
 const AN_ANCHOR: &str = "an anchor, whose value stands in several places";
 
-/// A stretch of a file and what stands there afterwards.
+/// A stretch of a file and what is there afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
     pub file: FileId,
@@ -109,7 +109,7 @@ impl Placed {
 pub struct Editor<'m> {
     manifests: &'m Manifests,
     target: Option<&'m str>,
-    /// Values that stand in several places because of an alias.
+    /// Values that are in several places because of an alias.
     shared: HashSet<Span>,
     /// Where each file is named.
     named: HashMap<String, Vec<Span>>,
@@ -181,7 +181,7 @@ impl<'m> Editor<'m> {
         over.into_iter().rev().chain([own]).map(find).max_by_key(|(depth, _)| *depth).map(|(_, span)| span)
     }
 
-    /// The first value in what is edited that stands in several places because of an alias.
+    /// The first value in what is edited that is in several places because of an alias.
     fn anchor_within(&self, edits: &[Edit]) -> Option<Span> {
         let touches = |span: &&Span, edit: &Edit| {
             let (at, of) = (span.range(), &edit.range);
@@ -195,7 +195,7 @@ impl<'m> Editor<'m> {
         &self.manifests.sources.get(file).text
     }
 
-    /// Where a value comes from that does not stand in the resource alone.
+    /// Where a value comes from that does not are in the resource alone.
     fn origin(&self, subject: &Subject, span: Span) -> Option<(Span, &'static str)> {
         let within = |declaration: &Declaration| begins_in(declaration.node.span, span);
         let why = match () {

@@ -1,4 +1,4 @@
-//! Where a value comes from that is not edited, as people are told of it.
+//! Where a value comes from that is not edited, as people are reported it.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::AN_ANCHOR;
 use super::walk::{Refusal, Spot, Walk};
 
 impl Walk<'_> {
-    /// The value as the resource itself writes it, if it stands there and nowhere else.
+    /// The value as the resource itself writes it, if it is there and nowhere else.
     pub fn own<'n>(&self, at: Spot<'n>) -> Result<&'n Node, Refusal> {
         match self.editor.origin(self.subject, at.node.span) {
             Some((span, why)) if why == AN_ANCHOR => Err(self.anchored(at, span)),
@@ -20,7 +20,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The nearest key above the value of an entry that stands in the resource itself.
+    /// The nearest key above the value of an entry that is in the resource itself.
     pub fn used(&self, at: Spot, entry: &MapEntry) -> Option<Span> {
         let is_here = self.subject.own.node.span.contains(entry.key.span);
         if is_here { Some(entry.key.span) } else { at.used }
@@ -104,7 +104,7 @@ fn anchored_by(text: &str, alias: &Range<usize>) -> Option<usize> {
     Some(text.len() - behind.trim_start().len())
 }
 
-/// Whether something stands in the node that begins at a place.
+/// Whether something is in the node that begins at a place.
 fn is_within(node: &Node, file: FileId, begin: usize, inner: Span) -> bool {
     let is_it =
         node.span.file() == Some(file) && node.span.range().start == begin && super::begins_in(node.span, inner);

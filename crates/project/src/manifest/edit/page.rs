@@ -12,10 +12,10 @@ pub struct EditedPage<'t> {
     pub text: &'t str,
 }
 
-/// A stretch of a text and what stands there afterwards.
+/// A stretch of a text and what is there afterwards.
 pub type TextChange = (Range<usize>, String);
 
-/// A value in the place of another, before anybody looks for the remarks that stood in it.
+/// A value in the place of another, before anybody looks for the remarks that was in it.
 #[derive(Debug)]
 pub struct Rewritten {
     pub range: Range<usize>,

@@ -1,4 +1,4 @@
-//! Remarks within what is written anew: none is lost.
+//! Remarks within what is written again: none is lost.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use super::Editor;
 use super::page::{EditedPage, Rewritten, TextChange};
 
 impl Editor<'_> {
-    /// Where remarks stand in a file, as far as some may be in a stretch of it or behind it.
+    /// Where remarks are in a file, as far as some may be in a stretch of it or behind it.
     pub(super) fn remarks(&self, file: FileId, range: &Range<usize>) -> Rc<[Range<usize>]> {
         let text = self.text(file);
         let till = text[range.end..].find('\n').map_or(text.len(), |end| range.end + end);
@@ -24,7 +24,7 @@ impl Editor<'_> {
 }
 
 impl EditedPage<'_> {
-    /// A value in the place of another, and the remarks that stood in it: in lines of their own above it, in their order.
+    /// A value in the place of another, and the remarks that was in it: in lines of their own above it, in their order.
     /// `from`: where the thing begins that has the value, such as its key.
     pub(crate) fn with_remarks(&self, from: usize, new: Rewritten, remarks: &[Range<usize>]) -> Vec<TextChange> {
         let Rewritten { mut range, text, kept } = new;

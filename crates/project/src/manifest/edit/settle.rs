@@ -56,8 +56,9 @@ pub fn carry_out<'e>(manifests: &Manifests, edits: impl IntoIterator<Item = &'e 
 }
 
 /// Keeps the edits of each resource that make it what the service has. Those of any other are given up, and the whole
-/// resource is told as one that is to be edited by hand. What says something else only because of what it takes from an edited
-/// resource is no reason against an edit. `read` gives the manifests with other texts in the place of files.
+/// resource is reported as one that is to be edited by hand. What says something else only because of what it takes
+/// from an edited resource is no reason against an edit. `read` gives the manifests with other texts in the place of
+/// files.
 pub fn settle(
     manifests: &Manifests,
     target: Option<&str>,
@@ -162,7 +163,7 @@ fn settled(
     settled
 }
 
-/// How many remarks the edits of each resource take away.
+/// How many remarks the edits of each resource remove.
 fn remarks_gone(manifests: &Manifests, placed: &BTreeMap<Address, (Placed, Value)>) -> BTreeMap<Address, usize> {
     let mut gone = BTreeMap::new();
     for (address, (placed, _)) in placed {

@@ -40,7 +40,7 @@ impl Walk<'_> {
         self.scalar(spot, &Scalar { text, style: Style::Quoted })
     }
 
-    /// A body that stands in a file of its own.
+    /// A body that is in a file of its own.
     pub fn body(&mut self, at: Spot, name: &Node, old: &Value, new: &str) {
         let Tree::Scalar(file) = &name.tree else { return };
         let root = &self.editor.manifests.project.root;

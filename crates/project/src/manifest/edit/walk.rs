@@ -31,7 +31,7 @@ pub(super) struct Spot<'n> {
     pub holder: Holder<'n>,
     /// It stands between brackets.
     pub flow: bool,
-    /// The nearest key above it that stands in the resource itself.
+    /// The nearest key above it that is in the resource itself.
     pub used: Option<Span>,
 }
 
@@ -87,7 +87,7 @@ impl<'w> Walk<'w> {
             (Tree::Map(_), Value::Object(was), Value::Object(_)) if was.contains_key("scheduled_time") => {
                 self.unit(Some(old), Some(new), |walk| walk.schedule(at, new, authored));
             }
-            // Nothing is kept of what stands between brackets: it is written anew, as long as it has to be.
+            // Nothing is kept of what stands between brackets: it is written again, as long as it has to be.
             (Tree::Map(entries), Value::Object(_), Value::Object(_)) if self.starts_anew(at, entries, authored) => {
                 let made = authored.cloned().unwrap_or_else(|| written(new));
                 self.unit(Some(old), Some(new), |walk| walk.replace(at, &made));
@@ -171,7 +171,7 @@ impl<'w> Walk<'w> {
         ordered: Option<&Node>,
     ) {
         let mut keys: Vec<&String> = old.keys().chain(new.keys().filter(|key| !old.contains_key(*key))).collect();
-        // In the order in which they are written, so that new lines stand in it as well.
+        // In the order in which they are written, so that new lines are in it as well.
         let names: Vec<&str> =
             authored.and_then(Node::entries).unwrap_or_default().iter().map(|entry| entry.key.as_str()).collect();
         let ranks: HashMap<&str, usize> = names.iter().enumerate().map(|(n, name)| (*name, n)).collect();
@@ -189,7 +189,7 @@ impl<'w> Walk<'w> {
             keys: old.keys().filter(|key| !new.contains_key(*key)).map(String::as_str).collect(),
             others_come: new.keys().any(|key| !said.contains(key.as_str())),
         };
-        // What has another key and is the same is not written anew.
+        // What has another key and is the same is not written again.
         let renamed: Vec<(&str, &str)> = new.keys().filter_map(|key| renamed(at.node, key, old, new)).collect();
         let has_other_key = |key: &str| renamed.iter().any(|(was, is)| *was == key || *is == key);
         for (was, is) in &renamed {
@@ -397,7 +397,7 @@ pub(super) fn written(value: &Value) -> Node {
     node
 }
 
-/// Puts a value where a path leads, or takes away what is there.
+/// Puts a value where a path leads, or removes what is there.
 pub(super) fn put(value: &mut Value, path: &[String], new: Option<Value>) {
     let Some((last, way)) = path.split_last() else {
         *value = new.unwrap_or(Value::Null);

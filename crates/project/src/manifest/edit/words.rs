@@ -1,4 +1,4 @@
-//! What stands in a file and what is to stand there, in the words of manifests.
+//! What is in a file and what is to stand there, in the words of manifests.
 
 use jiff::tz::TimeZone;
 use pushplan_model::address::Address;

@@ -28,9 +28,9 @@ impl Builder<'_> {
             Some(Anchored::Open) | None => {
                 self.broken = true;
                 self.findings.push(
-                    Finding::new(&codes::YM104, span, "an alias to something that contains it")
+                    Finding::new(&codes::YM104, span, "inside its own value")
                         .label("never ends")
-                        .help("write out what is meant here"),
+                        .help("write out the value"),
                 );
                 return self.nothing(span);
             }
@@ -40,7 +40,7 @@ impl Builder<'_> {
                 self.findings.push(
                     Finding::new(&codes::YM104, span, "the aliases of this file copy too much")
                         .label(format!("more than {} MiB", ALIAS_LIMIT / (1024 * 1024)))
-                        .help("write the values out, or put what resources share under `defaults:`"),
+                        .help("write out the values, or put shared values under `defaults:`"),
                 );
             }
             self.copied = ALIAS_LIMIT + 1;

@@ -59,7 +59,7 @@ pub fn expand(file: &mut Node, findings: &mut Findings) -> Expanded {
     if let Tree::Map(entries) = &mut file.tree {
         match entries.iter_mut().find(|entry| *entry.key == "targets") {
             Some(entry) if entry.value.entries().is_some() => entry.value = whole,
-            // What stands there in the place of tables is reported.
+            // What is there in the place of tables is reported.
             Some(_) => {}
             None => entries.push(MapEntry { key: At::new("targets".to_owned(), file.span), value: whole }),
         }

@@ -56,11 +56,13 @@ impl JsonSchema for Group {
             names["description"] = description.into();
             names
         };
-        schema["description"] = json!("Several targets, and the settings that they share. A target's own table wins.");
-        schema["properties"][OWN[0]] = with(
-            "The targets of this group, by name or by a pattern such as `*-de`, in which `*` stands for any letters.",
+        schema["description"] = json!(
+            "Several targets and their common settings. The target's own table overrides \
+            them."
         );
-        schema["properties"][OWN[1]] = with("Groups whose targets belong to this one as well.");
+        schema["properties"][OWN[0]] =
+            with("The targets of this group: names, or patterns such as `*-de`, where `*` matches any characters.");
+        schema["properties"][OWN[1]] = with("Groups whose targets also belong to this group.");
         Schema::try_from(schema).expect("an object is a schema")
     }
 }
@@ -97,16 +99,16 @@ pub fn members<'g>(
 
 fn inspect(name: &At<String>, groups: &BTreeMap<At<String>, Group>, targets: &[At<String>], findings: &mut Findings) {
     if !is_key(name) {
-        let message = format!("`{}` cannot be the name of a group", text::short(name, 60));
+        let message = format!("`{}` is not a valid name of a group", text::short(name, 60));
         findings.push(Finding::new(&codes::RF117, name.span, message).label("up to 128 letters, digits, -, _ and ."));
     }
     if let Some(target) = targets.iter().find(|target| *target == name) {
         findings.push(
-            Finding::new(&codes::RF117, name.span, format!("a group and a target have the name `{name}`"))
+            Finding::new(&codes::RF117, name.span, format!("a group and a target have the same name, `{name}`"))
                 .label("the group")
                 .related(target.span, "the target")
-                .note("an overlay of this name would be for either")
-                .help("give the group another name"),
+                .note("an overlay with this name would be ambiguous")
+                .help("rename the group"),
         );
     }
     let names: Vec<&str> = targets.iter().map(|name| name.as_str()).collect();
@@ -121,7 +123,7 @@ fn inspect(name: &At<String>, groups: &BTreeMap<At<String>, Group>, targets: &[A
     }
     if groups[name].targets.is_empty() && groups[name].groups.is_empty() {
         let finding = Finding::new(&codes::RF117, name.span, format!("the group `{name}` has no targets"));
-        findings.push(finding.label("nobody belongs to it").help("add targets = [\"*-de\"], or remove the group"));
+        findings.push(finding.label("no targets").help("add targets = [\"*-de\"], or remove the group"));
     }
     for other in groups[name].groups.iter().filter(|other| !groups.contains_key(*other)) {
         findings.push(unknown(other, groups.keys().map(|name| name.as_str())));
@@ -161,13 +163,13 @@ impl<'g> Within<'g> {
     /// Adds the targets of a group. One that contains itself is reported.
     fn gather(&mut self, name: &'g At<String>, findings: &mut Findings) {
         let Some(group) = self.groups.get(name) else { return };
-        // Each circle is told once: by the group of it that comes first.
+        // Each circle is reported once: by the group of it that comes first.
         if self.path.first() == Some(&name.as_str()) && self.path.iter().min() == self.path.first() {
             let circle: Vec<String> =
                 self.path.iter().chain([&name.as_str()]).map(|name| format!("`{name}`")).collect();
             let message = format!("groups contain each other in a circle: {}", circle.join(" contains "));
             let finding = Finding::new(&codes::RF117, name.span, message).label("leads back");
-            findings.push(finding.help("take one of them out of `groups`"));
+            findings.push(finding.help("remove one of them from `groups`"));
         }
         if !self.seen.insert(name) {
             return;

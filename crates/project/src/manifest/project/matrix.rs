@@ -67,22 +67,22 @@ impl JsonSchema for Matrix {
         let value = generator.subschema_for::<Value>();
         let target = generator.subschema_for::<Target>();
         let schema = json!({
-            "description": "Targets that are made, one for each combination of the values of its axes, such as \
-                            `brand = [\"shop\", \"cafe\"]`. Each has these values as variables.",
+            "description": "Generated targets: one for each combination of the values of the axes, such as `brand = \
+                [\"shop\", \"cafe\"]`. Each target has the values as variables.",
             "type": "object",
             "properties": {
                 "name": {
-                    "description": "How a target is called, such as `${brand}-${country}`. Where it is left out, the values \
-                                    stand behind each other with `-` between them.",
+                    "description": "The name of each target, such as `${brand}-${country}` [default: the values, \
+                        joined with `-`].",
                     "type": "string",
                 },
                 "exclude": {
-                    "description": "Combinations of which no target is made, such as `{brand = \"cafe\", country = \"us\"}`.",
+                    "description": "Combinations without a target, such as `{brand = \"cafe\", country = \"us\"}`.",
                     "type": "array",
                     "items": { "type": "object", "additionalProperties": value },
                 },
                 "target": {
-                    "description": "What all these targets have: settings of a target, in which `${brand}` stands for a value.",
+                    "description": "Settings of all these targets. `${brand}` is replaced with the value of the axis.",
                     "allOf": [target],
                 },
             },
@@ -115,8 +115,8 @@ impl Matrix {
             return finding.help(format!("write {what} once"));
         }
         finding.help(match self.free_name() {
-            Some(name) => format!("write a name that tells them apart: name = \"{name}\""),
-            None => "spell one of the values in another way".to_owned(),
+            Some(name) => format!("write a unique name: name = \"{name}\""),
+            None => "change the spelling of one of the values".to_owned(),
         })
     }
 
@@ -155,13 +155,13 @@ impl Matrix {
             made.push((Made { name, table }, combination));
         }
         if made.is_empty() && findings.len() == before {
-            let finding = Finding::new(&codes::RF116, at, "the matrix makes no target").label("no combination is left");
-            findings.push(finding.help("leave one of the combinations out of `exclude`"));
+            let finding = Finding::new(&codes::RF116, at, "the matrix has no target").label("no combination is left");
+            findings.push(finding.help("remove one of the combinations from `exclude`"));
         }
         made.into_iter().map(|(made, _)| made).collect()
     }
 
-    /// Its axes as they stand in the file.
+    /// Its axes as they are in the file.
     fn in_order(&self) -> Vec<(&At<String>, &Many<At<Value>, 1>)> {
         let mut axes: Vec<_> = self.axes.iter().collect();
         axes.sort_by_key(|(name, _)| name.span.range().start);
@@ -171,13 +171,13 @@ impl Matrix {
     fn inspect(&self, at: Span, findings: &mut Findings) {
         for name in self.axes.keys().filter(|name| !is_name(name)) {
             findings.push(
-                Finding::new(&codes::RF112, name.span, format!("`{name}` cannot be the name of an axis"))
+                Finding::new(&codes::RF112, name.span, format!("`{name}` is not a valid name of an axis"))
                     .label("letters, digits, - and _")
                     .note("the values of an axis are variables of its targets"),
             );
         }
         if self.axes.is_empty() {
-            let finding = Finding::new(&codes::RF116, at, "the matrix has no axis").label("makes no target");
+            let finding = Finding::new(&codes::RF116, at, "the matrix has no axis").label("no target");
             findings.push(finding.help("add one, such as brand = [\"shop\", \"cafe\"]"));
         }
         for name in self.exclude.iter().flat_map(BTreeMap::keys).filter(|name| !self.axes.contains_key(*name)) {
@@ -186,8 +186,7 @@ impl Matrix {
         for (axis, value) in self.exclude.iter().flatten() {
             let Some(values) = self.axes.get(axis).filter(|values| !values.contains(value)) else { continue };
             let names: Vec<&str> = values.iter().map(|value| value.0.as_str()).collect();
-            let message =
-                format!("`{axis}` has no value `{}`, so that this leaves nothing out", text::short(&value.0, 40));
+            let message = format!("`{axis}` has no value `{}`, so this excludes nothing", text::short(&value.0, 40));
             let finding = Finding::new(&codes::RF116, value.span, message).label("not known");
             findings.push(finding.help(match text::nearest(&value.0, names.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
@@ -197,9 +196,9 @@ impl Matrix {
         let number = self.axes.values().fold(1_usize, |number, values| number.saturating_mul(values.len()));
         if number > MOST {
             findings.push(
-                Finding::new(&codes::YM106, at, format!("the matrix makes {number} targets, and {MOST} are the most"))
+                Finding::new(&codes::YM106, at, format!("the matrix has {number} targets, but the limit is {MOST}"))
                     .label("too many combinations")
-                    .help("give it fewer values, or split the project"),
+                    .help("remove values, or split the project"),
             );
         }
     }
@@ -244,12 +243,12 @@ impl Matrix {
         if is_key(&name) {
             return Some(name);
         }
-        let message = format!("`{}` cannot be the name of a target", text::short(&name, 60));
+        let message = format!("`{}` is not a valid name of a target", text::short(&name, 60));
         findings.push(
             Finding::new(&codes::RF116, name.span, message)
                 .label("up to 128 letters, digits, -, _ and .")
-                .note("a target's name is the name of its ledger too")
-                .help("write `name` of the matrix so that it has none but these"),
+                .note("a target's name is also the name of its ledger")
+                .help("change `name` of the matrix to use only these characters"),
         );
         None
     }

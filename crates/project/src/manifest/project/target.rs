@@ -18,13 +18,13 @@ pub(super) fn wrong_name(name: &At<String>, names: &[&str]) -> Option<Finding> {
     if is_key(name) {
         return None;
     }
-    let message = format!("`{}` cannot be the name of a target", text::short(name, 60));
+    let message = format!("`{}` is not a valid name of a target", text::short(name, 60));
     let finding = Finding::new(&codes::YM303, name.span, message)
         .label("up to 128 letters, digits, -, _ and .")
-        .note("a target's name stands on command lines and in workflows, and is the name of its ledger too");
+        .note("a target's name is used on command lines, in workflows and as the name of its ledger");
     Some(match to_key(name) {
         near if near.is_empty() || names.contains(&near.as_str()) => {
-            finding.help("give it a name that begins with a letter or a digit, such as [targets.production]")
+            finding.help("choose a name that begins with a letter or a digit, such as [targets.production]")
         }
         near if near.contains('.') => finding.help(format!("write [targets.\"{near}\"]")),
         near => finding.help(format!("write [targets.{near}]")),
@@ -62,7 +62,7 @@ impl Target {
         self.settle.as_ref().map_or(Delay(10), |settle| settle.value)
     }
 
-    /// Whether a test may go to somebody there, as the target says; `None` where it says nothing.
+    /// Whether a test may go to someone there, as the target says; `None` where it says nothing.
     pub fn may_test(&self, recipient: &Recipient) -> Option<bool> {
         let sends = self.test_sends.as_ref().map(|sends| sends.value);
         let named = self.test_recipients.as_ref().map(|all| all.iter().any(|pattern| recipient.is_like(pattern)));
@@ -112,21 +112,23 @@ impl Target {
             wrong(most.span, format!("`{}` is not a number of deletions", most.value), "0 or more");
         }
         for pattern in self.test_recipients.iter().flatten().filter(|pattern| !Recipient::is_pattern(pattern)) {
-            let message = format!("`{}` means no single recipients", text::short(pattern, 60));
+            let message = format!("`{}` does not select single recipients", text::short(pattern, 60));
             wrong(pattern.span, message, "such as \"named_user:qa-*\" or \"ios_channel:ID\"");
         }
         if let Some(time) = self.send_within.as_ref().filter(|time| time.value.0 < 1) {
-            wrong(time.span, format!("`{}` is too short for a request to leave", time.value.0), "1s or more");
+            wrong(time.span, format!("`{}` is too short to send a request", time.value.0), "1s or more");
         }
         let within = self.send_within.as_ref().map_or(60, |time| time.value.0);
         if let Some(time) = self.lease.as_ref().filter(|time| time.value.0 < within.saturating_mul(2)) {
             let least = Delay(within.saturating_mul(2)).written();
-            let message =
-                format!("`{}` is too short for a lease: a request may leave for {within} s", time.value.written());
+            let message = format!(
+                "`{}` is too short for a lease: a request may take {within} s to be sent",
+                time.value.written()
+            );
             wrong(time.span, message, &format!("{least} or more, twice `send_within`"));
         }
         for time in [&self.min_lead, &self.settle, &self.apart].into_iter().flatten().filter(|time| time.value.0 < 0) {
-            wrong(time.span, format!("`{}` is not a length of time", time.value.0), "0 or more");
+            wrong(time.span, format!("`{}` is not a duration", time.value.0), "0 or more");
         }
     }
 }

@@ -22,7 +22,7 @@ pub fn key(text: &str) -> String {
     if is_word && is_plain(text, true) { text.to_owned() } else { text::quoted(text) }
 }
 
-/// Whether a text can stand in single quotes, which know no escapes.
+/// Whether a text can are in single quotes, which know no escapes.
 pub fn can_be_single(text: &str) -> bool {
     marked(text).all(|(_, _, hidden)| !hidden)
 }

@@ -37,8 +37,8 @@ pub fn layout(number: usize, edges: &[(usize, usize)]) -> Layout {
     }
 }
 
-/// The column of each node: as far to the right as it can be with all that it points at still further. Nodes in a circle stand
-/// in the last column.
+/// The column of each node: as far to the right as it can be with all that it points at still further. Nodes in a
+/// circle are in the last column.
 fn columns(number: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     let mut waits = vec![0; number];
     let mut pointed: Vec<Vec<usize>> = vec![Vec::new(); number];

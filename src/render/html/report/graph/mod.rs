@@ -1,4 +1,4 @@
-//! What points at what, as a picture: what changes, and whatever is next to it.
+//! Dependencies, as a picture: what changes, and whatever is next to it.
 
 mod layout;
 
@@ -82,14 +82,15 @@ impl PageReport<'_> {
         let cut = drawn.all.saturating_sub(drawn.nodes.len());
         html! {
             section #graph {
-                h2 { "What points at what" }
+                h2 { "Dependencies" }
                 p {
-                    "What changes, what it points at, and what points at it. Dashed: it is pointed at a new id."
-                    @if cut > 0 { " " (drawn.nodes.len()) " of " (count(drawn.all, "resource")) " are drawn, the riskiest first." }
+                    "Changes and their dependencies. Dashed: a reference that is updated to a new id."
+                    @if cut > 0 { " " (drawn.nodes.len()) " of " (count(drawn.all, "resource")) " are shown, the \
+                        riskiest first." }
                 }
-                div.picture tabindex="0" role="region" aria-label="What points at what" { (self.picture(drawn)) }
+                div.picture tabindex="0" role="region" aria-label="Dependencies" { (self.picture(drawn)) }
                 details {
-                    summary { "The same in words" }
+                    summary { "As text" }
                     ul.rows {
                         @for (from, to) in &drawn.edges {
                             li { (self.link(&drawn.nodes[*from].0)) " points at " (self.link(&drawn.nodes[*to].0)) }
