@@ -29,20 +29,24 @@ pub enum Exit {
 
 /// Every exit code with the word that `ci outputs` has for it, and what it means for people who write scripts.
 pub const EXITS: [(Exit, &str, &str); 12] = [
-    (Exit::Done, "done", "done; a plan with changes too"),
-    (Exit::Failed, "failed", "failed"),
-    (Exit::Changes, "changes", "there are changes; only with `--detailed-exitcode`"),
-    (Exit::Findings, "findings", "manifests are invalid, or findings reach the level of `--fail-on`"),
+    (Exit::Done, "done", "success; also a plan with changes"),
+    (Exit::Failed, "failed", "error"),
+    (Exit::Changes, "changes", "there are changes or drift; only with `--detailed-exitcode`"),
+    (
+        Exit::Findings,
+        "findings",
+        "manifests are invalid, findings reach the level of `--fail-on`, or `--check` found differences",
+    ),
     (Exit::Credentials, "credentials", "credentials are missing or refused"),
-    (Exit::Stale, "stale", "the saved plan is out of date, or the merged files are not what was approved"),
+    (Exit::Stale, "stale", "the saved plan is out of date, or the merged plan differs from the approved one"),
     (
         Exit::Partly,
         "partly",
         "applied in part, manual steps are left, or `pull` left something to edit, remove or decide",
     ),
-    (Exit::Refused, "refused", "refused by a guard; a plan that `apply` would refuse"),
+    (Exit::Refused, "refused", "refused by a guard, or not confirmed; also a plan that `apply` would refuse"),
     (Exit::Busy, "busy", "another apply holds the ledger: nothing was done; run it again, or pass `--wait`"),
-    (Exit::Usage, "usage", "the command line is wrong"),
+    (Exit::Usage, "usage", "wrong usage, such as an unknown option, address or target"),
     (Exit::Interrupted, "interrupted", "interrupted by Ctrl-C"),
     (Exit::Terminated, "interrupted", "interrupted by SIGTERM"),
 ];

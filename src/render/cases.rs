@@ -22,7 +22,7 @@ No device tests here. They are in files named *.test.yaml, such as tests/first.t
       expect: {in: buyers, receives: []}
 ";
 
-/// The form of the JSON. It grows when a field changes its meaning or goes away.
+/// The form of the JSON. It grows when a field changes its meaning or is removed.
 const FORMAT: u32 = 1;
 
 /// The cases by their names.
@@ -137,7 +137,7 @@ fn shown(place: &CaseLine) -> String {
 /// What `pushplan test --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CasesDocument {
-    /// The version of this form. It grows when a field changes its meaning or goes away.
+    /// The version of this form. It grows when a field changes its meaning or is removed.
     pub format_version: u32,
     /// The cases, by file and in the order in which they stand there.
     pub cases: Vec<CaseEntry>,

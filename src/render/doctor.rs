@@ -13,27 +13,27 @@ use crate::failure::Failure;
 use crate::git::masked;
 use crate::text;
 
-/// The version of the JSON form. It grows when a field changes its meaning or goes away.
+/// The version of the JSON form. It grows when a field changes its meaning or is removed.
 const VERSION: u32 = 1;
 
-/// How something is.
+/// The state of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckState {
-    /// Nothing is to be done.
+    /// No problem.
     Fine,
     /// It works, with a warning.
     Warning,
-    /// Something will not work.
+    /// It does not work.
     Trouble,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Check {
-    /// What it is about, in a word or two.
+    /// Its subject, in a word or two.
     pub about: &'static str,
-    /// The target that it is about; none where it is about all of them.
+    /// Its target; none if it is about all targets.
     pub target: Option<String>,
     pub state: CheckState,
     /// What was found.
@@ -128,7 +128,7 @@ fn without_next(text: &str, homes: &str) -> String {
     out
 }
 
-/// All that was looked at.
+/// All checks.
 #[derive(Debug)]
 pub struct Checkup {
     pub checks: Vec<Check>,
@@ -141,13 +141,13 @@ pub struct DoctorDocument<'c> {
     format_version: u32,
     /// The version of pushplan.
     pushplan: &'static str,
-    /// The system that it runs on.
+    /// The operating system.
     platform: String,
-    /// How many of the checks found something that will not work.
+    /// Number of checks with an error.
     troubles: usize,
-    /// How many of them have a warning.
+    /// Number of checks with a warning.
     warnings: usize,
-    /// All that was looked at.
+    /// All checks.
     checks: &'c [Check],
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::ledger::{Observed, Running};
 
-/// The version of these forms. It grows when a field changes its meaning or goes away.
+/// The version of these forms. It grows when a field changes its meaning or is removed.
 const VERSION: u32 = 1;
 
 /// What `pushplan apply --format json` prints if another run holds the lock. Nothing was done.
@@ -47,7 +47,7 @@ struct Lease<'l> {
     job: Option<&'l str>,
     /// When the run began.
     since: String,
-    /// When it is over if nothing more is heard of the run; null where it never is.
+    /// When it ends unless it is renewed; null if it never ends.
     expires: Option<String>,
 }
 

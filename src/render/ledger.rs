@@ -13,7 +13,7 @@ use crate::address::Address;
 use crate::ledger::{Entry, Facts, Kept, Owned, Restored, Retired, Running, Seq, Unconfirmed};
 use crate::text;
 
-/// The version of the JSON form. It grows when a field changes its meaning or goes away.
+/// The version of the JSON form. It grows when a field changes its meaning or is removed.
 const VERSION: u32 = 1;
 
 /// A ledger and what is reported it.

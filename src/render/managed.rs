@@ -13,7 +13,7 @@ use crate::ledger::{Ledger, Verb};
 use crate::outcome;
 use crate::text;
 
-/// The version of the JSON form. It grows when a field changes its meaning or goes away.
+/// The version of the JSON form. It grows when a field changes its meaning or is removed.
 const VERSION: u32 = 1;
 
 /// The state of one thing in the ledger.
@@ -103,7 +103,7 @@ pub struct ManagedView<'v> {
 /// What `pushplan list --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ManagedDocument<'v> {
-    /// The version of this form. It grows when a field changes its meaning or goes away.
+    /// The version of this form. It grows when a field changes its meaning or is removed.
     format_version: u32,
     target: &'v str,
     /// What the ledger of the target has, by address.

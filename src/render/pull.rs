@@ -103,8 +103,7 @@ pub fn edited(settled: &Settled, done: bool) -> Vec<String> {
     let word = if done { "Edited" } else { "Would edit" };
     let line = |(address, placed): (&Address, &Placed)| {
         let values = text::count(placed.edits.len() + placed.bodies.len(), "place");
-        let also =
-            settled.also.get(address).map(|targets| format!("; it changes for {} as well", text::all_of(targets)));
+        let also = settled.also.get(address).map(|targets| format!("; it also changes for {}", text::all_of(targets)));
         let gone = settled.remarks_gone.get(address).map(|number| match done {
             true => format!("; {} went with what was removed", text::count(*number, "comment")),
             false => format!("; {} would go with what is removed", text::count(*number, "comment")),
@@ -159,16 +158,17 @@ pub fn ending(ending: &Ending, done: bool, plan: &str) -> String {
         of(ending.pulled, "{}pulled and adopted"),
         (ending.groups > 0).then(|| format!("{} {would_be}declared for them", text::count(ending.groups, "tag group"))),
         of(ending.edited, "{}edited in place"),
-        of(ending.by_hand, "to be edited by hand"),
-        of(ending.gone, "removed on the service, to be taken out of your files"),
-        of(ending.undecided, "to be decided about"),
+        of(ending.by_hand, "to edit by hand"),
+        of(ending.gone, "removed on the service, to remove from your files"),
+        of(ending.undecided, "to decide about"),
     ]
     .into_iter()
     .flatten()
     .collect();
     match said.is_empty() {
         true => format!(
-            "Nothing to pull: the service has nothing new since the last apply or pull. {plan} shows what your files say otherwise."
+            "Nothing to pull: nothing changed on the service since the last apply or pull. {plan} shows differences \
+                in your files."
         ),
         false if !done => format!("{}. Nothing was written.", said.join(", ")),
         false => format!("{}. Next: {plan}", said.join(", ")),
@@ -181,8 +181,8 @@ pub fn following(settled: &Settled) -> Option<String> {
     if settled.following.len() > NAMED {
         named.push(format!("{} more", settled.following.len() - NAMED));
     }
-    let says = if settled.following.len() == 1 { "says" } else { "say" };
-    let line = format!("By these edits {} {says} something else: `pushplan plan` shows what.", text::all_of(&named));
+    let change = if settled.following.len() == 1 { "changes" } else { "change" };
+    let line = format!("With these edits, {} {change} too: `pushplan plan` shows how.", text::all_of(&named));
     (!named.is_empty()).then(|| one_line(&line))
 }
 
@@ -220,9 +220,9 @@ pub fn unplaced(settled: &Settled, sources: &Sources, after: &BTreeMap<&str, &st
             let places = places.chain(notes.iter().cloned()).collect::<Vec<_>>().join("; ");
             if let Some(Clash { git, applied }) = clash {
                 lines.push(one_line(&format!(
-                    "Edit by hand: {address}{what}: changed in git and on the service: git says {}, the service has {}, last \
-                     applied was {} ({places}). Git's value stays. Write what is right there; or take the service's with \
-                     `{}`.",
+                    "Edit by hand: {address}{what}: changed in git and on the service: git has {}, the service has \
+                        {}, last applied was {} ({places}). The value in git is kept. Edit it there, or take the \
+                        service's value with `{}`.",
                     side(git.value.as_ref(), git.words.as_ref()),
                     side(live.as_ref(), words.as_ref()),
                     side(applied.value.as_ref(), applied.words.as_ref()),

@@ -337,9 +337,9 @@ pub enum Printed<'p> {
 /// What a run did.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ReportDocument {
-    /// The version of this form. It grows when a field changes its meaning or goes away.
+    /// The version of this form. It grows when a field changes its meaning or is removed.
     pub format_version: u32,
-    /// Tells this run from every other.
+    /// The unique id of this run.
     pub run: String,
     /// The digest of the plan.
     pub plan: String,

@@ -162,7 +162,7 @@ fn summary(listing: &Listing) -> Vec<Words> {
 /// What `pushplan unmanaged --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct UnmanagedDocument {
-    /// The version of this form. It grows when a field changes its meaning or goes away.
+    /// The version of this form. It grows when a field changes its meaning or is removed.
     format_version: u32,
     target: String,
     /// What the service offers: documented or extended.

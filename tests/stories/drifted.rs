@@ -150,7 +150,7 @@ fn a_plan_that_would_undo_an_edit_is_refused_where_that_is_wanted() {
         &[
             "1 thing changed on the service since the last apply would be reverted: templates/winback \
              (push.notification.alert)",
-            "keep the service's version with pushplan pull templates/winback; leave it out with --except templates/winback",
+            "keep the service's version with pushplan pull templates/winback; skip it with --except templates/winback",
             "--on-drift overwrite",
         ],
     );

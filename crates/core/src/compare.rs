@@ -99,7 +99,7 @@ impl<'l> Names<'l> {
         self.keys.get(id).copied()
     }
 
-    /// The segments that is managed that a spec names by their ids: the ids by their keys.
+    /// The managed segments that a spec refers to by id: the ids by their keys.
     pub fn refs(&self, api: &dyn Api, spec: &Value) -> BTreeMap<String, String> {
         let named = segments(api.audiences(), spec).into_iter();
         named.filter_map(|id| Some((self.key(id)?.to_owned(), id.to_owned()))).collect()

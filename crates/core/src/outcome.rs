@@ -116,11 +116,11 @@ pub enum Why {
     NoReport,
     /// Its push ids are unknown, and no report fits its time.
     NoneFits,
-    /// Its push ids are unknown, and several reports fit its time, or one fits several that is managed.
+    /// Its push ids are unknown, and several reports fit its time, or one fits several managed ones.
     SeveralFit,
 }
 
-/// Everything that is managed that sends at a time, in the order of time.
+/// All managed resources with send times, in the order of time.
 pub fn occasions(ledger: &Ledger) -> Vec<Occasion> {
     let doubtful = ledger.open.iter().filter(|(address, _)| !ledger.owned.contains_key(address));
     let doubtful =

@@ -188,7 +188,7 @@ impl Action {
 pub struct Change {
     pub address: Address,
     pub action: Action,
-    /// The name that the service knows it by.
+    /// Its name on the service.
     pub name: String,
     /// File and line where it is declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -202,7 +202,7 @@ pub struct Change {
     /// What the service has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<Shared>,
-    /// What was last applied.
+    /// The last applied state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ledger: Option<Shared>,
     /// Which side moved since the last apply.
@@ -211,7 +211,7 @@ pub struct Change {
     /// Why it comes to this, where the action alone does not say it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
-    /// Messages that it sets off.
+    /// Messages that it causes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sends: Vec<CausedSend>,
     /// Its deletion is refused.
@@ -250,7 +250,7 @@ pub struct CausedSend {
     /// How long after; no time at all: it is sent at once.
     #[serde(default)]
     pub after_seconds: i64,
-    /// Who gets it, in words.
+    /// The audience, in words.
     pub to: String,
 }
 

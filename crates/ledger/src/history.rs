@@ -37,7 +37,7 @@ pub struct PastRun {
     pub plan: Digest,
     /// The version of pushplan.
     pub tool: String,
-    /// How many changes of each action its plan had.
+    /// The number of changes per action in its plan.
     pub planned: BTreeMap<String, usize>,
     pub ended: Ending,
 }
@@ -64,18 +64,18 @@ impl Ending {
     }
 }
 
-/// One thing that was done, or tried.
+/// One change, done or tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changed {
     pub address: Address,
     pub act: Act,
-    /// The thing on the service, where it is known.
+    /// The id on the service, if known.
     pub id: Option<String>,
     /// What became of it; `None` where nobody has said.
     pub result: Option<Done>,
-    /// What it was before, as far as the ledger knew.
+    /// The old content, according to the ledger.
     pub before: Option<Shared>,
-    /// What it was to be.
+    /// The new content.
     pub after: Option<Shared>,
 }
 

@@ -48,7 +48,7 @@ pub struct Running {
     /// A run of an early version has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
-    /// When its lease is over if nothing more is heard of it, by its own clock.
+    /// When its lease ends unless it is renewed, by its own clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub expires: Option<Timestamp>,

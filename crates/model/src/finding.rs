@@ -15,11 +15,11 @@ pub struct Finding {
     pub at: Span,
     /// A few words under the caret.
     pub label: String,
-    /// Other places that belong to it.
+    /// Related places.
     pub related: Vec<(Span, String)>,
     /// Why it matters.
     pub notes: Vec<String>,
-    /// What to write instead.
+    /// The suggestion.
     pub help: Option<String>,
     pub fix: Option<Fix>,
     /// The resource it is about, where there is one.

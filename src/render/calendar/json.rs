@@ -10,39 +10,39 @@ use crate::timing::calendar::{CalendarEntry, Standing};
 use crate::timing::follows::Follow;
 use crate::timing::{Collision, Party, range, words};
 
-/// The version of this form. It grows when a field changes its meaning or goes away.
+/// The version of this form. It grows when a field changes its meaning or is removed.
 const VERSION: u32 = 1;
 
-/// What is sent and when, as the manifests say it for one target.
+/// The scheduled messages of one target, according to the manifests.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CalendarDocument {
     /// The version of this form.
     format_version: u32,
     /// The target.
     target: String,
-    /// The moment that is taken for now.
+    /// The current time of the calendar.
     now: String,
     /// The zone that `shown` is in.
     zone: String,
-    /// When people are not to be disturbed, by the clock where they are.
+    /// The quiet hours, in recipients' local time.
     quiet_hours: Option<QuietHours>,
-    /// How far apart two messages to one person are to be.
+    /// The minimum time between two messages to one person.
     apart_seconds: i64,
     /// Messages at a time, in the order of time.
     sends: Vec<CalendarSend>,
-    /// Messages that pipelines send whenever something happens.
+    /// Messages that pipelines send when an event happens.
     whenever: Vec<Whenever>,
-    /// Pairs of messages that are too near to each other and can reach one person.
+    /// Pairs of messages that are too close together and can reach one person.
     collisions: Vec<Near>,
-    /// How many pairs that are near to each other were too many to compare.
+    /// Number of pairs of close messages that were not compared, because there are too many.
     uncompared_pairs: usize,
-    /// How many times have passed and are not among `sends`.
+    /// Number of past times that are not in `sends`.
     past: usize,
-    /// How many are still to come and not among `sends`.
+    /// Number of future times that are not in `sends`.
     beyond: usize,
 }
 
-/// A daily stretch of time. It may pass midnight.
+/// A daily period. It may pass midnight.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct QuietHours {
     from: String,
@@ -53,46 +53,47 @@ pub struct QuietHours {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CalendarSend {
     address: String,
-    /// Which variant of an experiment, from 1.
+    /// The number of the variant of an experiment, from 1.
     variant: Option<usize>,
-    /// Which of several times of one message, from 1.
+    /// The number of the time, from 1, if a message has several.
     number: Option<usize>,
     /// File and line where it is declared.
     place: Option<ShownLine>,
-    /// Day and time in the calendar's zone; by each device's own clock what that shows.
+    /// Day and time in the calendar's zone, or the recipients' local time.
     shown: String,
     #[serde(flatten)]
     when: Moment,
-    /// The zone that its author wrote.
+    /// The time zone in the manifest.
     written_zone: String,
     /// The content of the message.
     message: Option<String>,
-    /// Who gets it, in words.
+    /// The audience, in words.
     who: String,
     /// The kinds of device that it goes to; none: every kind.
     device_types: Vec<String>,
     /// Whether its time has passed.
     passed: bool,
-    /// Whether it is in quiet hours by the author's clock, where people can have that, or by each device's own.
+    /// Whether it is in quiet hours: in the manifest's time zone, if recipients can be there, or in recipients' local
+    /// time.
     quiet: bool,
-    /// Whether those who get it can be anywhere: then `there` has big cities of the world.
+    /// Whether recipients can be in any time zone: then `there` has large cities.
     anywhere: bool,
-    /// What the other clocks show where people can be, from west to east.
+    /// The local times where recipients can be, from west to east.
     there: Vec<There>,
     /// Places in `collisions`, from 0.
     collisions: Vec<usize>,
-    /// Messages of pipelines that a tap on it can set off.
+    /// Messages of pipelines that a tap on it can trigger.
     then: Vec<Then>,
 }
 
-/// When: one moment, or the same time by each device's own clock.
+/// The time: one moment, or a recipients' local time.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Moment {
-    /// Whether it goes by each device's own clock.
+    /// Whether it is sent in recipients' local time.
     by_own_clock: bool,
-    /// The moment; by each device's own clock the first, where that time comes first.
+    /// The moment. In recipients' local time, the first one.
     first: String,
-    /// The moment; by each device's own clock the last.
+    /// The moment. In recipients' local time, the last one.
     last: String,
 }
 
@@ -102,13 +103,13 @@ pub struct ShownLine {
     line: usize,
 }
 
-/// A clock somewhere else.
+/// A local time.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct There {
     city: String,
     /// The IANA name of its zone.
     zone: String,
-    /// What the clock shows.
+    /// The local time.
     at: String,
     quiet: bool,
 }
@@ -125,33 +126,33 @@ pub struct Then {
     /// From when on.
     #[serde(flatten)]
     from: Moment,
-    /// From when on a tap sets nothing off any more.
+    /// The end of the time in which a tap triggers it.
     until: Option<String>,
 }
 
-/// A message that is sent whenever something happens.
+/// A message that is sent when an event happens.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Whenever {
     address: String,
     place: Option<ShownLine>,
-    /// When, in words.
+    /// The time, in words.
     when: String,
     delay_seconds: i64,
-    /// From when on, where it is later than now.
+    /// The start, if it is in the future.
     from: Option<String>,
-    /// From when on no more.
+    /// The end.
     until: Option<String>,
     message: Option<String>,
 }
 
-/// Two messages that are too near to each other.
+/// Two messages that are too close together.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Near {
     one: NearSide,
     other: NearSide,
-    /// How far apart they are at the least.
+    /// The minimum time between them.
     apart_seconds: i64,
-    /// Who gets both, for example; nothing where the audiences are too complex to tell.
+    /// An example of a device that gets both; missing if the audiences are too complex to compare.
     who: Option<String>,
 }
 

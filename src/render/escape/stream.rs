@@ -210,7 +210,7 @@ pub fn ascii(text: &str) -> String {
     out
 }
 
-/// Writes ASCII in place of other characters: for signs that is managed something like them, and an escape for
+/// Writes ASCII in place of other characters: for our own signs something like them, and an escape for
 /// everything within quotes, where texts from files and services stand. An ellipsis is ours also there.
 #[derive(Debug, Default)]
 struct Signs {

@@ -11,52 +11,52 @@ use crate::source::Span;
 /// What `pushplan validate --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FindingsDocument<'a> {
-    /// The version of this form. It grows when a field changes its meaning or goes away.
+    /// The version of this form. It grows when a field changes its meaning or is removed.
     pub version: u32,
-    /// What was found, by file and position.
+    /// The findings, by file and position.
     #[serde(serialize_with = "one_by_one")]
     #[schemars(with = "Vec<Finding>")]
     findings: &'a [LocatedFinding<'a>],
-    /// How many of the findings are errors.
+    /// Number of errors.
     pub errors: usize,
-    /// How many of the findings are warnings.
+    /// Number of warnings.
     pub warnings: usize,
-    /// How many were turned off in the project file or on their resource.
+    /// Number of findings that are turned off in the project file or on their resource.
     pub suppressed: usize,
 }
 
-/// One thing that is wrong.
+/// One finding.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Finding {
-    /// The code, such as AU101. `pushplan explain AU101` tells more.
+    /// The code, such as AU101. `pushplan explain AU101` explains it.
     pub code: &'static str,
     pub severity: Severity,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// The file, relative to the folder that the command ran in. Null for what is about no file.
+    /// The file, relative to the folder that the command ran in. Null if it has no file.
     pub file: Option<String>,
-    /// The line, from 1. Null, as are the next three, where the file as a whole is meant.
+    /// The line, from 1. Null for the whole file, like the next three fields.
     pub line: Option<usize>,
     /// The column, from 1, in characters.
     pub column: Option<usize>,
     /// The line of the end.
     pub end_line: Option<usize>,
-    /// The column behind the last character.
+    /// The column after the last character.
     pub end_column: Option<usize>,
     /// A few words about the place; may be empty.
     pub label: String,
     /// Why it matters.
     pub notes: Vec<String>,
-    /// What to write instead.
+    /// The suggestion.
     pub help: Option<String>,
-    /// Other places that belong to it.
+    /// Related places.
     pub related: Vec<Related>,
     pub fix: Option<Fix>,
-    /// The resource it is about, such as segments/lapsed-buyers.
+    /// Its resource, such as segments/lapsed-buyers.
     pub address: Option<String>,
 }
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -64,7 +64,7 @@ pub enum Severity {
     Error,
 }
 
-/// Another place that belongs to a finding.
+/// A related place of a finding.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Related {
     /// The file, relative to the folder that the command ran in.
@@ -73,7 +73,7 @@ pub struct Related {
     pub line: Option<usize>,
     /// The column, from 1, in characters.
     pub column: Option<usize>,
-    /// What the place has to do with it.
+    /// Its relation to the finding.
     pub label: String,
 }
 
@@ -84,7 +84,7 @@ pub struct Fix {
     pub file: String,
     /// Where the text to be replaced begins, in bytes from the beginning of the file.
     pub start_byte: usize,
-    /// Where it ends: the byte behind the last.
+    /// Its end: the byte after the last.
     pub end_byte: usize,
     /// The line where the text to be replaced begins, from 1.
     pub line: Option<usize>,
@@ -92,11 +92,11 @@ pub struct Fix {
     pub column: Option<usize>,
     /// The line of the end.
     pub end_line: Option<usize>,
-    /// The column behind the last character.
+    /// The column after the last character.
     pub end_column: Option<usize>,
-    /// What is there afterwards.
+    /// The new text.
     pub text: String,
-    /// Whether the edit cannot change what the author meant, so that `--fix` carries it out.
+    /// Whether the edit is safe, so `--fix` makes it.
     pub safe: bool,
 }
 
@@ -121,13 +121,13 @@ pub enum FindingLine {
 /// What all findings add up to.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Summary {
-    /// The version of this form. It grows when a field changes its meaning or goes away.
+    /// The version of this form. It grows when a field changes its meaning or is removed.
     pub version: u32,
-    /// How many of the findings are errors.
+    /// Number of errors.
     pub errors: usize,
-    /// How many of the findings are warnings.
+    /// Number of warnings.
     pub warnings: usize,
-    /// How many were turned off in the project file or on their resource.
+    /// Number of findings that are turned off in the project file or on their resource.
     pub suppressed: usize,
 }
 

@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::ledger::history::{Act, Changed, Deed};
 use crate::ledger::{Done, Kept};
 
-/// The version of this form. It grows when a field changes its meaning or goes away.
+/// The version of this form. It grows when a field changes its meaning or is removed.
 const VERSION: u32 = 1;
 
-/// What `pushplan history --format json` prints: all that was done, or one of it.
+/// What `pushplan history --format json` prints: all runs, or one.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum HistoryDocument<'d> {
@@ -20,7 +20,7 @@ pub enum HistoryDocument<'d> {
     One(Whole<'d>),
 }
 
-/// All that was done.
+/// All runs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct List<'d> {
     /// The version of this form.
@@ -42,29 +42,29 @@ pub struct Whole<'d> {
     target: &'d str,
     #[serde(flatten)]
     one: HistorySummary<'d>,
-    /// What it did, or tried to do.
+    /// Its changes, done or tried.
     changes: Vec<HistoryChange<'d>>,
 }
 
-/// What was done, without its changes.
+/// A run, without its changes.
 #[derive(Debug, Serialize, JsonSchema)]
 struct HistorySummary<'d> {
     /// From 1. It stays the same.
     number: usize,
     /// When it began.
     at: String,
-    /// Who it was.
+    /// The user.
     actor: &'d str,
     /// `done`, `in part`, `interrupted`, `cut off` or `not ended`; `by hand` for a single command that changed the ledger alone.
     ended: &'static str,
-    /// How many things became what.
+    /// The number of changes per result.
     counts: BTreeMap<&'static str, usize>,
-    /// What is known of a run; null for a single command.
+    /// Details of a run; null for a single command.
     run: Option<HistoryRun<'d>>,
-    /// What was done to the ledger as a whole, in words; left out where nothing was.
+    /// Changes of the ledger as a whole, in words; missing if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
-    /// The first record of the ledger that tells of it.
+    /// Its first record in the ledger.
     first_record: u64,
     /// The last one.
     last_record: u64,
@@ -73,47 +73,47 @@ struct HistorySummary<'d> {
 /// A run.
 #[derive(Debug, Serialize, JsonSchema)]
 struct HistoryRun<'d> {
-    /// Tells it from every other.
+    /// Its unique id.
     id: &'d str,
     /// The digest of its plan.
     plan: &'d str,
     /// The version of pushplan.
     tool: &'d str,
-    /// How many changes of each action its plan had.
+    /// The number of changes per action in its plan.
     planned: &'d BTreeMap<String, usize>,
 }
 
-/// One thing that was done, or tried.
+/// One change, done or tried.
 #[derive(Debug, Serialize, JsonSchema)]
 struct HistoryChange<'d> {
-    /// What it was done to, such as `segments/lapsed`.
+    /// The address, such as `segments/lapsed`.
     address: String,
-    /// What was done, or tried: `created`, `updated`, …
+    /// The action: `created`, `updated`, …
     act: &'static str,
     /// `done`, `not` or `unknown`.
     result: &'static str,
-    /// Why it was not done, or why nobody knows.
+    /// Why it was not done, or why the result is unknown.
     why: Option<&'d str>,
-    /// The thing on the service, where it is known.
+    /// The id on the service, if known.
     id: Option<&'d str>,
-    /// The address that it has since.
+    /// Its new address.
     moved_to: Option<String>,
-    /// What it was before, as far as the ledger knew.
+    /// The old content, according to the ledger.
     before: Option<&'d Value>,
-    /// What it was to be.
+    /// The new content.
     after: Option<&'d Value>,
 }
 
-/// Results that are kept beside the ledger until it can be written.
+/// Results that are stored next to the ledger until it can be written.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Unwritten<'d> {
-    /// When they were known.
+    /// When they were received.
     at: String,
-    /// Who it was.
+    /// The user.
     actor: &'d str,
-    /// Where they are kept.
+    /// Where they are stored.
     file: &'d str,
-    /// What became of each step, in words.
+    /// The result of each step, in words.
     results: Vec<String>,
 }
 

@@ -59,7 +59,7 @@ fn by_hand(deed: &Deed) -> String {
     format!("{}{more}", named.join(", "))
 }
 
-/// How many things became what.
+/// The number of changes per result.
 fn counts(deed: &Deed) -> Vec<(&'static str, usize)> {
     let done: Vec<&Changed> = deed.changes.iter().filter(|changed| changed.is_done()).collect();
     // A replacement creates one version and deletes the other, in either order.

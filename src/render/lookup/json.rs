@@ -7,7 +7,7 @@ use super::LookedUpThing;
 use crate::query::people::{Channel, NamedUser};
 use crate::query::place::GeoPlace;
 
-/// The version of this form. It grows when a field changes its meaning or goes away.
+/// The version of this form. It grows when a field changes its meaning or is removed.
 const VERSION: u32 = 1;
 
 /// What was looked up.

@@ -111,20 +111,20 @@ fn summary(all: &[(&str, DriftResult)]) -> String {
 /// What `pushplan drift --format json` prints for several targets.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DriftsDocument<'d> {
-    /// The version of this form. It grows when a field changes its meaning or goes away.
+    /// The version of this form. It grows when a field changes its meaning or is removed.
     pub format_version: u32,
     /// Whether something was changed, removed or added on any of them.
     pub drifted: bool,
     pub targets: Vec<DriftTarget<'d>>,
 }
 
-/// One target: what was found, or why nothing was.
+/// One target: the drift, or the error.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DriftTarget<'d> {
     pub target: String,
-    /// Null where it failed.
+    /// Null if it failed.
     pub drift: Option<Drifted<'d>>,
-    /// Null where it could be looked at.
+    /// Null if it succeeded.
     pub error: Option<Error>,
 }
 

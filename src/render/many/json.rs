@@ -11,7 +11,7 @@ use crate::render::plan::json::PlanDocument as Planned;
 /// What `pushplan plan --format json` prints for several targets.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlansDocument<'p> {
-    /// The version of this form. It grows when a field changes its meaning or goes away.
+    /// The version of this form. It grows when a field changes its meaning or is removed.
     pub format_version: u32,
     pub counts: TargetCounts,
     /// Every target that was asked for, in the order of their names.
@@ -31,18 +31,18 @@ pub struct TargetCounts {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlanTarget<'p> {
     pub target: String,
-    /// Null where it failed.
+    /// Null if it failed.
     pub plan: Option<Planned<'p>>,
     /// Null where it was planned.
     pub error: Option<Error>,
 }
 
-/// Why something could not be done.
+/// The error.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Error {
     pub message: String,
     pub help: Option<String>,
-    /// The code that the command would exit with for this alone.
+    /// The exit code for this target only.
     pub exit: u8,
 }
 

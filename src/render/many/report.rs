@@ -96,7 +96,7 @@ fn row(one: &TargetOutcome) -> Row {
 /// What `pushplan apply --format json` prints for several targets.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ReportsDocument {
-    /// The version of this form. It grows when a field changes its meaning or goes away.
+    /// The version of this form. It grows when a field changes its meaning or is removed.
     pub format_version: u32,
     pub targets: Vec<ReportTarget>,
 }

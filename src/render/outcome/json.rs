@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{OutcomeView, rate, why};
 use crate::outcome::{Counted, Occasion, PushOutcome};
 
-/// The version of this form. It grows when a field changes its meaning or goes away.
+/// The version of this form. It grows when a field changes its meaning or is removed.
 const VERSION: u32 = 1;
 
 /// What was reached by the pushes that were scheduled from git.

@@ -15,34 +15,34 @@ use crate::timing::{self, Times, words};
 /// A time at which people get a message.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Time {
-    /// Which of several messages: variant 2.
+    /// The name of one of several messages: variant 2.
     pub label: Option<String>,
-    /// The moment, or the clock time where each device goes by its own.
+    /// The moment, or the recipients' local time.
     pub at: String,
-    /// Whether each device goes by its own clock.
+    /// Whether it is in recipients' local time.
     pub by_own_clock: bool,
-    /// What it was, where it was another.
+    /// The old value, if it differs.
     pub was: Option<String>,
-    /// Whether it comes to others that were there before.
+    /// Whether it is added to existing ones.
     pub is_new: bool,
-    /// The author's time zone.
+    /// The time zone in the manifest.
     pub zone: String,
-    /// The time in words, with what it was before and how far away it is.
+    /// The time in words, with the old time and the time until then.
     pub words: String,
-    /// Whether it is in quiet hours by the author's clock, where people can have that.
+    /// Whether it is in quiet hours in the manifest's time zone, if recipients can be there.
     pub quiet: bool,
-    /// What the other clocks show that its readers can have.
+    /// The other local times of its recipients.
     pub there: Vec<There>,
-    /// Whether they can be anywhere: then these are big cities of the world.
+    /// Whether recipients can be in any time zone: then these are large cities.
     pub anywhere: bool,
 }
 
-/// A clock somewhere else.
+/// A local time.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct There {
     pub city: String,
     pub zone: String,
-    /// What the clock shows.
+    /// The local time.
     pub at: String,
     /// Whether it is in quiet hours.
     pub quiet: bool,
@@ -53,22 +53,22 @@ pub struct There {
 pub struct Audience {
     /// In a sentence.
     pub words: String,
-    /// Who is in the segment, where that is all that is named.
+    /// The conditions of the segment, if the audience is one segment.
     pub meaning: Option<String>,
     /// The conditions, each compound above its members.
     pub tree: Vec<Condition>,
-    /// How it changes. Null where there is nothing to compare.
+    /// How it changes. Null if there is nothing to compare.
     pub effect: Option<Effect>,
-    /// Whether it says the same as before, and a segment that it names changes.
+    /// Whether it is unchanged and only one of its segments changes.
     pub through_a_segment: bool,
-    /// What was last applied, where both sides have moved on from it.
+    /// The last applied state, if both sides differ from it.
     pub last_applied: Option<String>,
 }
 
 /// A line of a tree of conditions.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Condition {
-    /// How deep it stands, from 0.
+    /// Its depth, from 0.
     pub depth: usize,
     pub text: String,
     /// same, comes or goes.
@@ -263,10 +263,10 @@ impl ComparedWith {
     }
 }
 
-/// What becomes of everything where the files declare nothing: a plan deletes none of it.
+/// The managed resources if the files declare nothing: a plan deletes none of them.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct NothingDeclared {
-    /// How many resources that is managed stay on the service. `pushplan destroy` deletes them.
+    /// The number of managed resources that stay on the service. `pushplan destroy` deletes them.
     pub stays: usize,
     /// The kinds that `prune` of the target names, and of which nothing is deleted then.
     pub not_pruned: Vec<String>,

@@ -31,7 +31,7 @@ pub use whole::{ActionCounts, NotPromotedJson, PlanStep, Refusal};
 /// What `pushplan plan --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlanDocument<'p> {
-    /// The version of this form. It grows when a field changes its meaning or goes away.
+    /// The version of this form. It grows when a field changes its meaning or is removed.
     pub format_version: u32,
     /// The plan's digest. Two plans of the same changes have the same one.
     pub digest: String,
@@ -95,7 +95,7 @@ pub struct PlanDocument<'p> {
     pub unmanaged: Option<Vec<NotInGit>>,
     /// Kinds that the project does not use and whose lists could not be had: what others have of them is unknown.
     pub unlisted: Vec<Unlisted>,
-    /// Set where the files declare nothing, which deletes nothing.
+    /// Set if the files declare nothing. Then nothing is deleted.
     pub nothing_declared: Option<NothingDeclared>,
     /// Why `pushplan apply` would refuse it as it is.
     pub refused: Vec<Refusal>,
@@ -106,10 +106,10 @@ pub struct PlanDocument<'p> {
 pub struct PlanChange<'p> {
     /// Such as segments/lapsed-buyers.
     pub address: String,
-    /// The resource that it is a part of; the same as its address where it is a whole one.
+    /// The resource that it is a part of; its own address if it is a whole resource.
     pub resource: String,
     pub action: Verb,
-    /// The name that the service knows it by.
+    /// Its name on the service.
     pub name: String,
     /// Where it is declared. Null for what is not.
     pub file: Option<String>,
@@ -123,7 +123,7 @@ pub struct PlanChange<'p> {
     pub moved: Option<MovedSide>,
     /// What differs between what the service has and what the manifests say.
     pub fields: Vec<Field<'p>>,
-    /// How many fields do not differ.
+    /// Number of equal fields.
     pub unchanged_fields: usize,
     /// Variables of a template that get another key. Left out if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,19 +132,19 @@ pub struct PlanChange<'p> {
     pub desired: Option<&'p Value>,
     /// What the service has, or what it was compared with has.
     pub live: Option<&'p Value>,
-    /// What was last applied.
+    /// The last applied state.
     pub last_applied: Option<&'p Value>,
     /// When it messages people by itself: the first and the last time. Null where it does not.
     pub runs: Option<Runs>,
     /// Each time at which it messages people, by whose clock.
     pub times: Vec<Time>,
-    /// Those at which nothing is sent any more, where there are others.
+    /// Send times that were removed, if others remain.
     pub times_gone: Vec<Time>,
     /// What has to happen for its messages to be sent, in words. Null where they wait for nothing.
     pub set_off_by: Option<String>,
     /// Audience, and how that changes.
     pub audiences: Vec<Audience>,
-    /// What people will read.
+    /// The message that recipients will read.
     pub messages: Vec<ShownMessage>,
     /// Those whose audiences name it, where it is a segment, with what the change means for them.
     pub used_by: Vec<User>,
@@ -155,7 +155,7 @@ pub struct PlanChange<'p> {
     pub reasons: Vec<Reason>,
     /// What else there is to know, in words.
     pub notes: Vec<String>,
-    /// Messages that it sets off.
+    /// Messages that it causes.
     pub sends: Vec<ShownSend>,
     /// Its deletion is refused.
     pub protect: bool,
@@ -174,13 +174,13 @@ pub struct PlanChange<'p> {
 pub struct Field<'p> {
     /// Such as push.notification.alert.
     pub path: String,
-    /// What it was. Left out where it was not there.
+    /// The old value. Missing if it is new.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<&'p Value>,
-    /// What it will be. Left out where it will not be there.
+    /// The new value. Missing if it is removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<&'p Value>,
-    /// It is the same and stands elsewhere in its list: the places before and after, from 0.
+    /// The same item at another position of its list: the positions before and after, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<(usize, usize)>,
 }
@@ -226,9 +226,9 @@ pub struct Reason {
 pub struct ShownSend {
     /// The address of what sends it; for something that is not managed, what it is, in words.
     pub by: String,
-    /// The tag that sets it off.
+    /// The tag that triggers it.
     pub tag: Option<String>,
-    /// Whether the tag sets it off by being removed.
+    /// Whether the removal of the tag triggers it.
     pub removed: bool,
     /// How long after it is sent. 0: at once.
     pub after_seconds: i64,

@@ -157,20 +157,20 @@ pub struct Block<'p> {
 /// Why a reader should look at a change, the most pressing first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Risk {
-    /// It sets off messages.
+    /// It causes messages.
     Sends,
     /// It cannot go on before someone decides.
     Stuck,
-    /// What it makes can be neither changed nor removed.
+    /// The created resource can be neither changed nor removed.
     NoWayBack,
     Deletes,
     /// Someone has to do it.
     ByHand,
-    /// Others get a message than before.
+    /// The recipients of a message change.
     Audience,
     /// It is sent at another time.
     Time,
-    /// It says something else.
+    /// Its text changes.
     Text,
     None,
 }

@@ -40,7 +40,7 @@ pub struct Timeline {
     pub rest: Option<String>,
 }
 
-/// A message as a device shows it.
+/// A message as it is shown on a device.
 #[derive(Debug)]
 pub struct ScreenRow {
     /// By the clock of the device: `Fri 27 Nov 09:00`.

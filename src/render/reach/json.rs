@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::ReachView;
 use crate::render::plan::json::reach::{CountedPopulation, ReachBounds};
 
-/// The version of this form. It grows when a field changes its meaning or goes away.
+/// The version of this form. It grows when a field changes its meaning or is removed.
 const VERSION: u32 = 1;
 
 /// How many devices a target has, and how many each message of the project reaches.

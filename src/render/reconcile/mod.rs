@@ -47,12 +47,12 @@ fn why(failure: &Failure) -> String {
 fn words(outcome: RoundOutcome) -> &'static str {
     match outcome {
         RoundOutcome::InSync => "in sync",
-        RoundOutcome::Corrected => "put right",
+        RoundOutcome::Corrected => "corrected",
         RoundOutcome::Drift => "not in sync",
         RoundOutcome::Refused => "refused",
         RoundOutcome::Held => "skipped",
         RoundOutcome::Stopped => "stopped",
-        RoundOutcome::Invalid => "wrong",
+        RoundOutcome::Invalid => "invalid",
         RoundOutcome::Partly => "partly corrected",
         RoundOutcome::Failed => "failed",
     }
@@ -65,7 +65,7 @@ fn stands(target: &TargetRound) -> String {
         said.push(format!("{} made", count(target.corrected.len(), "change")));
     }
     if let Some(standing) = target.standing.as_ref().filter(|standing| !standing.items.is_empty()) {
-        said.push(format!("{} to create", count(standing.items.len(), "change")));
+        said.push(format!("{} to make", count(standing.items.len(), "change")));
         if standing.edited() > 0 {
             said.push(format!("{} changed in the dashboard", standing.edited()));
         }

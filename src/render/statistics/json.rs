@@ -8,10 +8,10 @@ use serde::Serialize;
 use super::{ByPeriod, ShownStatistics, StatisticsView};
 use crate::query::statistics::{self, Period, Platform, Push, Statistic};
 
-/// The version of this form. It grows when a field changes its meaning or goes away.
+/// The version of this form. It grows when a field changes its meaning or is removed.
 const VERSION: u32 = 1;
 
-/// What a service reports of one application. `report` says which of these it is.
+/// Statistics of one application. `report` is the type of the report.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum StatisticsDocument {

@@ -67,7 +67,7 @@ impl Kind {
     }
 }
 
-/// Who gets a message.
+/// The audience of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
     Everyone,

@@ -32,7 +32,7 @@ fn what_was_changed_in_git_as_well_is_never_overwritten() {
         assert_eq!(ran.code, 6, "{ran}");
         assert_eq!(project.folder.read(FILE), mine);
         says(&ran.stderr, &["Edit by hand: segments/s criteria: changed in git and on the service"]);
-        says(&ran.stderr, &["git says {tag: git}, the service has {tag: dash}, last applied was {tag: a}"]);
+        says(&ran.stderr, &["git has {tag: git}, the service has {tag: dash}, last applied was {tag: a}"]);
         says(&ran.stderr, &["messages.yaml:4:5: also changed here", "`pushplan pull segments/s --theirs`"]);
     }
     let named = project.run(&["pull", "--target", "local"]);
@@ -104,7 +104,7 @@ fn beside_a_clash_what_was_placed_is_no_change_of_git_for_the_next() {
         assert_eq!(ran.code, 6, "{ran}");
         assert_eq!(project.folder.read(FILE), manifest.replace("Ours", "Mine").replace("Hi", alert));
         assert_eq!(ran.stderr.matches("changed in git").count(), 1, "{ran}");
-        says(&ran.stderr, &["git says \"Mine\"", "the service has \"Theirs\"", "last applied was \"Ours\""]);
+        says(&ran.stderr, &["git has \"Mine\"", "the service has \"Theirs\"", "last applied was \"Ours\""]);
     }
 }
 
@@ -123,7 +123,7 @@ fn the_other_fields_of_what_was_changed_on_both_sides_are_pulled() {
     assert_eq!(project.folder.read(FILE), manifest.replace("Ours", "Mine").replace("Hi", "Ho"));
     says(
         &ran.stderr,
-        &["templates/t description", "git says \"Mine\"", "the service has \"Theirs\"", "applied was \"Ours\""],
+        &["templates/t description", "git has \"Mine\"", "the service has \"Theirs\"", "applied was \"Ours\""],
     );
 }
 

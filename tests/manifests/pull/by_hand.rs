@@ -43,7 +43,7 @@ scheduled_pushes:
     says(
         &told,
         &[
-            "git says {scheduled_time: 2035-02-01T10:00, time_zone: Europe/Paris}",
+            "git has {scheduled_time: 2035-02-01T10:00, time_zone: Europe/Paris}",
             "the service has {scheduled_time: 2035-02-01T13:34, time_zone: Europe/Paris}",
             "last applied was {scheduled_time: 2035-02-01T09:00, time_zone: Europe/Paris}",
         ],
@@ -63,7 +63,7 @@ fn a_condition_is_told_by_its_short_names() {
     says(
         &told,
         &[
-            "git says {country: IT}",
+            "git has {country: IT}",
             "the service has {and: [{country: FR}, {not: {tag: x}}]}",
             "last applied was {country: DE}",
         ],

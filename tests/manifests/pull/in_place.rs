@@ -117,7 +117,7 @@ templates:
     });
     let ran = project.run(&["pull"]);
     assert_eq!(ran.code, 6, "{ran}");
-    says(&ran.stdout, &["1 resource edited in place, 1 resource to be edited by hand"]);
+    says(&ran.stdout, &["1 resource edited in place, 1 resource to edit by hand"]);
     says(&ran.stderr, &["Edit by hand: templates/winback description: the service has \"Theirs\""]);
     says(&ran.stderr, &["messages.yaml:4:3: used here; messages.yaml:2:28: the defaults of its kind"]);
     assert_eq!(project.folder.read(FILE), manifest.replace("alert: Hi", "alert: Ho"));

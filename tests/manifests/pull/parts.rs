@@ -196,7 +196,7 @@ fn what_was_removed_as_a_whole_is_told_with_the_way_out() {
     service.delete("/api/tags/news");
     let ran = project.run(&["pull"]);
     assert_eq!(ran.code, 6, "{ran}");
-    says(&ran.stdout, &["3 resources removed on the service, to be taken out of your files. Next: pushplan plan"]);
+    says(&ran.stdout, &["3 resources removed on the service, to remove from your files. Next: pushplan plan"]);
     for (address, line) in [("segments/lapsed", 24), ("named_users/ada", 14), ("tags/news", 21)] {
         let said =
             format!("Removed on the service: {address}. To remove it from git, remove it from messages.yaml:{line}");
@@ -265,7 +265,7 @@ fn a_resource_that_says_nothing_is_told() {
     service.post("/api/tags/news", &json!({"ios_channels": {"add": ["phone-1"]}}));
     let ran = project.run(&["pull", "--all"]);
     assert_eq!(ran.code, 6, "{ran}");
-    says(&ran.stdout, &["1 resource to be edited by hand"]);
+    says(&ran.stdout, &["1 resource to edit by hand"]);
     says(&ran.stderr, &["Edit by hand: tags/news: it was changed on the service (messages.yaml:2:3: used here)"]);
     assert_eq!(project.folder.read(FILE), manifest);
 }

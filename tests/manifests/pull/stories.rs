@@ -65,7 +65,7 @@ fn a_pull_writes_a_file_for_each_kind_and_leaves_nothing_to_do() {
     let ran = project.good(&["pull"]);
     assert_eq!(
         ran.stdout,
-        "Nothing to pull: the service has nothing new since the last apply or pull. pushplan plan shows what your files say otherwise.\n"
+        "Nothing to pull: nothing changed on the service since the last apply or pull. pushplan plan shows differences in your files.\n"
     );
 }
 
@@ -245,7 +245,7 @@ fn something_declared_with_the_same_name_is_not_written_twice() {
     let ran = project.run(&["pull"]);
     assert_eq!(ran.code, 6, "a plan waits for a decision: {ran}");
     says(&ran.stderr, &["segments/lapsed has its name but is different", "pushplan adopt segments/lapsed", &id]);
-    says(&ran.stdout, &["1 resource to be decided about. Next: pushplan plan"]);
+    says(&ran.stdout, &["1 resource to decide about. Next: pushplan plan"]);
 }
 
 #[test]

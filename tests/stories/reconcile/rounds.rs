@@ -305,7 +305,7 @@ fn one_round_exits_as_a_plan_or_an_apply_would() {
     assert_eq!(tag(&service), "theirs");
     let ran = once(&["--drift", "fix"]);
     assert_eq!(ran.code, 0, "{ran}");
-    says(&ran.stdout, &["Z local: put right, 1 change made\n", "  local = segments/lapsed is corrected: "]);
+    says(&ran.stdout, &["Z local: corrected, 1 change made\n", "  local = segments/lapsed is corrected: "]);
     assert_eq!(tag(&service), "lapsed");
 
     edit(&service, "theirs");

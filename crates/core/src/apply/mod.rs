@@ -109,7 +109,7 @@ pub enum OnError {
 /// How a plan is applied.
 #[derive(Clone, Debug)]
 pub struct ApplySettings {
-    /// Tells this run from every other.
+    /// The unique id of this run.
     pub run: String,
     /// Who applies, in words for people.
     pub actor: String,
@@ -124,7 +124,7 @@ pub struct ApplySettings {
     pub attempts: u32,
     /// How long it waits before the second attempt; twice as long before each further one.
     pub backoff: SignedDuration,
-    /// How far the service's clock is ahead that is managed, where it has one of its own. Whether a push is too late
+    /// How far the service's clock is ahead of ours, if it has its own. Whether a push is too late
     /// goes by that.
     pub ahead: SignedDuration,
     pub protections: Protections,

@@ -37,7 +37,7 @@ pub struct Forge<'n> {
     /// How long is waited in all where the host has too much to do, and how many milliseconds that were so far.
     patience: Duration,
     waited: AtomicU64,
-    /// Who the host says wrote a comment that is managed, where that is another user than was looked for.
+    /// The author of our comment according to the host, if it is another user than expected.
     writer: OnceLock<String>,
     note: &'n (dyn Fn(&str) + Sync),
 }

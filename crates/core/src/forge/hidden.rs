@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::plan::{Action, Approval, Approved, Difference, Plan, Position, Reason, moved};
 
-/// What a comment that is managed begins with.
+/// The beginning of our comments.
 const BEGIN: &str = "<!-- pushplan:comment ";
 const END: &str = " -->";
 /// The form of what is hidden. A comment of another form was written by a newer pushplan.
@@ -243,7 +243,7 @@ impl Hidden {
         since.iter().filter(is_it).filter_map(run).any(|run| is_done(&run))
     }
 
-    /// What is hidden at the very beginning of a comment; `None` where it is none of ours.
+    /// What is hidden at the very beginning of a comment; `None` if it is not ours.
     pub fn read(body: &str) -> Option<Result<Self, Newer>> {
         let line = body.lines().next()?.trim_end();
         let value: Value = serde_json::from_str(line.strip_prefix(BEGIN)?.strip_suffix(END)?).ok()?;

@@ -29,7 +29,7 @@ pub(super) struct Lookups {
     gains: BTreeMap<Census, Gain>,
 }
 
-/// People and devices that is managed that lists showed as the ledger remembers them.
+/// Managed people and devices that lists showed as the ledger remembers them.
 #[derive(Debug, Default)]
 pub struct People {
     pub(super) seen: BTreeMap<Address, Found>,

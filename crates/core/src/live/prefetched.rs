@@ -52,7 +52,7 @@ pub fn take_page(
     Ok(())
 }
 
-/// People and devices that is managed that a list may show, so that they need not be asked for one by one.
+/// Managed people and devices that a list may show, so that they need not be asked for one by one.
 #[derive(Debug)]
 pub struct Sought {
     pub list: Census,

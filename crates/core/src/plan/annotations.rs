@@ -40,7 +40,7 @@ pub struct Annotations {
     /// Quiet hours that are longer than when something was last applied, if a message is in them only by that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tightened_quiet: Option<TightenedQuiet>,
-    /// When people are not to be disturbed, by the clock where they are.
+    /// The quiet hours, in recipients' local time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet: Option<Quiet>,
     /// How near to each other two messages to one person may be; `None` where nobody asks.
@@ -138,7 +138,7 @@ pub struct QuietMessage {
 /// What becomes of everything where the files declare nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NothingDeclared {
-    /// How many resources that is managed stay on the service.
+    /// The number of managed resources that stay on the service.
     pub stays: usize,
     /// The kinds of which the target asks for the deletion of what nobody declares, which is not done then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

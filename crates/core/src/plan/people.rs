@@ -64,7 +64,7 @@ impl DevicePart {
     }
 }
 
-/// A message as a device shows it.
+/// A message as it is shown on a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockScreen {
     pub at: Timestamp,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(untagged)]
 pub enum RemoteThing {
     Ours(Address),
-    /// Nobody made it from here: it is in no ledger that is managed.
+    /// Nobody made it from here: it is in no ledger of this project.
     Other {
         kind: String,
         id: String,

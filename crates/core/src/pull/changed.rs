@@ -1,4 +1,4 @@
-//! Resources that is managed that someone changed on the service.
+//! Managed resources that someone changed on the service.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::plan::DeclaredAt;
 #[derive(Clone, Debug)]
 pub struct Changed {
     pub address: Address,
-    /// The name that the service knows it by.
+    /// Its name on the service.
     pub name: String,
     pub id: String,
     /// What the manifests say.
@@ -46,7 +46,7 @@ pub struct Part {
 #[derive(Clone, Debug)]
 pub struct Gone {
     pub address: Address,
-    /// The name that the service knew it by.
+    /// Its name on the service.
     pub name: String,
     pub id: String,
     pub place: Option<DeclaredAt>,

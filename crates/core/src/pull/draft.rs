@@ -47,7 +47,7 @@ pub struct Draft<'l> {
     pub groups: BTreeSet<String>,
     pub left: Vec<Left>,
     ledger: &'l Ledger,
-    /// The segments that is managed that are declared: a manifest can name them.
+    /// The managed segments that are declared: a manifest can refer to them.
     declared: BTreeMap<String, String>,
     /// The tag groups that are declared.
     declared_groups: BTreeSet<String>,

@@ -7,7 +7,7 @@ mod limits;
 
 pub use limits::{AP101, AP102, AP103, AP104, AP105, LIMITED, LIMITS, Limit, limit};
 
-/// How much a finding matters. The order is that of their weight.
+/// The severity of a finding. The order is that of their weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     Warning,

@@ -256,7 +256,7 @@ pub trait Api: Debug + Send + Sync {
     fn firing(&self, spec: &Value) -> Option<Firing>;
     fn is_off(&self, spec: &Value) -> bool;
     fn leaves_devices(&self, spec: &Value) -> bool;
-    /// The name that the service knows it by.
+    /// Its name on the service.
     fn name(&self, spec: &Value) -> String;
     /// Returns the name that the service knows it by, without parsing the rest of the spec.
     fn called(&self, spec: &Shared) -> String;

@@ -5,7 +5,7 @@ use std::fmt;
 use jiff::civil::Time;
 use serde::{Deserialize, Serialize};
 
-/// A daily stretch of time. It may pass midnight.
+/// A daily period. It may pass midnight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quiet {
     pub from: Time,

@@ -2,7 +2,7 @@ use pushplan_model::node::{At, shape};
 use pushplan_model::nouns::many::Many;
 
 shape! {
-    /// How pushplan treats a resource. It is never sent to the service.
+    /// Checks and protections of one resource.
     pub struct Lifecycle as "lifecycle settings" {
         /// Whether plans that delete or replace it are refused [default: false].
         protect: Option<bool>,

@@ -58,7 +58,7 @@ pub struct CalendarEntry {
     pub address: Address,
     /// Where it is declared.
     pub at: Span,
-    /// Which variant of an experiment, from 1.
+    /// The number of the variant of an experiment, from 1.
     pub variant: Option<usize>,
     /// Which of several times of one message, from 1; `None` where it has one.
     pub number: Option<usize>,
@@ -66,7 +66,7 @@ pub struct CalendarEntry {
     pub shown: DateTime,
     pub times: Times,
     pub message: Option<String>,
-    /// Who gets it, in words.
+    /// The audience, in words.
     pub who: String,
     /// The kinds of device that it goes to; none: every kind.
     pub devices: Vec<String>,
@@ -86,7 +86,7 @@ pub struct Near {
     pub earlier: bool,
 }
 
-/// A message that is sent whenever something happens.
+/// A message that is sent when an event happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
     pub address: Address,

@@ -26,7 +26,7 @@ const STEPS: usize = 20_000_000;
 #[derive(Clone, Copy, Debug)]
 pub struct Upcoming<'s> {
     pub address: &'s Address,
-    /// Which variant of an experiment, from 1.
+    /// The number of the variant of an experiment, from 1.
     pub variant: Option<usize>,
     pub when: When,
     pub audience: &'s Selector,
@@ -53,7 +53,7 @@ pub struct Collision {
     /// The earlier one.
     pub one: Party,
     pub other: Party,
-    /// How far apart they are at the least.
+    /// The minimum time between them.
     pub apart_seconds: i64,
     /// Who gets both, for example; `None` where the audiences are too complex to tell.
     pub who: Option<String>,

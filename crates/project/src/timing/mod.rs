@@ -37,20 +37,21 @@ pub struct Times {
     pub when: When,
     /// The zone that its author wrote; UTC where none was.
     pub zone: TimeZone,
-    /// Whether it is in quiet hours by the author's clock, where people can have that, or by each device's own.
+    /// Whether it is in quiet hours: in the manifest's time zone, if recipients can be there, or in recipients' local
+    /// time.
     pub quiet: bool,
     /// The other clocks that people can have, from west to east. None where each device goes by its own.
     pub there: Vec<There>,
-    /// Whether they can be anywhere: then these are big cities of the world.
+    /// Whether recipients can be in any time zone: then these are large cities.
     pub anywhere: bool,
 }
 
-/// A clock somewhere else.
+/// A local time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct There {
     /// The zone of the best-known city with that clock, by its IANA name.
     pub zone: Cow<'static, str>,
-    /// What the clock shows.
+    /// The local time.
     pub at: DateTime,
     pub quiet: bool,
 }

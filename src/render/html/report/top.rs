@@ -55,7 +55,7 @@ impl PageReport<'_> {
         }
     }
 
-    /// How much of each there is.
+    /// The counts.
     fn badges(&self) -> Markup {
         let view = &self.view;
         let at_once = view.sending_at_once();

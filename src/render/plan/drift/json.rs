@@ -17,82 +17,82 @@ use crate::review::fields::Difference;
 /// What `pushplan drift --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DriftDocument<'d> {
-    /// The version of this form. It grows when a field changes its meaning or goes away.
+    /// The version of this form. It grows when a field changes its meaning or is removed.
     pub format_version: u32,
     pub target: String,
     /// Scheme, host and port of the service.
     pub origin: String,
-    /// When it was looked.
+    /// The time of the check.
     pub looked: String,
-    /// When something was last applied or, where nothing ever was, taken over. Null where neither was.
+    /// The time of the last apply, or of the first adoption if nothing was applied. Null if neither happened.
     pub last_apply: Option<String>,
     /// Whether something was changed, removed or added.
     pub drifted: bool,
     pub counts: DriftCounts,
-    /// What that means for the people who get messages, a sentence each, the most urgent first.
+    /// The effect on recipients, one sentence each, the most urgent first.
     pub verdict: Vec<String>,
-    /// The messages that are not as they were applied, the most urgent first.
+    /// Messages that differ from the applied state, the most urgent first.
     pub messages: Vec<PlanMessage>,
-    /// What was changed or removed that is managed, in the order of addresses.
+    /// Managed resources that were changed or removed, sorted by address.
     pub changes: Vec<DriftChange<'d>>,
-    /// What was created on the service, the newest first.
+    /// Resources that were created on the service, the newest first.
     pub added: Vec<Added>,
     /// How many unmanaged things of unknown age there are, by kind.
     pub undated: BTreeMap<&'static str, usize>,
-    /// What an earlier run was about to make, with no known result.
+    /// Creations of an earlier run with an unknown result.
     pub in_doubt: Vec<String>,
-    /// Whether the manifests have errors, so that what lifecycle.ignore leaves to the dashboard is unknown.
+    /// Whether the manifests have errors, so the fields in lifecycle.ignore are unknown.
     pub manifests_unread: bool,
 }
 
-/// How much of each there is.
+/// The counts.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DriftCounts {
     pub changed: usize,
     pub removed: usize,
     pub added: usize,
     pub as_applied: usize,
-    /// Differences that lifecycle.ignore leaves to the dashboard.
+    /// Differences in fields of lifecycle.ignore.
     pub ignored: usize,
-    /// Those that the service does not tell about.
+    /// Resources that the API cannot read.
     pub untold: usize,
-    /// Unmanaged things of unknown age.
+    /// Unmanaged resources of unknown age.
     pub undated: usize,
 }
 
-/// What was done to one that is managed.
+/// A change of a managed resource.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DriftChange<'d> {
     /// Such as segments/lapsed-buyers.
     pub address: String,
-    /// The resource that it is a part of; the same as its address where it is a whole one.
+    /// The resource that it is a part of; its own address if it is a whole resource.
     pub resource: String,
     pub what: DriftKind,
-    /// The name that the service knew it by.
+    /// Its name on the service.
     pub name: String,
     pub id: Option<String>,
-    /// Where it is declared, where the manifests can be read.
+    /// Where it is declared, if the manifests can be read.
     pub file: Option<String>,
     pub line: Option<usize>,
-    /// When it was edited, where the service tells.
+    /// When it was edited, if the service reports it.
     pub edited: Option<String>,
-    /// What differs: what was applied, and what is there.
+    /// The differences between the applied and the live state.
     pub fields: Vec<Field<'d>>,
-    /// How many fields do not differ.
+    /// Number of equal fields.
     pub unchanged_fields: usize,
-    /// What was last applied.
+    /// The last applied state.
     pub last_applied: Option<&'d Value>,
-    /// What the service has. Null where it was removed.
+    /// The state on the service. Null if it was removed.
     pub live: Option<&'d Value>,
     /// Audience, and how that changed.
     pub audiences: Vec<Audience>,
-    /// Each time at which it messages people.
+    /// Its send times.
     pub times: Vec<Time>,
-    /// Those at which nothing is sent any more, where there are others.
+    /// Send times that were removed, if others remain.
     pub times_gone: Vec<Time>,
-    /// Paths of fields that are left to the dashboard and differ too.
+    /// Paths of ignored fields that differ too.
     pub ignored: Vec<String>,
-    /// The command that keeps it. Null where a person has to take it out of the files.
+    /// The command that keeps it. Null if it must be removed from the files.
     pub keep: Option<String>,
     /// The command that undoes it.
     pub undo: String,
@@ -106,7 +106,7 @@ pub enum DriftKind {
     Removed,
 }
 
-/// Something that is not managed.
+/// An unmanaged resource.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Added {
     /// Such as segments.

@@ -58,7 +58,7 @@ pub fn markdown(shown: &ShownDrift) -> String {
     format!("{out}{made}{}\n", asides.trim_start())
 }
 
-/// What was done to one that is managed, folded up to the line that says what.
+/// What was done to a managed resource, folded up to the line that says what.
 fn details(shown: &ShownDrift, view: &PlanView, block: &Block) -> String {
     let name = text::name(block).map(|name| format!(" “{}”", short(name, text::NAME))).unwrap_or_default();
     let line = format!("{}{name} — {}", short(&block.address.to_string(), 160), what(block));

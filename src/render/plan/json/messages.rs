@@ -13,37 +13,38 @@ use crate::plan::{Loosened, Plan, QuietMessage, TightenedQuiet};
 use crate::review::{FieldChange, MessageCause, MessageChange, NewHost};
 use crate::timing::Times;
 
-/// A message that changes for people: by an edit of its own, or through anything that it names.
+/// A message that changes, by its own edit or through something that it refers to.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlanMessage {
-    /// What sends it: an address, or the name of something that is not managed.
+    /// Its sender: an address, or the name of an unmanaged resource.
     pub address: String,
-    /// Which variant of an experiment or outcome of a pipeline it is, from 1. Null if there is one.
+    /// The number of the variant or the outcome, from 1. Null if there is only one.
     pub variant: Option<usize>,
     /// create, change, cancel or send.
     pub action: &'static str,
-    /// Why a reviewer should look at it: sends_now, sends_later, everyone, more, different, quiet_hours, new_host, time, text,
-    /// fewer, nobody, new or cancelled. The first of these that holds.
+    /// Why a reviewer should check it: sends_now, sends_later, everyone, more, different, quiet_hours, new_host, time,
+    /// text, fewer, nobody, new or cancelled. The first one that applies.
     pub class: String,
     pub audience: MessageAudience,
-    /// How many devices that is. Null if it was not counted.
+    /// The number of devices. Null if it was not counted.
     pub reach: Option<MessageReach>,
     pub content: MessageContent,
     pub when: MessageWhen,
-    /// The clocks that show quiet hours when it is sent and did not before, such as `Sydney 01:00 Sat`.
+    /// Local times that are newly in quiet hours, such as `Sydney 01:00 Sat`.
     pub quiet: Vec<String>,
     /// Hosts that it links to or loads from and that no message used before.
     pub new_hosts: Vec<LinkedHost>,
-    /// Whether nothing changes before a person has done something.
+    /// Whether it changes only after a manual step.
     pub by_hand: bool,
-    /// The changes that it changes because of.
+    /// The causes of its change.
     pub causes: Vec<Cause>,
-    /// What devices receive before and after, with `--people`. Left out without it, and where the recipients stay.
+    /// The messages of devices before and after, with `--people`. Missing without it, and if the recipients do not
+    /// change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub people: Option<PeopleOfMessage>,
 }
 
-/// Who gets a message.
+/// The audience of a message.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct MessageAudience {
     pub words: String,
@@ -55,31 +56,31 @@ pub struct MessageAudience {
     pub leaves: Option<String>,
     /// Whether every device gets it.
     pub everyone: bool,
-    /// Whether no device can get it any more.
+    /// Whether no device can get it.
     pub nobody: bool,
     /// Whether it reaches people who were excluded before.
     pub exclusion_loosened: bool,
-    /// Who gets it because of a tag that the plan adds or removes.
+    /// The recipients because of a tag that the plan adds or removes.
     pub recipients: Vec<String>,
-    /// How many variants share the devices, if an experiment gets or loses some. Null otherwise.
+    /// The number of variants that share the devices, if an experiment gets or loses some. Null otherwise.
     pub share: Option<VariantShare>,
 }
 
-/// A device gets one of so many variants.
+/// The number of variants; a device gets one of them.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VariantShare {
     pub old: usize,
     pub new: usize,
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct MessageContent {
-    /// Whether anything of it changes, also what is not its text.
+    /// Whether any part of it changes.
     pub changed: bool,
     pub old: Option<String>,
     pub new: Option<String>,
-    /// What changes of it beside its text, such as a link.
+    /// Changes besides its text, such as a link.
     pub fields: Vec<ChangedField>,
 }
 
@@ -96,11 +97,11 @@ pub struct ChangedField {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LinkedHost {
     pub name: String,
-    /// The host that was used before and that it is easily mistaken for.
+    /// A host that was used before and looks similar.
     pub resembles: Option<String>,
     /// Whether every link to it is encrypted.
     pub encrypted: bool,
-    /// All of this in words.
+    /// All of this, in words.
     pub words: String,
 }
 
@@ -113,10 +114,10 @@ pub struct MessageWhen {
     /// The event that triggers it, as it was.
     pub old_trigger: Option<String>,
     pub trigger: Option<String>,
-    /// The quiet hours that do not hold for it, because an event sends it at any hour, such as `21:00 to 08:00`. Null if that is
-    /// no news.
+    /// The quiet hours that do not apply, because an event sends it at any hour, such as `21:00 to 08:00`. Null if this
+    /// is unchanged.
     pub any_hour: Option<String>,
-    /// How many seconds after the plan is applied it is sent, if the plan sends it.
+    /// The seconds from the apply to the send, if the plan sends it.
     pub after_seconds: Option<i64>,
 }
 
@@ -127,14 +128,15 @@ pub struct TimePair {
     pub new: Option<String>,
 }
 
-/// A change that a message changes because of.
+/// A change that is the cause of a changed message.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Cause {
-    /// The resource, or what writes a value of it: a variable such as var.discount, defaults.segments, overlays.eu or a body file.
+    /// The resource, or the source of one of its values: a variable such as var.discount, defaults.segments,
+    /// overlays.eu or a body file.
     pub address: String,
     pub file: Option<String>,
     pub line: Option<usize>,
-    /// What it changes, in words. Empty for the message's own resource.
+    /// The change, in words. Empty for the message's own resource.
     pub words: String,
 }
 

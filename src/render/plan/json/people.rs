@@ -22,39 +22,39 @@ pub struct PlanPeople {
 pub struct PeopleOfMessage {
     /// Up to three: one that joins, one that leaves, one that stays excluded.
     pub devices: Vec<PersonOfMessage>,
-    /// Why there is no device, or why a side has no messages of this sender. Null if neither is so.
+    /// Why there is no device, or why a side has no messages of this sender. Null otherwise.
     pub note: Option<String>,
 }
 
-/// A device, and what it receives.
+/// A device and its messages.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PersonOfMessage {
     /// joins, leaves or excluded.
     pub part: &'static str,
     /// The device in words.
     pub words: String,
-    /// The kind of device, such as ios.
+    /// The device type, such as ios.
     pub device_type: String,
     /// Its time zone.
     pub zone: String,
-    /// What it receives as things are, the oldest first.
+    /// Its messages before the plan, the oldest first.
     pub before: Vec<ReceivedMessage>,
-    /// What it receives once the plan is applied, the oldest first.
+    /// Its messages after the plan, the oldest first.
     pub after: Vec<ReceivedMessage>,
 }
 
-/// A message as a device shows it.
+/// A message as it is shown on a device.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ReceivedMessage {
     /// When it arrives.
     pub at: String,
-    /// What the clock of the device shows then.
+    /// The local time of the device.
     pub local_time: String,
-    /// The address of what sends it.
+    /// The address of its sender.
     pub from: String,
     /// The title, if the device shows one.
     pub title: Option<String>,
-    /// The text, as much of it as the screen shows. Null for what arrives in the Message Center alone.
+    /// The visible part of the text. Null for a message that is only in the Message Center.
     pub alert: Option<String>,
     /// The title of the Message Center message that comes with it.
     pub message: Option<String>,

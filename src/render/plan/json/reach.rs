@@ -7,14 +7,14 @@ use serde::Serialize;
 use crate::plan::{Plan, ReachChange};
 use crate::population::{DeviceCount, PopulationAbout, PopulationSource};
 
-/// How many devices are in the audience of a message.
+/// The number of devices in the audience of a message.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct MessageReach {
     /// As it was. Null if it is new, or if only bounds are known.
     pub before: Option<u64>,
     /// As it will be. Null if it is cancelled, or if only bounds are known.
     pub after: Option<u64>,
-    /// How many devices the population has.
+    /// The number of devices in the population.
     pub devices: u64,
     /// Whether the numbers are exact for the population. If not, see the bounds.
     pub exact: bool,
@@ -37,7 +37,7 @@ pub struct CountedPopulation {
     pub source: &'static str,
     /// When the channel list was read. Null for the built-in service and for a sample.
     pub taken_at: Option<String>,
-    /// How long before the plan that was. Null for the built-in service and for a sample.
+    /// The age of the population at the plan. Null for the built-in service and for a sample.
     pub age_seconds: Option<i64>,
 }
 

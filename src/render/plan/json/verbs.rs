@@ -25,20 +25,20 @@ pub enum Verb {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// It sets off messages.
+    /// It causes messages.
     Sends,
     /// It waits for a person's decision.
     Waits,
-    /// What it makes can be neither changed nor removed.
+    /// The created resource can be neither changed nor removed.
     NoWayBack,
     Deletes,
     /// A person has to do it.
     ByHand,
-    /// Others get a message than before.
+    /// The recipients of a message change.
     Audience,
     /// It is sent at another time.
     Time,
-    /// It says something else.
+    /// Its text changes.
     Text,
     None,
 }

@@ -67,7 +67,7 @@ pub struct ActionCounts {
     pub waiting: usize,
     /// Those that revert a change made on the service.
     pub undoing: usize,
-    /// Differences that lifecycle.ignore leaves to the dashboard.
+    /// Differences in fields of lifecycle.ignore.
     pub ignored: usize,
 }
 
@@ -109,7 +109,7 @@ pub struct PlanStep {
     pub path: Option<String>,
     /// The numbers of the steps that it waits for.
     pub after: Vec<usize>,
-    /// Tells whether it is the same step.
+    /// The identity of the step.
     pub digest: String,
 }
 

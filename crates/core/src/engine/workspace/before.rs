@@ -141,7 +141,7 @@ fn because(why: &Left, is_one: bool) -> String {
     }
 }
 
-/// Resources instead of parts, where all parts that is managed are among them.
+/// Resources instead of parts, if all managed parts are among them.
 fn wholes(addresses: &[Address], ledger: &Ledger) -> Vec<Address> {
     let all: BTreeSet<&Address> = addresses.iter().collect();
     let others: BTreeSet<Address> =
