@@ -7,7 +7,7 @@ pub enum Target {
     AtMost(f64),
     AtLeast(f64),
     Exactly(f64),
-    /// It is reported for the record.
+    /// It is said for the record.
     None,
 }
 

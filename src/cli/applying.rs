@@ -91,7 +91,7 @@ impl Allowed {
     }
 }
 
-/// What is reported of an apply that is ended at once.
+/// What is said of an apply that is ended at once.
 pub(super) const AT_ONCE: &str =
     "Ended at once. Requests in progress may have taken effect: `pushplan plan` checks them.";
 
@@ -138,7 +138,7 @@ pub struct Applied {
 }
 
 impl Applied {
-    /// What its reviewers are reported.
+    /// What its reviewers are told.
     pub(super) fn became<'r>(&'r self, again: &'r Repetition, log: &Chain) -> Became<'r> {
         match self.plan.has_news() {
             true => Became::Ran(&self.report, &self.plan, again, log.known()),
@@ -280,7 +280,7 @@ impl How {
         Ok(Some(Applied { report, plan, exit }))
     }
 
-    /// Stops where another user holds the lock, once there is no more time to wait. A lease that is over is taken over.
+    /// Stops where somebody else is at work, once there is no more time to wait. A lease that is over is taken over.
     pub(crate) async fn await_turn(
         &self,
         workspace: &Workspace,

@@ -78,8 +78,7 @@ pub struct OpenLedger {
 }
 
 impl OpenLedger {
-    /// Opens the ledger of a target, once nobody holds the lock. Results that an earlier run could not write are in it
-    /// then.
+    /// Opens the ledger of a target, once nobody is at work. Results that an earlier run could not write are in it then.
     pub fn new(context: &Context, place: &TargetArgs, turn: Turn) -> Result<Self, Failure> {
         asking::project(place, "written", context)?;
         let (log, target) = place.log()?;

@@ -1,7 +1,7 @@
 //! Several targets at once: which of them are meant, and what is the same for all of them.
 //!
-//! The project is read once and shared. Targets are opened, fetched and planned side by side; one that fails is
-//! reported among the others, which are shown all the same.
+//! The project is read once and shared. Targets are opened, fetched and planned side by side; one that fails is told among
+//! the others, which are shown all the same.
 
 pub mod apply;
 pub mod drift;
@@ -88,13 +88,13 @@ impl Does {
         }
     }
 
-    /// How it is reported again for all targets.
+    /// How it is said again for all targets.
     pub fn again(&self, asked: &SeveralTargets, choice: &Choice) -> Repetition {
         let (command, is_whole) = self.command(&asked.names.join(","));
         self.said(asked.again(&command, choice), is_whole)
     }
 
-    /// How it is reported again for one of them.
+    /// How it is said again for one of them.
     pub(crate) fn again_for(&self, asked: &SeveralTargets, target: &str, choice: &Choice) -> Repetition {
         self.again_at(&asked.place(target), target, choice)
     }

@@ -284,7 +284,7 @@ fn parsed_by(line: clap::Command) -> Result<(Arguments, Commands), clap::Error> 
     Ok((arguments, said::commands(&matches)))
 }
 
-/// Whether the version is all that is asked for: it is reported without a look at all the commands there are.
+/// Whether the version is all that is asked for: it is told without a look at all the commands there are.
 fn asks_for_version() -> bool {
     let mut asked = std::env::args_os().skip(1);
     let is_version = |word| ["--version", "-V", "version"].iter().any(|known| word == *known);

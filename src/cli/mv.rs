@@ -271,7 +271,7 @@ impl Mv {
         self.record(known, &own.target, from, to, context)
     }
 
-    /// Refuses before anything is written, where a ledger that would be reported is being written to.
+    /// Refuses before anything is written, where a ledger that would be told is being written to.
     fn at_rest(&self, known: &[TargetLedger], name: &str, from: &Address) -> Result<(), Failure> {
         let concerned = known.iter().filter(|one| !self.in_git && (one.target == name || one.has(from)));
         for one in concerned {

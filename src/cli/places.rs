@@ -99,7 +99,7 @@ impl Places {
         match (selection.of(read), selection.names.as_slice()) {
             (Ok(None), _) => one(None),
             (Ok(Some(names)), _) if names.len() == 1 => one(names.into_iter().next()),
-            // A name that leads nowhere, or a project that cannot be read, is reported as for any command.
+            // A name that leads nowhere, or a project that cannot be read, is told as for any command.
             (Err(_), [name]) if is_plain(name) => one(Some(name.clone())),
             _ => Ok(Which::Several(SeveralTargets(selection))),
         }
@@ -107,7 +107,7 @@ impl Places {
 }
 
 impl SeveralTargets {
-    /// How a command is reported again for the same targets.
+    /// How a command is said again for the same targets.
     pub fn again(&self, command: &str, choice: &Choice) -> Repetition {
         let project = self.project.as_ref().map(|folder| folder.display().to_string());
         let options: Vec<String> = match self.all {

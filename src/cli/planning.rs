@@ -89,7 +89,7 @@ impl TargetArgs {
         Self(Location { project, target })
     }
 
-    /// How a command is reported again for the same project and target.
+    /// How a command is said again for the same project and target.
     pub fn again(&self, command: &str, choice: &Choice) -> Repetition {
         let project = self.project.as_ref().map(|folder| folder.display().to_string());
         Repetition::new(command, project.as_deref(), self.target(), choice)

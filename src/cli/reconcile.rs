@@ -114,7 +114,7 @@ impl Reconcile {
     pub fn run(&self, context: &Context) -> Ended {
         let from_env = || std::env::var(WEBHOOK).ok().filter(|url| !url.is_empty());
         let webhook = self.webhook.clone().or_else(from_env).map(|url| Webhook::new(&url)).transpose()?;
-        // A command line that means nothing is reported at once, and not round after round.
+        // A command line that means nothing is told at once, and not round after round.
         self.places.which()?;
         runtime()?.block_on(self.rounds(webhook.as_ref(), context))
     }

@@ -251,7 +251,7 @@ impl OfPush {
 }
 
 impl OfPush {
-    /// The push of something that is managed, as the ledger has it.
+    /// The push of something of ours, as the ledger has it.
     async fn at(&self, written: &str, opened: &Opened) -> Result<String, Failure> {
         let address = ledger::address(written)?;
         let (log, target) = self.how.place.log()?;

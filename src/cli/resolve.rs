@@ -110,7 +110,7 @@ impl Resolve {
         Ok(found_in_gap(unit, address, &id, self.sent, (ledger, level, Timestamp::now())))
     }
 
-    /// What is reported of it, where that makes sense.
+    /// What is said of it, where that makes sense.
     fn found(&self, open: &OpenLedger, address: &Address) -> Result<Resolution, Failure> {
         let owned = open.ledger.owned.get(address);
         let not_now = |message: String| Err(Failure::usage(message));

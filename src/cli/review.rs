@@ -27,7 +27,7 @@ use crate::render::ci::{self, JobRun};
 use crate::render::{Repetition, one_line};
 use crate::text::count;
 
-/// How long a host that has too much to do is waited for, where nothing is reported.
+/// How long a host that has too much to do is waited for, where nothing is said.
 pub const PATIENCE: SignedDuration = SignedDuration::from_mins(2);
 /// How much of what moved is named.
 const NAMED: usize = 20;
@@ -82,7 +82,7 @@ impl Approved {
         self.approved.then(|| Review { options: self.clone(), project: beneath(root), known, approvals, doubted })
     }
 
-    /// How it is reported again, with a space before each option.
+    /// How it is said again, with a space before each option.
     pub fn again(&self) -> String {
         let options = [(self.approved, " --approved"), (self.accept_truncated, " --accept-truncated")];
         let said: String = options.into_iter().filter(|(is_given, _)| *is_given).map(|(_, option)| option).collect();
@@ -293,8 +293,7 @@ impl Review {
         Ok((pull.number, forge.author().await?))
     }
 
-    /// Tells in the comment what became of a plan. That it cannot be reported changes nothing of that, and is a
-    /// warning.
+    /// Tells in the comment what became of a plan. That it cannot be told changes nothing of that, and is a warning.
     pub async fn tell(&self, target: &str, became: Became<'_>, context: &Context) {
         let say = |words: &str| context.out.note(&one_line(words));
         // Its commands run as they are pasted, as on a terminal.

@@ -1,4 +1,4 @@
-//! How commands are reported that someone is to paste: with the project and the target that this one was given.
+//! How commands are said that somebody is to paste: with the project and the target that this one was given.
 
 use std::any::Any;
 use std::path::PathBuf;

@@ -30,9 +30,9 @@ use crate::text;
 
 /// Send a message to one test recipient now.
 ///
-/// The declared message is sent; it does not need to be applied first. It is shown first and goes to one recipient,
-/// never to a segment, a tag or `all`. It is sent once: if the answer is lost, the command reports an error and does
-/// not retry.
+/// The message is sent as it is declared; it need not be applied. It is shown first, and goes to that recipient alone, never
+/// to a
+/// segment, a tag or `all`. It is sent once: if the answer is lost, an error says so, and nothing is sent again.
 ///
 /// The built-in service always allows this. Any other target needs `test_sends = true` or `test_recipients =
 /// ["named_user:qa-*"]` in

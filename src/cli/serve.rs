@@ -381,7 +381,7 @@ impl Serve {
 }
 
 impl Serve {
-    /// Where everything is kept. What nobody can reach there this time is reported, or it would seem to be lost.
+    /// Where everything is kept. What nobody can reach there this time is said, or it would seem to be lost.
     fn storage(&self, engine: &Engine) -> String {
         let Some(path) = &engine.settings.data else {
             return "in memory, lost when it stops; --data FILE stores it".to_owned();

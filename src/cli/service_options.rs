@@ -1,4 +1,4 @@
-//! What `serve` can be reported beside its basics: who is reported events, and what goes wrong on purpose.
+//! What `serve` can be told beside its basics: who is told of events, and what goes wrong on purpose.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -49,7 +49,7 @@ impl Signal {
 pub struct Stop(watch::Receiver<Option<Signal>>);
 
 impl Stop {
-    /// Listens from now on, for as long as the runtime runs. `at_once` is what is reported when it ends at once.
+    /// Listens from now on, for as long as the runtime runs. `at_once` is what is said when it ends at once.
     pub fn listen(at_once: &'static str) -> io::Result<Self> {
         let mut signals = Signals::new()?;
         let (tell, told) = watch::channel(None);

@@ -12,7 +12,7 @@ use crate::cases::{Case, CaseLine, ExpectedAlert, Failed, Got, Mismatch, Ran, Wh
 use crate::text;
 use crate::text::one_line;
 
-/// What is reported where there are no cases yet.
+/// What is said where there are no cases yet.
 pub const FIRST: &str = "\
 No device tests here. They are in files named *.test.yaml, such as tests/first.test.yaml:
 

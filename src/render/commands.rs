@@ -21,7 +21,7 @@ pub struct CommandWords {
     pub has_plan: bool,
 }
 
-/// How commands are reported: with the project and the target that the running one was given.
+/// How commands are said: with the project and the target that the running one was given.
 #[derive(Clone, Debug)]
 pub struct Commands {
     pub project: Option<String>,

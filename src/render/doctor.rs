@@ -63,7 +63,7 @@ impl Check {
     }
 }
 
-/// What is left out of everything that is reported.
+/// What is left out of everything that is told.
 #[derive(Debug, Default)]
 pub struct Discreet {
     /// Folders with what is in their place, the longest first.

@@ -16,7 +16,7 @@ use crate::text;
 /// The version of the JSON form. It grows when a field changes its meaning or is removed.
 const VERSION: u32 = 1;
 
-/// A ledger and what is reported it.
+/// A ledger and what is told of it.
 #[derive(Debug)]
 pub struct LedgerView<'v> {
     pub target: &'v str,

@@ -32,7 +32,7 @@ pub enum PlanResult<'p> {
 #[derive(Debug)]
 pub struct Several<'p> {
     pub all: Vec<(&'p str, PlanResult<'p>)>,
-    /// How the command is reported again for all of them.
+    /// How the command is said again for all of them.
     pub again: &'p Repetition,
     /// The folder that they were saved in.
     pub saved: Option<String>,
@@ -161,7 +161,7 @@ fn fold<'t, B>(all: Vec<(&'t str, Vec<ShownBlock<B>>)>) -> Vec<Folded<'t, B>> {
             if at == changes.len() {
                 changes.push(TargetPart { risk, block, targets: Vec::new() });
             }
-            // One target has a thing once, also where it is reported in two places.
+            // One target has a thing once, also where it is told in two places.
             if changes[at].targets.last() != Some(&target) {
                 changes[at].targets.push(target);
             }

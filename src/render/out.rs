@@ -22,7 +22,7 @@ pub struct Out {
     ascii: bool,
     stdout: Stream,
     stderr: Stream,
-    /// How commands are reported.
+    /// How commands are said.
     commands: Arc<Commands>,
     /// What was printed for one of several targets, in place of standard output.
     kept: Option<Arc<Mutex<Vec<u8>>>>,

@@ -106,7 +106,7 @@ fn bar(steps: usize) -> ProgressBar {
     bar
 }
 
-/// Which changes are over, and what is reported of each.
+/// Which changes are over, and what is said of each.
 #[derive(Debug)]
 struct Tally {
     style: Style,

@@ -3,7 +3,7 @@
 use crate::plan::Choice;
 use crate::text::shell_word;
 
-/// How a command is reported again: for the project, the target and the part that this one was given.
+/// How a command is said again: for the project, the target and the part that this one was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repetition {
     /// What goes on with the same plan, such as `apply` or `revert 3`.

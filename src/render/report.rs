@@ -101,7 +101,7 @@ pub fn text(report: &Report, plan: &Plan, again: &Repetition, style: Style) -> S
     out
 }
 
-/// What is reported a run: changes, and not what the ledger alone takes note of.
+/// What is told of a run: changes, and not what the ledger alone takes note of.
 struct ShownRun<'r> {
     steps: Vec<&'r StepReport>,
     /// What a new one was made of in the place of an old one.

@@ -36,7 +36,7 @@ impl TestSendView<'_> {
         out
     }
 
-    /// What is reported once it was sent.
+    /// What is said once it was sent.
     pub fn sent(&self, push_ids: &[String], again: &Repetition) -> String {
         let count = text::count(self.reached.devices.len(), "device");
         let head = format!("\nSent to {}, on {count}.", super::one_line(&self.recipient.to_string()));

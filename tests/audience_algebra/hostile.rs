@@ -1,4 +1,4 @@
-//! Sizes that nobody writes by hand: an answer comes soon, or it is reported that there is none.
+//! Sizes that nobody writes by hand: an answer comes soon, or it is said that there is none.
 //!
 //! With `PUSHPLAN_AUDIENCE_MILLISECONDS`, each question is asked a few times, and the fastest may take that long; without, it is
 //! enough that an answer comes.

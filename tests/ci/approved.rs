@@ -237,7 +237,7 @@ fn half_a_plan_is_no_approval_unless_somebody_says_so() {
         says(&ran.stderr, &["shows only a part of the plan, which is no approval", "--accept-truncated"]);
         assert_eq!(service.writes(), Vec::<String>::new());
         says(&team.host.only(7), &["**Held, not applied to** `local`"]);
-        // What moved is reported as far as the comment tells.
+        // What moved is told as far as the comment tells.
         team.project.edit("alert: \"299 Long", "alert: \"299 Short");
         let ran = team.merge_and_apply(7, &["--accept-truncated"]);
         assert_eq!(ran.code, 5, "{ran}");

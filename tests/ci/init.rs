@@ -121,7 +121,7 @@ fn ledgers_move_as_the_steps_say_in_their_order() {
         if host == "gitlab" {
             let settings = folder.read("pushplan.toml").replace("\"file:\"", "\"git\"");
             folder.write("pushplan.toml", settings);
-            // Without the place that it is in, the command is reported which one to use.
+            // Without the place that it is in, the command is told which one to use.
             let ran = run(&["ledger", "move", "--to", "git", "--target", "first"]);
             assert_eq!(ran.code, 64, "{ran}");
             says(

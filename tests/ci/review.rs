@@ -59,7 +59,7 @@ fn a_pull_request_is_opened_pushed_to_merged_and_applied() {
         says(&body, &["Good evening", "**Applied to** `local`", "1 updated."]);
         assert!(!body.contains("**Held"), "{body}");
         assert!(!body.contains("or nothing."), "{body}");
-        // Once more there is nothing left, and what was reported stays.
+        // Once more there is nothing left, and what was told stays.
         team.host.writes();
         assert_eq!(team.apply(&commit, &[]).code, 0);
         assert_eq!(team.host.only(8), body);

@@ -67,7 +67,7 @@ pub fn outside(program: &str) -> Command {
     command
 }
 
-/// How it ran. The token is reported nowhere.
+/// How it ran. The token is told nowhere.
 pub fn ran(command: &mut Command) -> Ran {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let ran = Ran {
@@ -98,7 +98,7 @@ impl Team {
         team
     }
 
-    /// Runs the binary in the project's folder with this environment of a CI system. The token is reported nowhere.
+    /// Runs the binary in the project's folder with this environment of a CI system. The token is told nowhere.
     pub fn run(&self, arguments: &[&str], env: &[(&'static str, String)]) -> Ran {
         self.run_in(self.project.folder.path(), arguments, env)
     }

@@ -1,5 +1,5 @@
-//! What people write when they do not know the language yet, and what they are reported: one finding, at its place,
-//! with what to write instead.
+//! What people write when they do not know the language yet, and what they are told: one finding, at its place, with what to
+//! write instead.
 
 use pushplan_testing::{Folder, Ran};
 

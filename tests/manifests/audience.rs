@@ -153,13 +153,13 @@ fn an_audience_that_nobody_can_be_in_is_told_once_with_the_reason() {
         assert_eq!((count(&ran, "AU119"), ran.code), (1, 3), "{audience}\n{ran:?}");
         assert!(ran.stdout.contains(reason), "{audience}\n{}", ran.stdout);
     }
-    // What is wrong with a segment is reported there, and what another code tells is not told again.
+    // What is wrong with a segment is told there, and what another code tells is not told again.
     let spoiled = "segments:\n  never: {criteria: {and: [{tag: a}, {not: {or: [{tag: a}, {tag: b}]}}]}}\n";
     let ran =
         validate(&Folder::project(&format!("{spoiled}{}", push("{and: [{segment: never}, {tag: c}]}", "all", LATER))));
     assert_eq!(count(&ran, "AU119"), 1, "{ran:?}");
     assert!(stands(&ran, "AU119", "2:21"), "{ran:?}");
-    // Where that is allowed, whoever names it is reported.
+    // Where that is allowed, whoever names it is told.
     let allowed = spoiled.replace("]}}]}}", "]}}]}, lifecycle: {allow: [AU119]}}");
     let ran =
         validate(&Folder::project(&format!("{allowed}{}", push("{and: [{segment: never}, {tag: c}]}", "all", LATER))));

@@ -35,7 +35,7 @@ fn a_malformed_field_does_not_hide_the_others() {
         (format!("{}    name: [x]\n", push(past, nowhere, "")), &["RF101", "SC101", "YM205"]),
         (push(late, "{tag: true}", ""), &["YM204"]),
         (push(past, "{tag: true}", ""), &["SC101", "YM204"]),
-        // Nothing is reported of a time whose schedule cannot be read.
+        // Nothing is said of a time whose schedule cannot be read.
         (push("{scheduled_time: 2020-01-19T14:00, time_zone: [1]}", nowhere, ""), &["RF101", "YM205"]),
         (
             "segments:\n  a:\n    display_name: [x]\n    criteria: {ios_version: 8.3.1}\n".to_owned(),

@@ -6,7 +6,7 @@ fn validate(manifest: &str) -> Ran {
     Folder::project(manifest).run(&["validate", "--color", "never", "--now", "2026-11-15T12:00Z"])
 }
 
-/// How often a code was reported of.
+/// How often a code was told of.
 fn times(ran: &Ran, code: &str) -> usize {
     ran.stdout.matches(&format!("[{code}]")).count()
 }

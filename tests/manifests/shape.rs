@@ -1,4 +1,4 @@
-//! What people are reported about the shape of their manifests: one finding for one slip, at the exact place.
+//! What people are told about the shape of their manifests: one finding for one slip, at the exact place.
 
 use std::fmt::Write;
 

@@ -187,7 +187,7 @@ fn collisions_are_marked_and_can_be_turned_off() {
     folder.write("pushplan.toml", PROJECT.replace("6h", "0s"));
     assert_eq!(json(&folder, &[])["collisions"].as_array().unwrap().len(), 0);
     assert!(!folder.run(&["validate", "--now", NOW]).stdout.contains("SC108"));
-    // Where nothing is reported, four hours are meant, and only the calendar tells.
+    // Where nothing is said, four hours are meant, and only the calendar tells.
     folder.write("pushplan.toml", "[targets.production]\n");
     assert_eq!(json(&folder, &[])["collisions"].as_array().unwrap().len(), 2);
     assert!(!folder.run(&["validate", "--now", NOW]).stdout.contains("SC108"));

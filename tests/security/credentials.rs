@@ -17,7 +17,7 @@ async fn service() -> Running {
     pushplan::service::start(Settings { apps, ..Settings::default() }, listener).await.expect("it starts")
 }
 
-/// Plans with nothing in the environment but this. Gives the exit code and all that was reported.
+/// Plans with nothing in the environment but this. Gives the exit code and all that was said.
 async fn plan(folder: &Folder, env: &[(&str, &str)]) -> (i32, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pushplan"));
     command.args(["plan", "--color", "never"]).current_dir(folder.path()).env_clear().stdin(Stdio::null());

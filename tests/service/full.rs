@@ -1,5 +1,4 @@
-//! A disk that takes no more: whoever asks for a change is reported so, nothing is half done, and what was kept can be
-//! read.
+//! A disk that takes no more: whoever asks for a change is told so, nothing is half done, and what was kept can be read.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -98,7 +97,7 @@ async fn fill_up(data: &Path, limit: Option<u32>) {
     ];
     assert!(refused.iter().all(|(status, _)| *status == 503), "{refused:#?}");
     assert_eq!(service.names().await, kept);
-    // The one who started it is reported.
+    // The one who started it is told.
     let mut told = String::new();
     let _ = service.child.kill();
     service.child.stderr.take().expect("piped").read_to_string(&mut told).expect("a text");

@@ -43,7 +43,7 @@ struct Delivery {
     at: Instant,
 }
 
-/// A server that takes deliveries, and first does what it is reported to.
+/// A server that takes deliveries, and first does what it is told to.
 #[derive(Clone)]
 struct Receiver {
     address: SocketAddr,
@@ -385,7 +385,7 @@ async fn old_events_are_dropped_once_nobody_needs_them_and_offsets_go_on() {
     assert_eq!(kept(&running), (10_000, 10_050));
     stop(running).await;
 
-    // A new connection is reported what happens from now on, and keeps it until it has it.
+    // A new connection is told of what happens from now on, and keeps it until it has it.
     let running = start(vec![webhook(&receiver.url())], Some(&data)).await;
     assert_eq!(kept(&running), (10_000, 10_050));
     happen(&running, "OPEN", 10_100).await;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::wire::{Reply, alike, exchange, request};
 use crate::support::{World, settings};
 
-/// A world with the words that the answers of this test are reported with.
+/// A world with the words that the answers of this test are told with.
 struct Wire(World);
 
 impl Wire {

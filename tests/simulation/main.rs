@@ -6,8 +6,8 @@ mod worlds;
 
 use sim::{LONG, Protection, Tally, run};
 
-/// How many seeds the test lives through at least, and how many long stories at most until every fault has met every
-/// kind of step. The example `simulate` takes as many as it is reported.
+/// How many seeds the test lives through at least, and how many long stories at most until every fault has met every kind of
+/// step. The example `simulate` takes as many as it is told.
 const SEEDS: (u64, u64) = (8_000, 20_000);
 
 /// Seeds by which protections that are seldom needed were last known to be missed. They are tried first, and all others after.

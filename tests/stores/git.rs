@@ -186,12 +186,12 @@ async fn gaps_and_what_is_no_record_are_told() {
     team.damage(|tree| fs::remove_file(file(tree, 3)).expect("a file"));
     let (clone, bob) = team.member("b2");
     assert_eq!(bob.read(Start::Checkpoint).await, Err(Unread::Missing { seq: 3, there: 4 }));
-    // The way out that is reported works as it is typed.
+    // The way out that is told works as it is typed.
     let go_on = bob.go_on(2);
     assert!(go_on.contains("Later changes are then unknown"), "{go_on}");
     let typed: Vec<&str> = go_on.split('`').nth(1).expect("a command").split(' ').skip(1).collect();
     git(&clone, &typed);
-    // Everybody is reported, by what they have seen or by the mark, until a person accepts that the others are lost.
+    // Everybody is told, by what they have seen or by the mark, until a person accepts that the others are lost.
     let b3 = team.member("b3").1;
     assert_eq!(b3.read(Start::Checkpoint).await, Err(Unread::CutShort { last: 1, was: 4 }));
     assert_eq!(b3.read_as_is(Start::Checkpoint).await, Ok(vec![stored(1, "a")]));
@@ -248,7 +248,7 @@ async fn a_ref_that_was_moved_back_is_put_back_or_accepted_as_the_help_says() {
     assert_eq!(fresh().read(0).await.expect("all of them are back").len(), 5, "{help}");
     back();
     assert!(fresh().read(0).await.is_err());
-    // A clone that has never seen it is reported by the mark.
+    // A clone that has never seen it is told by the mark.
     let (elsewhere, stranger) = team.member("stranger");
     let stranger = Chain::new(Arc::new(stranger), &elsewhere, "prod");
     let told = stranger.read(0).await.expect_err("records are gone");

@@ -117,7 +117,7 @@ fn a_place_is_taken_once() {
     log.write(&adopt(2, "a")).unwrap();
     late.load(0).unwrap();
     assert!(matches!(late.write(&adopt(2, "b")), Err(AppendError::Conflict)));
-    // Whoever lost the answer asks again and is reported that it was done.
+    // Whoever lost the answer asks again and is told that it was done.
     log.write(&adopt(2, "a")).unwrap();
     assert!(
         matches!(late.write(&adopt(4, "b")), Err(AppendError::NotWritten(why)) if why.contains("record 3 is missing"))

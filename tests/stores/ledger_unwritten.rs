@@ -129,7 +129,7 @@ fn what_the_ledger_has_another_id_of_is_told_until_somebody_has_looked() {
     assert_eq!((&*twice.made.address.key, twice.other.as_deref()), ("a", Some("other")));
     assert_eq!(ids(folder.path()), ["other", "id-b"]);
     assert!(twice.file != first && !folder.path().join(&first).exists());
-    // The one that is held is left by itself, and is reported again.
+    // The one that is held is left by itself, and is told again.
     let again = log.take_in().unwrap();
     assert_eq!((again.taken.len(), again.outdated.len(), again.twice.len()), (0, 0, 1));
     fs::remove_file(folder.path().join(&again.twice[0].file)).unwrap();

@@ -211,7 +211,7 @@ async fn reading_begins_at_the_newest_checkpoint_and_finds_it_by_an_index() {
     let long = PostgresStore::new(&server.place("checkpoints"), "long").expect("a place");
     assert_eq!(read(&long, Start::Checkpoint).await.len(), 101);
     let admin = server.admin("ledgers").await;
-    // Its session ends, and so its counts are reported.
+    // Its session ends, and so its counts are told.
     drop(long);
     let mut counts = (0, 0);
     for _ in 0..100 {

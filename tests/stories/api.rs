@@ -1,4 +1,4 @@
-//! Single requests: what is free, what is asked about, and what is reported of each answer.
+//! Single requests: what is free, what is asked about, and what is said of each answer.
 
 use std::process::{Command, Stdio};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const BROKEN: &str = "segments:\n  a: {criteria: {tagg: [\n";
 
-/// A project whose only target is a server that answers as it is reported, and the credentials for it.
+/// A project whose only target is a server that answers as it is told, and the credentials for it.
 fn far(project: &Project, origin: &str, arguments: &[&str]) -> Ran {
     project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{origin}\"\nledger = \"file:\"\n"));
     let env = [("PUSHPLAN_ORIGIN", origin), ("PUSHPLAN_APP_KEY", "key"), ("PUSHPLAN_MASTER_SECRET", "hunter2-hunter2")];

@@ -12,7 +12,7 @@ use serde_json::json;
 
 const TWO: &str = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n";
 
-/// A run of another machine, whose clock is off by so much. It goes on until the handle is reported to stop.
+/// A run of another machine, whose clock is off by so much. It goes on until the handle is told to stop.
 struct Elsewhere {
     stop: std::sync::mpsc::Sender<()>,
     thread: std::thread::JoinHandle<u64>,

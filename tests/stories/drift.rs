@@ -207,7 +207,7 @@ templates:
     let told = project.good(&["plan"]).stdout;
     assert!(!told.contains("your files and on the service"), "{told}");
     assert_eq!(moved(), "service", "{told}");
-    // A field that is managed that git alone changed.
+    // A field of ours that git alone changed.
     edit("theirs", "Hello");
     project.write(&manifest.replace("Hello", "Hi"));
     let told = project.good(&["plan"]).stdout;

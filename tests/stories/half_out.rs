@@ -37,7 +37,7 @@ fn half_out(project: &Project, api: &str) -> Service {
     service
 }
 
-/// What was reported, whatever its lines.
+/// What was said, whatever its lines.
 fn flat(ran: &Ran) -> String {
     ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -55,7 +55,7 @@ fn what_is_half_out_is_told_as_that_and_an_edit_changes_nothing_of_it() {
         let ran = project.good(&["plan"]);
         says(&flat(&ran), &[&format!("· {address} {STILL}"), "No changes."]);
         assert!(!flat(&ran).contains("not be sent again"), "{ran}");
-        // As it is declared, it is reported once.
+        // As it is declared, it is told once.
         project.good(&["apply", "--yes"]);
         assert_eq!(project.changes(&[]), Vec::<String>::new());
         project

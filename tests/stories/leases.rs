@@ -1,4 +1,4 @@
-//! Another user holds the lock: who comes second is reported, waits, takes over from the dead, or ends a lease by hand.
+//! Somebody else is at work: who comes second is told, waits, takes over from the dead, or ends a lease by hand.
 
 use std::process::{Child, Command};
 use std::thread::sleep;
@@ -21,7 +21,7 @@ scheduled_pushes:
 /// Nobody lives so long that this lease would be over.
 const LONG: &str = "lease = \"5m\"\n";
 
-/// A run that holds the lock: it has sent its first request, and has another to send.
+/// A run that is at work: it has sent its first request, and has another to send.
 fn at_work(settings: &str) -> (Project, Service, Child) {
     under_way(Project::with(TWO, settings))
 }
@@ -55,7 +55,7 @@ fn lease(project: &Project) -> String {
     told["lease"]["id"].as_str().expect("an id").to_owned()
 }
 
-/// What is reported to someone who comes second.
+/// What is told to somebody who comes second.
 fn stops(ran: &Ran) {
     assert_eq!(ran.code, 8, "{ran}");
     says(
@@ -455,8 +455,7 @@ fn nobody_says_that_something_is_absent_while_it_may_still_come() {
     says(&ran.stderr, &["a request for scheduled_pushes/sale may still take effect, until 20"]);
     sleep(Duration::from_secs(3));
     project.good(&absent);
-    // The service took longer than it should. The run knows better, and could not write it: whatever was reported,
-    // there is one.
+    // The service took longer than it should. The run knows better, and could not write it: whatever was said, there is one.
     let first = ended(child);
     says(&first.stdout, &["created    scheduled_pushes/sale", "the ledger does not know yet"]);
     let ran = project.good(&["apply", "--yes"]);

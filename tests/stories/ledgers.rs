@@ -101,7 +101,7 @@ fn a_ledger_moves_and_its_old_place_takes_no_record() {
         &ran.stdout,
         &["4 records from .pushplan/ledger/local/ to file:shared, read back", "  ledger = \"file:shared\""],
     );
-    // Whoever still has the old setting does nothing, and is reported what to write.
+    // Whoever still has the old setting does nothing, and is told what to write.
     for arguments in [&["plan"][..], &["apply", "--yes"], &["forget", "segments/a"], &["ledger", "compact"]] {
         let ran = project.run(arguments);
         assert_eq!(ran.code, 1, "{arguments:?}: {ran}");
@@ -186,7 +186,7 @@ fn set(project: &Project, place: Option<&str>) {
     project.folder.write("pushplan.toml", lines.join("\n") + "\n");
 }
 
-/// Nothing is planned, sent or told as new, and what to do is reported. Returns that.
+/// Nothing is planned, sent or told as new, and what to do is said. Returns that.
 fn refused(project: &Project, expected: &[&str]) -> String {
     let mut help = String::new();
     for arguments in [&["plan"][..], &["apply", "--yes"], &["drift"], &["doctor"]] {

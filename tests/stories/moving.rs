@@ -331,7 +331,7 @@ fn nothing_is_moved_where_another_targets_ledger_cannot_be_read() {
     says(&ran.stderr, &["the ledger of `far` cannot be read", "nothing was renamed", "--in-git"]);
     assert_eq!(project.folder.read("messages.yaml"), before);
     assert!(!project.good(&["plan", "--target", "local"]).stdout.contains("segments/b"));
-    // Where the files have the new key already, the one that is asked for is reported, and how the other will be.
+    // Where the files have the new key already, the one that is asked for is told, and how the other will be.
     project.write("segments:\n  b: {criteria: {tag: x}}\n");
     let ran = project.good(&["mv", "segments/a", "segments/b", "--target", "local"]);
     says(&ran.stdout, &["The ledger of local now has it as", "pushplan mv segments/a segments/b --target far"]);

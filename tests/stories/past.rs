@@ -72,7 +72,7 @@ fn a_past_push_is_shown_once_and_never_made_again() {
         assert_eq!(changes(&ran), ["+ segments/a", went]);
         project.good(&["apply", "--yes"]);
         assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
-        // An edit of what was sent is reported, and changes nothing.
+        // An edit of what was sent is told, and changes nothing.
         project.edit("alert: Sale", "alert: SALE");
         let ran = project.good(&["apply", "--yes"]);
         says(&ran.stdout, &["scheduled_pushes/sale"]);

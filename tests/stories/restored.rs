@@ -161,7 +161,7 @@ fn a_git_ref_that_was_set_back_is_noticed_in_a_fresh_clone() {
     let ran = story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
     says(&ran.stdout, &["are lost", "pushplan resolve ADDRESS --created ID", "--close-gap"]);
     story.goes_on(&second);
-    // The clone that has seen more is reported by the ledger that this is known.
+    // The clone that has seen more is told by the ledger that this is known.
     says(&story.ends(&first, &["history"], 0).stdout, &["later records are lost"]);
 }
 

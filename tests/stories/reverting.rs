@@ -117,7 +117,7 @@ fn a_push_with_another_key_by_now_is_not_made_a_second_time() {
     let ran = project.good(&["revert", "2", "--yes"]);
     assert_eq!(changes(&ran), ["~ scheduled_pushes/sale"]);
     assert_eq!(alerts(&service), ["One"]);
-    // It is as it was, and that is reported.
+    // It is as it was, and that is said.
     let ran = project.good(&["revert", "2", "--yes"]);
     says(&ran.stdout, &["No changes. local is as it was before 2."]);
     assert_eq!(alerts(&service), ["One"]);

@@ -1,5 +1,5 @@
-//! What a plan does not do is not shown as if it did: no message is reported to change by a deletion that waits, by a
-//! time that is refused, or by a push that is gone.
+//! What a plan does not do is not shown as if it did: no message is said to change by a deletion that waits, by a time that is
+//! refused, or by a push that is gone.
 
 use pushplan_testing::{Project, says};
 

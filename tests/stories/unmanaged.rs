@@ -82,7 +82,7 @@ fn a_plan_ends_with_what_is_not_in_git_in_every_form() {
     assert!(!ran.stdout.contains("Not in git"), "{ran}");
     let ran = project.run(&["destroy"]);
     assert!(!ran.stdout.contains("Not in git"), "{ran}");
-    // A command is reported with what it was given.
+    // A command is said with what it was given.
     let ran = project.good(&["plan", "--target", "local"]);
     assert!(last_line(&ran).contains("pushplan unmanaged --target local lists them"), "{ran}");
 }
@@ -390,7 +390,7 @@ fn somebody_elses_pipelines_and_pushes_are_seen_also_where_the_project_has_none(
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
     project.good(&["apply", "--yes", "--allow-sends"]);
-    // A push that someone scheduled holds a segment that is managed.
+    // A push that somebody scheduled holds a segment of ours.
     push(&service, "Theirs", "2035-01-01T10:00:00", &service.segment_id("a"));
     project.write("tag_groups:\n  loyalty: {members: {named_users: {u-1: [gold, vip]}}}\n");
     let ran = project.good(&["plan"]);

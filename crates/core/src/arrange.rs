@@ -66,7 +66,7 @@ pub(crate) fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: 
     let mut held = std::mem::take(&mut arranging.changes);
     let mut changes: Vec<Change> = compared.into_iter().map(|one| one.change).collect();
     for change in &mut changes {
-        // What is held is reported of the change that it belongs to.
+        // What is held is said of the change that it belongs to.
         if let Some(at) = held.iter().position(|other| other.address == change.address && other.id == change.id) {
             let other = held.remove(at);
             // What is gone is deleted for good measure alone: that it waits is no news.

@@ -94,12 +94,12 @@ impl<'l> Names<'l> {
         Self { keys: keys.collect() }
     }
 
-    /// The key of one that is managed.
+    /// The key of one of ours.
     pub fn key(&self, id: &str) -> Option<&'l str> {
         self.keys.get(id).copied()
     }
 
-    /// The managed segments that a spec refers to by id: the ids by their keys.
+    /// The segments of ours that a spec names by their ids: the ids by their keys.
     pub fn refs(&self, api: &dyn Api, spec: &Value) -> BTreeMap<String, String> {
         let named = segments(api.audiences(), spec).into_iter();
         named.filter_map(|id| Some((self.key(id)?.to_owned(), id.to_owned()))).collect()
@@ -442,7 +442,7 @@ fn in_the_way<'f>(api: &dyn Api, others: impl IntoIterator<Item = &'f Found>) ->
     others.into_iter().filter(|found| !is_off(found)).map(|found| found.id.clone()).collect()
 }
 
-/// How the API lets something that is managed, as the service has it, become what is declared.
+/// How the API lets something of ours, as the service has it, become what is declared.
 pub fn how(api: &dyn Api, level: Level, id: &str, live: &Value, desired: &Value) -> (Action, Option<Reason>) {
     let in_dashboard = || Reason::InDashboard { old: Some(id.to_owned()) };
     match api.lifecycle(level).update {

@@ -44,11 +44,11 @@ pub struct Drift {
     pub added: Vec<Added>,
     /// How many things of others there are whose age is unknown, by kind.
     pub undated: BTreeMap<&'static str, usize>,
-    /// How many managed resources the API cannot read.
+    /// How many of ours the service does not tell about.
     pub untold: usize,
     /// What an earlier run was about to make and may have: whether it is there is for `plan` to find out.
     pub in_doubt: Vec<Address>,
-    /// How many managed resources were not checked.
+    /// How many of ours were not asked about.
     pub unasked: usize,
     /// When something was last applied or, where nothing ever was, taken over.
     pub since: Option<Timestamp>,
@@ -70,7 +70,7 @@ pub struct Added {
 }
 
 impl Drift {
-    /// How many managed resources were changed.
+    /// How many of ours were changed.
     pub fn changed(&self) -> usize {
         self.changes.iter().filter(|change| change.action == Action::Update).count()
     }
@@ -79,7 +79,7 @@ impl Drift {
         self.changes.iter().filter(|change| change.action == Action::Delete).count()
     }
 
-    /// How many managed resources are as they were applied.
+    /// How many of ours were looked at and are as they were applied.
     pub fn kept(&self) -> usize {
         self.changes.len() - self.changed() - self.removed() - self.untold - self.unasked
     }
@@ -163,7 +163,7 @@ fn change(situation: &Situation, address: &Address, owned: &Owned) -> Change {
 }
 
 impl Situation<'_> {
-    /// Compares a managed resource with the service.
+    /// Holds one of ours against what is there.
     fn hold(&self, seen: &LiveState, owned: &Owned, names: &Names, change: &mut Change) {
         let api = kinds::api(&change.address);
         let intent = self.ledger.open.get(&change.address).map(|open| &open.intent);

@@ -21,7 +21,7 @@ pub use everybody::Segments;
 pub use let_through::let_through;
 pub use loosened::{loosened, remembered, usual};
 
-/// How many deletions a plan may have where nothing else is reported.
+/// How many deletions a plan may have where nothing else is said.
 pub(crate) const MAX_DELETES: usize = 5;
 /// How near the time of a new push may be, where the target does not say.
 pub(crate) const MIN_LEAD: SignedDuration = SignedDuration::from_mins(5);
@@ -35,7 +35,7 @@ const NAMED: usize = 5;
 pub struct Limits {
     /// `max_deletes` of the target.
     pub max_deletes: usize,
-    /// `--allow-deletes N`: no more than so many, whatever else is reported.
+    /// `--allow-deletes N`: no more than so many, whatever else is said.
     pub allow_deletes: Option<usize>,
     /// `--allow-sends`.
     pub allow_sends: bool,

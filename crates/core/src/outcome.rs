@@ -23,7 +23,7 @@ const SCHEDULED: &str = "SCHEDULED_PUSH";
 const EARLY: SignedDuration = SignedDuration::from_mins(1);
 const LATE: SignedDuration = SignedDuration::from_mins(10);
 
-/// A time at which something that is managed sends by itself.
+/// A time at which something of ours sends by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occasion {
     pub address: Address,
@@ -116,11 +116,11 @@ pub enum Why {
     NoReport,
     /// Its push ids are unknown, and no report fits its time.
     NoneFits,
-    /// Its push ids are unknown, and several reports fit its time, or one fits several managed ones.
+    /// Its push ids are not known, and several reports fit its time, or one fits several of ours.
     SeveralFit,
 }
 
-/// All managed resources with send times, in the order of time.
+/// Everything of ours that sends at a time, in the order of time.
 pub fn occasions(ledger: &Ledger) -> Vec<Occasion> {
     let doubtful = ledger.open.iter().filter(|(address, _)| !ledger.owned.contains_key(address));
     let doubtful =
@@ -186,7 +186,7 @@ fn meant(address: &Address, spec: &Value, ledger: &Ledger) -> (String, String) {
     (who, if named.is_empty() { "all kinds of device".to_owned() } else { text::all_of(&named) })
 }
 
-/// Who is in a segment that is managed, in words.
+/// Who is in a segment of ours, in words.
 fn criteria(segment: &str, ledger: &Ledger) -> Option<String> {
     let address = Address::new(<kinds::Segment as kinds::Resource>::KEY, segment);
     let read = kinds::api(&address).read(&ledger.owned.get(&address)?.spec)?;

@@ -117,7 +117,7 @@ pub enum Aim {
     /// What the manifests say.
     #[default]
     Manifests,
-    /// That nothing that is managed is left.
+    /// That nothing of ours is left.
     Nothing,
     /// What was there before a deed of the history.
     Before(usize),
@@ -436,8 +436,7 @@ impl Plan {
         self.told.at_work.is_some() && !self.left_out.is_empty()
     }
 
-    /// Whether the service and the manifests agree. They do not where nothing is declared and something that is managed
-    /// is there.
+    /// Whether the service and the manifests agree. They do not where nothing is declared and something of ours is there.
     pub fn is_in_sync(&self) -> bool {
         let stays = self.told.nothing_declared.as_ref().is_some_and(|nothing| nothing.stays > 0);
         self.is_empty() && self.left_out.is_empty() && !stays

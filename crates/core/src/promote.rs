@@ -1,11 +1,10 @@
 //! Promoting: one target becomes what another one has, and not what the working tree says.
 //!
-//! A ledger has specs with the variables and overlays of its own target filled in, so that they cannot be handed on as
-//! they are. The working tree says what both targets get, and so what is the target's own. Where the first target's
-//! ledger holds exactly what the working tree says for it, the other gets what the working tree says for *that* one.
-//! Where git has gone on since, the other gets the first target's fields that are not its own, and its own for the
-//! rest. What cannot be distinguished stays on the other target as its own ledger has it, and is reported. So nothing
-//! that is the first target's own comes to the other.
+//! A ledger has specs with the variables and overlays of its own target filled in, so that they cannot be handed on as they are.
+//! The working tree says what both targets get, and so what is the target's own. Where the first target's ledger holds exactly
+//! what the working tree says for it, the other gets what the working tree says for *that* one. Where git has gone on since, the
+//! other gets the first target's fields that are not its own, and its own for the rest. What cannot be told apart stays on the
+//! other target as its own ledger has it, and is told. So nothing that is the first target's own comes to the other.
 
 mod carried;
 

@@ -57,7 +57,7 @@ pub struct Reached {
     pub left_out: Vec<(RecipientDevice, Why)>,
 }
 
-/// Where a recipient is looked for. An open channel that is managed is known by its id.
+/// Where a recipient is looked for. An open channel of ours is known by its id.
 pub fn search(recipient: &Recipient, ledger: &Ledger) -> Search {
     let channel = |id: &str| Search::Lookup(Request::get(format!("/api/channels/{}", part(id))));
     match recipient.channel {
@@ -101,7 +101,7 @@ impl RecipientDevice {
         })
     }
 
-    /// Why it would not get a message that goes to these kinds of device; to all where none are reported.
+    /// Why it would not get a message that goes to these kinds of device; to all where none are said.
     fn objection(&self, recipient: &Recipient, goes_to: Option<&DeviceTypes>) -> Option<Why> {
         let Some(kind) = &self.kind else { return Some(Why::Untold) };
         let is_open = matches!(kind, DeviceType::Open(_));
@@ -140,7 +140,7 @@ impl Reached {
     }
 }
 
-/// What is reported, as it goes over the wire: without who gets it.
+/// What is said, as it goes over the wire: without who gets it.
 pub fn content(said: &ReadableText, values: &Values) -> Map<String, Value> {
     let (notification, message) = said_with(said, values);
     let mut content = Map::new();

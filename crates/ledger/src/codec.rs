@@ -1,7 +1,7 @@
 //! A record as bytes: one line of JSON that ends in its own checksum and names the checksum of the record before it.
 //!
-//! Every format, also a later one, begins with `format` and `tool` and ends in `checksum`, so that damage can be
-//! reported from what only a newer pushplan understands.
+//! Every format, also a later one, begins with `format` and `tool` and ends in `checksum`, so that damage can be told from
+//! what only a newer pushplan understands.
 
 use std::fmt;
 

@@ -99,8 +99,8 @@ impl fmt::Debug for GitStore {
 }
 
 impl GitStore {
-    /// The ledger of a target on a remote: its name, its address or its folder; `origin` where nothing is reported.
-    /// Nothing is run yet.
+    /// The ledger of a target on a remote: its name, its address or its folder; `origin` where nothing is said. Nothing is
+    /// run yet.
     pub fn new(root: &Path, remote: Option<&str>, target: &str) -> Self {
         Self {
             root: root.to_owned(),

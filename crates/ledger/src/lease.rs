@@ -1,4 +1,4 @@
-//! Who holds the lock, and for how long others believe it.
+//! Who is at work, and for how long others believe it.
 
 use std::time::Duration;
 

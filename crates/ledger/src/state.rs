@@ -54,7 +54,7 @@ pub struct Ledger {
     pub gap: Option<Gap>,
 }
 
-/// A thing that is managed.
+/// A thing of ours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Owned {

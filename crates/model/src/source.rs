@@ -1,7 +1,7 @@
 //! The texts that were read, and places in them.
 //!
 //! A [`Span`] is three numbers, so that every value of a project can carry one. Lines and columns are computed when
-//! someone is reported about a place, and only then.
+//! somebody is told about a place, and only then.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};

@@ -304,7 +304,7 @@ impl Drop for Service {
     }
 }
 
-/// A service that answers every request as it is reported, by its first line: with a status, a content type and a body.
+/// A service that answers every request as it is told, by its first line: with a status, a content type and a body.
 pub fn stand_in(answer: impl Fn(&str) -> (&'static str, &'static str, &'static str) + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let origin = format!("http://{}", listener.local_addr().expect("an address"));

@@ -1,4 +1,4 @@
-//! What stands before a plan is applied: its review, what was reported to be done by hand, the guards, and a question.
+//! What stands before a plan is applied: its review, what was said to be done by hand, the guards, and a question.
 
 use std::io::{self, IsTerminal};
 
@@ -26,9 +26,9 @@ pub struct Asking<'a> {
     pub allow_deletes: Option<usize>,
     pub allow_sends: bool,
     pub allow_older: bool,
-    /// How the command is reported again.
+    /// How the command is said again.
     pub again: Repetition,
-    /// Where it has to be approved, and is reported what became of it.
+    /// Where it has to be approved, and is told what became of it.
     pub review: Option<&'a Review>,
 }
 
@@ -64,7 +64,7 @@ impl How {
         if is_overtaken { Ok(false) } else { Err(refused) }
     }
 
-    /// What was reported to be done by hand, and is not, or was nothing to be done.
+    /// What was said to be done by hand, and is not, or was nothing to be done.
     fn not_done(&self, plan: &Plan, request: &PlanRequest) -> Result<(), Failure> {
         for address in &request.done {
             let change = plan.changes.iter().find(|change| change.address == *address);

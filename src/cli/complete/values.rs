@@ -20,7 +20,7 @@ pub type Candidates = Vec<CompletionCandidate>;
 /// From so many addresses on, kinds are offered first.
 const MANY: usize = 100;
 
-/// Those of some texts that begin as what is typed, with what is reported of them.
+/// Those of some texts that begin as what is typed, with what is said of them.
 fn fitting<S: Into<String>>(current: &OsStr, all: impl IntoIterator<Item = (S, Option<&'static str>)>) -> Candidates {
     let Some(typed) = current.to_str() else { return Candidates::new() };
     let all = all.into_iter().map(|(value, about)| (value.into(), about)).filter(|(value, _)| value.starts_with(typed));

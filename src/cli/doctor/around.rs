@@ -26,8 +26,7 @@ use crate::text;
 /// How many findings are named.
 const FEW: usize = 5;
 
-/// The project file and the manifests. Findings are reported by their codes and places alone: their words may repeat
-/// what is there.
+/// The project file and the manifests. Findings are told by their codes and places alone: their words may repeat what stands there.
 pub fn project(manifests: &Manifests) -> Vec<Check> {
     let own = manifests.project_file();
     let is_error = |finding: &&Finding| finding.severity == Severity::Error;

@@ -21,7 +21,7 @@ use crate::text;
 pub struct Looked {
     place: String,
     facts: Result<(Facts, usize), Failure>,
-    /// What is reported the records before the checkpoint that reading begins at.
+    /// What is told of the records before the checkpoint that reading begins at.
     before: Option<Check>,
 }
 
@@ -83,7 +83,7 @@ async fn read(log: &Chain) -> Result<(Facts, usize), Unreadable> {
 }
 
 impl Looked {
-    /// What is reported it. `app` is the application that the credentials are for.
+    /// What is told of it. `app` is the application that the credentials are for.
     pub fn told(self, app: Option<&str>) -> Vec<Check> {
         let Self { place, facts, before } = self;
         let (facts, unwritten) = match facts {

@@ -230,7 +230,7 @@ impl ManyApply<'_> {
         plans
     }
 
-    /// Waits until nobody else holds the lock on a target, and writes what an earlier run could not.
+    /// Waits until nobody else is at work on a target, and writes what an earlier run could not.
     async fn is_free(&self, workspace: &Workspace, waiting: &mut Waiting) -> Result<(), Failure> {
         self.how.await_turn(workspace, waiting, self.context).await?;
         ledger::take_in(&self.context.session, &workspace.log).await

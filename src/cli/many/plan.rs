@@ -49,7 +49,7 @@ pub async fn make(
     plans.await.into_iter().map(said).collect()
 }
 
-/// What is reported of all of them.
+/// What is said of all of them.
 pub fn told(
     all: &[TargetResult<Planned>],
     asked: &SeveralTargets,

@@ -144,7 +144,7 @@ impl Rounds<'_> {
         RoundEnd { target: TargetRound::unknown(&workspace.target, RoundOutcome::Stopped, None), exit }
     }
 
-    /// Makes a target what the plan says, unless a guard refuses. What a guard refuses is reported and left.
+    /// Makes a target what the plan says, unless a guard refuses. What a guard refuses is told and left.
     async fn correct(&self, workspace: &Workspace, planned: Planned, made: Instant) -> RoundEnd {
         let RoundEnd { mut target, .. } = reported(workspace, &planned);
         if let Some(standing) = target.standing.as_ref().filter(|standing| !standing.refused.is_empty()) {
@@ -280,7 +280,7 @@ struct Look {
 }
 
 impl Look {
-    /// Plans, once nobody else holds the lock. Whoever is stopped meanwhile has only asked.
+    /// Plans, once nobody else is at work. Whoever is stopped meanwhile has only asked.
     async fn at(&self, workspace: &Workspace, opened: &Opened, context: &Context) -> Result<RoundResult, Failure> {
         if lasting::is_in_ci() {
             lasting::check(workspace)?;

@@ -28,7 +28,7 @@ pub struct CalendarView<'c> {
 
 /// How many characters of a message are shown.
 const MESSAGE: usize = 60;
-/// How many collisions of one message are reported one by one.
+/// How many collisions of one message are told one by one.
 const TOLD: usize = 3;
 
 impl CalendarView<'_> {

@@ -34,7 +34,7 @@ pub struct Lines {
     pub marks: Vec<Mark>,
 }
 
-/// A part of the excerpt's text, in bytes, and what is reported of it.
+/// A part of the excerpt's text, in bytes, and what is said of it.
 #[derive(Clone, Debug)]
 pub struct Mark {
     pub at: Range<usize>,

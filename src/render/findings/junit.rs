@@ -29,7 +29,7 @@ pub fn junit(report: &CheckReport) -> String {
     out
 }
 
-/// A finding that fails the run is a failure; another is reported in the output of a test that passes.
+/// A finding that fails the run is a failure; another is told in the output of a test that passes.
 fn case(found: &LocatedFinding, fails: bool) -> String {
     let finding = found.finding;
     let place = found.place();

@@ -56,7 +56,7 @@ pub(crate) fn by_path(change: &Change) -> Vec<Row> {
     told.map(|field| Row { label: field.path.clone(), ..row(field, Vec::new()) }).collect()
 }
 
-/// All fields that differ, also those that are reported elsewhere where they mean something.
+/// All fields that differ, also those that are told elsewhere where they mean something.
 pub fn as_written(change: &Change) -> Vec<Row> {
     if !matches!(change.action, Action::Update | Action::Replace) {
         return Vec::new();
@@ -65,7 +65,7 @@ pub fn as_written(change: &Change) -> Vec<Row> {
     found.fields.iter().map(|field| row(field, Vec::new())).collect()
 }
 
-/// Whether a field is reported elsewhere: its audience, or its times.
+/// Whether a field is told elsewhere: its audience, or its times.
 pub(super) fn is_told(change: &Change, path: &str) -> bool {
     let api = kinds::api(&change.address);
     let within = |at: &&str| beneath(path, at).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));

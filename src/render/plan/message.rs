@@ -9,7 +9,7 @@ use crate::text::{quoted, short};
 
 /// How much of a text is shown that stays as it is.
 const UNCHANGED: usize = 160;
-/// Of how many messages of one change it is reported how much fits.
+/// Of how many messages of one change it is told how much fits.
 const MESSAGES: usize = 6;
 
 /// What people will read, where that is new, changed, or sent at a time that is.

@@ -420,7 +420,7 @@ impl<'p> PlanView<'p> {
 }
 
 impl<'p> Block<'p> {
-    /// All that people are reported, in the order of addresses.
+    /// All that people are told of, in the order of addresses.
     fn all(plan: &'p Plan) -> Vec<Self> {
         let told = plan.changes.iter().filter(|change| change.is_told());
         let mut told: Vec<(Address, &Change)> = told.map(|change| (change.address.resource(), change)).collect();

@@ -10,7 +10,7 @@ use crate::plan::{Action, Change, Moved, Reason};
 use crate::render::layout::{Paint, Row, Words};
 use crate::text::{all_of, count};
 
-/// How many times that are still to come are reported.
+/// How many times that are still to come are told.
 const TIMES: usize = 4;
 
 /// What became of one that has had its time, or the first of its times.
@@ -87,7 +87,7 @@ pub(super) fn half_out(view: &PlanView, change: &Change, at: Option<Timestamp>, 
         .line(Words::new("then declare the replacement under a new key: otherwise both are sent"))
 }
 
-/// What is reported of something that never was ours and is declared as what has been.
+/// What is said of something that never was ours and is declared as what has been.
 pub(super) fn record(at: Timestamp) -> String {
     format!("was scheduled for {} and is not sent; your files keep it as a record", moment(at))
 }

@@ -8,7 +8,7 @@ use crate::ledger::Verb;
 use crate::plan::{Action, Change, Step};
 use crate::render::layout::{Paint, Row, Words};
 
-/// How many places to stop at are reported.
+/// How many places to stop at are told.
 const GAPS: usize = 6;
 /// How many requests of one block are shown.
 const REQUESTS: usize = 12;

@@ -18,7 +18,7 @@ pub(in crate::render) use messages::message_blocks;
 
 /// How many of those that have had their time, or were left out, are named.
 pub(super) const NAMED: usize = 10;
-/// How many blocks are made side by side before they are reported.
+/// How many blocks are made side by side before they are told.
 const TOGETHER: usize = 512;
 /// How many of them become one text.
 const JOINED: usize = 8;

@@ -1,4 +1,4 @@
-//! What is reported of a case that fails: what was expected, what was there, and what decided.
+//! What is said of a case that fails: what was expected, what was there, and what decided.
 
 use super::{SHOP, fails, fails_of};
 

@@ -93,7 +93,7 @@ fn passes(lines: &str) {
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "ok      one\n\n1 case passed.\n"), "{lines}\n{ran}");
 }
 
-/// A case that is not, with these texts in what is reported of it.
+/// A case that is not, with these texts in what is said of it.
 fn fails(lines: &str, said: &[&str]) {
     fails_of(SHOP, lines, said);
 }
@@ -108,7 +108,7 @@ fn fails_of(manifest: &str, lines: &str, said: &[&str]) {
     }
 }
 
-/// A file with a case that cannot be read, with these texts in what is reported of it.
+/// A file with a case that cannot be read, with these texts in what is said of it.
 fn is_wrong(lines: &str, said: &[&str]) {
     let ran = case(lines);
     assert_eq!(ran.code, 3, "{lines}\n{ran}");

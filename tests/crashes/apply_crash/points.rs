@@ -35,7 +35,7 @@ pub enum Tampering {
 }
 
 impl Point {
-    /// As strace is reported.
+    /// As strace is told.
     pub fn injection(&self, tampering: Tampering) -> String {
         let Self { call, nth } = self;
         match tampering {

@@ -1,4 +1,4 @@
-//! What random stories have found, each as short as it can be reported.
+//! What random stories have found, each as short as it can be told.
 
 use pushplan::nouns::level::Level;
 

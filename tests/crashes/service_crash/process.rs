@@ -77,7 +77,7 @@ impl Process {
     }
 }
 
-/// A client that is reported when the service is gone.
+/// A client that is told when the service is gone.
 #[derive(Clone)]
 pub struct Talker {
     client: Client,

@@ -197,8 +197,7 @@ fn one_deed(project: &[Meant], seed: u64, pick: usize) -> Result<(), TestCaseErr
     Ok(())
 }
 
-/// A value that is in several places is reported with both, or it is edited where it is alone. Nothing else ever
-/// changes.
+/// A value that stands in several places is told with both, or it is edited where it stands alone. Nothing else ever changes.
 fn one_of_several(project: &[Meant], seed: u64, pick: usize, new: &str) -> Result<(), TestCaseError> {
     let meant = &project[pick % project.len()];
     let address = Address::new(meant.kind, meant.key.clone());

@@ -37,7 +37,7 @@ fn what_was_changed_in_git_as_well_is_never_overwritten() {
     }
     let named = project.run(&["pull", "--target", "local"]);
     says(&named.stderr, &["`pushplan pull segments/s --theirs --target local`"]);
-    // The way out that is reported, here and elsewhere.
+    // The way out that is told, here and elsewhere.
     for told in [project.good(&["plan"]), project.good(&["drift"]), project.run(&["plan", "--on-drift", "stop"])] {
         says(&told.stdout, &["pushplan pull segments/s --theirs"]);
     }
@@ -77,7 +77,7 @@ templates:
         assert!(!ran.stderr.contains("changed in git"), "{ran}");
         says(&ran.stderr, &["Edit by hand: templates/t push.notification.alert: the service has \"ho\""]);
     }
-    // What is left is reported until it is dealt with.
+    // What is left is told until it is dealt with.
     for _ in 0..2 {
         let ran = project.run(&["pull"]);
         assert_eq!(ran.code, 6, "{ran}");
@@ -307,7 +307,7 @@ fn nothing_that_is_pulled_names_what_was_removed_on_the_service() {
     assert!(ran.stdout.contains("1 resource pulled"), "{ran}");
     let fresh = project.folder.read("segments.yaml");
     says(&fresh, &["segment: {id: ", &id]);
-    // As it was reported: what is gone is taken out of git.
+    // As it was told: what is gone is taken out of git.
     project.write("{}\n");
     says(&project.good(&["plan"]).stdout, &["Plan: 1 to forget, 1 unchanged."]);
     project.good(&["apply", "--yes"]);

@@ -1,4 +1,4 @@
-//! Stories: what a person has to edit by hand is reported in the words of their files, with all places that matter.
+//! Stories: what a person has to edit by hand is told in the words of their files, with all places that matter.
 
 use pushplan_testing::{Project, Service, says};
 use serde_json::{Value, json};

@@ -186,7 +186,7 @@ fn assert_harmless(text: &str, other: &str) {
     let texts = packed(&document.texts);
     let heading = packed(&format!("Plan for {}", short(text, 80)));
     assert!(texts.contains(&heading), "{text:?} is another text in\n{shown}");
-    // A line break is reported, or is a space.
+    // A line break is told, or is a space.
     let mut forms = vec![packed(&one_line(text)), packed(&short(text, 300))];
     forms.dedup();
     let found: usize = forms.iter().map(|form| texts.matches(form).count()).sum();

@@ -1,4 +1,4 @@
-//! However large a plan is, it fits into a comment, and all that sends or deletes is reported or counted.
+//! However large a plan is, it fits into a comment, and all that sends or deletes is told or counted.
 
 use pushplan::exchange::Method;
 use pushplan::ledger::Verb;
@@ -46,7 +46,7 @@ fn cut(plan: &Plan) -> (String, Document) {
     (text, document)
 }
 
-/// How many changes are reported: in full, on a line, and counted.
+/// How many changes are told: in full, on a line, and counted.
 fn told(text: &str) -> (usize, usize, usize) {
     let number = |line: &str| line.split(' ').next().and_then(|word| word.parse::<usize>().ok()).unwrap_or_default();
     let of = |words: &str| text.lines().filter(|line| line.contains(words)).map(number).sum();

@@ -36,7 +36,7 @@ fn every_plan_is_shown_as_expected() {
     }
 }
 
-/// A campaign with all that its readers can be reported, and a push that is near to another.
+/// A campaign with all that its readers can be told, and a push that is near to another.
 fn told() -> Plan {
     let mut found = plans::campaign();
     let time = |text: &str| text.parse().expect("a time");

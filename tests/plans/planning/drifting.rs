@@ -13,7 +13,7 @@ scheduled_pushes:
 segments: {s: {criteria: {tag: x}}}
 ";
 
-/// A push that is managed that someone put off by a month, on the day after it should were sent.
+/// A push of ours that somebody put off by a month, on the day after it should have gone out.
 fn put_off() -> World {
     let mut world = World::in_sync(PUSH, Level::Extended);
     world.edit("scheduled_pushes/sale", |spec| spec["schedule"] = json!([{"scheduled_time": "2031-02-01T1000"}]));

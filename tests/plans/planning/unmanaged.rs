@@ -142,7 +142,7 @@ fn a_segment_that_somebody_uses_stays_and_is_not_taken_over() {
     let told = world.told(declared);
     assert!(told.contains("! segments/old Pruned StillUsed\n") && !told.contains(" segments/old\n"), "{told}");
     assert!(!told.contains("adopt") && !told.contains("DELETE"), "{told}");
-    // By something that is managed that was applied.
+    // By something of ours that was applied.
     let mut world = pruning(declared, Level::Documented, &["segments"]);
     segment(&mut world, "s1", "Old", &json!({ "tag": "old" }));
     assert_eq!(world.told(declared), "! segments/old Pruned StillUsed\n");
@@ -262,7 +262,7 @@ fn a_legacy_tag_that_is_pruned_sets_off_what_waits_for_its_removal() {
         json!({ "name": "Bye", "enabled": true, "immediate_trigger": [{ "tag_removed": "vip" }], "outcome": outcome });
     somebodys(&mut world, "pipelines", "q1", "Bye", spec);
     assert_eq!(world.told("tags: {gold: {}}"), "! tags/vip Pruned StillUsed\n", "what names it keeps it");
-    // One that is managed is ours to delete, and what that sets off is reported.
+    // One of ours is ours to delete, and what that sets off is said.
     let (mut ours, theirs) = (World::in_sync("tags: {gold: {}, vip: {}}", Level::Documented), world.live);
     somebodys(
         &mut ours,
@@ -327,7 +327,7 @@ fn what_has_a_declared_name_or_may_be_ours_is_not_pruned() {
     assert_eq!(world.told(two), "0 adopt segments/b\n", "it is ours");
     segment(&mut world, "s2", "Taken", &json!({ "tag": "y" }));
     assert_eq!(world.told(two), "! segments/b InDoubt\n");
-    // An old version that is managed is no stranger either.
+    // An old version of ours is no stranger either.
     let mut world = pruning(OURS, Level::Documented, &["segments"]);
     segment(&mut world, "s1", "a", &json!({ "tag": "y" }));
     world.retire("segments/a", "s1");

@@ -42,7 +42,7 @@ fn preview() -> String {
     Preview { address: &address, place: "messages/templates.yaml:1".to_owned(), app: "Shop", open: true, seen }.html()
 }
 
-/// A campaign with all that a plan's readers can be reported.
+/// A campaign with all that a plan's readers can be told.
 pub fn told() -> Plan {
     let mut found = crate::plans::campaign();
     let time = |text: &str| text.parse().expect("a time");

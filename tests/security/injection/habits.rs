@@ -77,7 +77,7 @@ fn where_only_ascii_can_be_shown_there_is_nothing_else() {
     }
     let ran = project.run_as(&["show", "segments/vip"], &[("LANG", "POSIX")]);
     assert!(ran.stdout.contains(r#"Gr\xFC\xDFe \u65E5\u672C"#), "{ran}");
-    // A sign that is managed has a stand-in, the same sign in a text does not.
+    // A sign of ours has a stand-in, the same sign in a text does not.
     let ran = project.run_as(&["show", "segments/vip"], &[("LC_CTYPE", "de_DE.ISO-8859-1")]);
     assert!(ran.stdout.contains(r"\xB1"), "{ran}");
     project.folder.write("messages.yaml", project.folder.read("messages.yaml").replace("tag: b}", "tag: c}"));

@@ -39,7 +39,7 @@ pub fn of(seed: u64, length: Length, off: Option<Protection>, trace: bool) -> Op
     (goes_on || is_planned).then(|| known(Whose { goes_on, is_planned, number, off }, trace))
 }
 
-/// A beginning, as it was lived through before. One that is reported is lived through again.
+/// A beginning, as it was lived through before. One that is told is lived through again.
 fn known(whose: Whose, trace: bool) -> Rc<World> {
     if trace {
         return Rc::new(live(whose, true));

@@ -90,7 +90,7 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
     world.borrow_mut().violated(format!("no fixed point after {ROUNDS} plans"));
 }
 
-/// Whether a plan keeps something that is managed until what another user made has been sent: the next run deletes it.
+/// Whether a plan keeps something of ours until what somebody else made has been sent: the next run deletes it.
 fn waits(plan: &Plan) -> bool {
     let mut reasons = plan.changes.iter().flat_map(|change| &change.reasons);
     reasons.any(|reason| matches!(reason, Reason::StillUsed { by, .. } if by.iter().any(|user| matches!(user, RemoteThing::Other { .. }))))
@@ -220,7 +220,7 @@ impl World {
         units.iter().find_map(|(address, unit)| self.unlike(address, &unit.spec, &ledger.owned[address]))
     }
 
-    /// Whether something that is managed has had its time without being sent, and nobody took it away.
+    /// Whether something of ours has had its time without being sent, and nobody took it away.
     fn never_sent(&self, address: &Address, owned: &Owned) -> bool {
         let begun = kinds::api(address).runs(&owned.spec).is_some_and(|runs| runs.has_begun(time::stamp(self.now)));
         // What is gone by its time was sent, or deleted by a request whose answer was lost: nobody can tell these apart.

@@ -114,7 +114,7 @@ impl Log {
         self.entries.get(usize::try_from(seq).ok()?.checked_sub(1)?).map(Rc::as_ref)
     }
 
-    /// A person's command writes a record, while nobody else holds the lock.
+    /// A person's command writes a record, while nobody else is at work.
     pub fn say(&mut self, record: Record, at: jiff::Timestamp) {
         let entry = Entry { seq: self.ledger.seq + 1, at, actor: "a person".to_owned(), record };
         self.push(entry);

@@ -306,7 +306,7 @@ impl World {
         manner
     }
 
-    /// Whoever looks is reported once at most that something is not there which is.
+    /// Whoever looks is told once at most that something is not there which is.
     fn mislead(&mut self, process: usize, what: &'static str, request: &Request, manner: &mut Manner) {
         let odds = if self.log.ledger.open.is_empty() { 40 } else { 120 };
         let own = &self.processes[process];

@@ -21,11 +21,11 @@ pub struct Manner {
     pub normalised: bool,
     /// The list of tags is full of others.
     pub crowded: bool,
-    /// What is not reported what there is.
+    /// What is not told of what there is.
     pub hides: Hides,
 }
 
-/// What is not reported what there is.
+/// What is not told of what there is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hides {
     #[default]

@@ -36,7 +36,7 @@ pub enum Fault {
     PersonCopiesName,
     /// A person sends a push at once whose creation was not confirmed.
     PersonSends,
-    /// A second one sees that someone holds the lock, and stops or waits.
+    /// A second one sees that somebody is at work, and stops or waits.
     Held,
     /// A second one finds a lease that is over.
     TakenOver,

@@ -10,8 +10,8 @@ use super::time::{MINUTE, SECOND};
 use super::world::Own;
 
 impl Own {
-    /// Whether nobody else holds the lock, or not any more: a second one stops, or waits for a while and looks again.
-    /// The clocks of two processes are never taken for the same.
+    /// Whether nobody else is at work, or not any more: a second one stops, or waits for a while and looks again. The clocks of
+    /// two processes are never taken for the same.
     pub async fn has_turn(&self, patient: bool) -> bool {
         let patience = {
             let mut world = self.world.borrow_mut();

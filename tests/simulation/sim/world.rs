@@ -48,7 +48,7 @@ pub enum Happening {
     Person,
 }
 
-/// What a process is reported.
+/// What a process is told.
 #[derive(Debug)]
 pub enum Incoming {
     Answer(usize, Result<Answer, Loss>),
@@ -78,7 +78,7 @@ pub struct Process {
     pub intended: BTreeSet<(Address, Verb)>,
     /// When its lease is over, in truth: so long after it made its newest durable record.
     pub held_until: i64,
-    /// It was reported once that something is not there which is.
+    /// It was told once that something is not there which is.
     pub misled: bool,
     /// It was answered as of some time ago.
     pub behind: bool,
@@ -86,7 +86,7 @@ pub struct Process {
     pub files: Files,
     /// The run whose whole lease it has observed.
     pub found_over: Option<String>,
-    /// What it was reported to leave out.
+    /// What it was told to leave out.
     pub except: Vec<String>,
 }
 
@@ -323,7 +323,7 @@ impl World {
         holder.filter(|holder| self.now <= self.processes[*holder].held_until)
     }
 
-    /// Nothing that is managed is missing from the ledger: what lives is owned, retired or unconfirmed.
+    /// Nothing of ours is missing from the ledger: what lives is owned, retired or in doubt.
     fn look_at_ledger(&mut self) {
         let ledger = &self.log.ledger;
         let known = |address: &Address, id: &str| {
@@ -399,7 +399,7 @@ pub struct Own {
 }
 
 impl Own {
-    /// The next thing that this process is reported.
+    /// The next thing that this process is told.
     pub async fn next(&self) -> Incoming {
         std::future::poll_fn(|_| {
             let mut world = self.world.borrow_mut();

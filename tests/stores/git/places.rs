@@ -298,7 +298,7 @@ fn pass(mut client: TcpStream, to: u16, cuts: &[Cut], counted: &AtomicUsize) -> 
     let (mut from_server, mut to_client) = (server.try_clone().ok()?, client.try_clone().ok()?);
     let back = thread::spawn(move || -> Option<()> {
         if cut == Cut::Answer {
-            // What the server has is reported; what it says of the push is not.
+            // What the server has is told; what it says of the push is not.
             loop {
                 let mut head = [0; 4];
                 from_server.read_exact(&mut head).ok()?;

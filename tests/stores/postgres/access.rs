@@ -1,4 +1,4 @@
-//! Who may connect, over what, and what those are reported who may not.
+//! Who may connect, over what, and what those are told who may not.
 
 use std::fs;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! What is the same on several targets is reported once, also where every application has its own ids.
+//! What is the same on several targets is told once, also where every application has its own ids.
 
 use super::{MATRIX, World};
 use pushplan_testing::says;

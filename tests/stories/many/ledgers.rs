@@ -8,7 +8,7 @@ use pushplan_testing::{Ran, says, signal};
 
 use super::{MANIFEST, MATRIX, REPORTS, World, checked};
 
-/// Where a ledger may be that cannot be used, and what is reported of it.
+/// Where a ledger may be that cannot be used, and what is said of it.
 const PLACES: [(&str, &str); 3] = [
     ("postgres://keeper@127.0.0.1:1/x/y", "the ledger of `shop-de` cannot be read"),
     ("git:nowhere.git", "the ledger of `shop-de` cannot be read"),
@@ -87,8 +87,7 @@ fn a_lease_that_somebody_holds_is_told_of_its_target_and_the_others_go_on() {
     let of = |number: usize| told["targets"][number]["fate"].as_str().expect("a word");
     assert_eq!([of(0), of(1), of(2)], ["applied", "failed", "applied"], "{ran}");
     says(told["targets"][1]["error"]["message"].as_str().expect("words"), &["is applying to `shop-de` since "]);
-    // Who holds the lock is reported in lines of their own, and to someone who comes again by itself without an option
-    // it does not have.
+    // Who is at work is told in lines of their own, and to somebody who comes again by itself without an option it does not have.
     let ran = world.run(&GO_ON);
     let line = |start: &str| {
         ran.stdout.lines().find(|line| line.trim_start().starts_with(start)).unwrap_or_else(|| panic!("{start}: {ran}"))

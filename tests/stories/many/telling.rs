@@ -1,4 +1,4 @@
-//! What is reported several targets, and of words that mean none.
+//! What is told of several targets, and of words that mean none.
 
 use super::{MANIFEST, World};
 use pushplan_testing::says;

@@ -106,7 +106,7 @@ fn broke_off(error: JoinError) -> Event {
     }
 }
 
-/// Sleeps until a time by the wall clock, or for a while: a time that is reported too early is asked for again.
+/// Sleeps until a time by the wall clock, or for a while: a time that is said too early is asked for again.
 async fn nap(until: Option<Timestamp>) {
     let left = until.map(|until| until.duration_since(Timestamp::now())).unwrap_or_default();
     let left = Duration::try_from(left).unwrap_or_default();

@@ -41,7 +41,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// How the ledger calls it; `None` where the ledger cannot be reported.
+    /// How the ledger calls it; `None` where the ledger cannot be told.
     pub fn record(&self) -> Option<Ended> {
         match self {
             Self::Done => Some(Ended::Done),

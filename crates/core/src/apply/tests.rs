@@ -96,7 +96,7 @@ fn owning(address: &str, id: &str) -> Ledger {
     ledger
 }
 
-/// A run with a log that always works and a service that answers when it is reported to.
+/// A run with a log that always works and a service that answers when it is told to.
 struct Story {
     run: Run,
     now: Now,

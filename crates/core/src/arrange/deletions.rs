@@ -97,7 +97,7 @@ impl Arranging<'_> {
             }
             let mut ids: BTreeSet<&str> = owned.refs.values().map(String::as_str).collect();
             ids.extend(live.iter().flat_map(|spec| segments(api.audiences(), spec)));
-            // Also one that is managed can be named by its id.
+            // Also one of ours can be named by its id.
             let said = std::iter::once(&owned.spec).chain(&one.change.desired);
             ids.extend(said.flat_map(|spec| named_ids(api.audiences(), spec)));
             add(ids, &User { who, id: Some(owned.id.clone()), is_old: false });
@@ -144,8 +144,8 @@ impl Arranging<'_> {
         managed.chain(listed).collect()
     }
 
-    /// The step after which something that is managed no longer points at an id. What is deleted to be created again is
-    /// not re-pointed before it is made.
+    /// The step after which something of ours no longer points at an id. What is deleted to be made anew is not re-pointed
+    /// before it is made.
     fn frees(&self, user: &User, id: &str) -> Option<usize> {
         let User { who: RemoteThing::Ours(address), id: own @ Some(_), is_old } = user else { return None };
         let audiences = kinds::api(address).audiences();

@@ -14,7 +14,7 @@ pub struct DeclaredIds(BTreeMap<(String, String), Address>);
 
 impl DeclaredIds {
     pub fn new(compared: &[Compared], ledger: &Ledger) -> Self {
-        // Nobody asks unless something that is managed goes.
+        // Nobody asks unless something of ours goes.
         let stays = |one: &Compared| one.owned.is_none() || one.change.action == Action::Keep;
         if ledger.retired.is_empty() && compared.iter().all(stays) {
             return Self(BTreeMap::new());

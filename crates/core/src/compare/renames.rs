@@ -14,8 +14,8 @@ use super::similar::Sketch;
 use super::{Compared, Situation, Unit, segment_address};
 use crate::plan::{Action, Likeness, Reason};
 
-/// The resources that are reported to be renamed and are known by their old key alone: the new address with the old
-/// one. What is another thing on the service under another key is not moved.
+/// The resources that are said to be renamed and are known by their old key alone: the new address with the old one. What is
+/// another thing on the service under another key is not moved.
 pub fn moves(units: &BTreeMap<Address, Unit>, ledger: &Ledger) -> BTreeMap<Address, Address> {
     let declared: BTreeSet<Address> = units.keys().map(Address::resource).collect();
     let known: BTreeSet<Address> = ledger.owned.keys().chain(ledger.open.keys()).map(Address::resource).collect();
@@ -263,7 +263,7 @@ fn has_begun(one: &Compared, owned: &Owned, situation: &Situation) -> bool {
     owned.past || kinds::api(&one.change.address).runs(&owned.spec).is_some_and(begun)
 }
 
-/// What something says, whenever it is reported.
+/// What something says, whenever it is said.
 fn timeless(spec: &Shared) -> Shared {
     let mut spec = spec.tree().into_owned();
     forget_times(&mut spec);

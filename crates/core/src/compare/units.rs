@@ -25,7 +25,7 @@ use crate::plan::{Annotation, DeclaredAt, WrittenValue};
 pub struct Unit {
     pub spec: Shared,
     pub place: Option<DeclaredAt>,
-    /// Whether deletion is refused; where nothing is reported, the ledger's word holds.
+    /// Whether deletion is refused; where nothing is said, the ledger's word holds.
     pub protect: Option<bool>,
     pub broadcast: bool,
     /// Paths of fields that are left to the dashboard.

@@ -1,4 +1,4 @@
-//! Who holds the lock, in words for people: it is in the ledger beside what was done.
+//! Who is at work, in words for people: it stands in the ledger beside what was done.
 
 use std::env;
 use std::fs;
@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use pushplan_io::git::{Git, LIMIT};
 use pushplan_ledger::Lease;
 
-/// Who holds the lock here.
+/// Who is at work here.
 #[derive(Clone, Debug)]
 pub struct Actor {
     pub user: String,

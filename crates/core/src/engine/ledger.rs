@@ -82,7 +82,7 @@ pub fn taken_in(session: &Session, taken: Taken) {
     }
 }
 
-/// What is reported of something that may be on the service twice.
+/// What is said of something that may be on the service twice.
 fn made_twice(Twice { made, other, file }: &Twice) -> String {
     match other {
         None => format!(

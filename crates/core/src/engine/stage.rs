@@ -201,8 +201,8 @@ fn pending(setup: &StageSetup) -> (BTreeMap<Address, Unit>, BTreeMap<Address, Ti
     (units, past)
 }
 
-/// What the service did not take. Members of a group and channels of a user are devices, and most of them are not
-/// there: what is reported of those comes to nothing, and does not matter.
+/// What the service did not take. Members of a group and channels of a user are devices, and most of them are not there: what is
+/// said of those comes to nothing, and does not matter.
 fn refused(report: &apply::Report) -> Vec<(Address, String)> {
     let wrong = report.steps.iter().filter(|step| step.address.part().is_none());
     let why = wrong.filter_map(|step| match &step.fate {

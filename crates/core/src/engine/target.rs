@@ -114,7 +114,7 @@ pub fn choose<'p>(project: &'p Project, name: Option<&str>) -> Result<(String, &
     Ok((name.to_owned(), target))
 }
 
-/// How many names are reported.
+/// How many names are told.
 const FEW: usize = 8;
 
 /// The first of many names.
@@ -239,8 +239,7 @@ pub async fn now(project: &Project, name: &str) -> Timestamp {
     found.map_or_else(Timestamp::now, |(_, _, there)| there)
 }
 
-/// What a target is reported to offer: the contract's verbs alone where nothing is reported, and all that there is of
-/// the built-in one.
+/// What a target is said to offer: the contract's verbs alone where nothing is said, and all that there is of the built-in one.
 pub fn wanted(target: &Target, is_built_in: bool) -> Level {
     let usual = if is_built_in { Level::Extended } else { Level::Documented };
     target.api.as_ref().map_or(usual, |level| level.value)

@@ -88,7 +88,7 @@ impl Watched {
 #[derive(Debug)]
 pub struct Waiting {
     until: Option<Instant>,
-    /// The run that the user was reported about.
+    /// The run that the user was told about.
     told: Option<String>,
 }
 
@@ -182,7 +182,7 @@ pub(crate) async fn ended_by(log: &Chain, report: &Report) -> Option<String> {
     since.iter().find(is_end).filter(|_| !has_begun).map(|end| end.actor.clone())
 }
 
-/// A sentence about someone who holds the lock.
+/// A sentence about somebody who is at work.
 pub fn at_work(running: &Running) -> String {
     let until = running.expires.map(|end| format!(", until {end:.0} unless it is renewed")).unwrap_or_default();
     format!("{} is applying since {:.0}{until}.", running.actor, running.since)

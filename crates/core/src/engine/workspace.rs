@@ -56,7 +56,7 @@ pub(crate) fn settle_of(target: Option<&Target>) -> SignedDuration {
 pub struct Workspace {
     pub manifests: Arc<Manifests>,
     pub target: String,
-    /// Whether it is one of several, so that what is reported names it.
+    /// Whether it is one of several, so that what is said names it.
     pub is_one_of_many: bool,
     pub units: BTreeMap<Address, Unit>,
     /// Where those are declared that are applied in parts.
@@ -64,7 +64,7 @@ pub struct Workspace {
     pub min_lead: SignedDuration,
     pub settle: SignedDuration,
     pub send_within: SignedDuration,
-    /// How long others believe that a run holds the lock of which nothing is heard.
+    /// How long others believe that a run is at work of which nothing is heard.
     pub lease: SignedDuration,
     max_deletes: Option<usize>,
     pub(super) on_drift: OnDrift,
@@ -80,7 +80,7 @@ pub struct Workspace {
     home: Home,
     /// Which commit its files are.
     checkout: checkout::CheckoutQuery,
-    /// Whether it was reported what a plan leaves as it is.
+    /// Whether it was told what a plan leaves as it is.
     said: OnceLock<()>,
 }
 
@@ -101,11 +101,11 @@ pub struct PlanRequest {
     /// What a person says has been done by hand.
     pub done: BTreeSet<Address>,
     pub aim: Aim,
-    /// Whether it may undo what someone did on the service; where nothing is reported, the target's word holds.
+    /// Whether it may undo what somebody did on the service; where nothing is said, the target's word holds.
     pub on_drift: Option<OnDrift>,
     /// Whether older files may take the place of what was applied last.
     pub allow_older: bool,
-    /// How long someone who holds the lock is waited for. After that it is planned what there is to do beside them.
+    /// How long somebody who is at work is waited for. After that it is planned what there is to do beside them.
     pub patience: Duration,
     /// Whether single devices are replayed before and after the plan.
     pub people: Replays,
@@ -116,7 +116,7 @@ pub struct PlanRequest {
 pub struct Planned {
     pub plan: Arc<Plan>,
     pub ledger: Ledger,
-    /// Someone holds the lock: the plan is for reading.
+    /// Somebody is at work: the plan is for reading.
     pub at_work: bool,
     /// The plan's digest, where it was shown with it.
     pub digest: Option<Digest>,
@@ -158,7 +158,7 @@ impl Workspace {
         })
     }
 
-    /// Says something while it holds the lock.
+    /// Says something while it is at work.
     pub fn note(&self, words: &str, session: &Session) {
         let words = if self.is_one_of_many { format!("{}: {words}", self.target) } else { words.to_owned() };
         session.note(&one_line(&words));

@@ -367,7 +367,7 @@ fn listed(mut changes: Vec<&Approved>) -> String {
     Digest::of_data(&rows).to_string()
 }
 
-/// The reasons of the changes that people are reported.
+/// The reasons of the changes that people are told of.
 fn told(plan: &Plan) -> impl Iterator<Item = &[Reason]> {
     plan.changes.iter().filter(|change| change.is_told()).map(|change| change.reasons.as_slice())
 }

@@ -1,5 +1,4 @@
-//! Which host, repository and pull request a CI system holds the lock for, and with which token: all from the
-//! environment.
+//! Which host, repository and pull request a CI system is at work for, and with which token: all from the environment.
 
 use pushplan_io::client::{self, Origin, Secret};
 use pushplan_io::failure::{Failure, FailureKind};

@@ -1,4 +1,4 @@
-//! Believing that something that is managed is gone: its own answer says so, or two lists a settle time apart.
+//! Believing that something of ours is gone: its own answer says so, or two lists a settle time apart.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -60,7 +60,7 @@ impl<'l> Fetch<'l> {
         *confirm_absence && (ledger.owned.contains_key(address) || is_unknown)
     }
 
-    /// Where something that is managed is in the lists.
+    /// Where something of ours is in the lists.
     pub(super) fn find(&mut self, address: &Address, id: &str) {
         let api = kinds::api(address);
         let seen = match api.lifecycle(self.look.level).read {

@@ -84,7 +84,7 @@ pub enum Difference {
     Files,
     /// It comes to something else, with the actions before and now.
     Other(Vec<Action>, Vec<Action>),
-    /// Nothing was reported of it.
+    /// Nothing was said of it.
     New(Vec<Action>),
     /// Nothing is to be done any more.
     Gone(Vec<Action>),
@@ -128,7 +128,7 @@ fn words(actions: &[Action]) -> String {
 type Done<'c> = (Verb, Option<&'c str>, Option<&'c Address>);
 
 impl Change {
-    /// Whether people are reported it. What has had its time is no change any more.
+    /// Whether people are told of it. What has had its time is no change any more.
     pub fn is_told(&self) -> bool {
         match self.action {
             Action::Keep => !self.reasons.is_empty() || !self.sends.is_empty(),
@@ -190,7 +190,7 @@ impl Plan {
         if self.basis.is_service() { about } else { about.item(&self.basis) }
     }
 
-    /// The changes that people are reported, with digests of all that their reviewer decides on.
+    /// The changes that people are told of, with digests of all that their reviewer decides on.
     fn told_digests(&self) -> Vec<(&Change, Digest)> {
         let news = News::of(self);
         let mut steps: BTreeMap<&Address, Vec<Done>> = BTreeMap::new();

@@ -29,8 +29,8 @@ impl Basis {
         *self == Self::Service
     }
 
-    /// What it was compared with, and what that leaves out, in words; nothing where it was the service. `last` is the
-    /// ledger's last record, 0 where it has none; it is not named where several ledgers are reported at once.
+    /// What it was compared with, and what that leaves out, in words; nothing where it was the service. `last` is the ledger's last
+    /// record, 0 where it has none; it is not named where several ledgers are told of at once.
     pub fn words(&self, last: u64, is_one: bool) -> Option<String> {
         let record = if is_one { format!(" (record {last})") } else { String::new() };
         match self {

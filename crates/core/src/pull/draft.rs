@@ -47,7 +47,7 @@ pub struct Draft<'l> {
     pub groups: BTreeSet<String>,
     pub left: Vec<Left>,
     ledger: &'l Ledger,
-    /// The managed segments that are declared: a manifest can refer to them.
+    /// The segments of ours that are declared: a manifest can name them.
     declared: BTreeMap<String, String>,
     /// The tag groups that are declared.
     declared_groups: BTreeSet<String>,

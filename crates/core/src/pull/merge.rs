@@ -57,9 +57,9 @@ pub fn like(audiences: &[&str], names: &Names, spec: &Value, other: &Value) -> V
     spec
 }
 
-/// A field with both kinds of changes since it was last applied: what was changed in git stays, and what was changed on
-/// the service alone takes its place. An audience is one field. What was changed on both sides is reported in
-/// `clashes`; without them the service wins.
+/// A field with both kinds of changes since it was last applied: what was changed in git stays, and what was changed on the
+/// service alone takes its place. An audience is one field. What was changed on both sides is told in `clashes`; without
+/// them the service wins.
 pub fn merged(audiences: &[&str], path: &str, field: Field, clashes: &mut Option<Vec<Clash>>) -> Option<Value> {
     let Field { applied, git, live } = field;
     if live == applied || live == git {
@@ -105,8 +105,8 @@ impl<'v> Edited<'v> {
     }
 }
 
-/// What counts as last applied once a part of what was changed on the service is in git: that part is as the service
-/// has it. What could not be placed, and what was changed on both sides, is as it was, so that it is reported again.
+/// What counts as last applied once a part of what was changed on the service is in git: that part is as the service has it. What
+/// could not be placed, and what was changed on both sides, is as it was, so that it is told again.
 pub fn rebased(audiences: &[&str], path: &str, field: Edited, clashes: &[Clash]) -> Option<Value> {
     let Edited { applied, said, wanted, live } = field;
     let dotted = path.trim_start_matches('/').replace('/', ".");

@@ -68,7 +68,7 @@ impl Health {
     }
 }
 
-/// What a step is that people are reported nothing of: the ledger takes note of how something is by now.
+/// What a step is that people are told nothing of: the ledger takes note of how something is by now.
 const REFRESH: &str = "refresh";
 
 /// What a step does, as programs know it. `is_news`: whether the plan shows it as a change.

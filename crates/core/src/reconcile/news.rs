@@ -1,4 +1,4 @@
-//! What has changed since someone was reported.
+//! What has changed since somebody was told.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use pushplan_model::address::Address;
 
 use super::{Item, Standing};
 
-/// How targets stand, and what of that was reported already.
+/// How targets stand, and what of that was told already.
 #[derive(Clone, Debug, Default)]
 pub struct News {
     now: BTreeMap<String, Standing>,
@@ -15,7 +15,7 @@ pub struct News {
     corrected: BTreeMap<String, BTreeMap<Address, Item>>,
 }
 
-/// What is to be reported of a target.
+/// What is to be told of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetNews {
     pub target: String,
@@ -25,7 +25,7 @@ pub struct TargetNews {
     pub began: Vec<Item>,
     /// What drifted then and does no more, also by nobody's doing here.
     pub over: Vec<Item>,
-    /// What was made as it should be since then. Whoever is reported it need not have been told that it drifted.
+    /// What was made as it should be since then. Whoever is told of it need not have been told that it drifted.
     pub corrected: Vec<Item>,
 }
 
@@ -37,7 +37,7 @@ impl News {
         all.extend(corrected.into_iter().map(|item| (item.address.clone(), item)));
     }
 
-    /// These are the targets there are: nobody is reported others any more.
+    /// These are the targets there are: nobody is told of others any more.
     pub fn keep(&mut self, targets: &BTreeSet<&str>) {
         let is_there = |target: &String| targets.contains(target.as_str());
         self.now.retain(|target, _| is_there(target));
@@ -45,8 +45,8 @@ impl News {
         self.corrected.retain(|target, _| is_there(target));
     }
 
-    /// What is to be reported, in the order of targets; nothing where all is as it was reported. A target that was
-    /// never told of is taken to be in sync.
+    /// What is to be told, in the order of targets; nothing where all is as it was told. A target that was never told of is taken
+    /// to be in sync.
     pub fn pending(&self) -> Vec<TargetNews> {
         self.now.iter().filter_map(|(target, standing)| self.of(target, standing)).collect()
     }
@@ -66,7 +66,7 @@ impl News {
         Some(TargetNews { target: target.to_owned(), standing: standing.clone(), began, over, corrected })
     }
 
-    /// Everything that is pending was reported.
+    /// Everything that is pending was told.
     pub fn settle(&mut self) {
         self.told = self.now.clone();
         self.corrected.clear();

@@ -32,7 +32,7 @@ impl Redacted {
         Self { forms: forms.into_iter().map(Secret::new).collect() }
     }
 
-    /// Those of an application. Its key is reported nowhere either.
+    /// Those of an application. Its key is told nowhere either.
     pub fn of(credentials: &Credentials) -> Self {
         let Credentials { app_key, master_secret } = credentials;
         let pair = Secret::new(format!("{app_key}:{}", master_secret.reveal()));

@@ -181,7 +181,7 @@ impl Attempt<'_> {
         None
     }
 
-    /// What is reported when it is given up.
+    /// What is said when it is given up.
     fn over(&self, why: Trouble) -> AppendError {
         match &self.lost {
             Some(_) => self.unknown(&why),

@@ -155,7 +155,7 @@ impl Home {
     }
 }
 
-/// What is reported of a ref: a sign, both its names, and a summary.
+/// What is said of a ref: a sign, both its names, and a summary.
 fn result<'a>(out: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
     out.lines().find_map(|line| {
         let mut parts = line.split('\t');
@@ -164,7 +164,7 @@ fn result<'a>(out: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
     })
 }
 
-/// What a push came to, by what is reported of its refs.
+/// What a push came to, by what is said of its refs.
 fn pushed(is_ok: bool, results: &[Option<(&str, &str)>], err: &str) -> Pushed {
     let is_done = |result: &Option<(&str, &str)>| result.is_some_and(|(sign, _)| sign != "!");
     if is_ok && results.iter().all(is_done) {

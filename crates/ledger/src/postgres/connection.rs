@@ -21,7 +21,7 @@ use super::place::{Host, PostgresPlace, Security};
 use super::tls::tls;
 use super::trouble::{Trouble, TroubleKind};
 
-/// How long is waited for a server that was reported to stop.
+/// How long is waited for a server that was told to stop.
 const STOPPING: Duration = Duration::from_secs(5);
 const STOPPED: [SqlState; 1] = [SqlState::QUERY_CANCELED];
 /// After so long without data, the other end is probed.
@@ -129,7 +129,7 @@ pub struct Connection {
     task: JoinHandle<()>,
     /// Where the task runs: elsewhere nobody may be there to drive it.
     runtime: runtime::Id,
-    /// Whether the server was reported to stop what it does for it. That may reach it late, and stop what comes next.
+    /// Whether the server was told to stop what it does for it. That may reach it late, and stop what comes next.
     is_stopped: AtomicBool,
 }
 

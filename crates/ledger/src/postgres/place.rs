@@ -42,7 +42,7 @@ pub enum Host {
     Socket(PathBuf),
 }
 
-/// What a connection must be before anything is reported over it.
+/// What a connection must be before anything is said over it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Security {
     /// Not encrypted.
@@ -69,8 +69,9 @@ impl PostgresPlace {
         Self::parse_with(text, |_| None)
     }
 
-    /// Reads a place. It may ask for more of TLS than `PGSSLMODE` and `PGSSLROOTCERT`, and never for less. What is
-    /// wrong is reported without repeating what may be a password.
+    /// Reads a place. It may ask for more of TLS than `PGSSLMODE` and `PGSSLROOTCERT`, and never for less. What is wrong is
+    /// said
+    /// without repeating what may be a password.
     pub(crate) fn parse_with(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let rest = text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"));
         let rest = rest.ok_or("a place in PostgreSQL begins with postgres://")?;
@@ -151,7 +152,7 @@ impl PostgresPlace {
     }
 }
 
-/// What is reported of the connection.
+/// What is said of the connection.
 #[derive(Default)]
 struct ConnectionSettings {
     mode: Option<String>,

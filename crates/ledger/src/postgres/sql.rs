@@ -1,5 +1,4 @@
-//! What is reported to the database. Every statement stands for itself: a proxy may give each of them to another
-//! session.
+//! What is said to the database. Every statement stands for itself: a proxy may give each of them to another session.
 
 use crate::intent::Seq;
 use crate::store::Start;
@@ -52,9 +51,9 @@ impl Sql {
         )
     }
 
-    /// Creates record `$2` of target `$1` behind the one whose checksum is `$6`, and notes that it is the newest: both
-    /// or none. It is durable when it is committed, whatever the server's settings are: a server may be reported to
-    /// answer before that.
+    /// Creates record `$2` of target `$1` behind the one whose checksum is `$6`, and notes that it is the newest: both or none.
+    /// It is durable when it is committed, whatever
+    /// the server's settings are: a server may be told to answer before that.
     pub fn insert(&self) -> String {
         let Self { table, newest, .. } = self;
         format!(

@@ -14,7 +14,7 @@ use crate::nouns::device::DeviceType;
 use crate::nouns::vocabulary::Values;
 use crate::text;
 
-/// How deep a condition is reported.
+/// How deep a condition is told.
 const DEPTH: usize = 3;
 
 /// Conditions that no device meets together. Without any one of them, some device could.

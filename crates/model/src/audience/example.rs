@@ -29,8 +29,8 @@ struct KnownValues {
 type Gathered = BTreeMap<About, (Vec<Value>, bool)>;
 
 impl ExampleDevice {
-    /// The traits of a device that put it in some terms and outside others. Of a compound that several members decide,
-    /// the one that needs the fewest words is reported.
+    /// The traits of a device that put it in some terms and outside others. Of a compound that several members decide, the
+    /// one that needs the fewest words is told.
     pub(super) fn of(terms: &Terms, roots: &[Id], found: &Traits) -> Self {
         let needed = terms.within(roots);
         let mut answers = vec![(false, 0); terms.len()];
@@ -50,7 +50,7 @@ impl ExampleDevice {
                 Term::Is { fact, not } => tell(&mut traits, fact, so != *not, found),
                 Term::Joined(join, members) if so == decisive(*join) => {
                     let deciding = members.iter().filter(|member| answers[**member].0 == so);
-                    // A member that is reported anyway needs no words at all.
+                    // A member that is told anyway needs no words at all.
                     let cheapest = deciding.min_by_key(|member| (!told[**member], answers[**member].1));
                     cheapest.into_iter().for_each(|member| told[*member] = true);
                 }

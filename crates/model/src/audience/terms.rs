@@ -218,8 +218,8 @@ impl Terms {
         }
     }
 
-    /// What is reported of one thing in several members becomes one member. As it was reported, that goes for lists of
-    /// values: nothing that excludes each other is joined there.
+    /// What is said of one thing in several members becomes one member. As it was said, that goes for lists of values: nothing
+    /// that excludes each other is joined there.
     fn merged(&mut self, join: Join, members: Vec<Id>) -> Vec<Id> {
         let listed = |not: bool| not == (join == Join::All);
         let (facts, mut rest): (Vec<Id>, Vec<Id>) = members

@@ -51,7 +51,7 @@ pub struct ChannelId {
 pub struct Firing {
     pub triggers: Vec<TagTrigger>,
     pub outcomes: Vec<FollowUp>,
-    /// From when on it is set off, where that is reported.
+    /// From when on it is set off, where that is said.
     pub from: Option<Timestamp>,
     /// From when on it no longer is.
     pub until: Option<Timestamp>,

@@ -64,7 +64,7 @@ pub trait Resource: Serialize + Decode + JsonSchema + Clone + PartialEq + Debug 
     }
 }
 
-/// What the service knows a resource by, and where it is reported.
+/// What the service knows a resource by, and where it is said.
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub name: String,

@@ -38,7 +38,7 @@ pub struct Parts<'r> {
     /// What else decides whether something sets it off, which is passed on as it is.
     pub conditions: Option<&'r Rest>,
     pub tags: Vec<TagUse<'r>>,
-    /// What is reported of a device, by the group of tags that the service derives from it.
+    /// What is said of a device, by the group of tags that the service derives from it.
     pub properties: Vec<(&'static Group, &'r At<String>)>,
 }
 
@@ -46,7 +46,7 @@ pub struct Parts<'r> {
 #[derive(Clone, Copy, Debug)]
 pub struct Audience<'r> {
     pub selector: &'r At<Selector>,
-    /// What they are reached on, where that is reported.
+    /// What they are reached on, where that is said.
     pub devices: Option<&'r At<DeviceTypes>>,
     pub role: Role,
 }

@@ -82,8 +82,7 @@ impl Remote for TagGroup {
         Lifecycle { read: Read::LookedUp, create: Create::Upsert, update: Update::InPlace, delete: Delete::Anytime }
     }
 
-    /// A member with no tags is one that has none from here: what it had is removed, and nothing more is reported of
-    /// it.
+    /// A member with no tags is one that has none from here: what it had is taken away, and nothing more is said of it.
     fn units(&self, key: &str) -> Vec<(String, Shared)> {
         let Some(Members { named_users, ios_channels, android_channels }) = &self.members else { return Vec::new() };
         let mut units = Vec::new();

@@ -221,7 +221,7 @@ impl<'n> Fields<'n> {
         Self { known, below, ..self }
     }
 
-    /// Says which of the keys only manifests have: over the wire nobody is reported to write them.
+    /// Says which of the keys only manifests have: over the wire nobody is told to write them.
     pub fn owning(self, own: &'static [&'static str]) -> Self {
         Self { own, ..self }
     }
@@ -378,7 +378,7 @@ fn unknown_key(entry: &MapEntry, known: &[&str]) -> Finding {
     }
 }
 
-/// What is reported of a key that is missing.
+/// What is said of a key that is missing.
 pub fn missing(key: &str) -> String {
     format!("`{key}` is missing")
 }

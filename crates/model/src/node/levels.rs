@@ -33,7 +33,7 @@ impl Below {
 }
 
 impl Reader {
-    /// Reads the fields of a map, knowing which keys it has: one that belongs to the map around it can be reported.
+    /// Reads the fields of a map, knowing which keys it has: one that belongs to the map around it can be told.
     pub fn within<T>(&mut self, keys: &'static [&'static str], read: impl FnOnce(&mut Self) -> T) -> T {
         self.open.push(keys);
         let value = read(self);

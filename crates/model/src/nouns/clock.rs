@@ -9,8 +9,7 @@ use crate::finding::Finding;
 use crate::node::{At, Decode, Node, Reader, Tree};
 use crate::text;
 
-/// A date and time as it was written. A number is taken as well: it is reported as a wrong time, not as a text without
-/// quotes.
+/// A date and time as it was written. A number is taken as well: it is told as a wrong time, not as a text without quotes.
 #[derive(Clone, Debug)]
 pub struct Written(pub String);
 

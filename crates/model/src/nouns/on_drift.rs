@@ -13,7 +13,7 @@ words! {
 }
 
 impl OnDrift {
-    /// What holds where nothing is reported.
+    /// What holds where nothing is said.
     pub fn usual() -> Self {
         Self::Overwrite
     }

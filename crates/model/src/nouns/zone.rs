@@ -207,7 +207,7 @@ impl Decode for Zone {
     }
 }
 
-/// The name that was probably meant, where one can be reported.
+/// The name that was probably meant, where one can be told.
 pub type Meant = Option<String>;
 
 /// The zone of an IANA name that someone typed, in any letter case; else what was probably meant.
@@ -226,7 +226,7 @@ pub fn meant(name: &str) -> Result<TimeZone, Meant> {
     Err(near.or_else(|| text::nearest(name, names())).map(str::to_owned))
 }
 
-/// The name as it is there. A number is an offset, which is reported as such.
+/// The name as it stands there. A number is an offset, which is told as such.
 fn written(node: &Node, reader: &mut Reader) -> Option<At<String>> {
     match &node.tree {
         Tree::Scalar(scalar) if node.what() == "a number" => Some(At::new(scalar.text.clone(), node.span)),

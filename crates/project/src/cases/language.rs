@@ -67,7 +67,7 @@ shape! {
         opt_in: Option<bool>,
         /// Whether the app may run in the background [default: true].
         background: Option<bool>,
-        /// Whether it reports its location.
+        /// Whether it tells where it is.
         location: Option<bool>,
         /// Whether the app was opened before the case begins. If not, the first opening is a first open.
         opened: Option<At<bool>>,

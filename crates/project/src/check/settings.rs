@@ -63,7 +63,7 @@ struct Case {
 const NAMED: usize = 20;
 
 /// Narrows each finding to the part that is meant, applies the project's settings and each resource's `lifecycle`, and
-/// sorts. What was found several times is reported once; where only some of the targets have it, they are named.
+/// sorts. What was found several times is told once; where only some of the targets have it, they are named.
 pub fn judge(
     general: impl IntoIterator<Item = Finding>,
     targets: impl IntoIterator<Item = (Desired, Vec<Finding>)>,
@@ -121,8 +121,8 @@ pub fn judge(
     verdict
 }
 
-/// Leaves an edit to people that does more to its file than it is meant to, so that nobody is reported that it is made
-/// unasked. The project file has no aliases.
+/// Leaves an edit to people that does more to its file than it is meant to, so that nobody is told that it is made unasked.
+/// The project file has no aliases.
 fn promise(findings: &mut [Finding], sources: &Sources) {
     let mut doubtful = HashSet::new();
     for (file, edits) in safe_edits(&*findings) {

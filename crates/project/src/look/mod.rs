@@ -122,7 +122,7 @@ pub fn filled(text: &str, variables: Option<&[Variable]>, values: &Values) -> St
     })
 }
 
-/// Something that is reported, and the values that are given for its variables.
+/// Something that is said, and the values that are given for its variables.
 #[derive(Clone, Debug)]
 pub struct Spoken<'d> {
     pub said: ReadableText<'d>,
@@ -177,7 +177,7 @@ pub fn all(spoken: &[Spoken], each: &str, sample: Option<(&str, &Values)>) -> Ve
     spoken.iter().enumerate().map(shown).collect()
 }
 
-/// What is reported with these values, and with defaults for what they leave out: the notification and the message.
+/// What is said with these values, and with defaults for what they leave out: the notification and the message.
 pub fn said_with(said: &ReadableText, values: &Values) -> (Option<Notification>, Option<Message>) {
     let fill = |text: &str| filled(text, said.variables, values);
     let notification = said.notification.map(|notification| {
@@ -250,8 +250,8 @@ fn body_text(body: &str, content_type: Option<&str>) -> String {
     if kind.eq_ignore_ascii_case("text/html") { Page::of(body).text } else { body.trim().to_owned() }
 }
 
-/// The buttons of an interactive type, each with what it does. A type always has its own button, also where nothing is
-/// reported of what it does.
+/// The buttons of an interactive type, each with what it does. A type always has its own button, also where nothing is said of
+/// what it does.
 fn labels(interactive: &Interactive) -> Vec<(String, Option<&Actions>)> {
     let Interactive { r#type, button_actions } = interactive;
     match INTERACTIVE_TYPES.iter().find(|known| *known.name == **r#type) {

@@ -196,7 +196,7 @@ fn any_of(items: &[Node], leaf: fn(&Node) -> Node) -> Option<Node> {
 /// Where an entry stands: the number of each entry or item on the way to it.
 type EntryPath = Vec<usize>;
 
-/// The node without what only repeats something else, as far as that can be reported by its looks.
+/// The node without what only repeats something else, as far as that can be told by its looks.
 fn shorter(node: &Node, key: &str) -> Node {
     repeated(node, key).into_iter().rev().fold(node.clone(), |node, place| without(&node, &place))
 }

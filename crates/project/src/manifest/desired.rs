@@ -231,8 +231,8 @@ impl Manifests {
 }
 
 impl Manifests {
-    /// A resource with its defaults under it, the target's overlays over it and the variables filled in, where any of
-    /// them changes it. Keys that a layer removes are reported.
+    /// A resource with its defaults under it, the target's overlays over it and the variables filled in, where any of them
+    /// changes it. Keys that a layer takes away are told.
     pub(super) fn laid(
         &self,
         stack: &Stack,

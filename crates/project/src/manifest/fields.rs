@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{PROJECT_FILE, schema};
 
-/// How many words of a list are reported; the rest is counted.
+/// How many words of a list are told; the rest is counted.
 const TOLD: usize = 8;
 
 /// A place in a schema that a path leads to.

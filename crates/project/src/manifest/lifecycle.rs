@@ -21,7 +21,7 @@ shape! {
 }
 
 impl Lifecycle {
-    /// What holds where nothing is reported.
+    /// What holds where nothing is said.
     pub const NONE: Self =
         Self { protect: None, ignore: None, renamed_from: None, broadcast: None, allow: None, warn: None };
 

@@ -34,7 +34,7 @@ pub(crate) fn lay_and_tell(under: &Node, over: &Node, taken: &mut Vec<At<String>
     }
     let new = above.iter().filter(|entry| at_below.get(&entry.key).is_none());
     entries.extend(new.filter(|entry| !entry.value.is_null()).cloned());
-    // A reader is reported the nearer place: the resource over its defaults, the overlay over the resource.
+    // A reader is told of the nearer place: the resource over its defaults, the overlay over the resource.
     Node { span: over.span, tree: Tree::Map(entries) }
 }
 

@@ -97,8 +97,8 @@ shape! {
         /// Hours without messages, in recipients' local time. `validate` and plans report messages in these hours
         /// [default: none].
         quiet_hours: Option<At<QuietHours>>,
-        /// Minimum time between two messages to one person, such as `12h`. Plans and the calendar mark messages that
-        /// are closer [default: 4h]. If it is set, `validate` reports them too. `0s` turns the check off.
+        /// How far apart two messages to one person are to be, such as `12h`. Plans and the calendar tell of those that are
+        /// nearer, also where this is left out: then it is `4h`. Given here, `validate` tells of them too. `0s`: nobody asks.
         apart: Option<At<Delay>>,
         /// The application of this target: the first 12 digits of the SHA-256 of its app key. Credentials of another
         /// application are refused [default: any application].

@@ -78,7 +78,7 @@ impl SingleTarget {
     fn read(project: Project, texts: Texts, sources: Sources, mut findings: Findings) -> Self {
         let problems = AtomicUsize::new(0);
         let is_layered = |file: &FileId| LAYERS.iter().any(|key| sources.get(*file).text.contains(key));
-        // Most that have layers are reported by these words, so nothing is read in vain.
+        // Most that have layers are told by these words, so that nothing is read in vain.
         let early = match cores::each(&texts.ids, is_layered).contains(&true) {
             true => None,
             false => {

@@ -105,7 +105,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// How many problems of one text are reported; nobody reads more of them.
+/// How many problems of one text are told; nobody reads more of them.
 const TOLD_LIMIT: usize = 20;
 
 struct Filler<'a> {

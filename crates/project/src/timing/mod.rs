@@ -69,7 +69,7 @@ impl Times {
         Self { variant: None, when, zone: zone.clone(), quiet: false, there: vec![], anywhere: false }
     }
 
-    /// The clocks that an audience can have at that moment. Zones that show the same are reported once.
+    /// The clocks that an audience can have at that moment. Zones that show the same are told once.
     pub fn new(when: When, zone: &TimeZone, audience: &Where, quiet: Option<Quiet>) -> Self {
         let is_quiet = |at: DateTime| quiet.is_some_and(|quiet| quiet.contains(at.time()));
         let bare = Self::by_author(when, zone);
@@ -89,7 +89,7 @@ impl Times {
         }
         let mut best = clocks.best;
         let own = zone.to_offset(instant);
-        // A zone that nobody wrote is not where someone is: who has that clock is reported with the others.
+        // A zone that nobody wrote is not where somebody is: who has that clock is told with the others.
         let written = zone.iana_name().is_some_and(|name| name != "UTC");
         let here = written && (anywhere || best.iter().any(|(clock, _)| *clock == own));
         best.retain(|(clock, _)| !written || *clock != own);

@@ -82,7 +82,7 @@ pub struct State {
     offences: Vec<String>,
     /// By how its request begins and what its path contains.
     troubles: Vec<(&'static str, &'static str, Trouble)>,
-    /// Where pages behind the first are reported to be, in place of here.
+    /// Where pages behind the first are said to be, in place of here.
     pub elsewhere: Option<String>,
     /// How many lists of comments are without the newest one.
     pub lags: usize,

@@ -12,7 +12,7 @@ use crate::render::plan::{Block, Risk};
 use crate::timing::Collision;
 use crate::timing::words::length;
 
-/// How many of one kind are reported here; the others stand further down.
+/// How many of one kind are told here; the others stand further down.
 const EACH: usize = 12;
 
 /// The risks that people decide about, with what they are called.

@@ -67,8 +67,8 @@ pub fn message(review: &Review, change: &Change) -> Markup {
     }
 }
 
-/// One message. Those behind the first have fewer screens, and what they do alike is reported once: they are there for
-/// their texts.
+/// One message. Those behind the first have fewer screens, and what they do alike is told once: they are there for their
+/// texts.
 fn one(seen: &Appearance, first: Option<&Appearance>, app: &str) -> Markup {
     let phones =
         seen.fits.iter().filter(|fit| first.is_none() || fit.device != DeviceType::Web || seen.fits.len() == 1);

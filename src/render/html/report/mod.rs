@@ -47,7 +47,7 @@ struct PageReport<'p> {
     view: PlanView<'p>,
     ahead: &'p NextSteps,
     digest: Digest,
-    /// The number of each resource's card; those without one are reported in a line.
+    /// The number of each resource's card; those without one are told in a line.
     numbers: BTreeMap<Address, usize>,
     /// By the number of the card: whom the change reaches, which takes a while to work out.
     who: BTreeMap<usize, Vec<Who>>,

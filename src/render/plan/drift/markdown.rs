@@ -7,7 +7,7 @@ use crate::render::plan::markdown::{Bounds, LIMIT, facts, messages, named};
 use crate::render::plan::{Block, PlanView, text, words};
 use crate::text::{count, short};
 
-/// How many bytes the head and what is reported the rest may have.
+/// How many bytes the head and what is told of the rest may have.
 const AROUND: usize = 8_000;
 /// How many bytes one change has at the most.
 const LARGEST: usize = 9_000;
@@ -58,7 +58,7 @@ pub fn markdown(shown: &ShownDrift) -> String {
     format!("{out}{made}{}\n", asides.trim_start())
 }
 
-/// What was done to a managed resource, folded up to the line that says what.
+/// What was done to one of ours, folded up to the line that says what.
 fn details(shown: &ShownDrift, view: &PlanView, block: &Block) -> String {
     let name = text::name(block).map(|name| format!(" “{}”", short(name, text::NAME))).unwrap_or_default();
     let line = format!("{}{name} — {}", short(&block.address.to_string(), 160), what(block));

@@ -39,7 +39,7 @@ impl<'d> ShownDrift<'d> {
         PlanView::of_drift(self.plan, self.again)
     }
 
-    /// What was done to a managed resource: fields by their whole paths, by which they can be left to the dashboard.
+    /// What was done to one of ours: fields by their whole paths, by which they can be left to the dashboard.
     fn rows(&self, view: &PlanView, block: &Block) -> Vec<Row> {
         let mut rows = Vec::new();
         if let Some(change) = block.whole {

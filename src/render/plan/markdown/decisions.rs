@@ -12,9 +12,9 @@ use crate::render::plan::{Block, NextSteps, PlanView, Risk};
 use crate::review::MessageClass;
 use crate::text::short;
 
-/// How many of one risk are reported here; all of them stand further down.
+/// How many of one risk are told here; all of them stand further down.
 const EACH: usize = 12;
-/// How many lines are reported one of them.
+/// How many lines are told of one of them.
 const LINES: usize = 6;
 /// How many characters a text has, and how many where that makes it too large.
 const CHARACTERS: [usize; 3] = [300, 120, 20];

@@ -224,7 +224,7 @@ pub fn line(words: &Words, characters: usize) -> String {
         _ if sign.is_empty() => {}
         _ => pieces.insert(0, Piece { text: format!("{sign} "), paint: Paint::Plain, whole: false, copied: false }),
     }
-    // What an audience means, where it is reported as a name.
+    // What an audience means, where it is told as a name.
     if let Some(first) = pieces.first_mut().filter(|first| first.paint == Paint::Faint && first.text.starts_with("= "))
     {
         first.text = format!("that is: {}", &first.text[2..]);

@@ -93,7 +93,7 @@ fn page_of(view: &PlanView, ahead: &NextSteps, most: usize) -> MarkdownPage {
     let mut truncated = !room.take(heading.len() + footer.len() + NOTES);
     // What is repeated here from the changes, or follows from them, may be cut: they themselves are all told.
     let decisions = room.part(&mut truncated, times * DECISIONS, &|most| decisions::decisions(view, ahead, most));
-    // What sends or deletes is named before anything else is reported the plan.
+    // What sends or deletes is named before anything else is told of the plan.
     let all = view.blocks.iter().chain(&view.drift).filter(|block| is_grave(block));
     let grave = all.map(|block| details::line(block).len()).sum::<usize>().min(room.left);
     room.left -= grave;
@@ -145,7 +145,7 @@ impl Room {
     }
 }
 
-/// How a change is reported.
+/// How a change is told.
 #[derive(Debug)]
 enum ShownChange {
     Whole(String),

@@ -21,7 +21,7 @@ use crate::text::{count, short};
 const SHOWN: usize = 200;
 /// How many items of a list are.
 const ITEMS: usize = 12;
-/// How many characters of a value are shown where an audience is reported in words.
+/// How many characters of a value are shown where an audience is told in words.
 const IN_WORDS: usize = 40;
 /// How many conditions of an audience, as it was and as it will be, are surely told, and in how many characters.
 const CONDITIONS: usize = 24;
@@ -97,8 +97,8 @@ fn told(change: &Change, is_left_out: bool) -> Vec<String> {
     out
 }
 
-/// The audiences that a change makes and that are long, or name something long: each is reported in words and by what
-/// differs, of which both may be shown in part.
+/// The audiences that a change makes and that are long, or name something long: each is told in words and by what differs, of
+/// which both may be shown in part.
 fn audiences(change: &Change) -> Vec<(String, &Value)> {
     let pointers = kinds::api(&change.address).audiences();
     let made = pointers.iter().filter_map(|at| Some((*at, after(change)?.pointer(at)?)));

@@ -114,7 +114,7 @@ impl World {
         if fault == Some(Fault::LedgerSetBack) {
             let to = choices.choose(self.log.earlier());
             self.log.set_back(to);
-            // Whoever restores a ledger sees to it that nobody else holds the lock.
+            // Whoever restores a ledger sees to it that nobody else is at work.
             self.appliers.iter_mut().for_each(Applier::end);
             let seq = self.log.ledger.seq;
             self.is_set_back = true;

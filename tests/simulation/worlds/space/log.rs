@@ -88,7 +88,7 @@ impl Log {
     }
 }
 
-/// An entry without the words in which a person is reported why: nothing depends on them.
+/// An entry without the words in which a person is told why: nothing depends on them.
 fn wordless(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
     if let Record::Outcomes(outcomes) = &mut entry.record {

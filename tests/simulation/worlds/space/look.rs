@@ -16,7 +16,7 @@ use super::time::LAG;
 use super::world::World;
 use super::{Fault, Protection};
 
-/// A look that waits for its second list: what it was reported so far.
+/// A look that waits for its second list: what it was told so far.
 #[derive(Clone, Debug)]
 pub struct Pause {
     pub until: Timestamp,

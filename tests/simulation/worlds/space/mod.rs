@@ -77,8 +77,8 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Whether the service says that something does not exist which does. Two such answers about the same thing cannot
-    /// be reported from the truth, so that there is one of them at most.
+    /// Whether the service says that something does not exist which does. Two such answers about the same thing cannot be told
+    /// from the truth, so that there is one of them at most.
     pub fn is_false_absence(self) -> bool {
         matches!(self, Self::ListIncomplete | Self::False404 | Self::FalseGone)
     }

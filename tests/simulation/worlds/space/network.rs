@@ -1,4 +1,4 @@
-//! A request that changes something: what becomes of it on its way, and what its sender is reported.
+//! A request that changes something: what becomes of it on its way, and what its sender is told.
 
 use pushplan::apply::{Event, Sending};
 use pushplan::exchange::{Answer, Loss, Meaning};

@@ -31,7 +31,7 @@ fn many_steps_need_few_appends() {
     assert!(story.log.len() < 200, "{} appends", story.log.len());
 }
 
-/// A world in which appends and requests take as long as they are reported, by a clock that is counted.
+/// A world in which appends and requests take as long as they are told, by a clock that is counted.
 struct Slow {
     append: Duration,
     request: Duration,

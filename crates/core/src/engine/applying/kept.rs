@@ -14,7 +14,7 @@ use crate::apply::{Ending, Fate, Report};
 use crate::engine::workspace::Workspace;
 use crate::engine::{Session, actor};
 
-/// What was done and the ledger could not be reported is kept beside it, and taken in by the next command that writes.
+/// What was done and the ledger could not be told is kept beside it, and taken in by the next command that writes.
 pub fn keep(report: &Report, workspace: &Workspace, session: &Session) {
     let unrecorded = report.steps.iter().filter(|step| !step.recorded).filter_map(|step| {
         let result = match step.fate.clone() {

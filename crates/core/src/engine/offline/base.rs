@@ -37,7 +37,7 @@ impl Base {
         let commit = repository.commit(&revision)?;
         let manifests = commit.entries().contains_key(PROJECT_FILE).then(|| {
             let mut manifests = read_commit(root, Arc::new(commit));
-            // What is reported them is not to be looked for in the files.
+            // What is told of them is not to be looked for in the files.
             manifests.sources.rename(|name| format!("{}:{name}", revision.name));
             manifests
         });

@@ -70,7 +70,7 @@ pub struct Ours<'o> {
 }
 
 impl Ours<'_> {
-    /// Whether a name of a managed resource is meant.
+    /// Whether anything that something of ours can be called by is meant.
     pub fn calls(&self, address: &Address, name: &str, id: &str, is_meant: &dyn Fn(Called) -> bool) -> bool {
         let more = self.names.get(address).into_iter().flatten().map(String::as_str);
         let called = |name| Called { kind: &address.kind, key: Some(&address.key), name, id };

@@ -18,8 +18,8 @@ use crate::engine::ledger::unreadable;
 use crate::engine::workspace::Workspace;
 use crate::pull::PulledFile;
 
-/// What the ledger is reported, in the order in which each part of it alone is right: another key comes before all that
-/// is reported under it. Nothing is adopted that another address has.
+/// What the ledger is told, in the order in which each part of it alone is right: another key comes before all that is said
+/// under it. Nothing is adopted that another address has.
 pub fn records(
     known: &Ledger,
     moves: &BTreeMap<Address, Address>,

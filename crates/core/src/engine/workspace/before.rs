@@ -20,8 +20,7 @@ use crate::promote::kept;
 const NAMED: usize = 10;
 
 impl Workspace {
-    /// What the ledger remembers, with everything that a deed changed as it was before. What stays as it is, is
-    /// reported.
+    /// What the ledger remembers, with everything that a deed changed as it was before. What stays as it is, is told.
     pub(super) async fn before(
         &self,
         number: usize,
@@ -141,7 +140,7 @@ fn because(why: &Left, is_one: bool) -> String {
     }
 }
 
-/// Resources instead of parts, if all managed parts are among them.
+/// Resources instead of parts, where all parts of ours are among them.
 fn wholes(addresses: &[Address], ledger: &Ledger) -> Vec<Address> {
     let all: BTreeSet<&Address> = addresses.iter().collect();
     let others: BTreeSet<Address> =

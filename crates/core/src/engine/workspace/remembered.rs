@@ -22,7 +22,7 @@ use crate::engine::{Session, actor, ledger, turn};
 pub struct Remembered {
     pub ledger: Ledger,
     pub position: Position,
-    /// Who holds the lock, in a sentence: what is unconfirmed is so for them to end.
+    /// Who is at work, in a sentence: what is in doubt is so for them to end.
     pub at_work: Option<String>,
 }
 
@@ -129,9 +129,8 @@ impl Workspace {
         Ok((!has_ended).then(|| turn::at_work(running)))
     }
 
-    /// The ledger once more, after the service was looked at, where someone holds the lock: all that they had done
-    /// until then is written there. With the addresses of what they were about, of which the service may have shown
-    /// anything.
+    /// The ledger once more, after the service was looked at, where somebody is at work: all that they had done until then is
+    /// written there. With the addresses of what they were about, of which the service may have shown anything.
     pub async fn since(&self, before: &Remembered) -> Result<(Remembered, BTreeSet<Address>), Failure> {
         let (ledger, position) = self.ledger().await?;
         let records = self.log.read(before.ledger.seq).await.map_err(unreadable)?;
@@ -164,8 +163,8 @@ impl Workspace {
     }
 }
 
-/// What is reported of someone who holds the lock, and of what is waited for. `is_over`: a run has ended here that
-/// could not tell the ledger.
+/// What is said of somebody who is at work, and of what is waited for. `is_over`: a run has ended here that could not tell the
+/// ledger.
 fn waiting(ledger: &Ledger, at_work: Option<&str>, is_over: bool, wait: Duration) -> Option<String> {
     let seconds = wait.as_secs() + 1;
     let settled = "until its requests have taken effect or failed";

@@ -133,7 +133,7 @@ pub fn location(subject: &Subject, one: &Dissected, findings: &mut Findings) {
             };
             let (Some(location), Some(sdk)) = (both(is_location), both(is_old_sdk)) else { return };
             let (location, through) = location;
-            // What is in one segment is reported there.
+            // What stands in one segment is told there.
             if through.is_some() && through == sdk.1 {
                 return;
             }

@@ -46,7 +46,7 @@ pub fn extremes(subject: &Subject, one: &Dissected, findings: &mut Findings) {
         }
         if let Answer::Yes(conflict) = nobody(&followed(subject.desired, audience, &HashSet::new())) {
             let mut spoiled = spoiled(subject.desired, selector, |one| matches!(nobody(one), Answer::Yes(_)));
-            // A segment that nobody is in is reported where it stands, unless that is allowed there.
+            // A segment that nobody is in is told where it stands, unless that is allowed there.
             spoiled.retain(|key| !is_allowed(subject.desired, key));
             if matches!(nobody(&followed(subject.desired, audience, &spoiled)), Answer::Yes(_)) {
                 findings.push(excluded(selector, &conflict));

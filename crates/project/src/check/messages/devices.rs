@@ -14,7 +14,7 @@ pub const MESSAGE_CENTER: Check =
     Check { codes: &[&codes::MS104, &codes::MS105], run: CheckScope::Each(message_center) };
 pub const WEB: Check = Check { codes: &[&codes::MS111], run: CheckScope::Each(web) };
 
-/// A message from a template counts as well: which devices get it is reported by the push alone.
+/// A message from a template counts as well: which devices get it is said by the push alone.
 fn message_center(_: &Subject, one: &Dissected, findings: &mut Findings) {
     for said in one.parts.said.iter().filter(|said| said.message.is_some()) {
         for device in said.devices.iter().flat_map(|devices| devices.named()) {

@@ -82,7 +82,7 @@ fn superfluous(push: &Push, name: &At<TemplateName>, variables: &[Variable], fin
     }
 }
 
-/// What the template alone does right and the values make wrong. The push is reported, since it gives them.
+/// What the template alone does right and the values make wrong. The push is told, since it gives them.
 fn result(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for push in one.parts.pushes.iter().filter(|push| !push.substitutions.is_empty()) {
         let Some(name) = &push.template else { continue };

@@ -27,7 +27,7 @@ fn code(device: &DeviceType) -> &'static Code {
     if *device == DeviceType::Ios { &codes::MS106 } else { &codes::MS107 }
 }
 
-/// What is reported where a text does not fit.
+/// What is said where a text does not fit.
 pub(crate) fn too_long(screen: &Screen, shown: &str, at: Span) -> Option<Finding> {
     let shown = shown.trim_end();
     let cut = screen.cut(shown)?;

@@ -48,7 +48,7 @@ fn checked(notification: &Notification) -> impl Iterator<Item = &At<String>> {
     notification.urls().filter(move |url| !other(url))
 }
 
-/// What is reported of a wrong URL. `written` is what a suggestion would replace.
+/// What is said of a wrong URL. `written` is what a suggestion would replace.
 pub fn finding(at: Span, written: &str, filled: &str, why: &str) -> Finding {
     let finding = Finding::new(&codes::MS110, at, format!("`{}` is not a web address: {why}", text::short(filled, 60)))
         .label("expected http:// or https://");

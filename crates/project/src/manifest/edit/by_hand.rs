@@ -13,8 +13,7 @@ use super::walk::entry_of;
 use super::{Editor, Unplaced};
 
 impl Editor<'_> {
-    /// The fields of a resource that the service has otherwise. `why`: what is reported of the place in the resource
-    /// itself.
+    /// The fields of a resource that the service has otherwise. `why`: what is said of the place in the resource itself.
     pub fn by_hand(&self, address: &Address, desired: &Value, live: &Value, why: &'static str) -> Vec<Unplaced> {
         let kind = kinds::of(address);
         let audiences: Vec<String> = kind.api.audiences().iter().map(|path| path[1..].replace('/', ".")).collect();

@@ -1,4 +1,4 @@
-//! The fields in which two values differ, as people are reported them.
+//! The fields in which two values differ, as people are told of them.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Where a value comes from that is not edited, as people are reported it.
+//! Where a value comes from that is not edited, as people are told of it.
 
 use std::ops::Range;
 

@@ -56,9 +56,8 @@ pub fn carry_out<'e>(manifests: &Manifests, edits: impl IntoIterator<Item = &'e 
 }
 
 /// Keeps the edits of each resource that make it what the service has. Those of any other are given up, and the whole
-/// resource is reported as one that is to be edited by hand. What says something else only because of what it takes
-/// from an edited resource is no reason against an edit. `read` gives the manifests with other texts in the place of
-/// files.
+/// resource is told as one that is to be edited by hand. What says something else only because of what it takes from an edited
+/// resource is no reason against an edit. `read` gives the manifests with other texts in the place of files.
 pub fn settle(
     manifests: &Manifests,
     target: Option<&str>,

@@ -163,7 +163,7 @@ impl<'g> Within<'g> {
     /// Adds the targets of a group. One that contains itself is reported.
     fn gather(&mut self, name: &'g At<String>, findings: &mut Findings) {
         let Some(group) = self.groups.get(name) else { return };
-        // Each circle is reported once: by the group of it that comes first.
+        // Each circle is told once: by the group of it that comes first.
         if self.path.first() == Some(&name.as_str()) && self.path.iter().min() == self.path.first() {
             let circle: Vec<String> =
                 self.path.iter().chain([&name.as_str()]).map(|name| format!("`{name}`")).collect();

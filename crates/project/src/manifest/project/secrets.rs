@@ -1,4 +1,4 @@
-//! Passwords that someone wrote into the project file. That is reported as a mistake, and not repeated.
+//! Passwords that somebody wrote into the project file. That is told as a mistake, and not repeated.
 
 use std::ops::Range;
 
