@@ -124,7 +124,8 @@ impl Workspace {
         let moves = compare::moves(&self.units, &ledger);
         let mut known = ledger.clone();
         moves.iter().for_each(|(to, from)| known.rename(from, to));
-        let live = self.fetch_with(opened, &self.units, &known, request.all_kinds, &choice.contents(), session).await?;
+        let mut live =
+            self.fetch_with(opened, &self.units, &known, request.all_kinds, &choice.contents(), session).await?;
         let now = opened.now();
 
         let addresses = addresses(&self.manifests);
@@ -135,6 +136,8 @@ impl Workspace {
         let ours = Ours { ledger: &known, declared: &addresses, names: &names };
         let returning = ours.returning(choice);
         let mut unmanaged = pull::unmanaged(&live, &returning.without(&known), &choice.kinds(), now);
+        // Lists of people are the longest by far, and all that is pulled of them is taken in now.
+        drop(std::mem::take(&mut live.counted));
         let ignored = unmanaged.ignore(&self.ignored(), choice);
         let mut places = pull::place(unmanaged, &declared, &known);
         returning.keep_keys(&mut places.placed);

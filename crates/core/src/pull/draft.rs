@@ -1,6 +1,7 @@
 //! What is about to be written down: resources by their keys, and what the ledger learns of them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use pushplan_ledger::{Adopted, Ledger};
 use pushplan_model::address::Address;
@@ -17,13 +18,13 @@ use serde_json::Value;
 
 use super::keys::can_be_key;
 use super::placing::Placed;
-use super::unmanaged::{Left, UnmanagedResource};
+use super::unmanaged::{Left, Single, UnmanagedResource};
 use crate::compare::{Names, Unit};
 
 /// One resource that is pulled.
 #[derive(Clone, Debug)]
 pub struct Piece {
-    pub thing: UnmanagedResource,
+    pub thing: Arc<UnmanagedResource>,
     pub key: String,
     /// Nothing declares it yet.
     pub is_new: bool,
@@ -95,34 +96,9 @@ impl<'l> Draft<'l> {
     /// What the ledger learns: all of it is ours, untouched.
     pub fn adopted(&self) -> Vec<Adopted> {
         let (pulled, ours) = (self.pulled(), Names::new(self.ledger));
-        let mut adopted = Vec::new();
-        for piece in &self.pieces {
-            let audiences = piece.thing.kind.api.audiences();
-            for single in &piece.thing.singles {
-                let mut refs = BTreeMap::new();
-                let spec = pointed(audiences, &single.spec, &mut |reference| {
-                    let Some(id) = reference.as_str() else { return reference.clone() };
-                    let Some(key) = pulled.get(id).copied().or_else(|| ours.key(id)) else {
-                        return written::outside(id);
-                    };
-                    refs.insert(key.to_owned(), id.to_owned());
-                    Value::from(key)
-                });
-                adopted.push(Adopted {
-                    address: piece.thing.address(&piece.key, single),
-                    id: single.id.clone(),
-                    spec,
-                    refs,
-                    stamp: single.stamp.clone(),
-                    push_ids: single.push_ids.clone(),
-                    protect: false,
-                    past: piece.thing.past,
-                    zone: None,
-                    pruned: false,
-                });
-            }
-        }
-        adopted
+        let each = |piece| move |single| (piece, single);
+        let singles = self.pieces.iter().flat_map(|piece: &Piece| piece.thing.singles.iter().map(each(piece)));
+        singles.map(|(piece, single)| adopted(piece, single, &pulled, &ours)).collect()
     }
 
     /// Looks at what the checks say of the draft as it is written, and mends it. Says whether anything is to be written
@@ -188,8 +164,6 @@ impl<'l> Draft<'l> {
 
     /// Leaves out what a manifest would not say as the service has it. Says whether there was any.
     pub fn verify(&mut self, units: &BTreeMap<Address, Unit>) -> bool {
-        let adopted: BTreeMap<Address, Value> =
-            self.adopted().into_iter().map(|it| (it.address, it.spec.into_value())).collect();
         let before = self.pieces.len();
         let ids: BTreeMap<String, String> =
             self.pulled().into_iter().map(|(id, key)| (id.to_owned(), key.to_owned())).collect();
@@ -200,15 +174,17 @@ impl<'l> Draft<'l> {
             let key = id.and_then(|id| ids.get(id).map(String::as_str).or_else(|| ours.key(id)));
             key.map_or_else(|| reference.clone(), Value::from)
         };
+        let pulled: BTreeMap<&str, &str> = ids.iter().map(|(id, key)| (id.as_str(), key.as_str())).collect();
         let mut pieces = std::mem::take(&mut self.pieces);
         pieces.retain(|piece| {
-            let same = |address: &Address| {
+            // One by one: an account can have more members of a tag group than fit into memory twice.
+            let same = |single: &Single| {
+                let Adopted { address, spec, .. } = adopted(piece, single, &pulled, &ours);
                 let audiences = piece.thing.kind.api.audiences();
-                let said = units.get(address).map(|unit| point(audiences, &unit.spec, &mut |it| by_key(it)));
-                said.as_ref() == adopted.get(address)
+                let said = units.get(&address).map(|unit| point(audiences, &unit.spec, &mut |it| by_key(it)));
+                said == Some(spec.into_value())
             };
-            let addresses = piece.thing.singles.iter().map(|single| piece.thing.address(&piece.key, single));
-            let differs = addresses.into_iter().any(|address| !same(&address));
+            let differs = !piece.thing.singles.iter().all(same);
             if differs {
                 let why = match piece.is_new {
                     true => {
@@ -225,8 +201,33 @@ impl<'l> Draft<'l> {
     }
 }
 
+/// What the ledger learns of one thing. `pulled` are the keys of pulled segments, by their ids.
+fn adopted(piece: &Piece, single: &Single, pulled: &BTreeMap<&str, &str>, ours: &Names) -> Adopted {
+    let mut refs = BTreeMap::new();
+    let spec = pointed(piece.thing.kind.api.audiences(), &single.spec, &mut |reference| {
+        let Some(id) = reference.as_str() else { return reference.clone() };
+        let Some(key) = pulled.get(id).copied().or_else(|| ours.key(id)) else {
+            return written::outside(id);
+        };
+        refs.insert(key.to_owned(), id.to_owned());
+        Value::from(key)
+    });
+    Adopted {
+        address: piece.thing.address(&piece.key, single),
+        id: single.id.clone(),
+        spec,
+        refs,
+        stamp: single.stamp.clone(),
+        push_ids: single.push_ids.clone(),
+        protect: false,
+        past: piece.thing.past,
+        zone: None,
+        pruned: false,
+    }
+}
+
 fn left(piece: &Piece, why: String) -> Left {
-    let UnmanagedResource { kind, name, id, .. } = &piece.thing;
+    let UnmanagedResource { kind, name, id, .. } = &*piece.thing;
     Left {
         kind: kind.key,
         why: why.into(),

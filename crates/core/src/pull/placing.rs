@@ -1,6 +1,7 @@
 //! Where each thing has its place in git: at an address that declares it already, or under a key that it gets.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use pushplan_ledger::Ledger;
 use pushplan_model::address::Address;
@@ -25,7 +26,7 @@ pub struct Declared<'d> {
 /// A thing and its key.
 #[derive(Clone, Debug)]
 pub struct Placed {
-    pub thing: UnmanagedResource,
+    pub thing: Arc<UnmanagedResource>,
     pub key: String,
     /// Nothing declares it yet.
     pub is_new: bool,
@@ -69,7 +70,7 @@ pub fn place(unmanaged: Unmanaged, declared: &Declared, ledger: &Ledger) -> Plac
             }
             let free = if kind.api.is_named_by_key() { thing.name.clone() } else { free };
             match homes.of(&thing, &natural, &used) {
-                Home::None => places.placed.push(Placed { thing, key: free, is_new: true }),
+                Home::None => places.placed.push(Placed { thing: thing.into(), key: free, is_new: true }),
                 Home::Other(address) => {
                     let why = format!("{address} has its name but is different; `pushplan adopt {address}` manages it");
                     places.left.push(Left { undecided: true, key: Some(address.key), ..leave(&thing, why) });
@@ -80,7 +81,7 @@ pub fn place(unmanaged: Unmanaged, declared: &Declared, ledger: &Ledger) -> Plac
                         places.grown.push((address.clone(), missing));
                     }
                     if let Some(thing) = same {
-                        places.placed.push(Placed { thing, key: address.key, is_new: false });
+                        places.placed.push(Placed { thing: thing.into(), key: address.key, is_new: false });
                     }
                 }
             }

@@ -1,7 +1,7 @@
 //! What the service has and git has not.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan_ledger::{Ledger, Verb};
@@ -103,6 +103,7 @@ pub fn unmanaged(live: &Live, ledger: &Ledger, wanted: &BTreeSet<&'static str>, 
     let ours = Ours::new(ledger);
     for kind in KINDS.iter().filter(|kind| wanted.contains(kind.key)) {
         let mut resources: BTreeMap<String, (UnmanagedResource, Vec<Address>)> = BTreeMap::new();
+        let mut taken: HashSet<(&str, Option<&str>)> = HashSet::new();
         let listed = live.listed.get(kind.key).into_iter().flat_map(BTreeMap::values);
         let listed = listed.map(|found| (found, None, &found.name));
         let counted = live.counted.get(kind.key).into_iter().flat_map(BTreeMap::values);
@@ -127,7 +128,7 @@ pub fn unmanaged(live: &Live, ledger: &Ledger, wanted: &BTreeSet<&'static str>, 
             });
             if let Some(address) = ours.address(kind, &found.id, spec) {
                 owned.push(address.resource());
-            } else if !thing.singles.iter().any(|single| single.part.as_ref() == part) {
+            } else if taken.insert((group, part.map(String::as_str))) {
                 let begun = kind.api.runs(spec).is_some_and(|runs| runs.has_begun(now));
                 thing.past = begun;
                 let Found { id, stamp, push_ids, .. } = found.clone();
