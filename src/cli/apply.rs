@@ -64,7 +64,7 @@ impl Apply {
         };
         if let (Err(failure), Some(review), Ok(name)) = (&read, &review, place.name()) {
             // Those who reviewed it learn that it is not applied.
-            runtime()?.block_on(review.tell(&name, Became::Held(failure), context));
+            runtime()?.block_on(review.tell_one(&name, Became::Held(failure), context));
         }
         let workspace = read?;
         let mut done = BTreeSet::new();

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::drifting::Drifting;
 use super::forms::among;
 use super::planning::Chosen;
-use super::review::Became;
+use super::review::{Became, Review};
 use super::signals::Stop;
 use super::turn::Turn;
 use super::{Context, Ended, runtime};
@@ -184,6 +184,7 @@ impl ApplyJob<'_> {
     async fn plan_and_apply(&self, opened: &Opened) -> Result<Option<Applied>, Failure> {
         let Self { how, workspace, request, saved, asking, context } = *self;
         take_in(&context.session, &workspace.log).await?;
+        asking.review.into_iter().for_each(Review::forget);
         let mut planned = workspace.plan(opened, request, &context.session).await?;
         if planned.at_work {
             return Ok(None);
@@ -219,7 +220,9 @@ impl ApplyJob<'_> {
             how.ask(asking, context)?;
         }
         if let Some(review) = asking.review {
-            review.begin(plan, context).await?;
+            if let Some((_, failure)) = review.begin(&[plan], context).await.pop() {
+                return Err(failure);
+            }
         }
         how.carry_out(workspace, opened, planned, context).await
     }
@@ -247,7 +250,7 @@ impl How {
             if let Some(review) = asking.review {
                 let became =
                     ended.as_ref().map_or_else(Became::Held, |applied| applied.became(&asking.again, &workspace.log));
-                review.tell(&workspace.target, became, context).await;
+                review.tell_one(&workspace.target, became, context).await;
             }
             let Applied { plan, exit, report } = ended?;
             let manual = self.manual(&plan);

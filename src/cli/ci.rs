@@ -17,6 +17,8 @@ use crate::guard::{Limits, guards};
 use crate::manifest::Project;
 use crate::plan::{Aim, Plan};
 use crate::render::Repetition;
+use crate::render::many::review::{ReviewText, TargetGroups, review};
+use crate::render::many::{PlanResult, Several};
 use crate::render::plan::NextSteps;
 
 /// Show plans in pull requests and CI systems.
@@ -71,6 +73,28 @@ impl Saved {
             .map(|plan| (self.ahead(&plan, &project), plan))
             .map(|(ahead, plan)| (plan, ahead))
             .collect())
+    }
+
+    /// The plans of several targets as one review, in parts with so much room each.
+    fn review(&self, plans: &[(Plan, NextSteps)], room: &[usize]) -> Result<ReviewText, Failure> {
+        let project = Project::open(&self.place().root()?);
+        let names: Vec<String> = plans.iter().map(|(plan, _)| plan.target.clone()).collect();
+        let is_all = project.target_names().iter().all(|name| names.iter().any(|own| own == name));
+        let options = match is_all {
+            true => vec!["--all-targets".to_owned()],
+            false => vec!["--target".to_owned(), names.join(",")],
+        };
+        let folder = self.project.as_ref().map(|folder| folder.display().to_string());
+        let choice = plans.first().map(|(plan, _)| plan.choice.clone()).unwrap_or_default();
+        let again = Repetition::of_several("apply --approved --yes", folder.as_deref(), &options, &choice);
+        let group = |name: &str| {
+            let members = project.targets_of(name).into_iter().map(str::to_owned).collect();
+            (name.to_owned(), members)
+        };
+        let groups: TargetGroups = project.group_names().into_iter().map(group).collect();
+        let all = plans.iter().map(|(plan, ahead)| (plan.target.as_str(), PlanResult::Planned(plan, ahead))).collect();
+        let is_applied = plans.iter().all(|(_, ahead)| ahead.on_merge);
+        Ok(review(&Several::new(all, &again, None), &groups, is_applied, room))
     }
 
     fn ahead(&self, plan: &Plan, project: &Project) -> NextSteps {

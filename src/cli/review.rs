@@ -1,5 +1,8 @@
 //! What was approved in a pull request, and telling its reviewers what became of it.
 
+mod refusals;
+mod results;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
@@ -8,29 +11,29 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use tokio::sync::OnceCell;
 
 use super::Context;
 use super::turn::length;
-use crate::address::Address;
-use crate::apply::{Ending, Fate, Report};
 use crate::engine::actor::Actor;
 use crate::engine::ledger::unreadable;
 use crate::engine::project::checkout;
 use crate::failure::{Failure, FailureKind};
 use crate::files::describe;
-use crate::forge::{self, Comment, Forge, Hidden, ReviewState, Verdict};
-use crate::ledger::{Chain, Entry, Position};
-use crate::plan::{Difference, Plan};
-use crate::render::ci::{self, JobRun};
-use crate::render::{Repetition, one_line};
+use crate::forge::{self, Comment, Forge, Hidden, HiddenLine, ReviewState, Verdict};
+use crate::ledger::{Chain, Entry};
+use crate::plan::Plan;
+use crate::render::ci;
+use crate::render::one_line;
 use crate::text::count;
+use refusals::{all_told, edited, no_way_back, told, too_late, used_up, way_on};
+use results::{footer, run_of, told_in};
+
+pub use results::Became;
 
 /// How long a host that has too much to do is waited for, where nothing is said.
 pub const PATIENCE: SignedDuration = SignedDuration::from_mins(2);
-/// How much of what moved is named.
-const NAMED: usize = 20;
 
 /// Applying what was reviewed.
 #[derive(Clone, Debug, Args)]
@@ -56,30 +59,22 @@ pub struct Review {
     options: Approved,
     /// The folder of the project beneath that of the repository.
     project: String,
-    /// The number of the pull request, and who writes the comments.
-    known: OnceCell<(u64, String)>,
-    /// The comments that approve plans which are about to be applied, by target.
-    approvals: Mutex<BTreeMap<String, (Comment, Hidden)>>,
+    /// The number of the pull request, and who writes the comments; or why nothing is approved, which holds for all targets.
+    known: OnceCell<Result<(u64, String), Failure>>,
+    /// The comments of the pull request, as they were listed or written last.
+    comments: Mutex<Option<Vec<Comment>>>,
+    /// The targets whose plans were checked and may use their approvals.
+    checked: Mutex<BTreeSet<String>>,
     /// Whether it was said what of the environment could not be read.
     doubted: Once,
-}
-
-/// What became of a plan.
-#[derive(Debug)]
-pub enum Became<'r> {
-    /// With where the ledger stood at its end.
-    Ran(&'r Report, &'r Plan, &'r Repetition, Position),
-    Nothing,
-    Held(&'r Failure),
-    /// Another target was not applied as it was planned.
-    NotBegun(&'r str),
 }
 
 impl Approved {
     /// The review that is asked for; `None` where none is.
     pub fn review(&self, root: &Path) -> Option<Review> {
-        let (known, approvals, doubted) = (OnceCell::new(), Mutex::default(), Once::new());
-        self.approved.then(|| Review { options: self.clone(), project: beneath(root), known, approvals, doubted })
+        let (known, comments, checked, doubted) = (OnceCell::new(), Mutex::default(), Mutex::default(), Once::new());
+        let (options, project) = (self.clone(), beneath(root));
+        self.approved.then_some(Review { options, project, known, comments, checked, doubted })
     }
 
     /// How it is said again, with a space before each option.
@@ -134,7 +129,7 @@ impl Review {
             Err(failure) => return Err(failure),
         };
         let forge = Forge::new(place, patience(None), &say)?;
-        let (comment, hidden, sign) = match self.find(&forge, &plan.target).await {
+        let FoundReview { hidden, sign, is_sealed, .. } = match self.find(&forge, &plan.target).await {
             Ok(found) => found,
             // Nobody has reviewed anything.
             Err(failure) if !has_news && failure.kind == FailureKind::Stale => return Ok(()),
@@ -145,7 +140,7 @@ impl Review {
         if !has_news && late.is_empty() {
             return Ok(());
         }
-        if !comment.is_sealed() {
+        if !is_sealed {
             return Err(edited(&sign, noun));
         }
         set_back(&hidden, plan, log, &sign).await?;
@@ -165,7 +160,7 @@ impl Review {
         let since = since(&hidden, plan, log).await?;
         let begun = since.partition_point(|entry| entry.seq <= hidden.reached.seq);
         if hidden.is_used_up(&since[begun..]) {
-            self.write_applied(&forge, &comment, &hidden).await;
+            self.write_applied(&forge, &hidden).await;
             return Err(used_up(&sign, noun));
         }
         let back = plan.taken_back(&since);
@@ -197,59 +192,135 @@ impl Review {
                 if verdict == Verdict::Rest {
                     say(&format!("This is what is left of what was reviewed in {sign}."));
                 }
-                self.approvals().insert(plan.target.clone(), (comment, hidden));
+                lock(&self.checked).insert(plan.target.clone());
                 Ok(())
             }
         }
     }
 
-    /// Uses an approval for the apply of a plan that was checked, before anything is sent to the service: it is good for one apply.
-    pub async fn begin(&self, plan: &Plan, context: &Context) -> Result<(), Failure> {
-        let Some((comment, hidden)) = self.approvals().remove(&plan.target) else { return Ok(()) };
+    /// Forgets what the comments said: time has passed since they were listed.
+    pub fn forget(&self) {
+        *lock(&self.comments) = None;
+    }
+
+    /// Uses the approvals of plans that were checked, before anything is sent to their services: each is good for one apply. Returns the
+    /// targets that are not to be applied, and why.
+    pub async fn begin(&self, plans: &[&Plan], context: &Context) -> Vec<(String, Failure)> {
+        let checked = std::mem::take(&mut *lock(&self.checked));
+        let plans: BTreeMap<&str, &Plan> = plans
+            .iter()
+            .filter(|plan| checked.contains(&plan.target))
+            .map(|plan| (plan.target.as_str(), *plan))
+            .collect();
+        if plans.is_empty() {
+            return Vec::new();
+        }
         let say = |words: &str| context.out.note(&one_line(words));
         let job = Actor::here().job;
-        let run = JobRun { at: Timestamp::now(), target: &plan.target, job: job.as_deref() };
-        let body = forge::with_footer(&comment, &hidden.begin(plan), &ci::begins(&run));
-        let marked = async {
+        let words = ci::begins(&run_of(ci::TARGETS, job.as_deref()));
+        let begins = |hidden: &Hidden| {
+            let plan = plans.get(hidden.target.as_str())?;
+            Some((hidden.begin(plan), words.clone()))
+        };
+        let targets: Vec<&str> = plans.keys().copied().collect();
+        let written = async {
             let forge = Forge::new(host()?, patience(None), &say)?;
-            forge.edit(self.number(), comment.id, &body).await
+            Ok(self.rewrite(&forge, &targets, begins).await?.into_iter().collect())
         };
-        let gone = || Failure::new("the comment no longer exists").kind(FailureKind::Stale);
-        let why = match marked.await {
-            Ok(true) => return Ok(()),
-            Ok(false) => gone(),
-            Err(failure) => failure,
+        let failed: Result<BTreeMap<String, Failure>, Failure> = written.await;
+        let cannot = |why: Failure| {
+            let help = why.help.map(|help| format!("; {help}")).unwrap_or_default();
+            let message = format!("the approval cannot be marked as used: {}", why.message);
+            Failure::new(message).kind(why.kind).help(format!(
+                "nothing was changed; an approval is good for one apply, which its comment records before anything is sent{help}"
+            ))
         };
-        let help = why.help.map(|help| format!("; {help}")).unwrap_or_default();
-        Err(Failure::new(format!("the approval cannot be marked as used: {}", why.message)).kind(why.kind).help(format!(
-            "nothing was changed; an approval is good for one apply, which its comment records before anything is sent{help}"
-        )))
+        match failed {
+            Ok(failed) => failed.into_iter().map(|(target, why)| (target, cannot(why))).collect(),
+            Err(why) => targets.iter().map(|target| ((*target).to_owned(), cannot(why.clone()))).collect(),
+        }
     }
 
     /// Writes what an apply whose job was cut off could not. That it cannot be written either changes nothing.
-    async fn write_applied(&self, forge: &Forge<'_>, comment: &Comment, hidden: &Hidden) {
-        let run = JobRun { at: Timestamp::now(), target: &hidden.target, job: None };
-        let hidden = Hidden { state: ReviewState::Applied, begun: None, ..hidden.clone() };
-        let body = forge::with_footer(comment, &hidden, &ci::was_applied(&run));
-        let _ = forge.edit(self.number(), comment.id, &body).await;
+    async fn write_applied(&self, forge: &Forge<'_>, hidden: &Hidden) {
+        let applied = |hidden: &Hidden| {
+            let hidden = Hidden { state: ReviewState::Applied, begun: None, ..hidden.clone() };
+            Some((hidden, ci::was_applied(&run_of(ci::TARGETS, None))))
+        };
+        let _ = self.rewrite(forge, &[hidden.target.as_str()], applied).await;
     }
 
-    fn approvals(&self) -> MutexGuard<'_, BTreeMap<String, (Comment, Hidden)>> {
-        self.approvals.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Changes what comments hide of some targets, and what they end with: one request for each comment, however many targets it is
+    /// about. `change` returns what is hidden from now on and the result in words; `None` where it stays as it is. Returns the targets
+    /// whose comment could not be written.
+    async fn rewrite(
+        &self,
+        forge: &Forge<'_>,
+        targets: &[&str],
+        change: impl Fn(&Hidden) -> Option<(Hidden, String)>,
+    ) -> Result<Vec<(String, Failure)>, Failure> {
+        let (number, author) = self.known(forge).await?;
+        let all = self.listed(forge, number).await?;
+        let own = Comment::own(all, &author, &self.project, targets)?;
+        let (mut seen, mut failed) = (BTreeSet::new(), Vec::new());
+        for (comment, mut line) in own {
+            let mut results: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+            let mut changed = Vec::new();
+            for (place, hidden) in line.approvals.iter_mut().enumerate() {
+                // Of several comments that a race left, the oldest counts.
+                if !targets.contains(&hidden.target.as_str()) || !seen.insert(hidden.target.clone()) {
+                    continue;
+                }
+                let Some((new, words)) = change(hidden) else { continue };
+                *hidden = new;
+                changed.push(hidden.target.clone());
+                results.entry(words).or_default().insert(place);
+            }
+            if changed.is_empty() {
+                continue;
+            }
+            let body = forge::with_footer(&comment, &line, &told_in(&comment, &line, results));
+            let why = match comment.says(&body) {
+                true => continue,
+                false => match forge.edit(number, comment.id, &body).await {
+                    Ok(true) => {
+                        self.wrote(comment.id, &body);
+                        continue;
+                    }
+                    Ok(false) => Failure::new("the comment no longer exists").kind(FailureKind::Stale),
+                    Err(failure) => failure,
+                },
+            };
+            failed.extend(changed.into_iter().map(|target| (target, why.clone())));
+        }
+        Ok(failed)
     }
 
-    /// The number of the pull request, once it was looked for.
-    fn number(&self) -> u64 {
-        self.known.get().map(|(number, _)| *number).unwrap_or_default()
+    /// Notes that a comment was written.
+    fn wrote(&self, id: u64, body: &str) {
+        if let Some(comment) = lock(&self.comments).iter_mut().flatten().find(|comment| comment.id == id) {
+            body.clone_into(&mut comment.body);
+        }
     }
 
-    /// The comment in which a target's plan was reviewed, what is hidden in it, and how people name its pull request.
-    async fn find(&self, forge: &Forge<'_>, target: &str) -> Result<(Comment, Hidden, String), Failure> {
+    /// The comments of the pull request, which are listed once for all targets.
+    async fn listed(&self, forge: &Forge<'_>, number: u64) -> Result<Vec<Comment>, Failure> {
+        if let Some(known) = &*lock(&self.comments) {
+            return Ok(known.clone());
+        }
+        let listed = forge.comments(number).await?;
+        *lock(&self.comments) = Some(listed.clone());
+        Ok(listed)
+    }
+
+    /// Finds the comment in which a target's plan was reviewed.
+    async fn find(&self, forge: &Forge<'_>, target: &str) -> Result<FoundReview, Failure> {
         let api = forge.place.api;
-        let (number, author) = self.known.get_or_try_init(|| self.look(forge)).await?;
-        let sign = format!("{} {}", api.noun(), api.sign(*number));
-        let own = Comment::own(forge.comments(*number).await?, author, &self.project, target)?;
-        let Some((comment, hidden)) = own.into_iter().next() else {
+        let (number, author) = self.known(forge).await?;
+        let sign = format!("{} {}", api.noun(), api.sign(number));
+        let all = self.listed(forge, number).await?;
+        let own = Comment::own(all.clone(), &author, &self.project, &[target])?;
+        let Some((line, hidden)) = own.iter().find_map(|(_, line)| Some((line, line.of(target)?.clone()))) else {
             let such = api.usual_author().map_or("", |_| ": an app writes as NAME[bot]");
             return Err(Failure::new(format!("{sign} has no comment of {author} with a plan for `{target}`"))
                 .kind(FailureKind::Stale)
@@ -259,7 +330,24 @@ impl Review {
                     api.noun()
                 )));
         };
-        Ok((comment, hidden, sign))
+        let is_part = |comment: &&Comment| {
+            let read = HiddenLine::read(&comment.body).and_then(Result::ok);
+            comment.author == author
+                && read.is_some_and(|other| other.project == self.project && other.review == line.review)
+        };
+        let parts: Vec<&Comment> = all.iter().filter(is_part).collect();
+        let is_sealed = parts.len() >= line.parts && parts.iter().all(|part| part.is_sealed());
+        Ok(FoundReview { hidden, sign, is_sealed })
+    }
+
+    /// The number of the pull request and who writes the comments, looked for once for all targets.
+    async fn known(&self, forge: &Forge<'_>) -> Result<(u64, String), Failure> {
+        let look = async || match self.look(forge).await {
+            // What another look may find is not kept.
+            Err(failure) if failure.kind != FailureKind::Stale => Err(failure),
+            found => Ok(found),
+        };
+        self.known.get_or_try_init(look).await?.clone()
     }
 
     /// The number of the pull request, which is merged, and who writes the comments.
@@ -293,10 +381,8 @@ impl Review {
         Ok((pull.number, forge.author().await?))
     }
 
-    /// Tells in the comment what became of a plan. That it cannot be told changes nothing of that, and is a warning.
-    pub async fn tell(&self, target: &str, became: Became<'_>, context: &Context) {
-        let say = |words: &str| context.out.note(&one_line(words));
-        // Its commands run as they are pasted, as on a terminal.
+    /// Tells in the comment of a target what became of its plan. The commands in that run as they are pasted.
+    pub async fn tell_one(&self, target: &str, became: Became<'_>, context: &Context) {
         let why = match became {
             Became::Held(failure) => {
                 let help = failure.help.as_ref().map(|help| context.out.said(help, None));
@@ -304,49 +390,74 @@ impl Review {
             }
             _ => None,
         };
-        let became = why.as_ref().map_or(became, Became::Held);
+        self.tell(&[(target, why.as_ref().map_or(became, Became::Held))], context).await;
+    }
+
+    /// Tells in the comments what became of plans. That it cannot be told changes nothing of that, and is a warning.
+    pub async fn tell(&self, results: &[(&str, Became<'_>)], context: &Context) {
+        let say = |words: &str| context.out.note(&one_line(words));
+        let targets: Vec<&str> = results.iter().map(|(target, _)| *target).collect();
+        let job = Actor::here().job;
         let told = async {
             let forge = Forge::new(host()?, patience(None), &say)?;
-            let (comment, hidden, _) = self.find(&forge, target).await?;
-            let Some((hidden, footer)) = footer(target, &became, &hidden) else { return Ok(()) };
-            let body = forge::with_footer(&comment, &hidden, &footer);
-            match comment.says(&body) || forge.edit(self.number(), comment.id, &body).await? {
-                true => Ok(()),
-                false => Err(Failure::new("the comment no longer exists")),
+            // Others may have written since.
+            self.forget();
+            let (number, _) = self.known(&forge).await?;
+            self.listed(&forge, number).await?;
+            let mut failed = Vec::new();
+            for target in &targets {
+                if let Err(failure) = self.find(&forge, target).await {
+                    failed.push(((*target).to_owned(), failure));
+                }
+            }
+            let run = run_of(ci::TARGETS, job.as_deref());
+            let change = |hidden: &Hidden| {
+                let (_, became) = results.iter().find(|(target, _)| *target == hidden.target)?;
+                footer(became, hidden, &run)
+            };
+            failed.extend(self.rewrite(&forge, &targets, change).await?);
+            Ok::<_, Failure>(failed)
+        };
+        let failed: Vec<(String, Failure)> = match told.await {
+            Ok(failed) => failed,
+            Err(failure) => targets.iter().map(|target| ((*target).to_owned(), failure.clone())).collect(),
+        };
+        let is_told = |target: &str, failure: &Failure| {
+            match results.iter().find(|(other, _)| *other == target).map(|(_, became)| became) {
+                // Why it was held says already that there is no such comment.
+                Some(Became::Held(held)) => held.message == failure.message,
+                Some(Became::Nothing) => true,
+                _ => false,
             }
         };
-        let is_told = |failure: &Failure| match &became {
-            // Why it was held says already that there is no such comment.
-            Became::Held(held) => held.message == failure.message,
-            Became::Nothing => true,
-            _ => false,
-        };
-        let result: Result<(), Failure> = told.await;
-        if let Some(failure) = result.err().filter(|failure| !is_told(failure)) {
-            say(&format!("Warning: the comment of {target} does not tell what became of it: {failure}"));
+        let mut untold: Vec<(&Failure, Vec<&str>)> = Vec::new();
+        for (target, failure) in failed.iter().filter(|(target, failure)| !is_told(target, failure)) {
+            match untold.iter_mut().find(|(known, _)| known.message == failure.message) {
+                Some((_, targets)) => targets.push(target),
+                None => untold.push((failure, vec![target])),
+            }
+        }
+        for (failure, targets) in untold {
+            let targets = match targets.as_slice() {
+                [one] => (*one).to_owned(),
+                several => count(several.len(), "target"),
+            };
+            say(&format!("Warning: the comment of {targets} does not tell what became of it: {failure}"));
         }
     }
 }
 
-/// The failure for a comment that is not as pushplan wrote it.
-fn edited(sign: &str, noun: &str) -> Failure {
-    let message = format!(
-        "the comment in {sign} was edited after pushplan wrote it: its reviewers may have seen something else than the plan"
-    );
-    Failure::new(message).kind(FailureKind::Refused).help(format!(
-        "nothing was changed. Open another {noun}: its plan shows all that is left to do, and its merge applies that.\n          \
-         Or apply it by hand, once someone has read it: `pushplan plan`, then `pushplan apply`"
-    ))
+/// The comment in which a target's plan was reviewed.
+struct FoundReview {
+    hidden: Hidden,
+    /// How people name its pull request.
+    sign: String,
+    /// Whether every comment of the review is as pushplan wrote it.
+    is_sealed: bool,
 }
 
-/// The failure for an approval that was used for an apply which did everything.
-fn used_up(sign: &str, noun: &str) -> Failure {
-    Failure::new(format!("what was reviewed in {sign} is applied already, which uses its approval up"))
-        .kind(FailureKind::Stale)
-        .help(format!(
-            "nothing was changed; what would be done now came since, or undoes what was merged later. Open another {noun}: its plan \
-             shows all that is left to do, and its merge applies that"
-        ))
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Refuses a ledger that is behind a comment: it was set back since, so that it does not know all that was done. Another pull
@@ -363,38 +474,6 @@ async fn set_back(hidden: &Hidden, plan: &Plan, log: &Chain, sign: &str) -> Resu
     Err(hidden.behind(&plan.ledger, sign))
 }
 
-/// What to do where a merge brings something else than what was reviewed. Its review is over.
-fn way_on(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, noun: &str) -> String {
-    let is_new = |difference: &Difference| matches!(difference, Difference::New(_));
-    let earlier = match hidden.more > 0 || moved.values().any(is_new) {
-        true => {
-            "nothing was changed. Where an earlier merge was not applied, its changes come along: run the job of that merge again, \
-             then this one.\n          Or open"
-        }
-        false => "nothing was changed. Open",
-    };
-    format!(
-        "{earlier} another {noun}: its plan shows all that is left to do, and its merge applies that.\n          Or apply it by \
-         hand, once someone has read it: `pushplan plan`, then `pushplan apply`"
-    )
-}
-
-/// What to do where later merges took back what was reviewed.
-fn no_way_back(noun: &str) -> String {
-    format!(
-        "nothing was changed; the job of an old merge restores nothing. Open another {noun}: its plan shows everything that is \
-         left to do, and its merge applies it"
-    )
-}
-
-/// What to do where what was reviewed had its time before it was applied.
-fn too_late(noun: &str) -> String {
-    format!(
-        "nothing was changed; what was sent cannot be undone. Open another {noun}: its plan shows what else is left to do, and \
-         its merge applies it"
-    )
-}
-
 /// What the ledger took down since a plan was made for review. All of it, where that was another ledger.
 async fn since(hidden: &Hidden, plan: &Plan, log: &Chain) -> Result<Vec<Entry>, Failure> {
     if hidden.ledger == plan.ledger {
@@ -402,115 +481,4 @@ async fn since(hidden: &Hidden, plan: &Plan, log: &Chain) -> Result<Vec<Entry>, 
     }
     let after = if hidden.ledger.lineage == plan.ledger.lineage { hidden.ledger.seq } else { 0 };
     log.since(after).await.map_err(unreadable)
-}
-
-/// What has moved since a review, a line each.
-fn told(moved: &BTreeMap<Address, Difference>) -> Vec<String> {
-    let mut told: Vec<String> =
-        moved.iter().map(|(address, difference)| difference.words(address)).take(NAMED).collect();
-    if moved.len() > NAMED {
-        told.push(format!("and {} more", moved.len() - NAMED));
-    }
-    told
-}
-
-/// Returns what has moved since a review, a line each, and differences that the comment does not show.
-fn all_told(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, plan: &Plan) -> Vec<String> {
-    let mut told = told(moved);
-    if hidden.more > 0 {
-        told.push(format!("the comment has no room for {}", count(hidden.more, "more change")));
-    } else if told.is_empty() {
-        told.push("it is for another application, another part of the project or another purpose".to_owned());
-    }
-    if hidden.tool != plan.tool {
-        told.push(format!("it was made by pushplan {}, but this is {}", hidden.tool, plan.tool));
-    }
-    told
-}
-
-/// What a comment says from now on, and what is hidden in it; `None` where it stays as it is.
-fn footer(target: &str, became: &Became, hidden: &Hidden) -> Option<(Hidden, String)> {
-    let job = Actor::here().job;
-    let run = JobRun { at: Timestamp::now(), target, job: job.as_deref() };
-    let with = |state| Hidden { state, ..hidden.clone() };
-    Some(match became {
-        Became::Ran(report, plan, again, position) => {
-            // From now on, a ledger that does not know of this run is behind.
-            let ended = &Hidden { reached: position.clone(), begun: None, ..hidden.clone() };
-            let with = |state| Hidden { state, ..ended.clone() };
-            let ended = match report.ending {
-                Ending::Done => with(ReviewState::Applied),
-                _ if report.did_anything(plan) => partly(ended, report, plan),
-                // Another apply was quicker, or it was tried again in vain: what was done stays told.
-                _ if hidden.state.is_done() && hidden.begun.is_none() => return None,
-                // The other apply may have used the same approval: only the ledger tells.
-                Ending::Conflict | Ending::Unlocked { .. } => not_applied(hidden),
-                _ if hidden.state == ReviewState::Partly => with(ReviewState::Partly),
-                _ => with(ReviewState::Held),
-            };
-            (ended, ci::ran(report, plan, again, &run))
-        }
-        // What someone has applied already, by hand or before.
-        Became::Nothing if hidden.state == ReviewState::Applied => return None,
-        Became::Nothing if hidden.state != ReviewState::Partly && hidden.changes.is_empty() => return None,
-        Became::Nothing => (Hidden { begun: None, ..with(ReviewState::Applied) }, ci::nothing_left(&run)),
-        // What was done stays told.
-        Became::Held(_) | Became::NotBegun(_) if hidden.state.is_done() && hidden.begun.is_none() => return None,
-        // The apply that holds the ledger will write its own result.
-        Became::Held(failure) if failure.kind == FailureKind::Busy && hidden.begun.is_some() => return None,
-        Became::Held(failure) => (not_applied(hidden), ci::held(failure, &run)),
-        Became::NotBegun(other) => (not_applied(hidden), ci::not_begun(other, &run)),
-    })
-}
-
-/// What is hidden in a comment whose plan was not applied this time.
-fn not_applied(hidden: &Hidden) -> Hidden {
-    match hidden.state {
-        ReviewState::Applied | ReviewState::Partly => hidden.clone(),
-        ReviewState::Planned | ReviewState::Held => Hidden { state: ReviewState::Held, ..hidden.clone() },
-    }
-}
-
-/// What is hidden in a comment after a run that ended half-way.
-fn partly(hidden: &Hidden, report: &Report, plan: &Plan) -> Hidden {
-    let those = |is: fn(&Fate) -> bool| -> BTreeSet<&Address> {
-        report.steps.iter().filter(|step| is(&step.fate)).map(|step| &step.address).collect()
-    };
-    let open = those(|fate| !fate.is_done());
-    let begun = those(|fate| !matches!(fate, Fate::NotStarted | Fate::Skipped { .. }));
-    let done = begun.difference(&open).copied().collect();
-    hidden.partly(plan, &done, &begun)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    use crate::plan::About;
-
-    #[test]
-    fn a_run_that_did_nothing_does_not_say_that_another_one_did_nothing() {
-        let about = About {
-            ledger: Position { lineage: "l".into(), seq: 7 },
-            ..About::new("production", "https://messaging.example")
-        };
-        let plan = Plan::new(about, Vec::new(), Vec::new(), Vec::new(), Timestamp::UNIX_EPOCH);
-        let (run, digest) = (String::new(), plan.digest());
-        let report =
-            Report { run, plan: digest, ending: Ending::Conflict, ledger: 7, denied: false, steps: Vec::new() };
-        let again = Repetition::default();
-        let became = Became::Ran(&report, &plan, &again, plan.ledger.clone());
-        let after = |state| {
-            let hidden = Hidden { state, ..Hidden::new("", &plan, false, None) };
-            footer("production", &became, &hidden).map(|(hidden, _)| hidden.state)
-        };
-        assert_eq!(after(ReviewState::Planned), Some(ReviewState::Held));
-        assert_eq!(after(ReviewState::Held), Some(ReviewState::Held));
-        assert_eq!(after(ReviewState::Applied), None);
-        assert_eq!(after(ReviewState::Partly), None);
-        // The other apply may have used this approval, which its own result says.
-        let begun = Hidden { state: ReviewState::Planned, ..Hidden::new("", &plan, false, None).begin(&plan) };
-        let (told, _) = footer("production", &became, &begun).expect("a result");
-        assert_eq!((told.state, told.begun), (ReviewState::Held, begun.begun));
-    }
 }

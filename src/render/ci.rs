@@ -1,9 +1,12 @@
 //! What a comment in a pull request ends with: what it waits for, or what became of its plan.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use super::Repetition;
 use super::escape::markdown;
+use super::plan::NextSteps;
 use super::plan::words::moment;
 use super::report::{self, ReportDocument, StepLine};
 use crate::apply::{Ending, Report};
@@ -19,8 +22,7 @@ const LINE: usize = 240;
 
 /// What a comment ends with that waits for its reviewers. `on_merge`: the merge has it applied.
 pub fn waiting(plan: &Plan, on_merge: bool, truncated: bool, commit: Option<&str>) -> String {
-    let first = |commit: &str| commit.chars().take(12).collect::<String>();
-    let commit = commit.map(|commit| format!("For commit `{}`. ", first(commit))).unwrap_or_default();
+    let commit = commit.map(|commit| format!("For commit `{}`. ", short_commit(commit))).unwrap_or_default();
     if !plan.basis.is_service() {
         return format!(
             "{commit}This was not compared with the service: it is for reading, and a merge does not approve it."
@@ -40,11 +42,109 @@ pub fn waiting(plan: &Plan, on_merge: bool, truncated: bool, commit: Option<&str
     format!("{commit}On the merge, exactly plan `{digest}` is applied, or nothing.{cut}")
 }
 
+/// What a comment about several targets ends with that waits for its reviewers. `truncated`: the targets that it shows in part.
+pub fn waiting_many(plans: &[(&Plan, &NextSteps)], truncated: &BTreeSet<String>, commit: Option<&str>) -> String {
+    let (first, _) = plans[0];
+    let applied: Vec<(&Plan, &NextSteps)> = plans.iter().filter(|(plan, _)| !plan.is_empty()).copied().collect();
+    match applied.iter().find(|(plan, ahead)| !plan.basis.is_service() || !ahead.on_merge) {
+        Some((plan, ahead)) => waiting(plan, ahead.on_merge, false, commit),
+        None if applied.is_empty() => waiting(first, true, false, commit),
+        None => {
+            let commit = commit.map(|commit| format!("For commit `{}`. ", short_commit(commit))).unwrap_or_default();
+            let names: Vec<&str> = truncated.iter().map(String::as_str).collect();
+            let cut = match names.as_slice() {
+                [] => String::new(),
+                names => format!(
+                    " There is no room for all of {}: it counts only with `--accept-truncated`.",
+                    target_names(names)
+                ),
+            };
+            format!("{commit}On the merge, exactly these plans are applied, each as it is shown, or nothing.{cut}")
+        }
+    }
+}
+
+/// Targets as Markdown: the first of them, and how many there are beside.
+pub fn target_names(targets: &[&str]) -> String {
+    const NAMED: usize = 12;
+    let few: Vec<String> = targets.iter().take(NAMED).map(|target| markdown::code(&short(target, 80))).collect();
+    match targets.len().saturating_sub(NAMED) {
+        0 => few.join(", "),
+        more => format!("{} and {}", few.join(", "), count(more, "more target")),
+    }
+}
+
+/// What stands for the targets of a result until it is known which have the same.
+pub const TARGETS: &str = "\u{e000}";
+
+/// One result at the end of a comment, and the targets that it is about, by their places in the comment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    pub of: BTreeSet<usize>,
+    pub text: String,
+}
+
+/// What a section of a comment about several targets begins with.
+const SECTION: &str = "<!-- pushplan:of ";
+/// The most bytes of all sections.
+pub const MOST_SECTIONS: usize = 6_000;
+
+/// What is kept of them for the last one, which says that there are more.
+const LAST: usize = 800;
+
+/// The sections of a footer. One without marks is about all targets.
+pub fn sections(footer: &str, targets: usize) -> Vec<Section> {
+    let whole = || vec![Section { of: (0..targets).collect(), text: footer.trim().to_owned() }];
+    if !footer.trim_start().starts_with(SECTION) {
+        return whole();
+    }
+    let section = |part: &str| {
+        let (of, text) = part.split_once(" -->")?;
+        let of = of.split(',').map(|number| number.parse().ok()).collect::<Option<BTreeSet<usize>>>()?;
+        Some(Section { of, text: text.trim().to_owned() })
+    };
+    footer.split(SECTION).skip(1).map(section).collect::<Option<Vec<_>>>().unwrap_or_else(whole)
+}
+
+/// A footer with new results before those of other targets. What newer results are about as well is left out.
+pub fn footer(new: Vec<Section>, old: Vec<Section>, targets: usize) -> String {
+    let (mut covered, mut out, mut left) = (BTreeSet::new(), String::new(), BTreeSet::new());
+    let part = |Section { of, text }: &Section| {
+        let of: Vec<String> = of.iter().map(usize::to_string).collect();
+        format!("{SECTION}{} -->\n{text}\n\n", of.join(","))
+    };
+    for section in new.into_iter().chain(old) {
+        if section.of.is_subset(&covered) {
+            continue;
+        }
+        covered.extend(section.of.iter().copied());
+        if targets == 1 {
+            return section.text;
+        }
+        let text = part(&section);
+        if out.is_empty() || out.len() + text.len() + LAST <= MOST_SECTIONS {
+            out.push_str(&text);
+        } else {
+            left.extend(section.of);
+        }
+    }
+    if !left.is_empty() {
+        let text = format!("The log of the job has the results of {}.", count(left.len(), "more target"));
+        out.push_str(&part(&Section { of: left, text }));
+    }
+    out.trim_end().to_owned()
+}
+
+fn short_commit(commit: &str) -> String {
+    commit.chars().take(12).collect()
+}
+
 /// When and where something was done.
 #[derive(Clone, Debug)]
 pub struct JobRun<'r> {
     pub at: Timestamp,
-    pub target: &'r str,
+    /// The targets, as Markdown.
+    pub targets: &'r str,
     /// Where the job is shown.
     pub job: Option<&'r str>,
 }
@@ -52,9 +152,8 @@ pub struct JobRun<'r> {
 impl JobRun<'_> {
     /// `**Applied** to local, Sun 15 Nov 2026 12:00 UTC`
     fn lead(&self, word: &str) -> String {
-        let target = markdown::code(&short(self.target, 80));
         let job = self.job.filter(|job| is_plain(job)).map(|job| format!(" ([job]({job}))")).unwrap_or_default();
-        format!("**{word}** {target}, {}{job}", moment(self.at))
+        format!("**{word}** {}, {}{job}", self.targets, moment(self.at))
     }
 }
 
@@ -177,7 +276,7 @@ mod tests {
 
     fn run() -> JobRun<'static> {
         let job = Some("https://git.example/shop/messages/actions/runs/7");
-        JobRun { at: "2026-11-15T12:00:00Z".parse().unwrap(), target: "local", job }
+        JobRun { at: "2026-11-15T12:00:00Z".parse().unwrap(), targets: "`local`", job }
     }
 
     fn plan() -> Plan {
@@ -214,6 +313,21 @@ mod tests {
             "{told}"
         );
         assert!(told.contains("500 failed") && told.contains("more step"), "{told}");
+    }
+
+    #[test]
+    fn newer_results_take_the_place_of_older_ones_of_the_same_targets() {
+        let section = |of: &[usize], text: &str| Section { of: of.iter().copied().collect(), text: text.to_owned() };
+        let waits = footer(vec![section(&[0, 1, 2], "waits")], vec![], 3);
+        let one = footer(vec![section(&[1], "applied")], sections(&waits, 3), 3);
+        assert_eq!(sections(&one, 3), [section(&[1], "applied"), section(&[0, 1, 2], "waits")]);
+        let all = footer(vec![section(&[0, 2], "held")], sections(&one, 3), 3);
+        assert_eq!(sections(&all, 3), [section(&[0, 2], "held"), section(&[1], "applied")]);
+        // A comment about one target has no marks.
+        assert_eq!(footer(vec![section(&[0], "applied")], sections("waits", 1), 1), "applied");
+        assert!(
+            footer((0..99).map(|at| section(&[at], &"x".repeat(200))).collect(), vec![], 99).len() <= MOST_SECTIONS
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub mod each;
 pub mod json;
 pub mod markdown;
 pub mod report;
+pub mod review;
 pub mod text;
 mod values;
 

@@ -47,7 +47,7 @@ impl Repetition {
     }
 
     /// A command for several targets, which these options choose.
-    pub(crate) fn of_several(command: &str, project: Option<&str>, targets: &[String], choice: &Choice) -> Self {
+    pub fn of_several(command: &str, project: Option<&str>, targets: &[String], choice: &Choice) -> Self {
         let target = targets.iter().map(|word| format!(" {}", shell_word(word))).collect();
         Self { target, ..Self::new(command, project, None, choice) }
     }

@@ -417,8 +417,8 @@ fn a_comment_of_a_newer_version_is_neither_an_approval_nor_written_over() {
     for kind in KINDS {
         for (from, to, why) in [
             ("templates/winback", "journeys/winback", "`journeys/winback` has an unknown kind: `journeys`"),
-            ("\"form\":1", "\"form\":1,\"waits\":true", "unknown field `waits`"),
-            ("\"form\":1", "\"form\":2", "it has the format 2"),
+            ("\"form\":2", "\"form\":2,\"waits\":true", "unknown field `waits`"),
+            ("\"form\":2", "\"form\":3", "it has the format 3"),
         ] {
             let (team, service) = Team::new(kind);
             team.project.edit("Hello", "Good evening");

@@ -219,7 +219,7 @@ fn a_file_of_credentials_is_read_that_the_runner_lets_everybody_read() {
     let both = [("target", "first,second")];
     let ran = job(&team, "pushplan-plan", &both, &[team.on_pull(7), given.to_vec()].concat());
     assert_eq!(ran.code, 0, "{ran}");
-    assert_eq!(team.host.own(7).len(), 2);
+    says(&team.host.only(7), &["## Plan for 2 targets"]);
     let main = [team.on_main(&team.host.merge(7)), given.to_vec()].concat();
     let ran = job(&team, "pushplan-apply", &both, &main);
     assert_eq!(ran.code, 0, "{ran}");

@@ -1,4 +1,4 @@
-//! Several targets in one pull request: each has a comment, an approval and a result of its own.
+//! Several targets in one pull request: they share a comment, and each has an approval and a result of its own.
 
 use crate::team::{TWO, Team};
 use pushplan_testing::hosts::{KINDS, Kind};
@@ -36,31 +36,187 @@ impl Team {
 }
 
 #[test]
-fn each_target_has_its_comment_and_its_result() {
+fn the_targets_of_a_pull_request_share_a_comment() {
     for kind in KINDS {
         let (team, _service) = team(kind);
         team.comment_on_both();
         team.comment_on_both();
-        let own = team.host.own(7);
-        assert_eq!(own.len(), 2, "{own:#?}");
-        says(&own[0], &["## Plan for first", "pushplan apply --approved --yes --target first"]);
-        says(&own[1], &["## Plan for second"]);
+        let body = team.host.only(7);
+        says(&body, &["## Plan for 2 targets: 2 with changes", "pushplan apply --approved --yes --all-targets"]);
+        says(&body, &["On the merge, exactly these plans are applied, each as it is shown, or nothing."]);
+        assert_eq!(body.matches("<details><summary>+ segments/a").count(), 1, "{body}");
         let commit = team.host.merge(7);
         // One alone.
         let one = ["apply", "--approved", "--yes", "--target", "second"];
         let ran = team.run_with_both(&one, team.on_main(&commit));
         assert_eq!(ran.code, 0, "{ran}");
-        let own = team.host.own(7);
-        assert!(!own[0].contains("**Applied to**"), "{}", own[0]);
-        says(&own[1], &["**Applied to** `second`", "2 created."]);
+        let body = team.host.only(7);
+        says(&body, &["**Applied to** `second`", "2 created.", "On the merge, exactly these plans are applied"]);
+        assert!(!body.contains("**Applied to** `first`"), "{body}");
         // Then all of them.
         let all = ["apply", "--approved", "--yes", "--all-targets"];
         let ran = team.run_with_both(&all, team.on_main(&commit));
         assert_eq!(ran.code, 0, "{ran}");
-        let own = team.host.own(7);
-        says(&own[0], &["**Applied to** `first`", "2 created."]);
-        says(&own[1], &["**Applied to** `second`", "2 created."]);
+        let body = team.host.only(7);
+        says(&body, &["**Applied to** `first`", "**Applied to** `second`"]);
+        assert!(!body.contains("On the merge"), "{body}");
+        // Neither is applied once more.
+        let ran = team.run_with_both(&one, team.on_main(&commit));
+        assert_eq!(ran.code, 0, "{ran}");
     }
+}
+
+#[test]
+fn results_that_are_the_same_are_told_once() {
+    let (team, _service) = team(Kind::GitHub);
+    team.comment_on_both();
+    let commit = team.host.merge(7);
+    let ran = team.run_with_both(&["apply", "--approved", "--yes", "--all-targets"], team.on_main(&commit));
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&team.host.only(7), &["**Applied to** `first`, `second`"]);
+}
+
+#[test]
+fn an_edit_of_a_shared_comment_holds_all_of_its_targets() {
+    for kind in KINDS {
+        let (team, service) = team(kind);
+        team.comment_on_both();
+        team.host.edit_by_hand(7, |body| body.replace("Hello", "Good evening"));
+        let commit = team.host.merge(7);
+        service.forget();
+        for target in ["first", "second"] {
+            let ran = team.run_with_both(&["apply", "--approved", "--yes", "--target", target], team.on_main(&commit));
+            assert_eq!(ran.code, 7, "{ran}");
+            says(&ran.stderr, &["was edited after pushplan wrote it"]);
+        }
+        assert_eq!(service.writes(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn plans_of_single_targets_have_comments_of_their_own() {
+    for kind in KINDS {
+        let (team, _service) = team(kind);
+        let comment = |targets: &[&str]| {
+            for target in targets {
+                let ran = team.run_with_both(&["plan", "--target", target, "--out", "plan.json"], vec![]);
+                assert_eq!(ran.code, 0, "{ran}");
+                let ran = team.run_with_both(&["ci", "comment", "--plan", "plan.json"], team.on_pull(7));
+                assert_eq!(ran.code, 0, "{ran}");
+            }
+        };
+        comment(&["first", "second"]);
+        assert_eq!(team.host.own(7).len(), 2, "{:#?}", team.host.own(7));
+        // A comment about both takes their place.
+        team.comment_on_both();
+        says(&team.host.only(7), &["## Plan for 2 targets"]);
+        // What is not planned any more is not approved any more.
+        comment(&["first"]);
+        says(&team.host.only(7), &["## Plan for first"]);
+        let commit = team.host.merge(7);
+        let ran = team.run_with_both(&["apply", "--approved", "--yes", "--target", "second"], team.on_main(&commit));
+        assert_eq!(ran.code, 5, "{ran}");
+        says(&ran.stderr, &["has no comment of plan-bot with a plan for `second`"]);
+    }
+}
+
+#[test]
+fn a_text_that_is_too_long_continues_in_another_comment() {
+    let words = "Long words about a sale that everybody reads to its end. ".repeat(6);
+    let manifest = |number: usize| {
+        let one = |number| format!("  t{number}: {{push: {{notification: {{alert: \"{number} {words}\"}}}}}}\n");
+        format!("templates:\n{}", (0..number).map(one).collect::<String>())
+    };
+    for kind in KINDS {
+        let (team, service) = team(kind);
+        team.project.write(&manifest(70));
+        team.comment_on_both();
+        let own = team.host.own(7);
+        assert_eq!(own.len(), 2, "{}", own.len());
+        says(&own[0], &["The next comment continues this."]);
+        says(&own[1], &["This continues the plans in the comment above.", "The first comment says what becomes"]);
+        assert_eq!(own.concat().matches("<details><summary>+ templates/t").count(), 70);
+        team.host.writes();
+        team.comment_on_both();
+        assert_eq!(team.host.writes(), Vec::<String>::new());
+        let commit = team.host.merge(7);
+        // Its second part counts as well.
+        let (id, body) = {
+            let comments = team.host.comments(7);
+            (comments[1].id, comments[1].body.clone())
+        };
+        let edit = |body: &str| {
+            let mut state = team.host.state();
+            let comments = &mut state.pulls.get_mut(&7).expect("a pull request").comments;
+            comments.iter_mut().find(|comment| comment.id == id).expect("a comment").body = body.to_owned();
+        };
+        edit(&body.replace("everybody reads", "nobody reads"));
+        service.forget();
+        let all = ["apply", "--approved", "--yes", "--all-targets"];
+        assert_eq!(team.run_with_both(&all, team.on_main(&commit)).code, 7);
+        assert_eq!(service.writes(), Vec::<String>::new());
+        edit(&body);
+        let ran = team.run_with_both(&all, team.on_main(&commit));
+        assert_eq!(ran.code, 0, "{ran}");
+        says(&team.host.own(7)[0], &["**Applied to** `first`, `second`", "70 created."]);
+        // A shorter text needs one comment.
+        team.project.write(&manifest(1));
+        team.host.open(8);
+        for number in [300, 1] {
+            team.project.write(&manifest(number));
+            let ran = team.run_with_both(&["plan", "--all-targets", "--out", "plans"], vec![]);
+            assert!(matches!(ran.code, 0 | 7), "{ran}");
+            let ran = team.run_with_both(&["ci", "comment", "--plan", "plans"], team.on_pull(8));
+            assert_eq!(ran.code, 0, "{ran}");
+            assert_eq!(team.host.own(8).len(), if number == 300 { 3 } else { 1 });
+        }
+    }
+}
+
+#[test]
+fn many_targets_take_few_requests_and_one_comment() {
+    const TARGETS: usize = 120;
+    let team =
+        Team::fresh(Kind::GitHub, "templates:\n  hello: {push: {notification: {alert: \"Hello ${var.city}\"}}}\n");
+    let names: Vec<String> = (0..TARGETS).map(|number| format!("shop-{number:03}")).collect();
+    let apps: Vec<String> = names.iter().map(|name| format!("{name}:secret")).collect();
+    let options: Vec<&str> = apps.iter().flat_map(|app| ["--app", app]).collect();
+    let service = team.project.serve_with(&options);
+    let origin = &service.origin;
+    let target = |(number, name): (usize, &String)| {
+        let city = if number == 7 { "Paris" } else { "Berlin" };
+        format!(
+            "[targets.{name}]\nbase_url = \"{origin}\"\napi = \"extended\"\nsettle = \"1s\"\nledger = \"file:\"\n[targets.{name}.variables]\n\
+             city = \"{city}\"\n"
+        )
+    };
+    let groups = "[groups.staging]\ntargets = [\"shop-00*\"]\n[groups.production]\ntargets = [\"shop-1*\"]\n";
+    let targets: String = names.iter().enumerate().map(target).collect();
+    team.project.folder.write("pushplan.toml", format!("{targets}{groups}"));
+    let section = |name: &String| format!("[\"{origin}\".{name}]\napp_key = \"{name}\"\nmaster_secret = \"secret\"\n");
+    let file = team.project.folder.write("credentials.toml", names.iter().map(section).collect::<String>());
+    let owner = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(file, owner).expect("permissions");
+    let asked = || std::mem::take(&mut team.host.state().asked).len();
+    team.comment_on_both();
+    let body = team.host.only(7);
+    says(
+        &body,
+        &["## Plan for 120 targets: 120 with changes", "| Environment | With changes |", "| staging | 10 of 10 |"],
+    );
+    says(&body, &["| Variable | Value |", "Paris", "on shop-007"]);
+    assert!(body.chars().count() < 65_536 && !body.contains("--accept-truncated"), "{body}");
+    assert!(asked() <= 10);
+    let summary = team.run_with_both(&["ci", "summary", "--plan", "plans"], vec![]);
+    assert_eq!(summary.code, 0, "{summary}");
+    says(&summary.stdout, &["## Plan for 120 targets", "templates/hello"]);
+    let commit = team.host.merge(7);
+    let ran = team.run_with_both(&["apply", "--approved", "--yes", "--all-targets"], team.on_main(&commit));
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(asked() <= 10);
+    let body = team.host.only(7);
+    says(&body, &["**Applied to** `shop-000`", "and 108 more targets", "1 created."]);
+    assert!(body.chars().count() < 65_536);
 }
 
 #[test]
@@ -76,17 +232,17 @@ fn one_target_that_moved_holds_the_others_back() {
         let all = ["apply", "--approved", "--yes", "--all-targets"];
         let ran = team.run_with_both(&all, team.on_main(&commit));
         assert_eq!(ran.code, 5, "{ran}");
-        let own = team.host.own(7);
-        says(&own[0], &["**Held, not applied to** `first`", "segments/a is planned differently now"]);
+        let body = team.host.only(7);
+        says(&body, &["**Held, not applied to** `first`", "segments/a is planned differently now"]);
         says(
-            &own[1],
+            &body,
             &["**Held, not applied to** `second`", "it was not started, because `first` was not applied as planned"],
         );
         // The other one is still approved.
         let one = ["apply", "--approved", "--yes", "--target", "second"];
         let ran = team.run_with_both(&one, team.on_main(&commit));
         assert_eq!(ran.code, 0, "{ran}");
-        says(&team.host.own(7)[1], &["**Applied to** `second`"]);
+        says(&team.host.only(7), &["**Applied to** `second`"]);
     }
 }
 
@@ -102,19 +258,16 @@ fn what_holds_a_target_back_is_told_with_commands_that_work() {
         let ran = team.run_with_both(&all, team.on_main(&commit));
         assert_eq!(ran.code, 5, "{ran}");
         says(&ran.stderr, &["error: second: what was reviewed in"]);
-        let own = team.host.own(7);
-        says(
-            &own[0],
-            &["**Held, not applied to** `first`", "not started, because `second` was not applied as planned"],
-        );
-        let plain = own[1].replace('\\', "");
+        let body = team.host.only(7);
+        says(&body, &["**Held, not applied to** `first`", "not started, because `second` was not applied as planned"]);
+        let plain = body.replace('\\', "");
         for command in ["plan", "apply"] {
             says(&plain, &[&format!("pushplan {command} --project . --target second")]);
         }
         // Also where it is the only variant.
         let one = ["apply", "--approved", "--yes", "--target", "second", "--project", "."];
         assert_eq!(team.run_with_both(&one, team.on_main(&commit)).code, 5);
-        says(&team.host.own(7)[1].replace('\\', ""), &["pushplan apply --project . --target second"]);
+        says(&team.host.only(7).replace('\\', ""), &["pushplan apply --project . --target second"]);
     }
 }
 
@@ -150,9 +303,10 @@ fn a_target_whose_ledger_fails_is_told_in_its_comment() {
         let all = ["apply", "--approved", "--yes", "--all-targets", "--on-error", "continue"];
         let ran = team.run_with_both(&all, team.on_main(&commit));
         assert_eq!(ran.code, 6, "{ran}");
-        let own = team.host.own(7);
-        says(&own[0], &["**Held, not applied to** `first`", "ledger"]);
-        says(&own[1], &["**Applied to** `second`", "1 updated."]);
+        says(
+            &team.host.only(7),
+            &["**Held, not applied to** `first`", "ledger", "**Applied to** `second`", "1 updated."],
+        );
     }
 }
 
@@ -165,9 +319,7 @@ fn who_is_not_asked_about_several_targets_is_told_on_each() {
     let ran = team.run_with_both(&["apply", "--approved", "--all-targets"], team.on_main(&commit));
     assert_eq!(ran.code, 7, "{ran}");
     assert_eq!(service.writes(), Vec::<String>::new());
-    for (body, target) in team.host.own(7).iter().zip(["first", "second"]) {
-        says(body, &[&format!("**Held, not applied to** `{target}`"), "this plan needs a confirmation"]);
-    }
+    says(&team.host.only(7), &["**Held, not applied to** `first`, `second`", "this plan needs a confirmation"]);
 }
 
 #[test]

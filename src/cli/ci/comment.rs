@@ -7,17 +7,21 @@ use crate::cli::review::{Patient, beneath, host, patience};
 use crate::cli::{Context, Ended, runtime};
 use crate::exit::Exit;
 use crate::failure::{Failure, FailureKind};
-use crate::forge::{self, Forge, Hidden, LONGEST, Put};
+use crate::forge::{self, DIGITS, Forge, Hidden, HiddenLine, LONGEST, Put};
 use crate::git::Repository;
 use crate::plan::Plan;
+use crate::render::ci::Section;
+use crate::render::many::review::ReviewText;
 use crate::render::plan::{MARKDOWN_LIMIT, NextSteps};
 use crate::render::{self, ci, one_line};
+use crate::text::count;
 
-/// Show a plan in the one comment that this target has on the pull request.
+/// Show plans in one comment on the pull request.
 ///
-/// Run it in a workflow for pull requests, behind `pushplan plan --out FILE`. The comment is created once and edited from then on; it
-/// is found by what is hidden in it and by its author, never by its heading. It carries the digest of the plan: after the merge,
-/// `pushplan apply --approved` applies exactly this or nothing, and writes into the comment what became of it. On a pull request that is
+/// Run it in a workflow for pull requests, behind `pushplan plan --out FILE`. Plans of several targets share a comment, and what is the same
+/// is shown once; only a text that is too long continues in further comments. A comment is created once and edited from then on; it
+/// is found by what is hidden in it and by its author, never by its heading. It carries the digests of the plans: after the merge,
+/// `pushplan apply --approved` applies exactly these or nothing, and writes into the comment what became of them. On a pull request that is
 /// merged or closed, or that has another commit by now, the comment stays as it is.
 ///
 /// The host, the repository, the pull request and the token come from the environment of GitHub Actions (GITHUB_TOKEN) or of GitLab
@@ -97,18 +101,22 @@ impl Comment {
         let author = forge.author().await?;
         let sign = api.sign(number);
         let mut failures = Vec::new();
-        for (plan, ahead) in plans {
-            let body = body(plan, ahead, project, commit.as_deref());
-            let changes = !plan.is_empty() || plan.told.nothing_declared.is_some();
-            let wanted = self.mode == Mode::Always || changes;
-            let put = match forge.put(number, &author, (project, &plan.target), &body, wanted).await {
+        for plans in chunks(plans) {
+            let bodies = bodies(plans, project, commit.as_deref(), &self.saved)?;
+            let changes = |(plan, _): &(Plan, NextSteps)| !plan.is_empty() || plan.told.nothing_declared.is_some();
+            let wanted = self.mode == Mode::Always || plans.iter().any(changes);
+            let targets: Vec<&str> = plans.iter().map(|(plan, _)| plan.target.as_str()).collect();
+            let put = match forge.put(number, &author, (project, &targets), &bodies, wanted).await {
                 Ok(put) => put,
                 Err(failure) => {
                     failures.push(failure);
                     continue;
                 }
             };
-            let target = &plan.target;
+            let target = match targets.as_slice() {
+                [one] => (*one).to_owned(),
+                several => count(several.len(), "target"),
+            };
             say(&match put {
                 Put::Created => format!("Wrote the plan for {target} into {} {sign}.", api.noun()),
                 Put::Updated => format!("Updated the plan for {target} in {} {sign}.", api.noun()),
@@ -166,12 +174,61 @@ fn capital(noun: &str) -> String {
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
-/// A whole comment, which has room for its footer, whatever that will be.
+/// The plans that one review has room for. What is hidden of many targets takes room away from what is shown.
+fn chunks(plans: &[(Plan, NextSteps)]) -> impl Iterator<Item = &[(Plan, NextSteps)]> {
+    const TARGETS: usize = 130;
+    plans.chunks(TARGETS)
+}
+
+/// What stands between the parts of a comment.
+const BETWEEN: usize = 100;
+/// The most comments that one review has.
+const COMMENTS: usize = 3;
+
+/// All comments of a review. They have room for their footers, whatever those will be.
+fn bodies(
+    plans: &[(Plan, NextSteps)],
+    project: &str,
+    commit: Option<&str>,
+    saved: &Saved,
+) -> Result<Vec<String>, Failure> {
+    if let [(plan, ahead)] = plans {
+        return Ok(vec![body(plan, ahead, project, commit)]);
+    }
+    let approvals: Vec<Hidden> =
+        plans.iter().map(|(plan, _)| Hidden::new(project, plan, true, commit, plans.len())).collect();
+    let line = HiddenLine::new(approvals, "");
+    let grows = plans.len() * DIGITS;
+    let first = LONGEST.saturating_sub(line.line().len() + grows + ci::MOST_SECTIONS + BETWEEN);
+    let room: Vec<usize> =
+        [first].into_iter().chain([LONGEST; COMMENTS - 1]).map(|room| room.min(MARKDOWN_LIMIT)).collect();
+    let ReviewText { parts, truncated } = saved.review(plans, &room)?;
+    let waiting: Vec<(&Plan, &NextSteps)> = plans.iter().map(|(plan, ahead)| (plan, ahead)).collect();
+    let all: Vec<Section> =
+        vec![Section { of: (0..plans.len()).collect(), text: ci::waiting_many(&waiting, &truncated, commit) }];
+    let review = HiddenLine::review_of(&parts);
+    let approvals: Vec<Hidden> = line
+        .approvals
+        .into_iter()
+        .map(|hidden| Hidden { truncated: truncated.contains(&hidden.target), ..hidden })
+        .collect();
+    let with = approvals.first().map(|hidden| hidden.target.clone());
+    let of_all = HiddenLine { parts: parts.len(), ..HiddenLine::new(approvals, &review) };
+    let body = |(number, text): (usize, &String)| match number {
+        0 => forge::body(&of_all, text, &ci::footer(all.clone(), vec![], plans.len())),
+        _ => {
+            let line = HiddenLine { part: number + 1, approvals: vec![], with: with.clone(), ..of_all.clone() };
+            forge::body(&line, text, "The first comment says what becomes of these plans.")
+        }
+    };
+    Ok(parts.iter().enumerate().map(body).collect())
+}
+
+/// A whole comment about one target.
 fn body(plan: &Plan, ahead: &NextSteps, project: &str, commit: Option<&str>) -> String {
-    /// What stands between the parts.
-    const BETWEEN: usize = 100;
-    let hidden = Hidden::new(project, plan, true, commit);
-    let room = LONGEST - hidden.line().len() - ci::MOST - BETWEEN;
+    let hidden = Hidden::new(project, plan, true, commit, 1);
+    let line = |hidden: Hidden, text: &str| HiddenLine::new(vec![hidden], &HiddenLine::review_of(&[text.to_owned()]));
+    let room = LONGEST - line(hidden.clone(), "").line().len() - DIGITS - ci::MOST - BETWEEN;
     let room = room.min(MARKDOWN_LIMIT);
     let mut page = render::plan::page(plan, ahead, room);
     if page.truncated && ahead.on_merge {
@@ -181,5 +238,5 @@ fn body(plan: &Plan, ahead: &NextSteps, project: &str, commit: Option<&str>) -> 
         page = render::plan::page(plan, &ahead, room);
     }
     let hidden = Hidden { truncated: page.truncated, ..hidden };
-    forge::body(&hidden, &page.text, &ci::waiting(plan, ahead.on_merge, page.truncated, commit))
+    forge::body(&line(hidden, &page.text), &page.text, &ci::waiting(plan, ahead.on_merge, page.truncated, commit))
 }

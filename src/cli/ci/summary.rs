@@ -14,8 +14,8 @@ use crate::render::plan::page;
 
 /// Show a plan on the page of the job.
 ///
-/// Writes Markdown behind what is in the file that GITHUB_STEP_SUMMARY names, which may have 1 MiB in all; elsewhere to
-/// standard output. It shows more of a large plan than a comment has room for.
+/// Writes Markdown behind what stands in the file that GITHUB_STEP_SUMMARY names, which may have 1 MiB in all; elsewhere to standard
+/// output. It shows more of large plans than a comment has room for, and what is the same for several targets once.
 #[derive(Debug, Args)]
 pub struct Summary {
     #[command(flatten)]
@@ -24,7 +24,7 @@ pub struct Summary {
 
 /// The most bytes that a step may leave.
 const MOST: usize = 1024 * 1024;
-/// What a plan has at least, to say what there is no room for.
+/// The least room, to say what there is no room for.
 const LEAST: usize = 20_000;
 
 impl Summary {
@@ -32,24 +32,20 @@ impl Summary {
         let file = env::var_os("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty());
         let path = file.as_deref().map(Path::new);
         let taken = path.and_then(|path| path.metadata().ok()).map_or(0, |about| about.len());
-        let mut left = MOST.saturating_sub(usize::try_from(taken).unwrap_or(MOST));
+        let left = MOST.saturating_sub(usize::try_from(taken).unwrap_or(MOST));
         let plans = self.saved.read()?;
-        let mut text = String::new();
-        for (number, (plan, ahead)) in plans.iter().enumerate() {
-            // Each gets its share of what those before it have left.
-            let share = (left / (plans.len() - number)).saturating_sub(1);
-            if share < LEAST {
-                let more = plans.len() - number;
-                context
-                    .out
-                    .note(&format!("The page of the job has no room for {}.", crate::text::count(more, "more plan")));
-                break;
-            }
-            let page = page(plan, ahead, share).text;
-            left -= page.len() + 1;
-            text.push_str(&page);
-            text.push('\n');
+        if left < LEAST {
+            context.out.note(&format!(
+                "The page of the job has no room for {}.",
+                crate::text::count(plans.len(), "more plan")
+            ));
+            return Ok(Exit::Done);
         }
+        let mut text = match plans.as_slice() {
+            [(plan, ahead)] => page(plan, ahead, left - 1).text,
+            plans => self.saved.review(plans, &[left - 1])?.parts.concat(),
+        };
+        text.push('\n');
         let Some(path) = path else {
             context.out.print(&text);
             return Ok(Exit::Done);

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::plan::{make, several, told};
 use super::{Does, PlansWanted, SeveralTargets, tell_failed};
 use crate::cli::applying::{Applied, ApplyJob, Asking, How, QUICKER, WhenFailed, left_to_people};
-use crate::cli::review;
+use crate::cli::review::{self, Review};
 use crate::cli::{Context, Ended, runtime};
 use crate::engine::ledger;
 use crate::engine::saved;
@@ -21,6 +21,7 @@ use crate::engine::turn::Waiting;
 use crate::engine::workspace::{Planned, Workspace};
 use crate::exit::Exit;
 use crate::failure::{Failure, FailureKind};
+use crate::plan::Plan;
 use crate::render::Format;
 use crate::render::many::report::{self, Fate, TargetOutcome};
 use crate::render::many::text::before_apply;
@@ -47,10 +48,10 @@ pub fn run(
     let read = asked.read(context, Timestamp::now(), how.format != Format::Text);
     if let (Err(failure), Some(review), Ok(names)) = (&read, asking.review, asked.targets()) {
         // Those who reviewed it learn that it is not applied.
-        for name in &names {
-            let failure = context.out.why(failure.clone(), name);
-            runtime()?.block_on(review.tell(name, review::Became::Held(&failure), context));
-        }
+        let whys: Vec<Failure> = names.iter().map(|name| context.out.why(failure.clone(), name)).collect();
+        let results: Vec<(&str, review::Became)> =
+            names.iter().zip(&whys).map(|(name, why)| (name.as_str(), review::Became::Held(why))).collect();
+        runtime()?.block_on(review.tell(&results, context));
     }
     let workspaces = read?;
     if let Some(workspace) = workspaces.iter().find(|workspace| wanted.leaves_out(&workspace.target)) {
@@ -139,9 +140,8 @@ impl ManyApply<'_> {
             && all.iter().any(has_news)
             && let Err(refused) = self.how.ask(self.asking, self.context)
         {
-            for one in all.iter().filter(|one| has_news(one)) {
-                self.tell(&one.workspace, review::Became::Held(&refused)).await;
-            }
+            let held = all.iter().filter(|one| has_news(one));
+            self.tell(held.map(|one| (&*one.workspace, review::Became::Held(&refused))).collect()).await;
             return Err(refused);
         }
         if !stopped {
@@ -187,10 +187,10 @@ impl ManyApply<'_> {
     /// Uses the approvals of all targets, before anything is sent to any of them.
     async fn begin(&self, all: &mut [TargetResult<Planned>]) {
         let Some(review) = self.asking.review else { return };
-        for one in all {
-            if let Ok(planned) = &one.result
-                && let Err(failure) = review.begin(&planned.plan, self.context).await
-            {
+        let plans: Vec<Arc<Plan>> = all.iter().filter_map(|one| Some(one.result.as_ref().ok()?.plan.clone())).collect();
+        let plans: Vec<&Plan> = plans.iter().map(|plan| &**plan).collect();
+        for (target, failure) in review.begin(&plans, self.context).await {
+            if let Some(one) = all.iter_mut().find(|one| one.workspace.target == target) {
                 one.result = Err(failure);
             }
         }
@@ -204,6 +204,7 @@ impl ManyApply<'_> {
         let mut waiting = how.turn.start();
         let mut left = workspaces.to_vec();
         while !left.is_empty() {
+            self.asking.review.into_iter().for_each(Review::forget);
             let mut ready = Vec::new();
             for workspace in left {
                 match self.is_free(&workspace, &mut waiting).await {
@@ -249,21 +250,25 @@ impl ManyApply<'_> {
             .await
     }
 
-    /// Tells the reviewers of a target what became of it.
-    async fn tell(&self, workspace: &Workspace, became: review::Became<'_>) {
-        if let Some(review) = self.asking.review {
-            let why = match became {
-                review::Became::Held(failure) => Some(self.context.out.why(failure.clone(), &workspace.target)),
-                _ => None,
-            };
-            let became = why.as_ref().map_or(became, review::Became::Held);
-            review.tell(&workspace.target, became, self.context).await;
+    /// Tells the reviewers of each target what became of it.
+    async fn tell(&self, results: Vec<(&Workspace, review::Became<'_>)>) {
+        let Some(review) = self.asking.review else { return };
+        let why = |(workspace, became): &(&Workspace, review::Became)| match became {
+            review::Became::Held(failure) => Some(self.context.out.why((*failure).clone(), &workspace.target)),
+            _ => None,
+        };
+        let whys: Vec<Option<Failure>> = results.iter().map(why).collect();
+        let mut told: Vec<(&str, review::Became)> = Vec::new();
+        for ((workspace, became), why) in results.into_iter().zip(&whys) {
+            told.push((&workspace.target, why.as_ref().map_or(became, review::Became::Held)));
         }
+        review.tell(&told, self.context).await;
     }
 
     /// Reports to the reviewers of each target what became of it.
     async fn tell_all(&self, ended: &[Dealt]) {
         let first = ended.iter().find(|dealt| dealt.is_in_the_way()).map_or("", |dealt| &dealt.workspace.target);
+        let mut results: Vec<(&Workspace, review::Became)> = Vec::new();
         for Dealt { workspace, again, fate, .. } in ended {
             let became = match fate {
                 Reported::Applied(applied) => applied.became(again, &workspace.log),
@@ -271,8 +276,9 @@ impl ManyApply<'_> {
                 Reported::Failed(failure) => review::Became::Held(failure),
                 Reported::NotBegun => review::Became::NotBegun(first),
             };
-            self.tell(workspace, became).await;
+            results.push((workspace, became));
         }
+        self.tell(results).await;
     }
 
     /// Whether someone is asked: saved plans have been looked at.

@@ -1,6 +1,6 @@
-//! The one comment of a project and a target: which it is, and what it is made of.
+//! The comments of a project and some of its targets: which they are, and what they are made of.
 
-use super::hidden::{Hidden, Newer};
+use super::line::{HiddenLine, Newer};
 
 /// What stands between what was planned and what became of it.
 const RESULT: &str = "\n<!-- pushplan:result -->\n";
@@ -27,18 +27,25 @@ pub enum Put {
 }
 
 impl Comment {
-    /// Those of an author for a project and a target, the oldest first. One that only a newer version understands is refused:
+    /// Those of an author for a project and some of its targets, the oldest first. One that only a newer version understands is refused:
     /// it may be the one that counts.
-    pub fn own(all: Vec<Self>, author: &str, project: &str, target: &str) -> Result<Vec<(Self, Hidden)>, Newer> {
+    pub fn own(
+        all: Vec<Self>,
+        author: &str,
+        project: &str,
+        targets: &[&str],
+    ) -> Result<Vec<(Self, HiddenLine)>, Newer> {
         let of_it = |comment: Self| {
-            let read = Hidden::read(&comment.body).filter(|_| comment.author == author)?;
+            let read = HiddenLine::read(&comment.body).filter(|_| comment.author == author)?;
             let is_of_it = match &read {
-                Ok(hidden) => hidden.project == project && hidden.target == target,
-                Err(newer) => newer.project == project && newer.target == target,
+                Ok(line) => line.project == project && line.is_about(targets),
+                Err(newer) => {
+                    newer.project == project && newer.targets.iter().any(|target| targets.contains(&target.as_str()))
+                }
             };
-            is_of_it.then_some(read.map(|hidden| (comment, hidden)))
+            is_of_it.then_some(read.map(|line| (comment, line)))
         };
-        let mut own = all.into_iter().filter_map(of_it).collect::<Result<Vec<(Self, Hidden)>, Newer>>()?;
+        let mut own = all.into_iter().filter_map(of_it).collect::<Result<Vec<(Self, HiddenLine)>, Newer>>()?;
         own.sort_by_key(|(comment, _)| comment.id);
         Ok(own)
     }
@@ -47,7 +54,7 @@ impl Comment {
     pub fn is_sealed(&self) -> bool {
         let body = self.body.replace("\r\n", "\n");
         let shown = body.split_once('\n').map_or("", |(_, shown)| shown);
-        matches!(Hidden::read(&body), Some(Ok(hidden)) if hidden.seal == hidden.seal_of(shown))
+        matches!(HiddenLine::read(&body), Some(Ok(line)) if line.seal == line.seal_of(shown))
     }
 
     /// Whether it says this already. Hosts write line ends in their own way.
@@ -58,10 +65,10 @@ impl Comment {
 }
 
 /// A whole comment: what is hidden, what is planned, and its footer, sealed.
-pub fn body(hidden: &Hidden, text: &str, footer: &str) -> String {
+pub fn body(line: &HiddenLine, text: &str, footer: &str) -> String {
     let shown = format!("{}\n{RESULT}\n{}\n", text.trim_end(), footer.trim_end());
-    let hidden = Hidden { seal: hidden.seal_of(&shown), ..hidden.clone() };
-    format!("{}\n{shown}", hidden.line())
+    let line = HiddenLine { seal: line.seal_of(&shown), ..line.clone() };
+    format!("{}\n{shown}", line.line())
 }
 
 /// What a comment says is planned, without its footer.
@@ -71,13 +78,19 @@ pub fn text_of(body: &str) -> String {
     text.rsplit_once(RESULT).map_or(text, |(text, _)| text).to_owned()
 }
 
-/// Returns the body of a comment with another footer, which reports the result. `hidden` records that result too. One that
-/// someone edited gets no seal again.
-pub fn with_footer(comment: &Comment, hidden: &Hidden, footer: &str) -> String {
-    let body = body(hidden, &text_of(&comment.body), footer);
+/// What a comment ends with: what it waits for, or what became of its plans.
+pub fn footer_of(body: &str) -> String {
+    let body = body.replace("\r\n", "\n");
+    body.rsplit_once(RESULT).map_or("", |(_, footer)| footer.trim()).to_owned()
+}
+
+/// Returns the body of a comment with another footer, which reports the result. `line` records that result too. One that someone edited
+/// gets no seal again.
+pub fn with_footer(comment: &Comment, line: &HiddenLine, footer: &str) -> String {
+    let body = body(line, &text_of(&comment.body), footer);
     match (comment.is_sealed(), body.split_once('\n')) {
         (false, Some((_, shown))) => {
-            let line = Hidden { seal: String::new(), ..hidden.clone() }.line();
+            let line = HiddenLine { seal: String::new(), ..line.clone() }.line();
             format!("{line}\n{shown}")
         }
         _ => body,
@@ -87,7 +100,7 @@ pub fn with_footer(comment: &Comment, hidden: &Hidden, footer: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forge::ReviewState;
+    use crate::forge::{Hidden, ReviewState};
     use crate::plan::Position;
 
     fn hidden(target: &str) -> Hidden {
@@ -107,8 +120,11 @@ mod tests {
             ledger: Position::default(),
             reached: Position::default(),
             begun: None,
-            seal: String::new(),
         }
+    }
+
+    fn line(target: &str) -> HiddenLine {
+        HiddenLine::new(vec![hidden(target)], "r")
     }
 
     fn comment(id: u64, author: &str, body: &str) -> Comment {
@@ -117,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_comment_is_its_authors_and_its_targets() {
-        let (prod, other) = (hidden("prod").line(), hidden("other").line());
+        let (prod, other) = (line("prod").line(), line("other").line());
         let all = vec![
             comment(9, "bot", &prod),
             comment(1, "mallory", &prod),
@@ -125,7 +141,7 @@ mod tests {
             comment(2, "bot", &other),
             comment(4, "bot", &format!("> {prod}")),
         ];
-        let own = Comment::own(all, "bot", "", "prod").expect("all of this version");
+        let own = Comment::own(all, "bot", "", &["prod"]).expect("all of this version");
         let own: Vec<u64> = own.into_iter().map(|(comment, _)| comment.id).collect();
         assert_eq!(own, [3, 9]);
     }
@@ -133,12 +149,12 @@ mod tests {
     #[test]
     fn a_footer_takes_the_place_of_the_one_before() {
         let text = "Plan\n```\n<!-- pushplan:result -->\n```";
-        let first = body(&hidden("prod"), text, "for review");
+        let first = body(&line("prod"), text, "for review");
         assert!(first.ends_with("\nfor review\n"), "{first}");
         // A host may have other line ends.
         let posted = comment(1, "bot", &first.replace('\n', "\r\n"));
         assert!(posted.says(&first));
-        let done = Hidden { state: ReviewState::Applied, ..hidden("prod") };
+        let done = HiddenLine::new(vec![Hidden { state: ReviewState::Applied, ..hidden("prod") }], "r");
         let second = with_footer(&posted, &done, "applied");
         assert_eq!(second, body(&done, text, "applied"));
         assert!(!second.contains("for review"));
@@ -146,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_comment_is_sealed_until_someone_edits_it() {
-        let first = body(&hidden("prod"), "Plan: Hello  \n\ttext", "for review");
+        let first = body(&line("prod"), "Plan: Hello  \n\ttext", "for review");
         let is_sealed = |body: &str| comment(1, "bot", body).is_sealed();
         // What hosts alter.
         for same in [first.clone(), first.replace('\n', "\r\n"), first.replace("  \n", "\n"), first.trim().to_owned()] {
@@ -155,7 +171,7 @@ mod tests {
         for edited in [
             first.replace("Hello", "Good evening"),
             first.replace("for review", "for nobody"),
-            first.replace("\"truncated\":false", "\"truncated\":true"),
+            first.replace("\"digest\":\"d\"", "\"digest\":\"e\""),
             first.replace("<!-- pushplan:result -->\n", ""),
             format!("{first}more"),
             first.replace("\"seal\":\"", "\"seal\":\"0"),
@@ -163,7 +179,7 @@ mod tests {
             assert_ne!(edited, first);
             assert!(!is_sealed(&edited), "{edited}");
             // Nor does a result seal it.
-            let told = with_footer(&comment(1, "bot", &edited), &hidden("prod"), "held");
+            let told = with_footer(&comment(1, "bot", &edited), &line("prod"), "held");
             assert!(told.ends_with("\nheld\n") && !is_sealed(&told), "{told}");
         }
     }

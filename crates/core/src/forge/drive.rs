@@ -14,7 +14,7 @@ use reqwest::Client;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
-use super::{Comment, Hidden, HostedRepository, Method, PAGE, Pull, Put, Reply, Request, merged_with};
+use super::{Comment, Hidden, HiddenLine, HostedRepository, Method, PAGE, Pull, Put, Reply, Request, merged_with};
 
 /// How often something is asked that may be asked again.
 const ATTEMPTS: u32 = 4;
@@ -149,77 +149,93 @@ impl<'n> Forge<'n> {
         Ok(items.iter().filter_map(|item| self.place.api.read_pull(item)).collect())
     }
 
-    /// Brings the one comment of a project and a target to say this. Where there is none, it is created if it is wanted; where
-    /// there are several, the oldest is kept.
+    /// Brings the comments of a project and some of its targets to say this, one for each body. Those that are missing are created if they
+    /// are wanted; of those too many, the oldest are kept.
     pub async fn put(
         &self,
         number: u64,
         author: &str,
-        (project, target): (&str, &str),
-        body: &str,
+        (project, targets): (&str, &[&str]),
+        bodies: &[String],
         wanted: bool,
     ) -> Result<Put, Failure> {
-        let mut put = Put::None;
-        let mut created = None;
+        let (mut created, mut edited) = (Vec::new(), false);
         for _ in 0..ATTEMPTS {
             let author = self.writer.get().map_or(author, String::as_str);
-            let mut own = Comment::own(self.comments(number).await?, author, project, target)?.into_iter();
-            let Some((oldest, hidden)) = own.next() else {
-                // What was just created may not be listed yet.
-                if !wanted || put == Put::Created {
-                    return Ok(put);
+            let own = Comment::own(self.comments(number).await?, author, project, targets)?;
+            if own.is_empty() && !wanted {
+                return Ok(Put::None);
+            }
+            self.check_ahead(number, &own, bodies)?;
+            // What was just created may not be listed yet. Where older ones are, others may have kept them.
+            let all: BTreeSet<u64> = own.iter().map(|(comment, _)| comment.id).chain(created.iter().copied()).collect();
+            let (kept, others): (Vec<u64>, Vec<u64>) = {
+                let all: Vec<u64> = all.into_iter().collect();
+                let (kept, others) = all.split_at(bodies.len().min(all.len()));
+                (kept.to_vec(), others.to_vec())
+            };
+            for other in others {
+                self.delete(number, other).await;
+            }
+            created.retain(|id| kept.contains(id));
+            let is_done = |hidden: &Hidden| hidden.state.is_done() || hidden.begun.is_some();
+            if own.iter().any(|(_, line)| line.approvals.iter().any(is_done)) {
+                return Ok(Put::Kept);
+            }
+            let mut is_gone = false;
+            for (id, body) in kept.iter().zip(bodies) {
+                let listed = own.iter().find(|(comment, _)| comment.id == *id);
+                if listed.is_some_and(|(comment, _)| !comment.says(body)) {
+                    match self.edit(number, *id, body).await? {
+                        true => edited = true,
+                        false => is_gone = true,
+                    }
                 }
-                put = match self.write(&self.place.api.create(&self.place, number, body)).await {
+            }
+            if kept.len() == bodies.len() && !is_gone {
+                return Ok(match edited {
+                    true => Put::Updated,
+                    false if created.is_empty() => Put::Same,
+                    false => Put::Created,
+                });
+            }
+            for body in bodies.iter().skip(kept.len()) {
+                match self.write(&self.place.api.create(&self.place, number, body)).await {
                     // Another user may have created one at the same time: the next look tells.
                     Ok(reply) => {
                         let comment = reply.answer.body.as_ref().and_then(|item| self.place.api.read_comment(item));
-                        created = comment.as_ref().map(|comment| comment.id);
+                        created.extend(comment.as_ref().map(|comment| comment.id));
                         if let Some(comment) = comment.filter(|comment| comment.author != author) {
                             // Of whoever that is there may be an older one.
                             self.learn(number, author, comment).await?;
                         }
-                        Put::Created
                     }
                     // It may be there or not: the next look tells.
                     Err(Trouble::Unknown(why)) => {
                         (self.note)(&format!("{why}. Checking whether the comment exists."));
                         tokio::time::sleep(FIRST_WAIT).await;
-                        put
+                        break;
                     }
                     Err(Trouble::Failed(failure)) => return Err(failure),
-                };
-                continue;
-            };
-            // Written over, it would forget how far the ledger once was.
-            if let Some(new) =
-                Hidden::read(body).and_then(Result::ok).filter(|new| !new.offline && hidden.is_ahead_of(&new.ledger))
-            {
+                }
+            }
+        }
+        Err(Failure::new(format!("{} does not store the comment, after several attempts", self.place.base.origin)))
+    }
+
+    /// Refuses to write over a comment that knows of records which a ledger does not have: it would forget how far that once was.
+    fn check_ahead(&self, number: u64, own: &[(Comment, HiddenLine)], bodies: &[String]) -> Result<(), Failure> {
+        let lines: Vec<HiddenLine> = bodies.iter().filter_map(|body| HiddenLine::read(body)?.ok()).collect();
+        for hidden in own.iter().flat_map(|(_, line)| &line.approvals) {
+            let new = lines.iter().find_map(|line| line.of(&hidden.target));
+            if let Some(new) = new.filter(|new| !new.offline && hidden.is_ahead_of(&new.ledger)) {
                 let sign = format!("{} {}", self.place.api.noun(), self.place.api.sign(number));
                 let failure = hidden.behind(&new.ledger, &sign);
                 let help = failure.help.as_deref().unwrap_or_default();
                 return Err(Failure { help: Some(format!("{help}; after that, delete the old comment")), ..failure });
             }
-            let others = own.map(|(other, _)| other.id);
-            // What was just created may not be listed yet. Where it is older than all that are, others may have kept it.
-            let unlisted = created.filter(|created| *created > oldest.id);
-            let others: BTreeSet<u64> = others.chain(unlisted).filter(|other| *other != oldest.id).collect();
-            for other in others {
-                self.delete(number, other).await;
-            }
-            if created.is_some_and(|created| created != oldest.id) {
-                put = Put::None;
-            }
-            if hidden.state.is_done() {
-                return Ok(Put::Kept);
-            }
-            if oldest.says(body) {
-                return Ok(if put == Put::None { Put::Same } else { put });
-            }
-            if self.edit(number, oldest.id, body).await? {
-                return Ok(Put::Updated);
-            }
         }
-        Err(Failure::new(format!("{} does not store the comment, after several attempts", self.place.base.origin)))
+        Ok(())
     }
 
     /// Learns from a comment that was just created who writes with this token: that may be another user than the host's

@@ -1,7 +1,6 @@
-//! What a comment carries that nobody sees: whose plan it shows, what is approved with it, and what has become of that.
+//! What is approved with the plan of a target, and what has become of that.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_ledger::{Ended, Entry, Record};
@@ -11,23 +10,14 @@ use serde_json::{Value, json};
 
 use crate::plan::{Action, Approval, Approved, Difference, Plan, Position, Reason, moved};
 
-/// The beginning of our comments.
-const BEGIN: &str = "<!-- pushplan:comment ";
-const END: &str = " -->";
-/// The form of what is hidden. A comment of another form was written by a newer pushplan.
-const FORM: u64 = 1;
-/// All that is hidden, by its names. A newer pushplan may hide more, and that may be what matters.
-const FIELDS: [&str; 18] = [
-    "form",
-    "project",
+/// All that is hidden of a target, by its names. A newer pushplan may hide more, and that may be what matters.
+pub(super) const TARGET_FIELDS: [&str; 14] = [
     "target",
     "state",
     "digest",
     "about",
     "truncated",
     "offline",
-    "commit",
-    "tool",
     "more",
     "others",
     "lineage",
@@ -35,14 +25,14 @@ const FIELDS: [&str; 18] = [
     "reached",
     "changes",
     "begun",
-    "seal",
+    "with",
 ];
-/// The most bytes of it. Changes that there is no room for are counted.
+/// The most bytes of a single target. Changes that there is no room for are counted. Several targets share what is left.
 const MOST: usize = 6_000;
-/// The bytes of a number, digests and the seal that are filled in last.
-const DIGITS: usize = 200;
-/// How many digits of a digest the seal has.
-const SEAL: usize = 32;
+/// The bytes of one target that are filled in last, and those that its result may add.
+pub const DIGITS: usize = 110;
+/// How many digits of a digest are enough.
+pub(super) const SHORT: usize = 32;
 
 /// What has become of what was approved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,37 +93,6 @@ pub struct Hidden {
     pub reached: Position,
     /// The digest of the plan for which an apply has used the approval, until that apply writes its result.
     pub begun: Option<String>,
-    /// A digest of everything that the comment shows, and of what is hidden in it.
-    pub seal: String,
-}
-
-/// A comment by pushplan that this version does not understand.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Newer {
-    pub project: String,
-    pub target: String,
-    /// The version of pushplan that wrote it.
-    pub tool: String,
-    pub why: String,
-}
-
-impl fmt::Display for Newer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let own = env!("CARGO_PKG_VERSION");
-        let Self { target, tool, why, .. } = self;
-        write!(
-            f,
-            "the comment with the plan for `{target}` was written by a newer pushplan, {tool}; this is {own}, which \
-                cannot read it: {why}"
-        )
-    }
-}
-
-impl From<Newer> for Failure {
-    fn from(newer: Newer) -> Self {
-        let help = format!("nothing was changed; use pushplan {} or later", newer.tool);
-        Self::new(newer.to_string()).kind(FailureKind::Stale).help(help)
-    }
 }
 
 /// Whether a plan is what was approved.
@@ -147,7 +106,8 @@ pub enum Verdict {
 }
 
 impl Hidden {
-    pub fn new(project: &str, plan: &Plan, truncated: bool, commit: Option<&str>) -> Self {
+    /// The approval of a plan, which is one of so many in its review.
+    pub fn new(project: &str, plan: &Plan, truncated: bool, commit: Option<&str>, among: usize) -> Self {
         let Approval { digest, about, changes } = plan.approval();
         let mut hidden = Self {
             project: project.to_owned(),
@@ -165,9 +125,8 @@ impl Hidden {
             ledger: plan.ledger.clone(),
             reached: plan.ledger.clone(),
             begun: None,
-            seal: String::new(),
         };
-        hidden.more = hidden.take(changes).len();
+        hidden.more = hidden.take(changes, MOST / among.max(1)).len();
         hidden
     }
 
@@ -181,44 +140,58 @@ impl Hidden {
         let (first, rest): (Vec<_>, Vec<_>) = left.partition(|change| begun.contains(&change.address));
         let state = ReviewState::Partly;
         let mut hidden = Self { state, changes: Vec::new(), more: 0, others: None, begun: None, ..self.clone() };
-        let others = hidden.take(first.into_iter().chain(rest).collect());
+        let others = hidden.take(first.into_iter().chain(rest).collect(), self.room());
         hidden.more = others.len();
         hidden.others = (!others.is_empty()).then(|| listed(others.iter().collect()));
         hidden
     }
 
+    /// The bytes that its changes may have once some of them are done.
+    fn room(&self) -> usize {
+        if self.more == 0 { MOST } else { escaped(&self.value()).len() + DIGITS }
+    }
+
     /// Takes as many changes as there is room for, and gives back the others.
-    fn take(&mut self, changes: Vec<Approved>) -> Vec<Approved> {
-        let mut size = self.line().len() + DIGITS;
+    fn take(&mut self, changes: Vec<Approved>, most: usize) -> Vec<Approved> {
+        let mut size = escaped(&self.value()).len() + DIGITS;
         let mut changes = changes.into_iter().peekable();
         while let Some(change) = changes.next_if(|change| {
             size += escaped(&row(change)).len() + 1;
-            size <= MOST
+            size <= most
         }) {
             self.changes.push(change);
         }
         changes.collect()
     }
 
-    /// The line with which a comment begins. Whatever is in it, the comment ends where it should, and nobody is called.
-    pub fn line(&self) -> String {
-        let Self { project, target, state, digest, about, truncated, offline, commit, tool, changes, more, .. } = self;
-        let (Self { others, begun, seal, .. }, Position { lineage, seq }) = (self, &self.ledger);
-        let value = json!({
-            "form": FORM, "project": project, "target": target, "state": state.word(), "digest": digest, "about": about,
-            "truncated": truncated, "offline": offline, "commit": commit, "tool": tool, "more": more, "others": others,
-            "lineage": lineage, "seq": seq, "reached": [self.reached.lineage, self.reached.seq],
-            "changes": changes.iter().map(row).collect::<Vec<_>>(), "begun": begun, "seal": seal,
+    /// What is hidden of it. What is as usual is left out: a comment may be about many targets.
+    pub(super) fn value(&self) -> Value {
+        let Self { target, state, digest, about, truncated, offline, changes, more, others, begun, .. } = self;
+        let (Position { lineage, seq }, reached) = (&self.ledger, &self.reached);
+        let mut value = json!({
+            "target": target, "state": state.word(), "digest": digest, "about": about, "truncated": truncated,
+            "offline": offline, "more": more, "others": others, "lineage": lineage, "seq": seq,
+            "reached": reached_from(&self.ledger, reached), "changes": changes.iter().map(row).collect::<Vec<_>>(),
+            "begun": begun.as_ref().map(|begun| if begun == digest { json!(true) } else { json!(begun) }),
         });
-        format!("{BEGIN}{}{END}", escaped(&value))
-    }
-
-    /// The seal of a comment that shows this text. Code hosts alter line ends and white space at the ends of lines, and no more.
-    pub(super) fn seal_of(&self, shown: &str) -> String {
-        let line = Self { seal: String::new(), ..self.clone() }.line();
-        let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();
-        let text = format!("{line}\n{}", lines.join("\n").trim_end());
-        Digest::of(text.as_bytes()).as_str().chars().take(SEAL).collect()
+        let usual = [
+            ("state", json!(ReviewState::Planned.word())),
+            ("truncated", json!(false)),
+            ("offline", json!(false)),
+            ("more", json!(0)),
+            ("others", Value::Null),
+            ("reached", json!([null, seq])),
+            ("changes", json!([])),
+            ("begun", Value::Null),
+        ];
+        if let Some(fields) = value.as_object_mut() {
+            for (name, usual) in usual {
+                if fields.get(name) == Some(&usual) {
+                    fields.remove(name);
+                }
+            }
+        }
+        value
     }
 
     /// Returns what is hidden once an apply of a plan uses the approval, with where its ledger stands.
@@ -243,56 +216,51 @@ impl Hidden {
         since.iter().filter(is_it).filter_map(run).any(|run| is_done(&run))
     }
 
-    /// What is hidden at the very beginning of a comment; `None` if it is not ours.
-    pub fn read(body: &str) -> Option<Result<Self, Newer>> {
-        let line = body.lines().next()?.trim_end();
-        let value: Value = serde_json::from_str(line.strip_prefix(BEGIN)?.strip_suffix(END)?).ok()?;
-        let text = |name: &str| value[name].as_str().map(str::to_owned);
-        let (project, target) = (text("project")?, text("target")?);
-        let tool = text("tool").unwrap_or_else(|| "of an unknown version".to_owned());
-        Some(Self::understood(&value).map_err(|why| Newer { project, target, tool, why }))
-    }
-
-    /// All that is hidden, or what of it is unknown here.
-    fn understood(value: &Value) -> Result<Self, String> {
-        if value["form"] != FORM {
-            return Err(format!("it has the format {}", value["form"]));
-        }
-        if let Some(field) =
-            value.as_object().into_iter().flatten().map(|(name, _)| name).find(|name| !FIELDS.contains(&name.as_str()))
-        {
-            return Err(format!("unknown field `{field}`"));
-        }
+    /// What is hidden of a target, or what of it is not known here.
+    pub(super) fn understood(
+        value: &Value,
+        (project, tool, commit): (&str, &str, Option<&str>),
+    ) -> Result<Self, String> {
         let found = |name: &str| value[name].as_str().map(str::to_owned);
         let odd = |name: &str| format!("{name} is {}", value[name]);
         let text = |name: &str| found(name).ok_or_else(|| odd(name));
-        let flag = |name: &str| value[name].as_bool().ok_or_else(|| odd(name));
-        let state =
-            ReviewState::ALL.into_iter().find(|state| value["state"] == state.word()).ok_or_else(|| odd("state"))?;
-        let rows = value["changes"].as_array().ok_or_else(|| odd("changes"))?;
-        let more = value["more"].as_u64().and_then(|more| usize::try_from(more).ok()).ok_or_else(|| odd("more"))?;
+        let flag = |name: &str| match &value[name] {
+            Value::Null => Ok(false),
+            value => value.as_bool().ok_or_else(|| odd(name)),
+        };
+        let state = match &value["state"] {
+            Value::Null => ReviewState::Planned,
+            word => ReviewState::ALL.into_iter().find(|state| *word == state.word()).ok_or_else(|| odd("state"))?,
+        };
+        let rows = match &value["changes"] {
+            Value::Null => &Vec::new(),
+            rows => rows.as_array().ok_or_else(|| odd("changes"))?,
+        };
+        let more = match &value["more"] {
+            Value::Null => 0,
+            more => more.as_u64().and_then(|more| usize::try_from(more).ok()).ok_or_else(|| odd("more"))?,
+        };
         let ledger =
             Position { lineage: found("lineage").unwrap_or_default(), seq: value["seq"].as_u64().unwrap_or_default() };
         let reached = value["reached"].as_array().and_then(|reached| {
-            Some(Position { lineage: reached.first()?.as_str()?.to_owned(), seq: reached.get(1)?.as_u64()? })
+            let lineage = reached.first()?.as_str().unwrap_or(&ledger.lineage).to_owned();
+            Some(Position { lineage, seq: reached.get(1)?.as_u64()? })
         });
+        let begun = if value["begun"] == true { found("digest") } else { found("begun") };
         Ok(Self {
-            project: text("project")?,
+            project: project.to_owned(),
             target: text("target")?,
             state,
             digest: text("digest")?,
             about: text("about")?,
             truncated: flag("truncated")?,
             offline: flag("offline")?,
-            commit: found("commit"),
-            tool: text("tool")?,
+            commit: commit.map(str::to_owned),
+            tool: tool.to_owned(),
             changes: rows.iter().map(approved).collect::<Result<_, _>>()?,
             more,
             others: found("others"),
-            begun: found("begun"),
-            // One without a seal is none that can be believed.
-            seal: found("seal").unwrap_or_default(),
-            // Comments of older versions do not have it.
+            begun,
             reached: reached.unwrap_or_else(|| ledger.clone()),
             ledger,
         })
@@ -360,11 +328,17 @@ impl Hidden {
     }
 }
 
+/// How far a ledger was, in short if it is the same ledger as at another time.
+fn reached_from(ledger: &Position, reached: &Position) -> Value {
+    let lineage = Some(&reached.lineage).filter(|lineage| **lineage != ledger.lineage);
+    json!([lineage, reached.seq])
+}
+
 /// A digest of changes, in the order of their addresses.
 fn listed(mut changes: Vec<&Approved>) -> String {
     changes.sort_by(|one, other| (&one.address, &one.whole).cmp(&(&other.address, &other.whole)));
     let rows: Vec<Value> = changes.into_iter().map(row).collect();
-    Digest::of_data(&rows).to_string()
+    Digest::of_data(&rows).as_str().chars().take(SHORT).collect()
 }
 
 /// The reasons of the changes that people are told of.
@@ -389,7 +363,7 @@ fn row(change: &Approved) -> Value {
 
 /// JSON in which nothing stands that a reader of HTML or Markdown could take for something else: all other signs are within its
 /// texts, where they may be written by their numbers.
-fn escaped(value: &Value) -> String {
+pub(super) fn escaped(value: &Value) -> String {
     let mut out = String::new();
     for c in value.to_string().chars() {
         let is_plain = c.is_ascii_alphanumeric() || " \"\\{}[],:._/+~".contains(c) || (c == '-' && !out.ends_with('-'));
@@ -402,66 +376,4 @@ fn escaped(value: &Value) -> String {
         }
     }
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn hidden(target: &str) -> Hidden {
-        Hidden {
-            project: "shops/berlin".into(),
-            target: target.into(),
-            state: ReviewState::Planned,
-            digest: "d1".into(),
-            about: "a1".into(),
-            truncated: false,
-            offline: false,
-            commit: Some("abcdef0".into()),
-            tool: "0.1.0".into(),
-            changes: Approved::read("segments/a", "±", &"0".repeat(32)).into_iter().collect(),
-            more: 2,
-            others: Some("d2".into()),
-            ledger: Position { lineage: "l".into(), seq: 7 },
-            reached: Position { lineage: "l".into(), seq: 9 },
-            begun: Some("d3".into()),
-            seal: "5ea1".into(),
-        }
-    }
-
-    #[test]
-    fn what_is_hidden_is_read_again_whatever_stands_in_it() {
-        for target in ["prod", "--> @all <b>", "a--b---", "\"\\u003e\"", "üñ🚀\n\u{202e}", "`#1 !2 %3`"] {
-            let line = hidden(target).line();
-            assert_eq!(Hidden::read(&format!("{line}\n\ntext")), Some(Ok(hidden(target))), "{line}");
-            let inner = line.strip_prefix("<!-- ").unwrap().strip_suffix(" -->").unwrap();
-            assert!(!inner.contains("--") && !inner.contains(['<', '>', '@', '#', '!', '`', '\n']), "{line}");
-            assert!(inner.is_ascii(), "{line}");
-        }
-    }
-
-    #[test]
-    fn only_the_very_beginning_of_a_comment_counts() {
-        let line = hidden("prod").line();
-        for body in [format!("\n{line}"), format!("> {line}"), format!("x\n{line}")] {
-            assert_eq!(Hidden::read(&body), None, "{body}");
-        }
-        assert_eq!(Hidden::read(&format!("{line}\r\nx")), Some(Ok(hidden("prod"))));
-    }
-
-    #[test]
-    fn a_comment_with_anything_unknown_in_it_is_of_a_newer_version() {
-        let line = hidden("prod").line();
-        for (from, to, expected) in [
-            ("\"form\":1", "\"form\":2", "the form 2"),
-            ("\"form\":1", "\"form\":1,\"waits\":true", "unknown field `waits`"),
-            ("segments/a", "journeys/a", "unknown kind: `journeys`"),
-            ("\"planned\"", "\"paused\"", "state is \"paused\""),
-        ] {
-            let body = line.replacen(from, to, 1);
-            assert_ne!(body, line, "{from}");
-            let newer = Hidden::read(&body).expect("a comment by pushplan").expect_err("of a newer version");
-            assert!(newer.target == "prod" && newer.why.contains(expected), "{newer}");
-        }
-    }
 }

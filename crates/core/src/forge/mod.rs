@@ -8,6 +8,7 @@ mod drive;
 mod github;
 mod gitlab;
 mod hidden;
+mod line;
 mod place;
 
 use std::fmt::Debug;
@@ -19,9 +20,10 @@ use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_model::exchange::Answer;
 use serde_json::Value;
 
-pub use comment::{Comment, Put, body, text_of, with_footer};
+pub use comment::{Comment, Put, body, footer_of, text_of, with_footer};
 pub use drive::Forge;
-pub use hidden::{Hidden, Newer, ReviewState, Verdict};
+pub use hidden::{DIGITS, Hidden, ReviewState, Verdict};
+pub use line::{HiddenLine, Newer};
 pub use place::{Base, HostedRepository, here};
 
 /// The most characters that a comment has on every host.

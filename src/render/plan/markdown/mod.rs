@@ -122,6 +122,29 @@ pub(in crate::render) fn blocks(view: &PlanView) -> Vec<(super::Risk, String, St
     view.blocks.iter().map(|block| shown(block, false)).chain(drift).collect()
 }
 
+/// A change as reviewers of several targets see it.
+#[derive(Debug)]
+pub(in crate::render) struct ReviewBlock {
+    pub(in crate::render) risk: super::Risk,
+    /// In full, with the texts that are too long for their place.
+    pub(in crate::render) whole: String,
+    /// On one line, where there is no room for that.
+    pub(in crate::render) line: String,
+    /// Whether something of it is too long to be shown at all.
+    pub(in crate::render) is_cut: bool,
+}
+
+/// Every change by itself, with all that its reviewers can read of it.
+pub(in crate::render) fn reviewed(view: &PlanView) -> Vec<ReviewBlock> {
+    let shown = |block: &Block, drifted: bool| {
+        let (details, is_cut) = details::details(view, block, drifted);
+        let whole = format!("{details}{}", whole::of_block(block).concat());
+        ReviewBlock { risk: block.risk, whole, line: details::line(block), is_cut }
+    };
+    let drift = view.drift.iter().map(|block| shown(block, true));
+    view.blocks.iter().map(|block| shown(block, false)).chain(drift).collect()
+}
+
 /// How many bytes are left.
 #[derive(Clone, Copy, Debug)]
 struct Room {

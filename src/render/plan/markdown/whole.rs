@@ -36,10 +36,6 @@ const PLACE: usize = 160;
 pub fn whole(view: &PlanView, most: usize) -> Cut {
     const HEAD: &str = "### In full\n\nTexts that are shown above in part:\n\n";
     let (mut text, mut left) = (String::new(), 0);
-    let of_block = |block| -> Vec<String> {
-        let made = changes(block).into_iter().flat_map(|(change, is_left_out)| told(change, is_left_out));
-        made.chain(gone(block)).collect()
-    };
     for told in view.blocks.iter().chain(&view.drift).flat_map(of_block) {
         let room = most.saturating_sub(HEAD.len() + text.len());
         if told.len() > room {
@@ -50,6 +46,12 @@ pub fn whole(view: &PlanView, most: usize) -> Cut {
     }
     let head = if text.is_empty() { "" } else { HEAD };
     Cut { text: format!("{head}{text}"), left }
+}
+
+/// What the details of a block show in part, in full.
+pub fn of_block(block: &Block) -> Vec<String> {
+    let made = changes(block).into_iter().flat_map(|(change, is_left_out)| told(change, is_left_out));
+    made.chain(gone(block)).collect()
 }
 
 /// The changes of a block that make something, and whether its details say nothing of one.

@@ -1,0 +1,89 @@
+//! Why a plan is not what was approved, and what to do then.
+
+use std::collections::BTreeMap;
+
+use crate::address::Address;
+use crate::failure::{Failure, FailureKind};
+use crate::forge::Hidden;
+use crate::plan::{Difference, Plan};
+use crate::text::count;
+
+/// How much of what moved is named.
+const NAMED: usize = 20;
+
+/// The failure for a comment that is not as pushplan wrote it.
+pub fn edited(sign: &str, noun: &str) -> Failure {
+    let message = format!(
+        "the comment in {sign} was edited after pushplan wrote it: its reviewers may have seen something else than the plan"
+    );
+    Failure::new(message).kind(FailureKind::Refused).help(format!(
+        "nothing was changed. Open another {noun}: its plan shows all that is left to do, and its merge applies that.\n          \
+         Or apply it by hand, once someone has read it: `pushplan plan`, then `pushplan apply`"
+    ))
+}
+
+/// The failure for an approval that was used for an apply which did everything.
+pub fn used_up(sign: &str, noun: &str) -> Failure {
+    Failure::new(format!("what was reviewed in {sign} is applied already, which uses its approval up"))
+        .kind(FailureKind::Stale)
+        .help(format!(
+            "nothing was changed; what would be done now came since, or undoes what was merged later. Open another {noun}: its plan \
+             shows all that is left to do, and its merge applies that"
+        ))
+}
+
+/// What to do where a merge brings something else than what was reviewed. Its review is over.
+pub fn way_on(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, noun: &str) -> String {
+    let is_new = |difference: &Difference| matches!(difference, Difference::New(_));
+    let earlier = match hidden.more > 0 || moved.values().any(is_new) {
+        true => {
+            "nothing was changed. Where an earlier merge was not applied, its changes come along: run the job of that merge again, \
+             then this one.\n          Or open"
+        }
+        false => "nothing was changed. Open",
+    };
+    format!(
+        "{earlier} another {noun}: its plan shows all that is left to do, and its merge applies that.\n          Or apply it by \
+         hand, once someone has read it: `pushplan plan`, then `pushplan apply`"
+    )
+}
+
+/// What to do where later merges took back what was reviewed.
+pub fn no_way_back(noun: &str) -> String {
+    format!(
+        "nothing was changed; the job of an old merge restores nothing. Open another {noun}: its plan shows everything that is \
+         left to do, and its merge applies it"
+    )
+}
+
+/// What to do where what was reviewed had its time before it was applied.
+pub fn too_late(noun: &str) -> String {
+    format!(
+        "nothing was changed; what was sent cannot be undone. Open another {noun}: its plan shows what else is left to do, and \
+         its merge applies it"
+    )
+}
+
+/// What has moved since a review, a line each.
+pub fn told(moved: &BTreeMap<Address, Difference>) -> Vec<String> {
+    let mut told: Vec<String> =
+        moved.iter().map(|(address, difference)| difference.words(address)).take(NAMED).collect();
+    if moved.len() > NAMED {
+        told.push(format!("and {} more", moved.len() - NAMED));
+    }
+    told
+}
+
+/// Returns what has moved since a review, a line each, and differences that the comment does not show.
+pub fn all_told(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, plan: &Plan) -> Vec<String> {
+    let mut told = told(moved);
+    if hidden.more > 0 {
+        told.push(format!("the comment has no room for {}", count(hidden.more, "more change")));
+    } else if told.is_empty() {
+        told.push("it is for another application, another part of the project or another purpose".to_owned());
+    }
+    if hidden.tool != plan.tool {
+        told.push(format!("it was made by pushplan {}, but this is {}", hidden.tool, plan.tool));
+    }
+    told
+}
