@@ -1,4 +1,5 @@
 mod comment;
+mod environments;
 mod init;
 mod naming;
 mod outputs;
@@ -91,7 +92,8 @@ impl Saved {
             let members = project.targets_of(name).into_iter().map(str::to_owned).collect();
             (name.to_owned(), members)
         };
-        let groups: TargetGroups = project.group_names().into_iter().map(group).collect();
+        let mut groups: TargetGroups = project.group_names().into_iter().map(group).collect();
+        groups.sort_by_key(|(name, _)| environments::place(name));
         let all = plans.iter().map(|(plan, ahead)| (plan.target.as_str(), PlanResult::Planned(plan, ahead))).collect();
         let is_applied = plans.iter().all(|(_, ahead)| ahead.on_merge);
         Ok(review(&Several::new(all, &again, None), &groups, is_applied, room))

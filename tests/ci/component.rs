@@ -11,7 +11,7 @@ use crate::yaml::{documents, own, scripts, texts};
 
 /// The inputs, and the jobs.
 fn component() -> (Value, Value) {
-    let mut all = documents(&own("templates/pushplan.yml"));
+    let mut all = documents(&own("templates/pushplan.yml").replace("$[[ inputs.suffix ]]", ""));
     assert_eq!(all.len(), 2, "a header and a configuration");
     let jobs = all.pop().expect("jobs");
     (all.pop().expect("a header"), jobs)

@@ -8,6 +8,7 @@ mod again;
 mod approved;
 mod comments;
 mod component;
+mod environments;
 mod init;
 mod lint;
 mod once;

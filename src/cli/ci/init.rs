@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::environments::{self, Environment};
 use super::naming;
 use super::words::{self, quoted};
 use crate::address::is_key;
@@ -24,7 +25,8 @@ use crate::text::all_of;
 
 /// Write the workflow that plans on pull requests, applies on the merge and looks for drift each day.
 ///
-/// The workflow covers the targets that have a `base_url`. Pull requests from forks get no secrets; their plan is compared with the
+/// The workflow covers the targets that have a `base_url`. If each of them is in one group, such as dev, staging and production, or has such a
+/// name, every environment has jobs of its own, and a merge is applied in that order; plans have credentials of their own. Pull requests from forks get no secrets; their plan is compared with the
 /// branch only. No text from a pull request reaches a shell.
 #[derive(Debug, Args)]
 pub struct Init {
@@ -102,6 +104,8 @@ struct Team {
     branch: String,
     /// The folder of the project in the repository.
     folder: String,
+    /// In the order in which a change passes through them; empty where there are none.
+    environments: Vec<Environment>,
 }
 
 impl Init {
@@ -114,7 +118,12 @@ impl Init {
         if self.force || !path.exists() {
             team = self.team(&root, naming::name_ledgers(&root)?)?;
         }
-        write(&path, &team.fill(text, self.host, self.uses()?), self.force)?;
+        let uses = self.uses()?;
+        let text = match team.environments.is_empty() {
+            true => team.fill(text, self.host, uses),
+            false => team.fill_environments(self.host, uses),
+        };
+        write(&path, &text, self.force)?;
         let here = crate::engine::project::here()?;
         let shown = path.strip_prefix(&here).unwrap_or(&path).display();
         let mut lines = vec![one_line(&format!("  wrote {shown}")), "Next:".to_owned()];
@@ -166,6 +175,7 @@ impl Init {
             branch,
             folder: if folder.is_empty() { ".".to_owned() } else { folder },
             named,
+            environments: environments::of(&project, &names),
             known,
         })
     }
@@ -212,6 +222,60 @@ impl Team {
         }
     }
 
+    /// The team with the targets of one environment alone.
+    fn of(&self, environment: &Environment) -> Self {
+        let is_its = |(name, ..): &&(String, String, Option<String>)| environment.targets.contains(name);
+        Self {
+            targets: environment.name.clone(),
+            known: self.known.iter().filter(is_its).cloned().collect(),
+            named: self.named.clone(),
+            branch: self.branch.clone(),
+            folder: self.folder.clone(),
+            environments: Vec::new(),
+        }
+    }
+
+    /// A workflow with jobs for each environment, which apply in their order.
+    fn fill_environments(&self, host: Host, uses: &str) -> String {
+        let jobs: Vec<String> = self.environments.iter().map(|environment| job(&environment.name)).collect();
+        let stages: Vec<String> = jobs.iter().map(|job| format!("deploy-{job}")).collect();
+        let each = |text: &str| -> String {
+            let one = |(number, environment): (usize, &Environment)| {
+                let text = words::filled(
+                    text,
+                    &[
+                        ("@JOB@", jobs[number].clone()),
+                        ("@ENVIRONMENT@", quoted(&environment.name)),
+                        ("@PLANNING@", quoted(&planning(&environment.name))),
+                        (
+                            "@NEEDS@",
+                            number
+                                .checked_sub(1)
+                                .map(|at| format!("\n    needs: apply-{}", jobs[at]))
+                                .unwrap_or_default(),
+                        ),
+                    ],
+                );
+                self.of(environment).fill(&text, host, uses)
+            };
+            self.environments.iter().enumerate().map(one).collect()
+        };
+        let (head, environment, rest) = match host {
+            Host::Github => {
+                let files =
+                    (include_str!("files/github-environments.yml"), include_str!("files/github-environment.yml"));
+                (files.0, files.1, "")
+            }
+            Host::Gitlab => (
+                include_str!("files/gitlab-environments.yml"),
+                include_str!("files/gitlab-environment.yml"),
+                include_str!("files/gitlab-jobs.yml"),
+            ),
+        };
+        let head = words::filled(head, &[("@STAGES@", stages.join(", "))]);
+        format!("{}{}{}", self.fill(&head, host, uses), each(environment), each(rest))
+    }
+
     /// Whether what was applied is pushed to a git server.
     fn pushes(&self) -> bool {
         let ledgers = self.known.iter().filter_map(|(_, _, ledger)| ledger.as_deref());
@@ -251,6 +315,37 @@ impl Team {
         words::filled(text, &values)
     }
 
+    /// That each environment has credentials of its own.
+    fn separate(&self, host: Host) -> String {
+        let names = |name: fn(&str) -> String| -> Vec<String> {
+            self.environments.iter().map(|environment| name(&environment.name)).collect()
+        };
+        let (apply, plan) = (all_of(&names(str::to_owned)), all_of(&names(planning)));
+        let has_file = self.environments.iter().any(|environment| environment.targets.len() > 1);
+        let has_pair = self.environments.iter().any(|environment| environment.targets.len() == 1);
+        let file = match host {
+            Host::Github => "the secret PUSHPLAN_CREDENTIALS_TOML",
+            Host::Gitlab => "the variable PUSHPLAN_CREDENTIALS of the type file",
+        };
+        let pair = match host {
+            Host::Github => "the secrets PUSHPLAN_APP_KEY and PUSHPLAN_MASTER_SECRET",
+            Host::Gitlab => "the variables PUSHPLAN_APP_KEY and PUSHPLAN_MASTER_SECRET",
+        };
+        let secrets: Vec<&str> =
+            [(has_pair, pair), (has_file, file)].iter().filter(|(is, _)| *is).map(|(_, it)| *it).collect();
+        let also = match host {
+            Host::Github => "",
+            Host::Gitlab => {
+                "\nSet GITLAB_TOKEN too, for all environments: an access token of the project with the scope api."
+            }
+        };
+        format!(
+            "Create the environments {apply}, and {plan} for plans.\nGive each {}: of its own targets alone. Protect {apply}, and not \
+             those for plans.{also}",
+            secrets.join(", or for several targets ")
+        )
+    }
+
     /// What is left to people.
     fn next(&self, host: Host) -> Vec<String> {
         let mut steps = Vec::new();
@@ -261,8 +356,12 @@ impl Team {
                     .to_owned(),
             );
         }
+        if !self.environments.is_empty() {
+            steps.push(self.separate(host));
+        }
         let of = self.origin().map(|origin| format!(" for {origin}")).unwrap_or_default();
-        steps.push(match (host, self.origin()) {
+        let is_single = self.environments.is_empty();
+        steps.extend(is_single.then(|| match (host, self.origin()) {
             (Host::Github, Some(_)) => {
                 format!("Set the secrets PUSHPLAN_APP_KEY and PUSHPLAN_MASTER_SECRET of the repository{of}.")
             }
@@ -279,7 +378,7 @@ impl Team {
                  and GITLAB_TOKEN: an access token of the project with the scope api."
                     .to_owned()
             }
-        });
+        }));
         let named: Vec<&str> = self.named.iter().map(String::as_str).collect();
         if !named.is_empty() {
             steps.push(format!(
@@ -315,12 +414,16 @@ impl Team {
             );
         }
         if host == Host::Gitlab {
-            steps.push(
+            let of = |environment: &Environment| format!("pushplan-{}", job(&environment.name));
+            let groups: Vec<String> = self.environments.iter().map(of).collect();
+            let (first, rest) =
+                groups.split_first().map_or(("pushplan", &[][..]), |(first, rest)| (first.as_str(), rest));
+            let rest = if rest.is_empty() { String::new() } else { format!("\nDo the same for {}.", all_of(rest)) };
+            steps.push(format!(
                 "Let merges be applied in their order, once the first apply has run:\n\
                  curl -X PUT -H \"PRIVATE-TOKEN: $GITLAB_TOKEN\" -d process_mode=oldest_first \
-                 https://HOST/api/v4/projects/ID/resource_groups/pushplan"
-                    .to_owned(),
-            );
+                 https://HOST/api/v4/projects/ID/resource_groups/{first}{rest}"
+            ));
             steps.push("Make a schedule of pipelines for the default branch: each one looks for drift.".to_owned());
         }
         steps.push(match host {
@@ -329,6 +432,16 @@ impl Team {
         });
         steps
     }
+}
+
+/// The environment that holds the credentials for planning.
+fn planning(environment: &str) -> String {
+    format!("{environment}-plan")
+}
+
+/// The name of an environment as a part of a job's name.
+fn job(environment: &str) -> String {
+    environment.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect()
 }
 
 /// How the ledgers of these targets are moved from their machine.

@@ -57,7 +57,7 @@ impl fmt::Display for Newer {
         write!(
             f,
             "the comment with the plan for `{target}` was written by a newer pushplan, {tool}; this is {own}, which \
-             understand it: {why}"
+             cannot read it: {why}"
         )
     }
 }

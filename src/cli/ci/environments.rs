@@ -1,0 +1,73 @@
+//! Environments: the groups of targets that a change passes through, from those that matter least to production.
+
+use crate::manifest::Project;
+
+/// What the names of environments begin or end with, and how late a change gets there. Others are in between.
+const ORDER: [(&[&str], u8); 3] = [
+    (&["dev", "test", "qa", "sandbox", "int"], 0),
+    (&["staging", "stage", "uat", "preprod", "preview"], 1),
+    (&["production", "prod", "live"], 3),
+];
+const BETWEEN: u8 = 2;
+
+/// A group of targets, or one target, with a name that people know as that of an environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Environment {
+    pub name: String,
+    pub targets: Vec<String>,
+}
+
+/// How late a change gets to an environment; `None` where its name is none that is known.
+fn known(name: &str) -> Option<u8> {
+    let name = name.to_ascii_lowercase();
+    let mut words = name.split(['-', '_', '.']).filter(|word| !word.is_empty());
+    let (first, last) = (words.next(), words.next_back());
+    let is_word = |known: &str| {
+        let is_it = |word: &str| word == known || (known == "dev" && word == "development");
+        first.is_some_and(is_it) || last.is_some_and(is_it)
+    };
+    ORDER.iter().find(|(words, _)| words.iter().any(|word| is_word(word))).map(|(_, place)| *place)
+}
+
+/// How late a change gets to an environment.
+pub fn place(name: &str) -> u8 {
+    known(name).unwrap_or(BETWEEN)
+}
+
+/// The environments of these targets, in the order in which a change passes through them. Empty where they have none: groups that share a
+/// target or leave one out are no environments, and neither are targets whose names say nothing of that.
+pub fn of(project: &Project, targets: &[&str]) -> Vec<Environment> {
+    let group = |name: &str| {
+        let members = project.targets_of(name);
+        let own = targets.iter().filter(|target| members.contains(target)).map(|target| (*target).to_owned());
+        Environment { name: name.to_owned(), targets: own.collect() }
+    };
+    let groups: Vec<Environment> =
+        project.group_names().into_iter().map(group).filter(|group| !group.targets.is_empty()).collect();
+    let is_once =
+        |target: &&str| groups.iter().filter(|group| group.targets.iter().any(|own| own == target)).count() == 1;
+    let single = |target: &&str| Environment { name: (*target).to_owned(), targets: vec![(*target).to_owned()] };
+    let mut found: Vec<Environment> = match () {
+        () if groups.len() > 1 && targets.iter().all(|target| is_once(target)) => groups,
+        () if targets.len() > 1 && targets.iter().all(|target| known(target).is_some()) => {
+            targets.iter().map(single).collect()
+        }
+        () => Vec::new(),
+    };
+    found.sort_by_key(|environment| place(&environment.name));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_gets_to_production_last() {
+        let mut names = ["prod-eu", "acceptance", "staging", "development", "eu-production", "test"];
+        names.sort_by_key(|name| place(name));
+        assert_eq!(names, ["development", "test", "staging", "acceptance", "prod-eu", "eu-production"]);
+        assert_eq!(known("shop"), None);
+        assert_eq!(known("livestream"), None);
+    }
+}
