@@ -219,10 +219,10 @@ impl ApplyJob<'_> {
         if plan.has_news() && saved.is_none() {
             how.ask(asking, context)?;
         }
-        if let Some(review) = asking.review {
-            if let Some((_, failure)) = review.begin(&[plan], context).await.pop() {
-                return Err(failure);
-            }
+        if let Some(review) = asking.review
+            && let Some((_, failure)) = review.begin(&[plan], context).await.pop()
+        {
+            return Err(failure);
         }
         how.carry_out(workspace, opened, planned, context).await
     }

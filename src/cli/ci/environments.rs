@@ -48,7 +48,7 @@ pub fn of(project: &Project, targets: &[&str]) -> Vec<Environment> {
         |target: &&str| groups.iter().filter(|group| group.targets.iter().any(|own| own == target)).count() == 1;
     let single = |target: &&str| Environment { name: (*target).to_owned(), targets: vec![(*target).to_owned()] };
     let mut found: Vec<Environment> = match () {
-        () if groups.len() > 1 && targets.iter().all(|target| is_once(target)) => groups,
+        () if groups.len() > 1 && targets.iter().all(is_once) => groups,
         () if targets.len() > 1 && targets.iter().all(|target| known(target).is_some()) => {
             targets.iter().map(single).collect()
         }
