@@ -404,7 +404,7 @@ fn who_lost_the_ledger_goes_on_at_once_when_it_is_back() {
     let ran = ended(child);
     assert_eq!(ran.code, 6, "{ran}");
     says(&ran.stdout, &["The ledger could not be written: ", "Nothing more is sent without it."]);
-    says(&ran.stderr, &["the next apply here writes them"]);
+    says(&ran.stderr, &["The next apply here writes them"]);
     std::fs::rename(&away, &shared).expect("moved back");
     // Its lease of five minutes is no reason to wait: it has ended here.
     let ran = project.good(&["apply", "--yes"]);
@@ -457,7 +457,7 @@ fn nobody_says_that_something_is_absent_while_it_may_still_come() {
     project.good(&absent);
     // The service took longer than it should. The run knows better, and could not write it: whatever was said, there is one.
     let first = ended(child);
-    says(&first.stdout, &["created    scheduled_pushes/sale", "the ledger does not know yet"]);
+    says(&first.stdout, &["created    scheduled_pushes/sale", "the ledger does not show it yet"]);
     let ran = project.good(&["apply", "--yes"]);
     says(&ran.stderr, &["are in the ledger now:\n  created: scheduled_pushes/sale, id "]);
     says(&ran.stdout, &["No changes."]);

@@ -59,7 +59,7 @@ fn every_record_is_verified_and_damage_is_an_error() {
 #[test]
 fn a_compacted_ledger_is_read_from_one_record_and_forgets_nothing() {
     let (project, service) = applied();
-    says(&project.good(&["ledger", "compact"]).stdout, &["Wrote record 5, a checkpoint", "no longer in 4 records"]);
+    says(&project.good(&["ledger", "compact"]).stdout, &["Wrote record 5, a checkpoint", "no longer from 4 records"]);
     assert_eq!(json(&project, &["ledger", "status", "--format", "json"])["checkpoint"], 5);
     says(&project.good(&["ledger", "compact"]).stdout, &["Nothing to do"]);
     assert_eq!(project.changes(&[]), Vec::<String>::new());
@@ -132,7 +132,7 @@ fn a_new_place_in_the_settings_is_no_reason_to_make_everything_again() {
     for arguments in [&["plan"][..], &["apply", "--yes"], &["drift"]] {
         let ran = project.run(arguments);
         assert_eq!(ran.code, 1, "{arguments:?}: {ran}");
-        says(&ran.stderr, &["which has no record, but .pushplan/ledger/local/ has 4", "created a second time"]);
+        says(&ran.stderr, &["which has no record, but .pushplan/ledger/local/ has 4", "created again"]);
         says(&ran.stderr, &["pushplan ledger move --from file: --to file:shared --target local"]);
     }
     assert_eq!(service.writes().len(), 1, "{:?}", service.writes());
@@ -165,10 +165,7 @@ fn a_move_that_was_cut_short_leaves_no_ledger_to_go_on_with() {
         let told = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         let expected =
             format!("which has {records} of its records, and .pushplan/ledger/local/ has 4 and does not record a move");
-        says(
-            &told,
-            &[&expected, "the move was interrupted", "created a second time", "is an old copy, move it elsewhere"],
-        );
+        says(&told, &[&expected, "the move was interrupted", "created again", "is an old copy, move it elsewhere"]);
         if records == 2 {
             follow(&project, &told);
         }
@@ -193,7 +190,7 @@ fn refused(project: &Project, expected: &[&str]) -> String {
         let ran = project.run(arguments);
         assert_ne!(ran.code, 0, "{arguments:?}: {ran}");
         let told = format!("{}{}", ran.stdout, ran.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
-        says(&told, &["which has no record", "created a second time"]);
+        says(&told, &["which has no record", "created again"]);
         says(&told, expected);
         if arguments == ["plan"] {
             help = told;
@@ -296,7 +293,7 @@ fn a_place_that_holds_another_ledger_is_not_written_over() {
     let allowed = [("PUSHPLAN_LEDGER_DIR", there.to_str().expect("UTF-8"))];
     let ran = project.run_as(&["ledger", "move", "--to", &place], &allowed);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["stays where it is", "has another ledger", "choose an empty place"]);
+    says(&ran.stderr, &["was not moved", "has another ledger", "choose an empty place"]);
     assert_eq!(project.changes(&[]), Vec::<String>::new());
     assert_eq!(other.changes(&[]), Vec::<String>::new());
     let empty = Project::new(ONE);

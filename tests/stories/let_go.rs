@@ -141,7 +141,7 @@ fn a_push_has_gone_out_by_the_clock_of_the_service() {
     assert_eq!(project.run(&["forget", "scheduled_pushes/sale"]).code, 7);
     service.post("/local/clock", &json!({"to": "2035-02-01T00:00:00Z"}));
     let ran = project.good(&["forget", "scheduled_pushes/sale"]);
-    says(&ran.stdout, &["What was sent cannot be undone"]);
+    says(&ran.stdout, &["A sent message cannot be undone"]);
     // Where nobody can be asked, the real time holds.
     drop(service);
     project.good(&["forget", "segments/vip"]);

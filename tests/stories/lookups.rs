@@ -185,8 +185,8 @@ fn what_goes_wrong_at_the_service_is_told() {
         ("401 Unauthorized", "text/plain", "no", 4, "refuses these credentials"),
         ("500 Oops", "text/html", "<html>\u{1b}[2J</html>", 1, "HTTP 500"),
         ("200 OK", "text/html", "<html>Welcome</html>", 1, "the answer is not JSON"),
-        ("200 OK", "application/json", "{\"surprise\": 1}", 1, "cannot be understood"),
-        ("200 OK", "application/json", "[]", 1, "cannot be understood"),
+        ("200 OK", "application/json", "{\"surprise\": 1}", 1, "cannot be read"),
+        ("200 OK", "application/json", "[]", 1, "cannot be read"),
     ] {
         let origin = stand_in(move |_| (status, kind, body));
         project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{origin}\"\nledger = \"file:\"\n"));

@@ -265,7 +265,7 @@ fn of_several_that_may_be_the_lost_one_none_is_adopted_by_the_way() {
     for command in [&["adopt", "templates/t"][..], &["adopt", "--all-matching"]] {
         let ran = project.run(command);
         assert_eq!(ran.code, 7, "{ran}");
-        says(&ran.stderr, &["the state of templates/t is unknown since an earlier run, and it may be each of these: "]);
+        says(&ran.stderr, &["the state of templates/t is unknown since an earlier run, and it may be one of these: "]);
         says(&ran.stderr, &["pushplan resolve templates/t --created ID"]);
         assert!(!ran.stdout.contains("ours already"), "{ran}");
     }

@@ -285,7 +285,7 @@ fn several_targets_have_a_page_each_in_a_folder() {
     for asked in [&["--format", "html"][..], &["--format", "html", "--out", "report.html"]] {
         let ran = world.run(&[&["plan", "--target", "*-de"], asked].concat());
         assert_eq!(ran.code, 64, "{ran}");
-        says(&ran.stderr, &["a page is about one target", "--format html --out DIR"]);
+        says(&ran.stderr, &["a page shows one target", "--format html --out DIR"]);
     }
     let ran = world.run(&["plan", "--all-targets", "--format", "html", "--out", "pages", "--format", "text"]);
     assert_eq!(ran.code, 4, "the others are shown all the same: {ran}");
@@ -424,7 +424,7 @@ fn production_gets_what_staging_has_with_its_own_values_and_nothing_that_is_newe
             "tag a-live",
             "+ segments/b",
             "tag b\n",
-            "segments/b: the latest version in your files is not on staging yet; the version on staging is promoted",
+            "segments/b: your latest version is not on staging yet; the version on staging is promoted",
             "segments/c: not on staging yet\n",
             "Next: pushplan promote --from staging --to production --yes",
         ],

@@ -87,6 +87,6 @@ fn a_move_back_that_was_cut_short_is_finished_by_the_same_command() {
         says(&project.good(&["plan"]).stdout, &["No changes."]);
         let ran = project.run(&["ledger", "move", "--from", there, "--to", here]);
         assert_eq!(ran.code, 1, "{ran}");
-        says(&ran.stderr, &["has moved to"]);
+        says(&ran.stderr, &["has already moved to"]);
     }
 }

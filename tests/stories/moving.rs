@@ -96,7 +96,7 @@ fn a_key_and_all_that_names_it_is_edited_and_nothing_else() {
 
     // The other one is in a block, in an overlay, in defaults and behind an anchor.
     let ran = project.good(&["mv", "segments/lapsed", "segments/gone"]);
-    says(&ran.stdout, &["`display_name: lapsed` is written out"]);
+    says(&ran.stdout, &["`display_name: lapsed` was added"]);
     let last = project.folder.read("messages.yaml");
     let expected = after
         .replace("&who {segment: lapsed}", "&who {segment: gone}")
@@ -109,7 +109,7 @@ fn a_key_and_all_that_names_it_is_edited_and_nothing_else() {
     assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (6 resources).\n");
     assert_eq!(service.writes(), Vec::<String>::new());
     let ran = project.good(&["mv", "templates/winback", "templates/come-back"]);
-    says(&ran.stdout, &["`name: winback` is written out"]);
+    says(&ran.stdout, &["`name: winback` was added"]);
     says(&project.folder.read("messages.yaml"), &["template: come-back", "  come-back: {name: winback, push:"]);
     assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (6 resources).\n");
 }
@@ -134,7 +134,7 @@ fn with_in_git_the_manifest_tells_and_no_ledger_is_touched() {
     assert_eq!(service.writes(), Vec::<String>::new());
     let ran = project.run(&["mv", "segments/gone", "segments/left", "--in-git"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["has `lifecycle.renamed_from: lapsed` already", "messages.yaml:10:"]);
+    says(&ran.stderr, &["already has `lifecycle.renamed_from: lapsed`", "messages.yaml:10:"]);
 
     // Settings that are there stay there.
     let manifest =
@@ -179,7 +179,7 @@ fn what_cannot_be_moved_is_refused_before_anything_is_written() {
             &["cannot be the key of a segment", "did you mean segments/all-customers?"],
         ),
         (["segments/buyers", "templates/x"], 64, &["are of different kinds", "did you mean segments/x?"]),
-        (["segment/buyers", "segments/x"], 64, &["of an unknown kind: `segment`", "did you mean segments/buyers?"]),
+        (["segment/buyers", "segments/x"], 64, &["has an unknown kind: `segment`", "did you mean segments/buyers?"]),
         (["segments/buyer", "segments/x"], 64, &["your files have no segments/buyer", "did you mean segments/buyers?"]),
         (["segments/buyers", "segments/buyers"], 64, &["already has this key"]),
         (
@@ -261,7 +261,7 @@ fn a_rename_that_was_made_by_hand_is_told_to_the_ledger() {
     says(&project.good(&["plan"]).stdout, &["or rename it in the ledger now: pushplan mv segments/old segments/new"]);
     service.forget();
     let ran = project.good(&["mv", "segments/old", "segments/new"]);
-    says(&ran.stdout, &["Your files have segments/new already", "The ledger of local now has it as segments/new."]);
+    says(&ran.stdout, &["Your files already have segments/new", "The ledger of local now has it as segments/new."]);
     assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
     assert_eq!(service.writes(), Vec::<String>::new());
     let ran = project.run(&["mv", "segments/old", "segments/new"]);

@@ -318,7 +318,7 @@ fn a_commit_that_is_not_here_is_told_with_what_to_do() {
         says(&ran.stderr, words);
     };
     let fetch = "git fetch --depth=1 origin +refs/heads/other:refs/remotes/origin/other";
-    told(&["plan", "--against-git", "origin/other"], &["`origin/other` is no commit", fetch, "fetch-depth: 0"]);
+    told(&["plan", "--against-git", "origin/other"], &["`origin/other` is not in this clone", fetch, "fetch-depth: 0"]);
     told(&["diff", &format!("{id}..HEAD")], &["git fetch --unshallow", "fetch-depth: 0"]);
     git(clone.path(), &["fetch", "--quiet", "--depth=1", "origin", "+refs/heads/other:refs/remotes/origin/other"]);
     says(&good(&clone, &["plan", "--against-git", "origin/other"]).stdout, &["No changes for production"]);

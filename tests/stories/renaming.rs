@@ -214,7 +214,7 @@ fn a_push_that_becomes_an_experiment_goes_first() {
     let plan = project.run(&["plan"]);
     says(
         &plan.stdout,
-        &["scheduled_pushes/sale is similar", "both would message people", "remove the old one in the dashboard first"],
+        &["scheduled_pushes/sale is similar", "both would be sent", "remove the old one in the dashboard first"],
     );
     assert!(!plan.stdout.contains("rename"), "{plan}");
     assert_eq!(project.run(&["apply", "--yes"]).code, 6);

@@ -79,7 +79,7 @@ fn what_was_pulled_stays() {
     assert_eq!(ran.code, 64, "{ran}");
     says(
         &ran.stderr,
-        &["they stay yours, segments/gold and segments/vip", "pushplan forget segments/gold segments/vip\n"],
+        &["they stay managed, segments/gold and segments/vip", "pushplan forget segments/gold segments/vip\n"],
     );
     assert_eq!(service.segments(), ["gold", "vip"]);
 }
@@ -244,7 +244,7 @@ fn what_was_let_go_stays_so_and_is_taken_back_with_the_command_that_is_named() {
         service.forget();
         let ran = project.run(&["revert", "2", "--yes"]);
         assert_eq!(ran.code, 64, "{ran}");
-        says(&ran.stderr, &[IDLE, "2 removed scheduled_pushes/p from the ledger, and it is not created again"]);
+        says(&ran.stderr, &[IDLE, "run 2 removed scheduled_pushes/p from the ledger. It is not created again"]);
         assert_eq!(service.writes(), Vec::<String>::new());
         assert_eq!(alerts(&service), ["One"]);
         let command = ran.stderr.split("To manage it again: pushplan ").nth(1).expect("a command").trim();

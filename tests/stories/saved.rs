@@ -205,7 +205,7 @@ fn a_plan_of_a_part_is_applied_as_that_part() {
     project.good(&["plan", "--out", "s.plan"]);
     let ran = project.run(&["apply", "s.plan", "--only", "templates/*"]);
     assert_eq!(ran.code, 64, "{ran}");
-    says(&ran.stderr, &["a saved plan is applied as it is"]);
+    says(&ran.stderr, &["cannot be used with a saved plan"]);
 }
 
 #[test]

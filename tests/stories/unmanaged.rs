@@ -190,7 +190,7 @@ fn a_name_is_shown_as_it_is_and_left_alone_by_itself() {
     let shown = ran.stdout.lines().position(|line| line.contains("segments/long-name")).expect("a line");
     assert!(ran.stdout.lines().nth(shown + 1).is_some_and(|line| line.starts_with("    ")), "{ran}");
     let ran = project.good(&["unmanaged", "segments/M*"]);
-    says(&flat(&ran), &["1 of them is of a kind that `prune` has deleted"]);
+    says(&flat(&ran), &["1 of them is of a kind deleted by `prune`"]);
     let told = ran.stdout.lines().find_map(|line| line.split_once("ignore_unmanaged")).expect("a line").1;
     let toml = project.folder.read("pushplan.toml");
     project.folder.write("pushplan.toml", format!("{toml}ignore_unmanaged{told}\n"));

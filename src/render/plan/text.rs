@@ -29,7 +29,7 @@ pub(super) const NAME: usize = 60;
 
 /// What becomes of a plan that was not compared with the service.
 pub(in crate::render) const FOR_READING: &str =
-    "It is for reading only: a plan can be applied only if it was compared with the service.";
+    "It is for reading only: apply needs a plan that was compared with the service.";
 
 /// The whole plan: what happens, the riskiest first; what was changed on the service; what has had its time; how much of
 /// each there is, and what to do next.

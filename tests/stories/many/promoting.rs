@@ -22,13 +22,19 @@ fn production_gets_what_staging_has_where_git_has_gone_on() {
     world.project.write(&with("C v3"));
     says(
         &world.good(&PROMOTE).stdout,
-        &["~ segments/c", "C v2", "segments/c: the latest version in your files is not on staging yet"],
+        &["~ segments/c", "C v2", "segments/c: your latest version is not on staging yet"],
     );
     world.good(&yes());
     assert_eq!(world.segments("shop-us"), vec![("C v2".into(), tag("c-live"))]);
     let told = world.good(&PROMOTE).stdout;
-    says(&told, &["No changes. production has everything that staging has.", "segments/c: not on staging yet"]);
-    says(&told, &["the latest version in your files is not on staging yet; the version on staging is already here"]);
+    says(
+        &told,
+        &[
+            "No changes. production has everything that staging has.",
+            "segments/c: your latest version is not on staging yet",
+        ],
+    );
+    says(&told, &["your latest version is not on staging yet; the version on staging is already here"]);
 }
 
 #[test]

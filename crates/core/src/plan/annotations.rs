@@ -189,14 +189,8 @@ impl Why {
     pub fn words(&self, from: &str) -> String {
         match self {
             Self::NotYet => format!("not on {from} yet"),
-            Self::Newer => format!(
-                "the latest version in your files is not on {from} yet; the version on {from} is \
-                promoted"
-            ),
-            Self::Older => format!(
-                "the latest version in your files is not on {from} yet; the version on {from} is \
-                already here"
-            ),
+            Self::Newer => format!("your latest version is not on {from} yet; the version on {from} is promoted"),
+            Self::Older => format!("your latest version is not on {from} yet; the version on {from} is already here"),
             Self::OfTarget(path) => {
                 let what = if path.is_empty() { "what it says" } else { path };
                 format!(
