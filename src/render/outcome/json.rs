@@ -33,7 +33,7 @@ pub struct Push {
     state: OutcomeState,
     /// When it is sent or was to are sent.
     at: String,
-    /// Until when, where each device's own clock decides.
+    /// The end, if it is sent in recipients' local time.
     until: Option<String>,
     /// The ids that the service reports it under, where they are known.
     push_ids: Vec<String>,
@@ -61,7 +61,7 @@ pub struct Push {
 pub enum OutcomeState {
     /// Its time has not come.
     NotYet,
-    /// It is sent by each device's own clock, and for some it is not time yet.
+    /// It is sent in recipients' local time, and for some the time has not come yet.
     UnderWay,
     /// Devices got it.
     Reached,

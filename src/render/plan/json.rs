@@ -180,7 +180,7 @@ pub struct Field<'p> {
     /// The new value. Missing if it is removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<&'p Value>,
-    /// The same item at another position of its list: the positions before and after, from 0.
+    /// An unchanged item that moved in its list: the positions before and after, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<(usize, usize)>,
 }
