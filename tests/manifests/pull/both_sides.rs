@@ -144,7 +144,7 @@ scheduled_pushes:
     edit_segment(&service, "S", &json!({"tag": "b"}));
     let ran = project.good(&["pull"]);
     assert_eq!(project.folder.read(FILE), manifest.replace("alert: Hi", "alert: Ho").replace("tag: a", "tag: b"));
-    says(&ran.stdout, &["2 resources edited in place", "By these edits scheduled_pushes/p says something else"]);
+    says(&ran.stdout, &["2 resources edited in place", "With these edits, scheduled_pushes/p changes too"]);
     assert_eq!(project.changes(&[]), ["~ scheduled_pushes/p"]);
 }
 
@@ -291,7 +291,7 @@ fn nothing_to_pull_does_not_say_that_git_has_it() {
     // The edit is thrown away.
     project.write(SEGMENT);
     let ran = project.good(&["pull"]);
-    says(&ran.stdout, &["Nothing to pull", "pushplan plan shows what your files say otherwise"]);
+    says(&ran.stdout, &["Nothing to pull", "pushplan plan shows differences in your files"]);
     assert!(!ran.stdout.contains("in git already"), "{ran}");
 }
 
