@@ -31,8 +31,7 @@ date          ios  android  total
 2026-11-03    300        0    300  ██████▎
 total       1,300      200  1,500
 
-The service counts ios and android here, and no other
-devices.
+The service counts only ios and android here.
 ";
     assert_eq!(shown(Statistic::Sends, &sends(), |view| text(view, STYLE)), expected);
 }
