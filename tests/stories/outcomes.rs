@@ -131,7 +131,7 @@ fn a_push_that_reached_nobody_is_an_error_with_who_was_meant() {
             &told,
             &["nobody 0 direct responses", "(tag vip)", "on ios and android", "1 reached nobody, 4 not sent yet"],
         );
-        says(&ran.stderr, &["scheduled_pushes/sale reached nobody", "vips", "(tag vip)", "have opted in"]);
+        says(&ran.stderr, &["scheduled_pushes/sale reached nobody", "vips", "(tag vip)", "are opted in"]);
         assert_eq!(states(&project, 1)[0], "scheduled_pushes/sale nobody 0");
         assert_eq!(project.run(&["outcome", "scheduled_pushes/later"]).code, 0, "it is not about that one");
     }

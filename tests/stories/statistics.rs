@@ -160,7 +160,7 @@ fn what_cannot_be_reported_is_told() {
         (&["sends", "--from", "yesterday"], 64, "write a day such as 2026-11-01"),
         (&["sends", "--from", "2026-11-31"], 64, "write a day such as 2026-11-01"),
         (&["sends", "--from", "2026-11-02", "--to", "2026-11-01"], 64, "is before the first"),
-        (&["sends", "--from", "1900-01-01", "--precision", "hourly"], 64, "at most 100000"),
+        (&["sends", "--from", "1900-01-01", "--precision", "hourly"], 64, "the limit is 100000"),
         (&["sends", "--precision", "weekly"], 64, "hourly, daily, monthly"),
         (&["devices", "--date", "soon"], 64, "--date"),
         (&["clicks"], 64, "clicks"),
