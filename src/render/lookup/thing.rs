@@ -29,7 +29,7 @@ pub struct LookedUpThing {
     /// What people read.
     pub messages: Vec<LookedUpMessage>,
     pub variables: Vec<Variable>,
-    /// All of it in the form that plans have, segments of ours by their keys.
+    /// All of it in the form that plans have, managed segments by their keys.
     pub spec: Option<Value>,
 }
 

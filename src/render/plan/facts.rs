@@ -266,7 +266,7 @@ impl ComparedWith {
 /// The managed resources if the files declare nothing: a plan deletes none of them.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct NothingDeclared {
-    /// How many resources of ours stay on the service. `pushplan destroy` deletes them.
+    /// The number of managed resources that stay on the service. `pushplan destroy` deletes them.
     pub stays: usize,
     /// The kinds that `prune` of the target names, and of which nothing is deleted then.
     pub not_pruned: Vec<String>,

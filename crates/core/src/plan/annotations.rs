@@ -138,7 +138,7 @@ pub struct QuietMessage {
 /// What becomes of everything where the files declare nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NothingDeclared {
-    /// How many resources of ours stay on the service.
+    /// The number of managed resources that stay on the service.
     pub stays: usize,
     /// The kinds of which the target asks for the deletion of what nobody declares, which is not done then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

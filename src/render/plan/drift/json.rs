@@ -60,7 +60,7 @@ pub struct DriftCounts {
     pub undated: usize,
 }
 
-/// What was done to one of ours.
+/// A change of a managed resource.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DriftChange<'d> {
     /// Such as segments/lapsed-buyers.
@@ -74,7 +74,7 @@ pub struct DriftChange<'d> {
     /// Where it is declared, if the manifests can be read.
     pub file: Option<String>,
     pub line: Option<usize>,
-    /// When it was edited, where the service tells.
+    /// When it was edited, if the service reports it.
     pub edited: Option<String>,
     /// The differences between the applied and the live state.
     pub fields: Vec<Field<'d>>,
