@@ -38,9 +38,8 @@ pub const PATIENCE: SignedDuration = SignedDuration::from_mins(2);
 /// Applying what was reviewed.
 #[derive(Clone, Debug, Args)]
 pub struct Approved {
-    /// Apply only the plan in the comment on the merged pull request, by its digest. Any other plan ends with exit 5 and a
-    /// list of
-    /// what changed since the review. See `pushplan ci comment`
+    /// Apply only the plan in the comment on the merged pull request, by its digest. Any other plan ends with exit 5 and a list
+    /// of what changed since the review. See `pushplan ci comment`
     #[arg(long, conflicts_with = "plan")]
     approved: bool,
 
@@ -114,8 +113,7 @@ pub fn beneath(root: &Path) -> String {
 
 impl Review {
     /// Goes on only with a plan that is what was reviewed. One without changes needs no review, unless what was reviewed came
-    /// too
-    /// late.
+    /// too late.
     pub async fn check(&self, plan: &Plan, log: &Chain, context: &Context) -> Result<(), Failure> {
         let has_news = plan.has_news();
         if !has_news && !plan.has_late() {
@@ -461,8 +459,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Refuses a ledger that is behind a comment: it was set back since, so that it does not know all that was done. Another pull
-/// request
-/// would plan from the same ledger, and create it again.
+/// request would plan from the same ledger, and create it again.
 async fn set_back(hidden: &Hidden, plan: &Plan, log: &Chain, sign: &str) -> Result<(), Failure> {
     if !hidden.is_ahead_of(&plan.ledger) {
         return Ok(());

@@ -30,13 +30,11 @@ use crate::text;
 
 /// Send a message to one test recipient now.
 ///
-/// The message is sent as it is declared; it need not be applied. It is shown first, and goes to that recipient alone, never
-/// to a
-/// segment, a tag or `all`. It is sent once: if the answer is lost, an error says so, and nothing is sent again.
+/// The message is sent as it is declared; it need not be applied. It is shown first, and goes to that recipient alone, never to
+/// a segment, a tag or `all`. It is sent once: if the answer is lost, an error says so, and nothing is sent again.
 ///
 /// The built-in service always allows this. Any other target needs `test_sends = true` or `test_recipients =
-/// ["named_user:qa-*"]` in
-/// pushplan.toml.
+/// ["named_user:qa-*"]` in pushplan.toml.
 #[derive(Debug, Args)]
 pub struct SendCommand {
     /// Resource with a message, such as templates/winback

@@ -26,8 +26,8 @@ pub const SCHEMAS: &[(&str, Maker)] = &[
     ("drift.schema.json", schema::of::<plan::drift::json::DriftDocument>),
     ("drifts.schema.json", schema::of::<many::drift::DriftsDocument>),
     ("findings.schema.json", schema::of::<json::FindingsDocument>),
-    ("history.schema.json", schema::of::<history::json::HistoryDocument>),
     ("histories.schema.json", schema::of::<many::each::EachDocument<history::json::HistoryDocument>>),
+    ("history.schema.json", schema::of::<history::json::HistoryDocument>),
     ("ledger.schema.json", schema::of::<ledger::Status>),
     ("ledgers.schema.json", schema::of::<many::each::EachDocument<ledger::Status>>),
     ("list.schema.json", schema::of::<managed::ManagedDocument>),
@@ -46,8 +46,8 @@ pub const SCHEMAS: &[(&str, Maker)] = &[
     ("test-reports.schema.json", schema::of::<many::each::EachDocument<cases::CasesDocument>>),
     (TESTS, crate::cases::schema),
     ("unlock.schema.json", schema::of::<lease::Unlocked>),
-    ("unmanaged.schema.json", schema::of::<unmanaged::UnmanagedDocument>),
     ("unmanaged-lists.schema.json", schema::of::<many::each::EachDocument<unmanaged::UnmanagedDocument>>),
+    ("unmanaged.schema.json", schema::of::<unmanaged::UnmanagedDocument>),
 ];
 
 /// A schema as the text of its file. The same schema gives the same bytes: keys are in alphabetical order.

@@ -279,7 +279,7 @@ fn who_can_be_nobody_is_told_why() {
         ),
         (
             json!({"and": [{"opt_in": true}, {"opt_in": false}]}),
-            "no device meets both `not opted in to notifications` and `opted in to notifications`: a device is opted in to \
+            "no device meets both `not opted in to notifications` and `opted in to notifications`: a device is either opted in to \
              notifications or not",
         ),
         (

@@ -92,7 +92,7 @@ fn the_token_of_an_app_writes_one_comment_and_says_who_it_is() {
     assert_eq!(ran.code, 64, "{ran}");
     says(
         &ran.stderr,
-        &["writes as my-app[bot], and PUSHPLAN_CI_AUTHOR says someone-else", "set PUSHPLAN_CI_AUTHOR to my-app"],
+        &["writes as my-app[bot], but PUSHPLAN_CI_AUTHOR is someone-else", "set PUSHPLAN_CI_AUTHOR to my-app"],
     );
     assert!(team.host.comments(8).is_empty(), "{:#?}", team.host.comments(8));
     team.host.writes();

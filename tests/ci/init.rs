@@ -268,7 +268,7 @@ fn no_name_becomes_an_expression_in_a_workflow() {
             for more in [&[][..], &["--target", "*"]] {
                 let ran = folder.run_in("shop", &[&["ci", "init", host], more].concat(), b"");
                 assert_eq!(ran.code, 3, "{name}: {ran}");
-                says(&ran.stderr, &[&format!("`{name}` is not a valid name of a target"), "pushplan validate"]);
+                says(&ran.stderr, &[&format!("`{name}` cannot be the name of a target"), "pushplan validate"]);
             }
         }
         assert!(!folder.path().join(file).exists());

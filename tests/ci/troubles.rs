@@ -220,7 +220,7 @@ fn a_host_with_a_problem_is_asked_again_and_then_left() {
         (0..4).for_each(|_| team.host.trouble("GET", "/7/", trouble()));
         let ran = team.comment_on(7, &[]);
         assert_eq!(ran.code, 1, "{ran}");
-        says(&ran.stderr, &["has a problem (HTTP 503: Unavailable)", "run it again"]);
+        says(&ran.stderr, &["has a problem (HTTP 503: Unavailable)", "run the command again"]);
     }
 }
 

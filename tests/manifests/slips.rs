@@ -37,7 +37,7 @@ fn a_slip_is_told_where_it_is_with_what_to_write() {
         ("segments:\n  a: {criteria: {country: US}},\n  b: {criteria: all}\n".into(), "YM101", "2:31", "remove it"),
         (segment("    display_name: \"A\",\n    criteria: {tag: x}\n"), "YM101", "3:22", "remove it"),
         ("segments:\n  a: {criteria: {country: US}}}\n".into(), "YM101", "2:31", "remove it"),
-        (segment("    criteria: {tag: x} y\n"), "YM101", "3:24", "on a line of its own"),
+        (segment("    criteria: {tag: x} y\n"), "YM101", "3:24", "on its own line"),
         // Colons and dashes.
         (segment("    display_name A\n    criteria: {tag: x}\n"), "YM101", "3:5", "`display_name: A`"),
         (segment("    criteria: {tag: x}\n    display_name A\n"), "YM101", "4:5", "`display_name: A`"),

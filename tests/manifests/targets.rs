@@ -80,14 +80,18 @@ fn a_second_condition_from_another_layer_is_told_how_to_replace_the_first() {
     assert_eq!(times(&ran, "AU116"), 1, "{}", ran.stdout);
     assert_says(
         &ran,
-        &["messages.yaml:12:49", "write `segment: null` beside it", "this holds for the target `production`"],
+        &[
+            "messages.yaml:12:49",
+            "add `segment: null` to remove the first one",
+            "this holds for the target `production`",
+        ],
     );
     let right = overlay.replace("{tag: qa}", "{segment: null, tag: qa}");
     assert_eq!(told(TWO, &format!("{PUSH}{right}")).code, 0);
 
     let defaults = "defaults:\n  segments: {criteria: {tag: a}}\nsegments:\n  b: {criteria: {country: US}}\n";
     let ran = told(TWO, defaults);
-    assert_says(&ran, &["messages.yaml:4:18", "write `tag: null` beside it"]);
+    assert_says(&ran, &["messages.yaml:4:18", "add `tag: null` to remove the first one"]);
     assert!(!ran.stdout.contains("this holds"), "both targets have it\n{}", ran.stdout);
 
     let same = told(TWO, "segments:\n  b: {criteria: {tag: a, country: US}}\n");
@@ -175,7 +179,12 @@ fn variables_are_filled_in_in_body_files_too() {
     assert_eq!((times(&ran, "RF104"), times(&ran, "RF112")), (1, 1), "{}", ran.stdout);
     assert_says(
         &ran,
-        &["messages.yaml:5:40", "`sal` in line 2 of `b.html`", "did you mean `sale`?", "in line 3 of `b.html`"],
+        &[
+            "messages.yaml:5:40",
+            "the variable `sal` has no value in line 2 of `b.html`",
+            "did you mean `sale`?",
+            "in line 3 of `b.html`",
+        ],
     );
 }
 
@@ -232,7 +241,7 @@ fn settings_of_a_target_that_mean_nothing_are_told_where_they_stand() {
         ("base_url = \"http://messaging.example\"", "is not https: credentials would be sent unencrypted"),
         (
             "base_url = \"https://messaging.example/api\"",
-            "more than scheme, host and port: write https://messaging.example",
+            "this address may only have a scheme, a host and a port: write https://messaging.example",
         ),
         ("base_url = \"messaging.example\"", "`messaging.example` is not a URL"),
         ("app_key_fingerprint = \"3F2A\"", "`3F2A` is not the fingerprint of an app key"),

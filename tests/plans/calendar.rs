@@ -200,7 +200,7 @@ fn the_markdown_is_a_table() {
         &text,
         &["## Calendar of production\n\nTimes in America/New", "| When | What |", "| Fri 27 Nov 2026 09:00 |"],
     );
-    assert_lines(&text, &["recipients' local time |", "| When triggered |", "5 messages, 4 marked with !"]);
+    assert_lines(&text, &["recipients' local time |", "| Trigger |", "5 messages, 4 marked with !"]);
 }
 
 #[test]

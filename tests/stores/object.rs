@@ -1,6 +1,5 @@
 //! The ledger in stores of objects: on a server that speaks S3 (`tests/stores/object/start-moto`), on one that speaks Azure's
-//! blob
-//! storage (`tests/stores/object/start-azurite`), and on a small one in memory that speaks what Google Cloud Storage does.
+//! blob storage (`tests/stores/object/start-azurite`), and on a small one in memory that speaks what Google Cloud Storage does.
 
 use std::collections::BTreeMap;
 use std::future::Future;

@@ -131,7 +131,7 @@ fn exit_1_when_nothing_was_done() {
 }
 
 #[test]
-fn exit_1_when_somebody_else_was_first() {
+fn exit_8_when_another_apply_was_first() {
     let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n");
     let service =
         project.faulty("[[fault]]\nkind = \"delay\"\nms = 1500\nmethod = \"GET\"\npath = \"/api/segments\"\n");
@@ -142,7 +142,7 @@ fn exit_1_when_somebody_else_was_first() {
     sleep(Duration::from_millis(700));
     project.good(&["forget", "segments/a"]);
     let ran = ended(child);
-    assert_eq!(ran.code, 1, "{ran}");
+    assert_eq!(ran.code, 8, "{ran}");
     says(&ran.stdout, &["Another apply to local has started: this run sent nothing. Plan ", " was not applied"]);
     assert_eq!(service.writes(), Vec::<String>::new());
 }

@@ -248,7 +248,7 @@ fn a_run_that_slept_past_its_lease_sends_nothing_more_once_somebody_else_has_beg
     signal(&child, "-CONT");
     let first = ended(child);
     assert!(matches!(first.code, 6 | 8), "{first}");
-    says(&first.stderr, &["error: Another apply to local has begun: this run sent nothing"]);
+    says(&first.stderr, &["error: Another apply to local has started: this run sent nothing"]);
     assert_eq!(service.writes().len(), written, "it sent nothing more");
     assert_eq!(service.segments(), ["a", "b"], "each is there once");
     project.good(&["apply", "--yes"]);
@@ -268,7 +268,7 @@ fn the_loser_of_a_race_says_why_it_did_nothing() {
     service.forget();
     let ran = ended(slow);
     assert_eq!(ran.code, 8, "{ran}");
-    says(&ran.stderr, &["error: Another apply to local has begun: this run sent nothing.", "pass --wait 10m"]);
+    says(&ran.stderr, &["error: Another apply to local has started: this run sent nothing.", "pass --wait 10m"]);
     assert_eq!(service.writes(), Vec::<String>::new());
 }
 

@@ -92,7 +92,7 @@ fn nobody_is_told_that_the_service_still_has_what_went_out() {
     for project in [Project::documented(SALE), Project::new(SALE)] {
         sale(&project);
         let ran = project.good(&["forget", "scheduled_pushes/sale"]);
-        says(&ran.stdout, &["Forgot scheduled_pushes/sale", "What was sent cannot be undone."]);
+        says(&ran.stdout, &["Forgot scheduled_pushes/sale", "A sent message cannot be undone."]);
         assert!(!ran.stdout.contains("still has"), "{ran}");
     }
 }

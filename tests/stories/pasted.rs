@@ -131,7 +131,7 @@ fn a_lease_is_ended_with_the_command_that_was_printed() {
     let above = Above::new(SLOW);
     let first = above.start(&[]);
     let second = above.run(&["apply", "--yes"]);
-    assert_eq!(second.code, 1, "{second}");
+    assert_eq!(second.code, 8, "{second}");
     let unlocked = above.paste(&format!("{} --yes", after(&second, "if that run is dead: ")));
     assert_eq!(unlocked.code, 0, "{second}{unlocked}");
     says(&unlocked.stdout, &["Ended the lease of "]);

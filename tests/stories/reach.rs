@@ -89,7 +89,7 @@ fn a_plan_shows_how_many_devices_a_change_adds() {
     says(&ran.stdout, &["remote has 20 devices.", "scheduled_pushes/sale", "12", "scheduled_pushes/team"]);
     assert_eq!(remote.service.writes(), Vec::<String>::new(), "it only reads");
     let ran = remote.good(&["plan"]);
-    says(&ran.stdout, &["about 8 → 12 of 20 devices (+4)", "Counted on the current population", "(20 devices)."]);
+    says(&ran.stdout, &["about 8 → 12 of 20 devices (+4)", "Counted on the population from ", "(20 devices)."]);
     let reach = remote.reach("scheduled_pushes/sale");
     assert_eq!((&reach["before"], &reach["after"], &reach["devices"]), (&json!(8), &json!(12), &json!(20)));
     assert_eq!((&reach["exact"], &reach["population"]["source"]), (&json!(true), &json!("channels")));

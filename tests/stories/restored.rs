@@ -335,7 +335,10 @@ fn another_ledger_is_refused_by_a_machine_that_has_seen_one_and_where_the_git_re
         copy_ledger(&other, project);
         for arguments in [&["plan"][..], &["apply", "--yes"], &["reconcile", "--once", "--drift", "fix"]] {
             let ran = story.ends(project, arguments, 1);
-            says(&ran.to_string(), &["another ledger", "write `ledger = \"git\"` into [targets.far] of pushplan.toml"]);
+            says(
+                &ran.to_string(),
+                &["a different ledger", "write `ledger = \"git\"` into [targets.far] of pushplan.toml"],
+            );
         }
     }
     assert_eq!(story.service.writes(), Vec::<String>::new());

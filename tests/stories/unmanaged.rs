@@ -289,7 +289,7 @@ fn what_is_pruned_is_shown_guarded_and_deleted_in_one_run() {
     says(&project.good(&["plan", "--format", "html"]).stdout, &["not in your files", "segments/old"]);
     let plan = json_of(&project.good(&["plan", "--format", "json"]));
     assert_eq!(plan["changes"][0]["reasons"][0]["reason"], "pruned");
-    says(&project.good(&["unmanaged"]).stdout, &["are of kinds that `prune` has deleted"]);
+    says(&project.good(&["unmanaged"]).stdout, &["of kinds deleted by `prune`"]);
     // What is ours is a matter of the ledger alone.
     let ran = project.run(&["destroy"]);
     assert_eq!(changes(&ran), ["- segments/a"]);

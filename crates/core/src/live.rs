@@ -252,9 +252,8 @@ impl<'l> Fetch<'l> {
                 }
                 // One answer does not outweigh the list: it may be what an earlier run created.
                 Meaning::Missing if self.looks_twice() && self.is_candidate(kind, &id) => {}
-                // The second list shows it as well, or it may have been created in a gap of the ledger: answers that
-                // contradict each
-                // other prove nothing.
+                // The second list shows it as well, or it may have been created in a gap of the ledger: answers that contradict
+                // each other prove nothing.
                 Meaning::Missing
                     if self.has_gap() || self.stage == Stage::ReadingAgain && self.may_be_ours(kind, &id) =>
                 {

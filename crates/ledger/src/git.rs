@@ -203,8 +203,7 @@ impl GitStore {
     }
 
     /// The newest records that were ever there, by the mark beside them, where that is ahead of these. A mark that cannot be
-    /// read
-    /// says nothing.
+    /// read says nothing.
     async fn marked(&self, home: &Home, tip: Option<&Tip>) -> Option<Tip> {
         let mark = self.mark.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
         if tip.is_some_and(|tip| tip.commit == mark.commit) {

@@ -68,10 +68,8 @@ impl Running {
     }
 
     /// Until when the run appears to be going on, for an observer with this clock. Clocks that may differ get some time more.
-    /// Wall
-    /// clocks can be wrong by any amount, so this is for showing a run and for deciding whether waiting is worthwhile, never
-    /// for
-    /// taking over: see [`Self::is_over`].
+    /// Wall clocks can be wrong by any amount, so this is for showing a run and for deciding whether waiting is worthwhile,
+    /// never for taking over: see [`Self::is_over`].
     pub(crate) fn holds_until(&self, clock: Option<&str>) -> Option<Timestamp> {
         let own = self.lease.as_ref().and_then(|lease| lease.clock.as_deref());
         let same = own.is_some() && own == clock;
@@ -85,8 +83,7 @@ impl Running {
     }
 
     /// Whether another run may begin. The holder sends nothing once its newest record is as old as its lease, so an observer
-    /// who
-    /// has seen no new record for that long by its own clock knows that nothing more is sent, whatever wall clocks say.
+    /// who has seen no new record for that long by its own clock knows that nothing more is sent, whatever wall clocks say.
     pub fn is_over(&self, evidence: &Evidence) -> bool {
         let Some(lease) = &self.lease else { return true };
         if !evidence.observe {

@@ -56,8 +56,7 @@ impl fmt::Debug for ObjectStore {
 
 impl ObjectStore {
     /// The records of a target in a place such as `s3://bucket/prefix`. Nothing is connected to yet. Credentials and endpoints
-    /// come
-    /// from the environment, by the conventions of who runs the store.
+    /// come from the environment, by the conventions of who runs the store.
     pub fn new(place: &str, target: &str) -> Result<Self, String> {
         Self::open(place, target, StoreVariables::of_the_process(), LIMIT)
     }

@@ -34,8 +34,7 @@ const TAKEN: [SqlState; 3] =
     [SqlState::UNIQUE_VIOLATION, SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
 
 /// The ledger of one target in the table `ledger` of a schema, with its newest record noted in `ledger_newest`. Both are made
-/// when the first
-/// record is written.
+/// when the first record is written.
 #[derive(Debug)]
 pub struct PostgresStore {
     connector: Connector,

@@ -68,10 +68,8 @@ pub trait Store: fmt::Debug + Send + Sync {
     }
 
     /// Creates a record if nobody has created one in its place. When this returns, it is durable. The same record may be
-    /// created
-    /// again: that it is there already is then no conflict. Where the answer was lost, it looks before it says anything, and
-    /// says
-    /// [`AppendError::Unknown`] only where looking did not help.
+    /// created again: that it is there already is then no conflict. Where the answer was lost, it looks before it says
+    /// anything, and says [`AppendError::Unknown`] only where looking did not help.
     fn create<'a>(&'a self, new: New<'a>) -> Pending<'a, Result<(), AppendError>>;
 }
 

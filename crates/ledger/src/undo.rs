@@ -1,8 +1,7 @@
 //! What was there before a deed, under the names that everything has now.
 //!
 //! A thing is followed from the end of the deed until now: by its address, through every move, for as long as it is ours. One
-//! that
-//! was deleted or let go since is gone, also where another has its key by now.
+//! that was deleted or let go since is gone, also where another has its key by now.
 
 mod trail;
 

@@ -389,8 +389,7 @@ impl Drop for Waiting<'_> {
 fn media_type(vendor: &str) -> Result<HeaderValue, String> {
     let fits = vendor.starts_with(|first: char| first.is_ascii_alphanumeric())
         && vendor.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-    let wrong =
-        || format!("`{vendor}` is no name of a vendor: letters, digits, `-`, `_` and `.` stand in a media type");
+    let wrong = || format!("`{vendor}` is not the name of a vendor: use letters, digits, `-`, `_` and `.`");
     if !fits {
         return Err(wrong());
     }

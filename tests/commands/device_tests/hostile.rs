@@ -44,7 +44,7 @@ fn what_is_wrong_in_a_case_is_shown_with_its_place_and_what_to_write() {
         ),
         (
             "device: {device_type: ios, tags: {ua_locale_country: US}}\nexpect: {in: not-new}",
-            &["give `country`, `language`, `opt_in`"],
+            &["set `country`, `language`, `opt_in`"],
         ),
         ("device: {device_type: ios, channel: a/b}\nexpect: {in: not-new}", &["`a/b` is not a valid channel id"]),
         (

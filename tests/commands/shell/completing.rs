@@ -315,5 +315,5 @@ fn another_project_is_completed_from_where_it_is_named() {
     asked.env("PUSHPLAN_COMPLETE", "tcsh").args(["--", "pushplan", ""]);
     let ran = ran(asked);
     assert_eq!(ran.code, 64, "{ran}");
-    assert!(ran.stderr.contains("none of bash, elvish, fish, powershell, zsh"), "{ran}");
+    assert!(ran.stderr.contains("not one of bash, elvish, fish, powershell, zsh"), "{ran}");
 }

@@ -80,7 +80,7 @@ fn each_target_is_told_of_by_itself_whatever_the_others_do() {
     };
     told("fine", "service", "fine", &["answers, in ", " ms"]);
     told("fine", "credentials", "fine", &["from .config/pushplan/credentials.toml; application "]);
-    told("fine", "clock", "fine", &["agree"]);
+    told("fine", "clock", "fine", &["have the same time"]);
     told("gone", "service", "trouble", &["cannot be reached", "connection refused", "HTTPS_PROXY"]);
     told("hangs", "service", "trouble", &["no answer within 2s"]);
     told("late", "service", "fine", &[]);

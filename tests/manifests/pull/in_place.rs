@@ -208,7 +208,7 @@ fn a_body_that_changes_for_another_target_as_well_is_told() {
     project.folder.write("pushplan.toml", format!("{targets}\n[targets.elsewhere]\n"));
     edit_template(&service, &|template| template["push"]["message"]["body"] = json!("<p>Ho</p>\n"));
     let ran = project.good(&["pull", "--target", "local"]);
-    assert!(format!("{}{}", ran.stdout, ran.stderr).contains("elsewhere as well"), "{ran}");
+    assert!(format!("{}{}", ran.stdout, ran.stderr).contains("it also changes for elsewhere"), "{ran}");
     assert_eq!(project.folder.read("bodies/hi.html"), "<p>Ho</p>\n");
 }
 

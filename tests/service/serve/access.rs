@@ -161,7 +161,7 @@ fn credentials_that_others_may_know_are_refused_and_never_replaced() {
             fs::rename(folder.path().join(FILE), folder.path().join("elsewhere")).expect("moved");
             symlink(folder.path().join("elsewhere"), folder.path().join(FILE)).expect("a link");
         }),
-        ("it is open to others (mode 644)", |folder| {
+        ("other users can read it (mode 644)", |folder| {
             fs::set_permissions(folder.path().join(FILE), fs::Permissions::from_mode(0o644)).expect("a mode");
         }),
         ("this secret is public", |folder| {

@@ -50,9 +50,8 @@ fn given(drafts: &[Draft]) -> HashMap<String, Vec<usize>> {
 
 impl Arranging<'_> {
     /// Marks every change that sets off a message. What a pipeline hears of that this plan makes, changes or turns off waits
-    /// until
-    /// it is so, and until whoever gets the message has the devices that the plan gives them: then is sent what is told, and
-    /// nothing where that fails. Nothing of these waits for a tag, so that they never wait for each other.
+    /// until it is so, and until whoever gets the message has the devices that the plan gives them: then is sent what is told,
+    /// and nothing where that fails. Nothing of these waits for a tag, so that they never wait for each other.
     pub(super) fn sends(&mut self, changes: &mut [Change], senders: &[Sender]) {
         let listening = by_tag(senders);
         let mut waiting: HashMap<Address, BTreeSet<usize>> = HashMap::new();

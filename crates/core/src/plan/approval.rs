@@ -1,6 +1,5 @@
 //! What a reviewer approves: all that a plan does, and nothing of when it was made, of what it leaves alone, or of where the
-//! ledger
-//! stands.
+//! ledger stands.
 //!
 //! Two plans with the same digest do the same to the same things, which are as they were, for the same people. So a
 //! plan that is created again after a merge is the one that was reviewed if its digest is the same, whatever else was

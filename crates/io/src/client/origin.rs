@@ -61,7 +61,7 @@ impl Origin {
 /// A text that is to be an origin, as it may be repeated. Whatever is more than scheme, host and port may be a secret,
 /// and so may be a text that looks like none of them: someone may have given one for the other.
 pub fn shown(text: &str) -> String {
-    if is_plain(text) { format!("`{text}`") } else { "what is given".to_owned() }
+    if is_plain(text) { format!("`{text}`") } else { "this address".to_owned() }
 }
 
 /// Whether a text has nothing in it but a scheme, a host and a port.

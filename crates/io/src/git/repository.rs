@@ -84,8 +84,7 @@ impl Repository {
     }
 
     /// The branch that the remote `origin` takes for the main one, where this clone knows it; if not, the one that is checked
-    /// out,
-    /// unless the remote has one that is called so.
+    /// out, unless the remote has one that is called so.
     pub fn main_branch(&self) -> Option<String> {
         let said = self.git.ask(&["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]);
         let told = said.as_ref().and_then(|said| said.strip_prefix("origin/")).map(str::to_owned);

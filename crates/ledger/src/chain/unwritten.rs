@@ -171,8 +171,7 @@ impl Chain {
     }
 
     /// Appends what was kept, as far as nobody else has dealt with the same things since. For whoever is about to write. The
-    /// run
-    /// that kept it is over then.
+    /// run that kept it is over then.
     pub async fn take_in(&self) -> Result<Taken, Unreadable> {
         let mut all = Taken::default();
         for kept in self.kept_records()? {

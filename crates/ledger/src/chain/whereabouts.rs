@@ -215,9 +215,8 @@ impl Inner {
     }
 
     /// A fresh clone has seen no ledger. If the files name a new place, the records may still be where `ledger = "git"` has
-    /// them. If
-    /// the remote does not answer, that stops nobody: many projects with another ledger have no access to it where pushplan
-    /// runs.
+    /// them. If the remote does not answer, that stops nobody: many projects with another ledger have no access to it where
+    /// pushplan runs.
     async fn nothing_on_origin(&self, whereabouts: &Whereabouts) -> Result<(), Unreadable> {
         if !whereabouts.asks_origin.load(Ordering::Relaxed) {
             return Ok(());

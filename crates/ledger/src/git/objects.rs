@@ -1,8 +1,7 @@
 //! Records as git keeps them: a blob each, in folders of a hundred, in the tree of a commit.
 //!
 //! A commit's tree has every record since the newest checkpoint, so that the newest commit is all there is to read. Folders
-//! keep
-//! what an append writes small, also where there are thousands of records.
+//! keep what an append writes small, also where there are thousands of records.
 
 use std::collections::BTreeMap;
 

@@ -101,9 +101,8 @@ impl Refs {
         name.strip_prefix(TIPS).unwrap_or(name)
     }
 
-    /// The newest commit that the records ever had. It moves together with them, so that records that are set back are
-    /// noticed by everyone, also in a fresh clone. A server moves refs one by one, in the order of their names, and may be
-    /// killed in
+    /// The newest commit that the records ever had. It moves together with them, so that records that are set back are noticed
+    /// by everyone, also in a fresh clone. A server moves refs one by one, in the order of their names, and may be killed in
     /// between: this one comes after the records, because a mark without its record looks like a record that is lost.
     pub fn mark(&self) -> String {
         format!("refs/pushplan_mark/{}", self.target)

@@ -100,8 +100,7 @@ fn judge(error: &Error, limit: Duration) -> (String, Left) {
 }
 
 /// The status of an answer, and what it says. The crate tells both in its text alone. What else is in the body is left out:
-/// where
-/// a signature does not match, it repeats every header, and so the session's token.
+/// where a signature does not match, it repeats every header, and so the session's token.
 fn answer(text: &str) -> Option<(u16, String)> {
     let (_, rest) = text.rsplit_once("status code: ")?;
     let status: u16 = rest.get(..3)?.parse().ok()?;

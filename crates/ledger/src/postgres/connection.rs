@@ -142,8 +142,7 @@ impl Connection {
     }
 
     /// Waits for what a statement gives. Where that takes too long, the server is asked to stop, so that what was not done is
-    /// not
-    /// done later either.
+    /// not done later either.
     pub async fn answer<T>(
         &self,
         connector: &Connector,

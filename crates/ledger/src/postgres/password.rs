@@ -1,8 +1,7 @@
 //! The password of a database: by the rules of libpq, which teams have set up already, except that it is for one server.
 //!
-//! A password that does not say whose it is goes to the server that `PGHOST` and `PGPORT` name, and to no other. None goes
-//! over a
-//! connection that only the place makes weak. So a change to the project file steals nothing.
+//! A password that does not say whose it is goes to the server that `PGHOST` and `PGPORT` name, and to no other. None goes over
+//! a connection that only the place makes weak. So a change to the project file steals nothing.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -70,8 +70,7 @@ impl PostgresPlace {
     }
 
     /// Reads a place. It may ask for more of TLS than `PGSSLMODE` and `PGSSLROOTCERT`, and never for less. What is wrong is
-    /// said
-    /// without repeating what may be a password.
+    /// said without repeating what may be a password.
     pub(crate) fn parse_with(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let rest = text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"));
         let rest = rest.ok_or("a place in PostgreSQL begins with postgres://")?;

@@ -66,8 +66,7 @@ shape! {
 impl Resource for Pipeline {
     const KEY: &'static str = "pipelines";
     const NOUN: &'static str = "pipeline";
-    const PURPOSE: &'static str = "A message that is sent automatically when a tag is added or the app is first \
-        opened.";
+    const PURPOSE: &'static str = "A message that is sent when a tag is added or the app is first opened.";
     const ONE_OR_MANY: &'static [&'static str] = &["immediate_trigger", "outcome"];
 
     fn settle(&mut self, key: &At<String>) {

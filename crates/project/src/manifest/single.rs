@@ -1,9 +1,8 @@
 //! Manifests for someone who resolves them once.
 //!
 //! A tree is far larger than what it says. Where a project has no defaults and no overlays, each resource is typed as soon as
-//! its
-//! file, or its part of a large one, was read, and its tree is let go. One with variables, or with a body in a file, waits for
-//! the target.
+//! its file, or its part of a large one, was read, and its tree is let go. One with variables, or with a body in a file, waits
+//! for the target.
 
 use std::collections::hash_map::Entry::{Occupied, Vacant};
 use std::collections::{HashMap, HashSet};

@@ -29,8 +29,7 @@ pub struct Remembered {
 impl Workspace {
     /// The ledger of the application that was opened, once all that was lost on its way has taken effect or never will: looking
     /// before that would prove nothing. A run that goes on meanwhile writes down what became of what it sent; it is waited for
-    /// so
-    /// long, and then the ledger is as it is.
+    /// so long, and then the ledger is as it is.
     pub async fn settled(&self, opened: &Opened, patience: Duration, session: &Session) -> Result<Remembered, Failure> {
         self.settled_from(&mut PrefetchedState::default(), opened, patience, session).await
     }
@@ -152,8 +151,7 @@ impl Workspace {
     }
 
     /// Appends one record, if nobody else has appended since the ledger was read. A run that has not ended is over then. A
-    /// ledger
-    /// that begins with it names its application first.
+    /// ledger that begins with it names its application first.
     pub async fn append(&self, opened: &Opened, ledger: &Ledger, record: Record) -> Result<(), Failure> {
         let first = turn::end_of(ledger).into_iter().chain(self.about(opened, ledger));
         for (after, record) in (ledger.seq..).zip(first.chain([record])) {
