@@ -66,7 +66,7 @@ fn look(text: &At<String>, findings: &mut Findings) {
             text.span,
             format!("the text contains {name}{what}, which is invisible, {}", place(&text[..at])),
         )
-        .label(format!("{name}"))
+        .label(name)
         .note("such a character can change how a text reads, and search and review miss it");
         let finding = match times {
             1 => finding,
