@@ -225,7 +225,7 @@ fn wrong_arguments_say_what_is_wrong() {
         (&["--data", "no-such-folder/kept.db"], 1, "error: no-such-folder/kept.db cannot be opened: a file is needed"),
         (&["--data", text], 1, "is no file of this service"),
         (&["--devices", "no-such-file.json"], 1, "no-such-file.json cannot be read"),
-        (&["--devices", "99999999999"], 64, "at most"),
+        (&["--devices", "99999999999"], 64, "up to 10000000 samples"),
         (&["--devices", file], 1, ":1:29: `phone` is not a device type"),
         (&["--listen", "noon"], 64, "such as 127.0.0.1:8420"),
         (&["--memory", "--data", "kept.db"], 64, "cannot be used with"),

@@ -56,7 +56,7 @@ fn what_is_wrong_in_a_case_is_shown_with_its_place_and_what_to_write() {
             "device: BUYER\nsteps: [{change: {device_type: web}}]\nexpect: {in: not-new}",
             &["`device_type` of a device cannot change"],
         ),
-        ("device: BUYER\nsteps: [{open: true}]", &["error[YM203]", "expects nothing, so that it cannot fail"]),
+        ("device: BUYER\nsteps: [{open: true}]", &["error[YM203]", "expects nothing, so it cannot fail"]),
         ("device: BUYER\nexpect: {}", &["`expect` is empty, so it cannot fail"]),
         ("device: BUYER\nexpect: {in: not-new, not_in: not-new}", &["cannot be under `in` and under `not_in`"]),
         (
