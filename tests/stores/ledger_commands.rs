@@ -190,7 +190,7 @@ fn history_of_a_run_shows_what_was_before_and_after() {
     story.says(&["history", "3"], 0, "+ scheduled_pushes/sale  unconfirmed, created: no answer within 30 seconds");
     story.says(&["history", "3"], 0, "3 of local: not ended: it is running or was interrupted");
     story.says(&["history", "4"], 64, "the runs are 1 to 3");
-    story.says(&["history", "0"], 64, "has no number 0");
+    story.says(&["history", "0"], 64, "has no run 0");
 }
 
 #[test]
@@ -280,8 +280,8 @@ fn what_is_in_doubt_is_resolved_before_it_is_forgotten() {
     story.says(&["resolve", "scheduled_pushes/sale"], 64, "--created ID, or --absent");
     story.says(&["resolve", "scheduled_pushes/sale", "--absent", "--created", "x"], 64, "cannot be used with");
     story.says(&["resolve", "scheduled_pushes/sal", "--absent"], 64, "did you mean scheduled_pushes/sale?");
-    story.says(&["resolve", "scheduled_pushes/sale", "--created", "seen-before"], 64, "was there before");
-    story.says(&["resolve", "scheduled_pushes/sale", "--created", ""], 64, "no id");
+    story.says(&["resolve", "scheduled_pushes/sale", "--created", "seen-before"], 64, "already existed before");
+    story.says(&["resolve", "scheduled_pushes/sale", "--created", ""], 64, "an id cannot be empty");
     assert_eq!(story.ledger().seq, 13, "nothing was written");
     let ran = story.says(
         &["resolve", "scheduled_pushes/sale", "--created", "push-9"],
@@ -305,7 +305,7 @@ fn what_is_in_doubt_is_resolved_before_it_is_forgotten() {
 #[test]
 fn what_is_not_there_is_said_to_be_absent() {
     let mut story = Story::told();
-    story.says(&["resolve", "scheduled_pushes/sale", "--absent"], 0, "scheduled_pushes/sale is not there");
+    story.says(&["resolve", "scheduled_pushes/sale", "--absent"], 0, "scheduled_pushes/sale does not exist");
     assert!(story.ledger().open.is_empty());
     // What is known is not made unknown: it would be made a second time.
     let known = "the state of templates/winback is known: it is managed, with the id tpl-1";
@@ -315,7 +315,7 @@ fn what_is_not_there_is_said_to_be_absent() {
     // A replacement that was not made.
     story.seq = story.ledger().seq;
     story.add(Record::Intents(vec![intent("segments/lapsed", Verb::Create, None, json!({}))]));
-    story.says(&["resolve", "segments/lapsed", "--created", "seg-2"], 64, "the version of segments/lapsed from before");
+    story.says(&["resolve", "segments/lapsed", "--created", "seg-2"], 64, "the earlier version of segments/lapsed");
     story.says(&["resolve", "segments/lapsed", "--absent"], 0, "the earlier version is still managed");
     assert_eq!(story.owned(), ["segments/lapsed seg-2", "templates/winback tpl-1"]);
     // What becomes of an update is for the plan to find out.
