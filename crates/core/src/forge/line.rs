@@ -266,7 +266,7 @@ mod tests {
     fn a_comment_with_anything_unknown_in_it_is_of_a_newer_version() {
         let line = line("prod").line();
         for (from, to, expected) in [
-            ("\"form\":2", "\"form\":3", "the form 3"),
+            ("\"form\":2", "\"form\":3", "the format 3"),
             ("\"form\":2", "\"form\":2,\"waits\":true", "unknown field `waits`"),
             ("\"about\":", "\"waits\":true,\"about\":", "unknown field `waits`"),
             ("segments/a", "journeys/a", "unknown kind: `journeys`"),

@@ -246,7 +246,7 @@ mod tests {
         fails(
             &with(&[("GITHUB_API_URL", "https://me:hunter2@git.example")]),
             FailureKind::Usage,
-            "a name or a password",
+            "a user name or a password",
         );
         fails(
             &[("GITLAB_CI", "true"), ("CI_PROJECT_ID", "42"), ("CI_JOB_TOKEN", "hunter2")],

@@ -132,7 +132,7 @@ mod tests {
     fn chain(length: usize, first: &str) -> Vec<(String, Value)> {
         let one = |n: usize| match n {
             0 => ("s0".to_owned(), json!({"tag": first})),
-            n => (format!("s{n}"), json!({"and": [{"segment": format!("s{}", n - 1)}, {"tag": "t"}]})),
+            n => (format!("s{n}"), json!({"AND": [{"segment": format!("s{}", n - 1)}, {"tag": "t"}]})),
         };
         (0..length).map(one).collect()
     }
@@ -155,8 +155,8 @@ mod tests {
     fn segments_that_lead_into_a_circle_are_told_one_by_one() {
         let circle = |far: &str| {
             vec![
-                ("a".to_owned(), json!({"and": [{"segment": "b"}, {"tag": "x"}]})),
-                ("b".to_owned(), json!({"and": [{"segment": "a"}, {"segment": "far"}]})),
+                ("a".to_owned(), json!({"AND": [{"segment": "b"}, {"tag": "x"}]})),
+                ("b".to_owned(), json!({"AND": [{"segment": "a"}, {"segment": "far"}]})),
                 ("far".to_owned(), json!({"tag": far})),
             ]
         };

@@ -140,10 +140,10 @@ mod tests {
             ("north,west", "LATITUDE,LONGITUDE"),
             ("", "LATITUDE,LONGITUDE"),
             ("1,2,3", "LATITUDE,LONGITUDE"),
-            ("-122.4,37.7", "no latitude"),
-            ("37.7,200", "no longitude"),
-            ("NaN,0", "no latitude"),
-            ("0,inf", "no longitude"),
+            ("-122.4,37.7", "not a latitude"),
+            ("37.7,200", "not a longitude"),
+            ("NaN,0", "not a latitude"),
+            ("0,inf", "not a longitude"),
         ] {
             let why = point(written).expect_err(written);
             assert!(why.contains(says), "{written}: {why}");

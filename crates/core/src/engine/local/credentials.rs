@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).expect("a file"), text);
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing else is left");
         fs::write(&path, format!("{KEY_LINE}{APP_KEY}\n{SECRET_LINE}{PUBLISHED_SECRET}\n")).expect("a file");
-        assert!(read(&path).expect_err("refused").to_string().contains("everyone knows"));
+        assert!(read(&path).expect_err("refused").to_string().contains("this secret is public"));
         fs::write(&path, format!("{KEY_LINE}$(id)\n{SECRET_LINE}x\n")).expect("a file");
         assert!(read(&path).is_err());
     }

@@ -101,7 +101,7 @@ fn a_file_that_is_wrong_is_told_without_its_secrets() {
         ("[\"https://messaging.example\"]\napp_key = \"k\"\nmaster_secret = \"hunter2\"\nextra = 1", "holds more than"),
         ("[\"https://messaging.example\"]\nmaster_secret = hunter2", "line 2, column 17 is not TOML"),
         ("[\"http://messaging.example\"]\napp_key = \"k\"\nmaster_secret = \"hunter2\"", "is not https"),
-        ("[\"https://key:hunter2@messaging.example\"]", "holds no credentials"),
+        ("[\"https://key:hunter2@messaging.example\"]", "must not contain credentials"),
         (
             "[\"https://messaging.example\"]\napp_key = \"k\"\nmaster_secret = \"s\"\n
 [\"https://messaging.example/\"]\napp_key = \"k\"\nmaster_secret = \"hunter2\"",
