@@ -88,7 +88,7 @@ async fn bytes_and_names_of_any_sort_are_kept_as_they_are() {
     assert_eq!(told.record(7), "row (prod, 7) of pushplan.ledger");
     let told = told.go_on(7);
     let expected = "run `delete from \"pushplan\".ledger where target = 'prod' and seq >= 7; update \
-                    \"pushplan\".ledger_newest set seq = 6 where target = 'prod' and seq > 6` to continue from record 6: pushplan";
+                    \"pushplan\".ledger_newest set seq = 6 where target = 'prod' and seq > 6` to continue from record 6. Later";
     assert!(told.starts_with(expected) && told.contains("nothing is sent twice"), "{told}");
 }
 
