@@ -79,7 +79,7 @@ fn a_merge_into_another_branch_approves_nothing_here() {
         };
         into("release");
         service.forget();
-        // The other branch is pushed to the one that is applied, or somebody names the pull request.
+        // The other branch is pushed to the one that is applied, or a user names the pull request.
         for (options, env) in [
             (&[][..], team.on_main(&commit)),
             (&["--pull-request", "7"], team.on_main(&commit)),
@@ -117,7 +117,7 @@ fn what_was_approved_once_is_not_applied_twice() {
         let ran = team.apply(&commit, &["--allow-deletes", "1"]);
         assert_eq!(ran.code, 0, "{ran}");
         says(&team.host.only(7), &["**Applying to** `local`", "if the job was cut off, run it again"]);
-        // A later merge brings the member back, and somebody runs the first job again.
+        // A later merge brings the member back, and a user runs the first job again.
         team.project.write(&format!("{TWO}{member}"));
         assert_eq!(team.run(&["apply", "--yes"], &[]).code, 0);
         team.project.write(&without);

@@ -203,7 +203,7 @@ tag_groups:
     }
 }
 
-/// A channel keeps the tags that it was given itself, whoever it belongs to.
+/// A channel keeps its own tags, whichever named user it belongs to.
 #[test]
 fn a_tagged_channel_that_comes_to_a_named_user_is_excluded_as_before() {
     let base = "\

@@ -163,7 +163,7 @@ impl Undoing<'_> {
         let there = self.ledger.owned.get(&line.at);
         match there {
             Some(_) if line.gone => drop(self.out.left.insert(line.at.clone(), Left::Another)),
-            // What of it is still to come is cancelled with it.
+            // Its remaining messages are cancelled with it.
             Some(owned) if self.has_begun(&line.at, owned) && !self.is_to_come(&line.at, owned) => {
                 self.out.left.insert(line.at.clone(), Left::Past);
             }

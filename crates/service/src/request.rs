@@ -25,7 +25,7 @@ pub struct Request {
     /// The path as it was sent, without the query.
     pub path: String,
     pub query: BTreeMap<String, String>,
-    /// Empty once it is decoded: whoever holds the lock of the state has no body left to read.
+    /// Empty once it is decoded: the holder of the state's lock has no body left to read.
     pub body: Vec<u8>,
     /// `http://host:port`, as the client called it: the URLs of answers use it.
     pub origin: String,

@@ -60,7 +60,7 @@ pub fn footer(became: &Became, hidden: &Hidden, run: &JobRun) -> Option<(Hidden,
             };
             (ended, ci::ran(report, plan, again, run))
         }
-        // What somebody has applied already, by hand or before.
+        // It was already applied, by hand or before.
         Became::Nothing if hidden.state == ReviewState::Applied => return None,
         Became::Nothing if hidden.state != ReviewState::Partly && hidden.changes.is_empty() => return None,
         Became::Nothing => (Hidden { begun: None, ..with(ReviewState::Applied) }, ci::nothing_left(run)),

@@ -107,7 +107,7 @@ fn part(change: &Change) -> Row {
     let key = address.key.split('/').next().unwrap_or_default();
     let is_said = |value: Option<&Value>| value.and_then(Value::as_str).is_some_and(|text| text == id || text == key);
     let (before, after) = match change.action {
-        // What is removed is what came from here.
+        // Only what came from here is removed.
         Action::Delete => (change.ledger.as_deref().or(before(change)), None),
         _ => (before(change), change.desired.as_deref()),
     };

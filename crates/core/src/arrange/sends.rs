@@ -75,7 +75,7 @@ impl Arranging<'_> {
                 _ => Vec::new(),
             };
             if matches!(change.action, Action::Delete | Action::Replace) {
-                // What is removed is what came from here.
+                // Only what came from here is removed.
                 taggings.extend(api.taggings(change.ledger.as_ref().or(change.live.as_ref()), None));
             }
             for tagging in &taggings {

@@ -216,7 +216,7 @@ impl Hidden {
         since.iter().filter(is_it).filter_map(run).any(|run| is_done(&run))
     }
 
-    /// What is hidden of a target, or what of it is not known here.
+    /// What is hidden of a target, or the unknown part of it.
     pub(super) fn understood(
         value: &Value,
         (project, tool, commit): (&str, &str, Option<&str>),

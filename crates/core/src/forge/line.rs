@@ -143,7 +143,7 @@ impl HiddenLine {
         Some(understood.map_err(|why| Newer { project, targets, tool, why }))
     }
 
-    /// All that is hidden, or what of it is not known here.
+    /// All that is hidden, or the unknown part of it.
     fn understood(value: &Value, items: &[Value], project: &str, tool: &str) -> Result<Self, String> {
         let is_first = value["form"] == FIRST_FORM;
         if !is_first && value["form"] != FORM {

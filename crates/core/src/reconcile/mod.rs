@@ -75,7 +75,7 @@ impl RoundOutcome {
         self <= Self::Refused
     }
 
-    /// Whether it did all that it could: it succeeded, or left out whoever another user is applying to.
+    /// Whether it did all that it could: it succeeded, or left out targets to which another user is applying.
     pub fn is_fine(self) -> bool {
         self.is_success() || self == Self::Held
     }

@@ -253,7 +253,7 @@ impl Host {
         self.state().pulls.get_mut(&number).expect("a pull request").merged = None;
     }
 
-    /// Somebody with the right to do so edits the only comment that the token wrote.
+    /// A user with the right to do so edits the only comment that the token wrote.
     #[track_caller]
     pub fn edit_by_hand(&self, number: u64, edit: impl Fn(&str) -> String) {
         let body = edit(&self.only(number));
