@@ -326,6 +326,16 @@ fn set(old: &[Value], new: &[Value]) -> Vec<Words> {
     lines
 }
 
+/// Addresses of a page, each with how often it is used.
+type Addresses = fn(&Page) -> &BTreeMap<String, usize>;
+
+const ADDRESSES: [(&str, Addresses); 4] = [
+    ("links", |page| &page.links),
+    ("images", |page| &page.images),
+    ("loads", |page| &page.loads),
+    ("placeholders", |page| &page.placeholders),
+];
+
 /// An HTML body: its text, and tables of what it links to, shows and fills in, as far as they change.
 fn page(name: &str, old: &Page, new: &Page, paint: Paint) -> Vec<Row> {
     let line = |text: &str| text.replace('\n', " / ");
@@ -350,14 +360,10 @@ fn page(name: &str, old: &Page, new: &Page, paint: Paint) -> Vec<Row> {
         }
     };
     let mut rows: Vec<Row> = text.map(|words| Row::new(name, words)).into_iter().collect();
-    for (what, was, is) in [
-        ("links", &old.links, &new.links),
-        ("images", &old.images, &new.images),
-        ("loads", &old.loads, &new.loads),
-        ("placeholders", &old.placeholders, &new.placeholders),
-    ] {
+    for (what, of) in ADDRESSES {
+        let (was, is) = (of(old), of(new));
         let mut lines: Vec<Words> = Vec::new();
-        for pair in replaced(was, is) {
+        for pair in replaced(old, new, of) {
             lines.push(match (pair, is_new) {
                 ((Some(old), Some(new)), _) => {
                     Words::default().paint(&times(was, old), Paint::Old).and(" -> ").paint(&times(is, new), paint)
@@ -393,11 +399,12 @@ fn page(name: &str, old: &Page, new: &Page, paint: Paint) -> Vec<Row> {
     rows
 }
 
-/// The addresses of a page that change: each that goes with the one that takes its place.
-pub(super) fn replaced<'t>(was: &'t BTreeMap<String, usize>, is: &'t BTreeMap<String, usize>) -> Vec<Pair<'t>> {
+/// The changed addresses of a page: each removed one with the one that replaces it.
+pub(super) fn replaced<'t>(old: &'t Page, new: &'t Page, of: Addresses) -> Vec<Pair<'t>> {
+    let (was, is) = (of(old), of(new));
     let goes: Vec<&str> = was.keys().filter(|at| !is.contains_key(*at)).map(String::as_str).collect();
     let comes: Vec<&str> = is.keys().filter(|at| !was.contains_key(*at)).map(String::as_str).collect();
-    pairs(&goes, &comes)
+    pairs(&goes, &comes, |one, other| old.labels.get(one).is_some_and(|label| new.labels.get(other) == Some(label)))
 }
 
 /// An address, and how often it is in a page if that is more than once.

@@ -140,7 +140,7 @@ pub fn short_verdict(view: &PlanView, ahead: Option<&NextSteps>, most: usize) ->
     whole.trim_end().to_owned()
 }
 
-/// The changes that concern no message: `Other changes: segments/vip and templates/old.`
+/// The changes that concern no message, deletions first: `Deletes segments/old. Other changes: segments/vip and templates/new.`
 pub fn others(view: &PlanView) -> Option<String> {
     let impact = view.review.impact();
     let told: BTreeSet<Address> = impact
@@ -153,13 +153,25 @@ pub fn others(view: &PlanView) -> Option<String> {
     };
     let others: BTreeSet<Address> =
         view.plan.changes.iter().filter(is_other).map(|change| change.address.resource()).collect();
-    let mut named: Vec<String> = others.iter().take(OTHERS).map(ToString::to_string).collect();
-    if others.len() > OTHERS {
-        named.push(format!("{} more", others.len() - OTHERS));
+    let deletions = view.blocks.iter().filter(|block| block.action == Action::Delete).map(|block| &block.address);
+    let deletions: BTreeSet<&Address> = deletions.filter(|address| others.contains(address)).collect();
+    let (deleted, changed): (Vec<&Address>, Vec<&Address>) =
+        others.iter().partition(|address| deletions.contains(address));
+    let other = impact.is_empty() && deleted.is_empty();
+    let changes = if other { "Changes" } else { "Other changes" };
+    let deletes = (!deleted.is_empty()).then(|| format!("Deletes {}.", first_of(&deleted)));
+    let changes = (!changed.is_empty()).then(|| format!("{changes}: {}.", first_of(&changed)));
+    let sentences: Vec<String> = deletes.into_iter().chain(changes).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// Names the first ones, and counts the others.
+fn first_of(addresses: &[&Address]) -> String {
+    let mut named: Vec<String> = addresses.iter().take(OTHERS).map(ToString::to_string).collect();
+    if addresses.len() > OTHERS {
+        named.push(format!("{} more", addresses.len() - OTHERS));
     }
-    let other = if impact.is_empty() { "" } else { "Other " };
-    let changes = if other.is_empty() { "Changes" } else { "changes" };
-    (!named.is_empty()).then(|| format!("{other}{changes}: {}.", all_of(&named)))
+    all_of(&named)
 }
 
 /// The rows, and how many are left out. Everything risky is shown.

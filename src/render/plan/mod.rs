@@ -41,6 +41,7 @@ use crate::plan::{Action, Aim, Change, DeclaredAt, Moved, Plan, Reason, Step};
 use crate::render::Repetition;
 use crate::review::{self, Review};
 use crate::text::short;
+use crate::timing::words::length;
 use crate::timing::{Collision, Collisions};
 
 pub use json::json;
@@ -128,6 +129,22 @@ impl Near {
             }
         }
         Self { all, of }
+    }
+
+    /// The new pairs, the nearest first, and a sentence that sums them up.
+    pub fn summary(&self) -> (Vec<&Collision>, String) {
+        let mut pairs: Vec<&Collision> = self.all.found.iter().filter(|one| one.news).collect();
+        pairs.sort_by_key(|one| one.apart_seconds);
+        let messages: BTreeSet<String> =
+            pairs.iter().flat_map(|pair| [pair.one.to_string(), pair.other.to_string()]).collect();
+        let within = length(self.all.apart_seconds);
+        let words = match pairs.len() {
+            1 => format!("One person can get 2 messages within {within}."),
+            number => {
+                format!("One person can get two of {} messages within {within}: {number} pairs.", messages.len())
+            }
+        };
+        (pairs, words)
     }
 
     /// What is news of those of an address, each with whether it is the earlier of the two.

@@ -89,6 +89,37 @@ fn a_body_file_is_named_with_its_first_line_that_changes() {
     assert!(!shown.contains("because bodies/sale.html"), "{shown}");
 }
 
+#[test]
+fn a_segment_or_template_that_changes_through_something_else_names_it() {
+    let project = "\
+segments:
+  shoppers: {criteria: {country: [\"${var.country}\"]}}
+  locals: {criteria: {tag: local}}
+templates:
+  offer: {push: {notification: {alert: \"Take ${var.offer} off\"}}}
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2026-12-01T10:00, time_zone: Europe/Paris}
+    push: {audience: {segment: shoppers}, device_types: [ios], template: offer}
+  fair:
+    schedule: {scheduled_time: 2026-12-08T10:00, time_zone: Europe/Paris}
+    push: {audience: {not: {segment: locals}}, device_types: [ios], notification: {alert: Hi}}
+";
+    let overlay = "overlays:\n  local:\n    segments: {locals: {criteria: {tag: nearby}}}\n";
+    let files = [("messages.yaml", project), ("overlay.yaml", overlay)];
+    let shown = told(&files, &[("pushplan.toml", "country = \"FR\"", "country = \"DE\"")]);
+    let cause = "contains \"country = DE\" instead of \"country = FR\" (var.country is \"DE\" instead of \"FR\")";
+    says(
+        &shown,
+        &[&format!("the segment shoppers {cause}."), &format!("because segments/shoppers {cause} (pushplan.toml:")],
+    );
+    let shown = told(&files, &[("overlay.yaml", "nearby", "near")]);
+    says(&shown, &["(overlays.local sets criteria) (overlay.yaml:3)"]);
+    let shown = told(&files, &[("pushplan.toml", "offer = \"10%\"", "offer = \"15%\"")]);
+    says(&shown, &["because templates/offer changes (var.offer is \"15%\" instead of \"10%\") (pushplan.toml:"]);
+    assert_eq!(shown.matches("because").count(), 1, "{shown}");
+}
+
 fn pushes(number: usize, audience: impl Fn(usize) -> String, hour: usize) -> String {
     let push = |at: usize| {
         format!(

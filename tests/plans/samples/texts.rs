@@ -84,6 +84,13 @@ scheduled_pushes:
     scene.golden("renamed-variable");
     let links = [("a=1", "a=2"), ("shop.example/terms", "shop.example/conditions"), ("old.example", "new.example")];
     edited("", manifest, &links).golden("page-links");
+    // Addresses that have nothing in common are paired by the words of the link.
+    let links =
+        [("shop.example/sale?a=1", "b.example"), ("shop.example/terms", "a.example/x"), ("old.example/help", "c")];
+    let (shown, _) = edited("", manifest, &links).shown(200);
+    for pair in ["sale?a=1 -> https://b.example", "terms -> https://a.example/x", "help -> https://c"] {
+        assert!(shown.contains(pair), "{pair} is not in {shown}");
+    }
 }
 
 #[test]

@@ -2,20 +2,26 @@
 
 /// How many pairs are compared.
 const MOST: usize = 10_000;
+/// The score of two addresses of which half is the same, and what an equal label adds: more than any addresses have in common.
+const HALF: usize = 50;
+const LABEL: usize = 200;
 
 /// An old and a new address that belong together, or one of them alone.
 pub type Pair<'t> = (Option<&'t str>, Option<&'t str>);
 
-/// Pairs what goes with what comes: the most similar first, and only if at least half of both is the same. One that goes and
-/// one that comes are always a pair.
-pub fn pairs<'t>(goes: &[&'t str], comes: &[&'t str]) -> Vec<Pair<'t>> {
+/// Pairs removed with added addresses. Two with the same label, the text that a reader sees, come
+/// first, then the most similar addresses, if at least half of both is the same. A single removed and a single added address are always a pair.
+pub fn pairs<'t>(goes: &[&'t str], comes: &[&'t str], is_labelled_alike: impl Fn(&str, &str) -> bool) -> Vec<Pair<'t>> {
     let mut partners: Vec<Option<usize>> = vec![None; goes.len()];
     let mut taken = vec![false; comes.len()];
     let mut scored: Vec<(usize, usize, usize)> = Vec::new();
     if goes.len() * comes.len() <= MOST {
         for (from, old) in goes.iter().enumerate() {
-            let alike = comes.iter().enumerate().map(|(to, new)| (percent(old, new), from, to));
-            scored.extend(alike.filter(|(score, ..)| *score >= 50 || goes.len() == 1 && comes.len() == 1));
+            let alike = comes.iter().enumerate().map(|(to, new)| {
+                let label = if is_labelled_alike(old, new) { LABEL } else { 0 };
+                (label + percent(old, new), from, to)
+            });
+            scored.extend(alike.filter(|(score, ..)| *score >= HALF || goes.len() == 1 && comes.len() == 1));
         }
     }
     scored.sort_by_key(|(score, from, to)| (std::cmp::Reverse(*score), *from, *to));
@@ -47,8 +53,9 @@ mod tests {
     fn similar_addresses_are_paired_and_others_stand_alone() {
         let goes = ["https://a.example/help", "https://a.example/sale?x=1", "mailto:me"];
         let comes = ["https://a.example/sale?x=2", "https://b.example/help", "https://c.example/a/long/path/to/terms"];
+        let none = |_: &str, _: &str| false;
         assert_eq!(
-            pairs(&goes, &comes),
+            pairs(&goes, &comes, none),
             [
                 (Some(goes[0]), Some(comes[1])),
                 (Some(goes[1]), Some(comes[0])),
@@ -56,7 +63,15 @@ mod tests {
                 (None, Some(comes[2])),
             ]
         );
-        assert_eq!(pairs(&["a"], &["https://b"]), [(Some("a"), Some("https://b"))]);
-        assert_eq!(pairs(&["a"], &[]), [(Some("a"), None)]);
+        assert_eq!(pairs(&["a"], &["https://b"], none), [(Some("a"), Some("https://b"))]);
+        assert_eq!(pairs(&["a"], &[], none), [(Some("a"), None)]);
+    }
+
+    #[test]
+    fn an_equal_label_counts_for_more_than_a_similar_address() {
+        let goes = ["https://a.example/sale/1", "https://a.example/sale/2"];
+        let comes = ["https://a.example/sale/11", "https://b.example/x"];
+        let moved = |old: &str, new: &str| (old, new) == (goes[0], comes[1]);
+        assert_eq!(pairs(&goes, &comes, moved), [(Some(goes[0]), Some(comes[1])), (Some(goes[1]), Some(comes[0]))]);
     }
 }

@@ -16,6 +16,8 @@ pub struct Page {
     pub loads: BTreeMap<String, usize>,
     /// Keys of `{{KEY}}`, wherever they stand.
     pub placeholders: BTreeMap<String, usize>,
+    /// By address of a link or an image: the text that a reader sees there first.
+    pub labels: BTreeMap<String, String>,
 }
 
 /// Elements whose content nobody sees.
@@ -35,6 +37,7 @@ impl Page {
             *page.placeholders.entry(placeholder.key.to_owned()).or_default() += 1;
         }
         let mut text = String::new();
+        let mut open: Option<Link> = None;
         let mut unseen: Option<String> = None;
         let mut rest = body;
         while let Some(start) = rest.find('<') {
@@ -63,6 +66,11 @@ impl Page {
                 Some(name) if tag.closes && tag.name == *name => unseen = None,
                 Some(_) => {}
                 None => {
+                    if tag.name == "a" {
+                        page.label(open.take(), &text);
+                        let address = tag.attributes.get("href").filter(|_| !tag.closes);
+                        open = address.map(|address| Link { address: address.clone(), start: text.len() });
+                    }
                     page.see(&tag, &mut text);
                     if !tag.closes && UNSEEN.contains(&tag.name.as_str()) {
                         unseen = Some(tag.name);
@@ -73,8 +81,18 @@ impl Page {
         if unseen.is_none() && !rest.starts_with('<') {
             text.push_str(&entities(&in_line(rest)));
         }
+        page.label(open, &text);
         page.text = lines(&text);
         page
+    }
+
+    /// Keeps the text of a link that ends here.
+    fn label(&mut self, link: Option<Link>, text: &str) {
+        let Some(Link { address, start }) = link else { return };
+        let label = lines(&text[start..]);
+        if !label.is_empty() {
+            self.labels.entry(address).or_insert(label);
+        }
     }
 
     fn see(&mut self, tag: &Tag, text: &mut String) {
@@ -93,6 +111,9 @@ impl Page {
         }
         if let Some(alt) = tag.attributes.get("alt").filter(|alt| tag.name == "img" && !alt.is_empty()) {
             text.push_str(&format!("[{alt}]"));
+            if let Some(address) = tag.attributes.get("src") {
+                self.labels.entry(address.clone()).or_insert_with(|| alt.clone());
+            }
         }
         if !INLINE.contains(&tag.name.as_str()) {
             text.push('\n');
@@ -109,6 +130,12 @@ pub fn is_page(text: &str) -> bool {
     ["<html", "<body", "<p>", "<p ", "<div", "<br", "<h1", "<a ", "<img", "<table", "<!doctype"]
         .iter()
         .any(|sign| lower.contains(sign))
+}
+
+/// A link whose text is being read, from a place in the text of the page.
+struct Link {
+    address: String,
+    start: usize,
 }
 
 #[derive(Debug, Default)]
@@ -232,6 +259,8 @@ mod tests {
         assert_eq!(page.text, "Sale & more\nHi {{NAME}},\ntake 20%off\n[a shoe]");
         assert_eq!(page.links.keys().collect::<Vec<_>>(), ["https://shop.example/?a=1&b=2"]);
         assert_eq!(page.images.keys().collect::<Vec<_>>(), ["s.png"]);
+        let labels: Vec<(&str, &str)> = page.labels.iter().map(|(at, label)| (&**at, &**label)).collect();
+        assert_eq!(labels, [("https://shop.example/?a=1&b=2", "off"), ("s.png", "a shoe")]);
         assert_eq!(page.loads.keys().collect::<Vec<_>>(), ["script"]);
         assert_eq!(page.placeholders.keys().collect::<Vec<_>>(), ["NAME"]);
         let page = Page::of("<form action='https://a.example'></form><iframe src=https://b.example></iframe>");

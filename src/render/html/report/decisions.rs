@@ -9,11 +9,15 @@ use crate::render::one_line;
 use crate::render::plan::decisions::{called, why};
 use crate::render::plan::text::{FOR_READING, undeclared};
 use crate::render::plan::{Block, Risk};
+use crate::text::count;
 use crate::timing::Collision;
 use crate::timing::words::length;
 
 /// How many of one kind are told here; the others stand further down.
 const EACH: usize = 12;
+
+/// How many pairs of messages close together are named.
+const NEAREST: usize = 3;
 
 /// The risks that people decide about, with what they are called.
 const RISKS: [(Risk, &str, &str); 5] = [
@@ -34,7 +38,7 @@ impl PageReport<'_> {
         let refused = self.ahead.refusals();
         let blocks = &self.view.blocks;
         let asked = |risk: Risk| blocks.iter().filter(move |block| block.risk == risk);
-        let near: Vec<&Collision> = self.view.collisions().all.found.iter().filter(|one| one.news).collect();
+        let (near, summary) = self.view.collisions().summary();
         let is_calm =
             refused.is_empty() && near.is_empty() && RISKS.iter().all(|(risk, ..)| asked(*risk).next().is_none());
         html! {
@@ -54,9 +58,14 @@ impl PageReport<'_> {
                             }
                         }
                     }
-                    @for one in near.iter().take(EACH) { (self.near(one)) }
-                    @if let more @ 1.. = near.len().saturating_sub(EACH) {
-                        li.decision.changed { span.chip.changed { "Close together" } " and " (more) " more pairs" }
+                    @if !near.is_empty() {
+                        li.decision.changed {
+                            p { span.chip.changed { "Close together" } " " (summary) }
+                            @for one in near.iter().take(NEAREST) { (self.near(one)) }
+                            @if let more @ 1.. = near.len().saturating_sub(NEAREST) {
+                                p { "and " (count(more, "more pair")) " further apart" }
+                            }
+                        }
                     }
                 }
                 @if self.decides() { (self.next()) }
@@ -75,12 +84,12 @@ impl PageReport<'_> {
         }
     }
 
-    /// What would be refused, with the way out.
+    /// What would be refused, with what to do.
     fn refusal(&self, refused: &Refused) -> Markup {
         html! {
             li.decision.danger {
                 p { span.chip.danger { "Refused" } " " span dir="auto" { (one_line(&refused.message)) } }
-                p.out { b { "Way out: " } (one_line(&refused.help)) }
+                p.out { b { "Help: " } (one_line(&refused.help)) }
                 @if !refused.addresses.is_empty() {
                     p.which {
                         @for (number, address) in refused.addresses.iter().take(EACH).enumerate() {
@@ -110,12 +119,10 @@ impl PageReport<'_> {
     fn near(&self, collision: &Collision) -> Markup {
         let Collision { one, other, apart_seconds, who, .. } = collision;
         html! {
-            li.decision.changed {
-                p { span.chip.changed { "Close together" } " " (self.link(&one.address)) " and " (self.link(&other.address)) }
-                p {
-                    @match apart_seconds { 0 => "They are sent at the same time", seconds => { "They are sent " (length(*seconds)) " apart" } }
-                    @match who { Some(who) => { ", and one person can get both: " span dir="auto" { (one_line(who)) } } None => "." }
-                }
+            p {
+                (self.link(&one.address)) " and " (self.link(&other.address))
+                @match apart_seconds { 0 => ", at the same time", seconds => { ", " (length(*seconds)) " apart" } }
+                @if let Some(who) = who { ": " span dir="auto" { (one_line(who)) } }
             }
         }
     }

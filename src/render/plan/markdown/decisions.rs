@@ -94,7 +94,7 @@ fn risk(row: &MessageRow) -> String {
 fn refusal(Refused { message, help, .. }: &Refused) -> String {
     bounded(|characters| {
         let text = |text: &str| markdown::text(&short(text, 2 * characters));
-        item("**Refused**", &[text(message), format!("Way out: {}", text(help))])
+        item("**Refused**", &[text(message), format!("Help: {}", text(help))])
     })
 }
 

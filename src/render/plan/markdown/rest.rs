@@ -17,7 +17,7 @@ use crate::timing::words::collision;
 /// How many characters of a target or a service are shown.
 const NAME: usize = 80;
 /// How many pairs of messages that are near to each other are named.
-const NEAR: usize = 5;
+const NEAR: usize = 3;
 /// How many characters a line has.
 const LINE: usize = 300;
 
@@ -69,14 +69,14 @@ pub fn compared_with(plan: &Plan) -> String {
 /// Messages that one person would get shortly after each other.
 pub fn near(view: &PlanView, most: usize) -> Cut {
     let all = &view.collisions().all;
-    let mut found: Vec<&Collision> = all.found.iter().filter(|one| one.news).collect();
+    let (mut found, summary) = view.collisions().summary();
     if found.is_empty() && all.uncompared == 0 {
         return Cut::default();
     }
-    found.sort_by_key(|one| one.apart_seconds);
     let more = found.len().saturating_sub(NEAR);
     found.truncate(NEAR);
-    let head = "### Close together\n\nOne person can get both of these within a short time:\n\n";
+    let summary = if found.is_empty() { String::new() } else { format!("{summary}\n\n") };
+    let head = &format!("### Close together\n\n{summary}");
     let line = |one: &&Collision| {
         let words = format!("goes out {}", collision(one, true));
         let address = markdown::code(&short(&one.one.to_string(), LINE));

@@ -84,7 +84,7 @@ fn changed_page(path: &str, old: &Page, new: &Page) -> Vec<Piece> {
             }
         });
     }
-    let links = content::replaced(&old.links, &new.links);
+    let links = content::replaced(old, new, |page| &page.links);
     for (number, (old, new)) in links.iter().take(FIELDS).enumerate() {
         pieces.push(Piece::Same(if number == 0 { format!("; {path} links: ") } else { ", ".to_owned() }));
         pieces.extend(old.map(|old| Piece::Goes(short(old, TEXT))));

@@ -7,7 +7,7 @@ use pushplan_model::audience::Relation;
 use pushplan_model::kinds::{self, Resource, Segment, Template, remote};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{SegmentRef, Selector};
-use pushplan_model::text::quoted;
+use pushplan_model::text::{all_of, quoted};
 use serde_json::Value;
 
 use super::origins::filled_before;
@@ -80,12 +80,15 @@ impl<'p> Review<'p> {
             };
             causes.push(MessageCause::of(change.address.clone(), place, words.to_owned()));
         }
-        let of_template = |template: &Change| {
-            MessageCause::of(template.address.clone(), template.place.clone(), "changes".to_owned())
-        };
-        causes.extend(templates.into_iter().map(of_template));
+        let through_templates = templates.iter().any(|template| !self.elsewhere(template).causes.is_empty());
+        causes.extend(templates.into_iter().map(|template| {
+            let of = MessageCause::of(template.address.clone(), template.place.clone(), "changes".to_owned());
+            self.with_origin(of, template)
+        }));
         match fate == MessageFate::Changed && !elsewhere.causes.is_empty() {
             true => causes.extend(elsewhere.causes),
+            // A template that changes because of the variable names it.
+            false if through_templates => {}
             false => causes.extend(self.changed_variable(change, text)),
         }
         if reached.relation.as_ref().is_some_and(|relation| *relation != Relation::Same) {
@@ -261,7 +264,22 @@ impl<'p> Review<'p> {
         };
         let address = Address::new(Segment::KEY, segment.address.key.clone());
         let is_exclusion = self.shrunk_exclusions(user).contains(&segment.address.key);
-        MessageCause { is_exclusion, ..MessageCause::of(address, segment.place.clone(), words) }
+        self.with_origin(
+            MessageCause { is_exclusion, ..MessageCause::of(address, segment.place.clone(), words) },
+            segment,
+        )
+    }
+
+    /// Adds to a cause what wrote all of it, if the declaration of the changed resource itself is as before.
+    fn with_origin(&self, cause: MessageCause, change: &Change) -> MessageCause {
+        let elsewhere = self.elsewhere(change);
+        let [first, ..] = &elsewhere.causes[..] else { return cause };
+        if !elsewhere.are_all {
+            return cause;
+        }
+        let named: Vec<String> = elsewhere.causes.iter().map(|one| format!("{} {}", one.name(), one.words)).collect();
+        let words = format!("{} ({})", cause.words, all_of(&named));
+        MessageCause { place: first.place.clone().or(cause.place), words, ..cause }
     }
 }
 
