@@ -195,6 +195,45 @@ fn a_channel_that_is_uninstalled_leaves_the_audiences_that_it_was_in() {
 }
 
 #[test]
+fn a_channel_without_an_attribute_is_in_the_audiences_of_devices_that_lack_it() {
+    let till = "open_channels:\n  till: {address: till-1, open: {open_platform_name: pos}, opt_in: true, tags: []}\n";
+    let pushes = "\
+scheduled_pushes:
+  lacks: {schedule: {scheduled_time: 2035-04-01T10:00}, push: {audience: {attribute: spent, operator: not_equals, value: 0}, \
+         device_types: ['open::pos'], notification: {alert: Hi}}}
+  has: {schedule: {scheduled_time: 2035-04-02T10:00}, push: {audience: {attribute: spent, operator: equals, value: 0}, \
+       device_types: ['open::pos'], notification: {alert: Hi}}}
+";
+    let project = Project::new(&format!("{till}{pushes}"));
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(pushes);
+    let told = words(&project);
+    says(&told, &["FEWER scheduled_pushes/lacks", "because open_channels/till uninstalls the open channel till-1"]);
+    assert!(!told.contains("scheduled_pushes/has"), "{told}");
+}
+
+#[test]
+fn a_new_channel_does_not_hide_that_a_push_points_at_an_earlier_version_of_its_segment() {
+    let text = |criteria: &str| {
+        format!(
+            "segments:\n  a: {{criteria: {criteria}}}\nscheduled_pushes:\n  p:\n    schedule: {{scheduled_time: 2035-04-01T10:00}}\n\
+             \x20   push: {{audience: {{segment: a}}, device_types: [ios, 'open::pos'], notification: {{alert: Hi}}}}\n"
+        )
+    };
+    let project = Project::documented(&text("{country: AU}"));
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let edited = text("{not: {tag: unsubscribed}}");
+    project.write(&edited);
+    // The push itself waits for a person.
+    assert_eq!(project.run(&["apply", "--yes"]).code, 6);
+    let till = "open_channels:\n  till: {address: till-1, open: {open_platform_name: pos}, opt_in: true, tags: []}\n";
+    project.write(&format!("{edited}{till}"));
+    says(&words(&project), &["DIFFERENT scheduled_pushes/p", "in AU, for example", "installs the open channel till-1"]);
+}
+
+#[test]
 fn a_country_that_is_no_longer_excluded_has_its_quiet_hours_named() {
     let base = LISTS.replace("{tag: unsubscribed}", "{country: [AU, NZ]}").replace("T10:00", "T16:00");
     let project = Project::with(&base, "quiet_hours = { from = \"21:00\", to = \"08:00\" }\n");

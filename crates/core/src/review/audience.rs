@@ -199,9 +199,10 @@ impl Review<'_> {
             self.meaning_of(side, &change.address.key).and_then(people)
         };
         let outdated = self.with_outdated(change, side, selector);
-        let without = devices.and_then(|_| self.without_departed(change, side, selector));
+        let inlined = outdated.as_ref().unwrap_or(selector);
+        let without = devices.and_then(|_| self.without_departed(change, side, inlined));
         let known = self.people(side, selector).or_else(own).filter(|_| outdated.is_none() && without.is_none());
-        let selector = without.as_ref().or(outdated.as_ref()).unwrap_or(selector);
+        let selector = without.as_ref().unwrap_or(inlined);
         let rewritten = self.regroupings.rewritten(selector).filter(|_| side == Side::After);
         let selector = rewritten.as_ref().unwrap_or(selector);
         let whole = || Audience::of(selector, |reference: &SegmentRef| self.segment(side, reference));

@@ -73,11 +73,13 @@ impl<'p> Review<'p> {
                 let mut parts = Parts::new(&key);
                 spec.parts(&mut parts);
                 let own = parts.audiences.iter().find(|audience| audience.role == Role::Push)?;
+                let outdated = self.with_outdated(change, side, &own.selector.value);
+                let selector = outdated.as_ref().unwrap_or(&own.selector.value);
                 let is_reached = |one: &&Departed| {
                     let device = one.whose.device.as_ref();
                     let is_sent =
                         own.devices.zip(device).is_none_or(|(devices, device)| devices.value.includes(device));
-                    one.side == side && is_sent && self.includes(&own.selector.value, one, DEEPEST)
+                    one.side == side && is_sent && self.includes(selector, one, DEEPEST)
                 };
                 Some(self.departed.iter().filter(is_reached).collect::<Vec<_>>())
             });
@@ -100,6 +102,8 @@ impl<'p> Review<'p> {
                 criteria.is_some_and(|criteria| self.includes(criteria, one, depth))
             }
             Selector::Tag(tag) => one.has(tag),
+            // The files give no attributes to a channel.
+            Selector::Attribute(attribute) => attribute.matches_missing(),
             other => *other == one.whose.selector,
         }
     }

@@ -121,6 +121,14 @@ pub struct Attribute {
     pub value: Option<serde_json::Value>,
 }
 
+impl Attribute {
+    /// Whether a device without the attribute matches.
+    pub fn matches_missing(&self) -> bool {
+        let operator = self.operator.as_ref().map(|operator| operator.as_str());
+        matches!(operator, Some("not_equals" | "not_contains" | "is_empty"))
+    }
+}
+
 impl Selector {
     /// The members of a compound; none for everything else.
     pub fn members(&self) -> &[At<Selector>] {
