@@ -9,23 +9,24 @@ use serde_json::Value;
 
 use crate::plan::Step;
 
-/// What became of one attempt.
+/// The result of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Done {
         id: Option<String>,
-        /// The ids of the pushes that it sends, where the answer tells.
+        /// The ids of the pushes that it sends, if the answer contains them.
         push_ids: Vec<String>,
     },
     /// A deletion found nothing to delete. One answer alone may be wrong.
     Gone,
-    /// It was definitely not done, and trying again would not help.
+    /// Definitely not done, and a retry would not help.
     Not(String),
     /// Whether it was done is unknown.
     Lost(String),
-    /// Whether it was done is unknown, and asking again would not help.
+    /// Whether it was done is unknown, and another request would not show it.
     Doubt(String),
-    /// It was definitely not done: too much is going on. It may be tried again after so many seconds, where the service says.
+    /// Definitely not done, because the service limits the rate of requests. Retry after this number of seconds, if the
+    /// service gives one.
     Busy(Option<u64>),
 }
 
@@ -34,7 +35,7 @@ pub(crate) fn may_repeat(verb: Verb, lifecycle: Lifecycle) -> bool {
     verb != Verb::Create || lifecycle.create == Create::Upsert
 }
 
-/// What an answer with this meaning says of a step.
+/// The result of a step, from an answer with this meaning.
 pub fn judge(
     step: &Step,
     api: &dyn Api,
@@ -48,20 +49,20 @@ pub fn judge(
     match meaning {
         Meaning::Done if step.verb == Verb::Create => match api.created(spec, answer) {
             Some(id) => Verdict::Done { id: Some(id), push_ids: push_ids() },
-            // It exists, and there is no telling which it is.
+            // It exists, but its id is unknown.
             None => Verdict::Lost(format!("HTTP {}, but the answer names no id", answer.status)),
         },
         Meaning::Done => Verdict::Done { id: step.id.clone(), push_ids: push_ids() },
         Meaning::Missing if step.verb == Verb::Delete => {
             let was_sent = |runs: &Runs| match lifecycle.delete {
                 Delete::BeforeStart => runs.has_begun(now),
-                // What is gone before its end was removed.
+                // A resource that is gone before its end was deleted.
                 Delete::BeforeEnd => runs.has_begun(now) && runs.is_done(now, SignedDuration::ZERO),
                 Delete::Anytime | Delete::Never => false,
             };
             match api.runs(spec).filter(was_sent) {
-                // Gone can mean that it was sent, or that an earlier run deleted it and lost the answer. What replaces
-                // it must not be sent a second time.
+                // Gone can mean that it was sent, or that an earlier run deleted it and lost the answer. Its
+                // replacement must not be sent as well.
                 Some(_) => {
                     Verdict::Doubt("it no longer exists, and its time has passed: it may have been sent".to_owned())
                 }
@@ -74,7 +75,7 @@ pub fn judge(
     }
 }
 
-/// What a look at something says of its deletion, which was answered with 404.
+/// The result of a deletion that was answered with 404, from a later look at the resource.
 pub(crate) fn judge_look(step: &Step, api: &dyn Api, answer: &Answer, now: Timestamp) -> Verdict {
     let none = Shared::default();
     let spec = step.spec.as_ref().unwrap_or(&none);

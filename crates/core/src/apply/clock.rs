@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::Now;
 
-/// What both clocks say.
+/// The current time on both clocks.
 pub fn now() -> Now {
     Now { wall: Timestamp::now(), boot: boot() }
 }
@@ -15,7 +15,7 @@ pub fn now() -> Now {
 #[cfg(unix)]
 fn boot() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
-    // What other systems call monotonic goes on while they sleep.
+    // On other systems, the clock called monotonic continues during sleep.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     const CLOCK: ClockId = ClockId::Boottime;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -23,7 +23,7 @@ fn boot() -> Duration {
     Duration::try_from(clock_gettime(CLOCK)).unwrap_or_default()
 }
 
-/// The time since this was first asked. Its clock continues while the machine sleeps.
+/// The time since the first call. Its clock continues while the machine sleeps.
 #[cfg(not(unix))]
 fn boot() -> Duration {
     use std::sync::OnceLock;

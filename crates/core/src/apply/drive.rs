@@ -1,4 +1,4 @@
-//! Carrying out what the machine asks for: requests over the network, records into the ledger, time by the real clocks.
+//! Executes the effects of the machine: requests over the network, records into the ledger, time by the real clocks.
 
 use std::collections::HashMap;
 use std::panic::resume_unwind;
@@ -17,22 +17,22 @@ use super::clock::now;
 use super::{ApplySettings, Deadline, Effect, Event, Fate, Report, Run, Sending};
 use crate::plan::Plan;
 
-/// How long is slept at most before the clocks are looked at again: they may be set, and the machine may sleep.
+/// The longest sleep before the clocks are read again: they may be set, and the machine may sleep.
 const NAP: Duration = Duration::from_secs(2);
 
-/// What those who watch may want to know.
+/// News for observers of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Notice<'n> {
     /// A step has ended.
     Ended(usize, &'n Fate),
-    /// The service asks for patience: nothing is sent until then.
+    /// The service limits the rate of requests: nothing is sent until then.
     Waits(Timestamp),
-    /// No step is under way any more.
+    /// No step is in progress.
     Over,
 }
 
-/// Applies a plan that was worked out from this ledger, to the end or until `interrupt` is ready. What is on its way then is
-/// awaited. `progress` gets what is new to whoever watches. What the ledger has then, as far as this run knows, comes back too.
+/// Applies a plan that was computed from this ledger, to the end or until `interrupt` is ready. Requests in flight are
+/// awaited then. `progress` receives the news. Also returns the ledger as this run knows it.
 pub async fn drive(
     plan: impl Into<Arc<Plan>>,
     ledger: &Ledger,
@@ -81,15 +81,15 @@ pub async fn drive(
                 interrupted = true;
                 Event::Interrupt
             }
-            // Nothing could ever happen any more. It ends, rather than waits for ever.
+            // No event can happen. The run ends instead of waiting for ever.
             () = std::future::ready(()), if is_idle => Event::Interrupt,
         };
         effects = run.on(event, now());
     }
 }
 
-/// Appends beside those who send: a record may be long, and nobody waits until it is put into words. What the log needs
-/// of the runtime it has as long as someone waits for the run; who forgets that does not stop what is being written.
+/// Appends on another thread, because serializing a long record would delay requests. The log uses the runtime as long
+/// as someone waits for the run; dropping the run does not stop a write that has begun.
 fn append(log: impl Log + 'static, entry: Arc<Entry>) -> JoinHandle<Event> {
     let here = Handle::current();
     spawn_blocking(move || match here.block_on(log.append(&entry)) {
@@ -106,14 +106,14 @@ fn broke_off(error: JoinError) -> Event {
     }
 }
 
-/// Sleeps until a time by the wall clock, or for a while: a time that is said too early is asked for again.
+/// Sleeps until a time by the wall clock, or for a while: the caller repeats it if it returns too early.
 async fn nap(until: Option<Timestamp>) {
     let left = until.map(|until| until.duration_since(Timestamp::now())).unwrap_or_default();
     let left = Duration::try_from(left).unwrap_or_default();
     tokio::time::sleep(left.min(NAP)).await;
 }
 
-/// The requests that were sent and are not answered.
+/// The requests that were sent and not answered.
 #[derive(Default)]
 struct UnderWay {
     tasks: JoinSet<Event>,
@@ -138,7 +138,7 @@ impl UnderWay {
                 self.steps.remove(&id);
                 event
             }
-            // It broke off somewhere: nobody can say where.
+            // It failed at an unknown point.
             Some(Err(error)) => match self.steps.remove(&error.id()) {
                 Some(step) => Event::Lost(step, Loss::Unknown("the request was interrupted".to_owned())),
                 None => Event::Time,

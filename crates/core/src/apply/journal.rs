@@ -1,4 +1,4 @@
-//! What a run writes into the ledger: one entry at a time, and while it is under way the next gathers.
+//! Writes of a run to the ledger: one entry at a time. The next one is gathered while it is being written.
 
 use std::sync::Arc;
 
@@ -8,29 +8,29 @@ use pushplan_model::address::Address;
 
 use super::{ApplySettings, Deadline, Effect, Now};
 
-/// How often an append is tried that did not work.
+/// The number of attempts at an append that fails.
 const TRIES: u32 = 4;
-/// How long what is not urgent waits for more of its kind.
+/// How long records that are not urgent wait for more of their kind.
 const PACE: SignedDuration = SignedDuration::from_millis(10);
 
-/// The ledger as this run knows it, and what is to be written next.
+/// The ledger as this run knows it, and its pending writes.
 #[derive(Clone, Debug)]
 pub struct Journal {
-    /// What is durable.
+    /// The durable state.
     pub ledger: Ledger,
     pub broken: Option<Broken>,
     run: String,
     actor: String,
     lease: Lease,
-    /// Until when this run may send: so long after its newest durable record was made.
+    /// Until when this run may send: one lease length after its newest durable record was made.
     held: Option<Deadline>,
-    /// When that was half over.
+    /// When half of that time is over.
     renewal: Option<Deadline>,
     under_way: Option<Arc<Entry>>,
-    /// When the last entry was made, and the last one behind which nothing was left to tell.
+    /// When the last entry was made, and when the last one was made after which nothing was left to record.
     made: Option<Now>,
     told: Option<Now>,
-    /// What happened was written last, so that it is the turn of what is about to happen.
+    /// Whether the last entry had outcomes, so that intents are next.
     outcomes_were_last: bool,
     tries: u32,
     again_at: Option<Timestamp>,
@@ -43,7 +43,7 @@ pub struct Journal {
     end: Option<(String, Ended)>,
 }
 
-/// Until when what is not urgent waits for more of its kind.
+/// Until when a record that is not urgent waits for more of its kind.
 fn pause(since: Now) -> Deadline {
     Deadline::after(since, PACE)
 }
@@ -52,7 +52,7 @@ fn is_over(pause: Deadline, now: Now) -> bool {
     now.wall >= pause.wall || now.boot >= pause.boot
 }
 
-/// Why nothing more can be written.
+/// Why the ledger cannot be written any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Broken {
     Conflict,
@@ -132,21 +132,21 @@ impl Journal {
         self.held
     }
 
-    /// When something is written at the latest, so that the lease does not run out.
+    /// The latest time of the next write, so that the lease does not run out.
     pub(crate) fn renewal(&self) -> Option<Timestamp> {
         let waits = self.broken.is_none() && self.under_way.is_none();
         self.renewal.filter(|_| waits).map(|renewal| renewal.wall)
     }
 
-    /// Whether intents would be written next. What has happened and what is about to happen take turns, so that neither waits
-    /// for long. What the ledger alone is to learn comes before both.
+    /// Whether intents would be written next. Outcomes and intents take turns, so that neither waits for long. Records
+    /// that only the ledger needs come before both.
     pub fn has_room(&self, now: Now, few: usize) -> bool {
         let turn = self.outcomes_were_last || self.outcomes_can_wait(now, few);
         self.broken.is_none() && self.is_free() && turn
     }
 
-    /// Whether nothing has to be written now: an entry was made a moment ago, and few things have happened since. A record costs
-    /// the disk as much as a hundred outcomes do.
+    /// Whether nothing has to be written now: an entry was made a moment ago, and there are few outcomes since. A
+    /// record costs the disk as much as a hundred outcomes.
     pub(crate) fn can_wait(&self, now: Now, few: usize) -> bool {
         self.is_free() && self.is_recent(now) && self.outcomes_can_wait(now, few)
     }
@@ -161,19 +161,19 @@ impl Journal {
         self.outcomes.is_empty() || is_recent && self.outcomes.len() < few
     }
 
-    /// Whether nothing is being written, and nothing is to be that comes first.
+    /// Whether nothing is being written, and nothing is pending that comes before intents and outcomes.
     fn is_free(&self) -> bool {
         let kept = self.adopts.is_empty() && self.forgets.is_empty() && self.renames.is_empty();
         self.under_way.is_none() && self.begin.is_none() && self.end.is_none() && kept
     }
 
-    /// Until when what has happened may wait to be written.
+    /// Until when outcomes may wait to be written.
     pub fn due(&self) -> Option<Timestamp> {
         let waits = self.broken.is_none() && self.under_way.is_none() && !self.outcomes.is_empty();
         self.told.filter(|_| waits).map(|told| pause(told).wall)
     }
 
-    /// The next entry: these intents, for which there was room, or what has gathered.
+    /// Returns the next entry: these intents, if there was room for them, or the gathered records.
     pub fn next(&mut self, now: Now, intents: Vec<Intent>) -> Option<Effect> {
         if self.broken.is_some() || self.under_way.is_some() {
             return self.again(now.wall);
@@ -208,7 +208,7 @@ impl Journal {
         Some(Effect::Append(entry))
     }
 
-    /// Retries the entry that is under way, when it is time.
+    /// Retries the entry that is being written, when it is time.
     fn again(&mut self, now: Timestamp) -> Option<Effect> {
         self.again_at.filter(|at| *at <= now && self.broken.is_none())?;
         self.again_at = None;
@@ -216,7 +216,7 @@ impl Journal {
         self.under_way.clone().map(Effect::Append)
     }
 
-    /// The entry that is under way is durable.
+    /// Notes that the entry that was being written is durable.
     pub fn appended(&mut self, seq: Seq) -> Option<Durable> {
         let entry = self.under_way.take_if(|entry| entry.seq == seq)?;
         self.again_at = None;
@@ -238,7 +238,8 @@ impl Journal {
         Some(durable)
     }
 
-    /// An append did not work. One that may have worked is tried again as it is: a log knows its own entry again.
+    /// Notes that an append failed. An entry that may have been written is retried unchanged, because a log recognizes
+    /// its own entry.
     pub fn failed(&mut self, error: AppendError, now: Timestamp, settings: &ApplySettings) {
         if self.under_way.is_none() {
             return;

@@ -1,7 +1,7 @@
-//! The machine: what is done next, given what has happened so far.
+//! The machine: decides the next action from the events so far.
 //!
-//! A step goes from *ready* over *intending* and *cleared* to *in flight* and ends with a fate. Its intent is durable before
-//! its request leaves; what became of it is durable before anything else is intended for the same address.
+//! A step goes from *ready* over *intending* and *cleared* to *in flight* and ends with a fate. Its intent is durable
+//! before its request leaves; its outcome is durable before the next intent for the same address.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use super::steps::{Flight, StepState, Steps};
 use super::{ApplySettings, Deadline, Effect, Event, Now, Protections, requests};
 use crate::plan::{Action, Plan, Step};
 
-/// How many steps that cannot begin are looked past.
+/// How many steps that cannot begin are skipped in search of one that can.
 const WINDOW: usize = 128;
 
 /// A plan that is being applied.
@@ -35,10 +35,10 @@ pub struct Run {
     pub(super) ahead: Pace,
     /// The ids of segments made in this run, by their keys.
     pub(super) made: BTreeMap<String, String>,
-    /// What is unconfirmed since this run.
+    /// Addresses that are unconfirmed since this run.
     pub(super) doubtful: BTreeSet<Address>,
     pub(super) stop: Option<Stop>,
-    /// How many requests may be on their way: fewer while the service is busy.
+    /// How many requests may be in flight: fewer while the service is busy.
     pub(super) limit: usize,
     pub(super) streak: usize,
     pub(super) paused: Option<Timestamp>,
@@ -48,11 +48,11 @@ pub struct Run {
     ending: bool,
     over: bool,
     asked: Option<Timestamp>,
-    /// When it began, by the clock that counts.
+    /// When the run began, by the boot clock.
     started: Duration,
 }
 
-/// Why nothing more is begun.
+/// Why no further step begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     Failed,
@@ -61,7 +61,7 @@ pub(super) enum Stop {
 }
 
 impl Run {
-    /// Begins to apply a plan that was worked out from this ledger.
+    /// Begins to apply a plan that was computed from this ledger.
     pub fn start(
         plan: impl Into<Arc<Plan>>,
         ledger: &Ledger,
@@ -72,7 +72,7 @@ impl Run {
         let digest = settings.digest.clone().unwrap_or_else(|| plan.digest());
         let counts =
             || Action::ALL.into_iter().map(|action| (action, plan.count(action))).filter(|(_, count)| *count > 0);
-        // An empty plan leaves no trace in the ledger.
+        // An empty plan writes nothing to the ledger.
         let begin = (!plan.steps.is_empty()).then(|| Begin {
             run: settings.run.clone(),
             plan: digest.clone(),
@@ -106,7 +106,7 @@ impl Run {
             asked: None,
             started: now.boot,
         };
-        // A ledger that has moved on is not the one that the plan was made for.
+        // The plan was made for an earlier state of the ledger.
         if run.plan.ledger.seq != ledger.seq {
             run.break_off(Broken::Conflict);
         }
@@ -114,7 +114,7 @@ impl Run {
         (run, effects)
     }
 
-    /// Takes in what has happened, and says what is to be done.
+    /// Processes an event and returns the next effects.
     pub fn on(&mut self, event: Event, now: Now) -> Vec<Effect> {
         if self.over {
             return Vec::new();
@@ -139,7 +139,7 @@ impl Run {
         self.go_on(now)
     }
 
-    /// What the ledger holds, as far as this run knows.
+    /// The ledger as this run knows it.
     pub fn ledger(&self) -> &Ledger {
         &self.journal.ledger
     }
@@ -149,7 +149,7 @@ impl Run {
         self.journal.ledger
     }
 
-    /// Until when nothing is sent because the service asks for patience.
+    /// Until when nothing is sent because the service limits the rate of requests.
     pub fn waits(&self) -> Option<Timestamp> {
         self.paused.filter(|_| self.stop.is_none())
     }
@@ -158,7 +158,7 @@ impl Run {
         &self.plan
     }
 
-    /// The steps that ended since this was last asked, with what became of them.
+    /// The steps that ended since the last call, with their fates.
     pub fn finished(&mut self) -> Vec<(usize, Fate)> {
         let finished = self.steps.take_finished();
         let fate = |step: usize| match self.steps.state(step) {
@@ -172,7 +172,7 @@ impl Run {
         kinds::api(&step.address).lifecycle(self.plan.level)
     }
 
-    /// Nothing more is begun. A ledger that cannot be written outweighs every other reason.
+    /// Stops beginning steps. A ledger that cannot be written outweighs every other reason.
     pub(super) fn halt(&mut self, why: Stop) {
         if self.stop.is_none() || why == Stop::Ledger {
             self.stop = Some(why);
@@ -184,15 +184,15 @@ impl Run {
         self.halt(Stop::Ledger);
     }
 
-    /// Does whatever can be done now.
+    /// Does everything that is possible now.
     fn go_on(&mut self, now: Now) -> Vec<Effect> {
         let mut effects = Vec::new();
-        // What can no longer leave is intended again, below.
+        // Steps that are too late to leave are intended again, below.
         self.send(now, &mut effects);
         if self.begun && self.stop.is_none() {
             self.begin_steps(now);
         }
-        // While there is enough to send, the ledger may learn of more at a time.
+        // While there is enough to send, a record can wait for more intents.
         let most = self.ahead.steps();
         let has_plenty = self.stop.is_none() && self.steps.cleared.len() > most / 2;
         if !(has_plenty && self.journal.can_wait(now, most)) {
@@ -215,12 +215,12 @@ impl Run {
         effects
     }
 
-    /// Lets steps begin, in their order, as far as there is room.
+    /// Begins steps in their order, up to the limit.
     fn begin_steps(&mut self, now: Now) {
         let most = self.ahead.steps().max(self.limit);
         let (mut from, mut passed) = (0, 0);
         while self.steps.underway() < most && self.stop.is_none() && passed < WINDOW {
-            // What nobody can look up afterwards is not intended ahead of time: those behind it go before it.
+            // Steps that cannot be looked up afterwards are not intended ahead of time: later steps go first.
             let once = self.steps.hasty() < self.limit;
             let Some(number) = self.steps.next_ready(from, once) else { break };
             from = number + 1;
@@ -272,7 +272,7 @@ impl Run {
         self.steps.active.insert(address, number);
     }
 
-    /// Why a step must not begin.
+    /// Returns the reason why a step must not begin.
     fn objection(&self, step: &Step, now: Now) -> Option<Fate> {
         let protections = self.settings.protections;
         let address = &step.address;
@@ -294,7 +294,7 @@ impl Run {
         None
     }
 
-    /// Why a step has no request, where it should have one.
+    /// Returns the reason why a step has no request although it should have one.
     fn cannot_be_sent(&self, step: &Step) -> Option<String> {
         match step.verb {
             Verb::Adopt | Verb::Forget | Verb::Move => None,
@@ -307,7 +307,7 @@ impl Run {
         self.settings.protections.past && until.is_some_and(|until| until < self.there(now))
     }
 
-    /// What time it is where the service is.
+    /// The current time of the service's clock.
     fn there(&self, now: Now) -> Timestamp {
         now.wall.checked_add(self.settings.ahead).unwrap_or(Timestamp::MAX)
     }
@@ -321,22 +321,22 @@ impl Run {
         SignedDuration::from_secs(self.plan.min_lead_seconds)
     }
 
-    /// The intents of all steps that are to leave next. From here their time is counted.
+    /// The intents of all steps that leave next. Their deadlines count from here.
     fn intend(&mut self, now: Now) -> Vec<Intent> {
         let mut intents = Vec::new();
         let waiting = self.steps.underway() - self.steps.intending.len();
-        // What came too late and is intended again does not come all at once.
+        // Steps that were too late are intended again a few at a time.
         let room = self.ahead.steps().max(self.limit).saturating_sub(waiting);
         for number in Vec::from_iter(self.steps.intending.iter().copied()) {
             if intents.len() >= room {
                 break;
             }
             let step = &self.plan.steps[number];
-            // What it names is in the ledger before it is.
+            // The segments that it names are in the ledger first.
             if !self.steps.follows_records(step) {
                 continue;
             }
-            // Time has passed since it began, while others were written.
+            // Time has passed since it began, while other records were written.
             if let Some(fate) = self.objection(step, now) {
                 self.give_up(number, fate);
                 continue;
@@ -402,7 +402,7 @@ impl Run {
         }
     }
 
-    /// Sends what may leave.
+    /// Sends the requests that may leave.
     fn send(&mut self, now: Now, effects: &mut Vec<Effect>) {
         if self.stop.is_some() {
             return;
@@ -422,7 +422,7 @@ impl Run {
                 self.intend_again(number, now);
                 continue;
             }
-            // Nothing leaves past the lease: the next record renews it, or tells that someone else has begun.
+            // Nothing leaves past the lease: the next record renews it, or shows that another run has begun.
             let Some(until) = self.may_leave_until(flight.not_after).filter(|until| !until.has_passed(now)) else {
                 break;
             };
@@ -432,7 +432,7 @@ impl Run {
         self.ahead.senders(dry, now.boot);
     }
 
-    /// Until when a request may leave: as long as its intent and the lease hold.
+    /// Until when a request may leave: while its intent and the lease are valid.
     fn may_leave_until(&self, intent: Deadline) -> Option<Deadline> {
         match self.settings.protections {
             Protections { lease: false, .. } => Some(intent),
@@ -440,7 +440,7 @@ impl Run {
         }
     }
 
-    /// Whether nothing is left to do but to say so.
+    /// Whether only the end is left to record.
     fn is_over(&self) -> bool {
         let quiet = self.steps.is_quiet() && self.journal.is_idle();
         quiet && (self.stop.is_some() || self.steps.all_ended())
@@ -465,7 +465,7 @@ impl Run {
 
     fn ending(&self) -> Ending {
         match (&self.journal.broken, self.stop) {
-            // Everything else is written: that the run has ended is worth no alarm.
+            // Everything else is written: a missing record of the end is no reason for an alarm.
             (Some(_), _) if self.ending => self.outcome(),
             (Some(Broken::Conflict), _) => Ending::Conflict,
             (Some(Broken::Failed(why)), _) => Ending::Ledger { why: why.clone() },
@@ -485,7 +485,7 @@ impl Run {
         let sending = self.stop.is_none();
         let rested = self.steps.resting.first().filter(|_| sending).map(|(until, _)| self.paused.max(Some(*until)));
         let cleared = self.paused.filter(|_| sending && !self.steps.cleared.is_empty());
-        // What could leave and has not waits for a free place, which an answer brings.
+        // A request that could leave waits for a free place, and an answer brings that event.
         let journal = [self.journal.again_at(), self.journal.renewal(), self.journal.due()];
         let times = [rested.flatten(), cleared].into_iter().chain(journal).flatten();
         let next = times.filter(|at| *at > now.wall).min();

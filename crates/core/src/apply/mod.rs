@@ -1,8 +1,7 @@
-//! Doing what a plan says.
+//! Applying a plan.
 //!
-//! [`Run`] decides and does nothing by itself: it takes events and answers with effects. It reads no clock and knows no
-//! network, so that the same code that applies a plan can be run through every fault there is. [`drive()`] carries its effects
-//! out against the real ones.
+//! [`Run`] only decides: it takes events and returns effects. It reads no clock and uses no network, so the same code
+//! can be run through every possible fault. [`drive()`] executes its effects for real.
 
 mod answers;
 mod clock;
@@ -30,14 +29,15 @@ pub use drive::{Notice, drive};
 pub use machine::Run;
 pub use report::{Ending, Fate, Report, StepReport};
 
-/// The time on two clocks: one that people read, and one that counts from the start of the machine, also while it sleeps.
+/// The time on two clocks: the wall clock, and one that counts from the start of the machine, also while it sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now {
     pub wall: Timestamp,
     pub boot: Duration,
 }
 
-/// A moment on both clocks. It has passed as soon as either of them says so: one may be set back, the other may stand still.
+/// A moment on both clocks. It has passed as soon as one of them has passed it: the wall clock may be set back, and the
+/// other may stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadline {
     pub wall: Timestamp,
@@ -49,35 +49,35 @@ impl Deadline {
         now.wall > self.wall || now.boot > self.boot
     }
 
-    /// Whichever comes first, on each clock.
+    /// Returns the earlier moment on each clock.
     pub fn min(self, other: Self) -> Self {
         Self { wall: self.wall.min(other.wall), boot: self.boot.min(other.boot) }
     }
 
-    /// So long after a moment; right away where the time is negative.
+    /// This time after a moment; the moment itself if the time is negative.
     pub fn after(now: Now, time: SignedDuration) -> Self {
         let wall = now.wall.checked_add(time).unwrap_or(Timestamp::MAX);
         Self { wall, boot: now.boot.saturating_add(Duration::try_from(time).unwrap_or_default()) }
     }
 }
 
-/// What the machine asks for.
+/// A request of the machine to its driver.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Append this entry and say [`Event::Appended`] once it is durable. At most one is under way.
+    /// Append this entry and report [`Event::Appended`] once it is durable. At most one is in progress.
     Append(Arc<Entry>),
     /// Send this request, unless it is too late.
     Send(Sending),
-    /// Send this `GET` for a step, and hand back its answer as that of the step. It changes nothing, so it may leave at any
-    /// time.
+    /// Send this `GET` for a step, and return its answer as that of the step. It changes nothing, so it may leave at
+    /// any time.
     Ask(usize, Arc<Request>),
-    /// Say [`Event::Time`] then. A later one takes the place of an earlier.
+    /// Report [`Event::Time`] at this time. A later one replaces an earlier one.
     Wait(Timestamp),
     /// The run is over. Nothing follows.
     Finish(Report),
 }
 
-/// A request that may leave until a moment. After it, the driver says `Lost` with [`Loss::NotSent`].
+/// A request that may leave until a moment. After it, the driver reports `Lost` with [`Loss::NotSent`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sending {
     pub step: usize,
@@ -93,14 +93,14 @@ pub enum Event {
     Answered(usize, Answer),
     Lost(usize, Loss),
     Time,
-    /// A person wants it to stop: what is on its way is awaited, nothing more is begun.
+    /// A user wants to stop: requests in flight are awaited, and no step begins.
     Interrupt,
 }
 
 /// What happens when a step fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnError {
-    /// Nothing more is begun.
+    /// No further step begins.
     Stop,
     /// Steps that do not depend on it continue.
     Continue,
@@ -111,21 +111,20 @@ pub enum OnError {
 pub struct ApplySettings {
     /// The unique id of this run.
     pub run: String,
-    /// Who applies, in words for people.
+    /// Who applies, as shown to readers.
     pub actor: String,
-    /// The lease that others see, and its length. Nothing is sent after it ends.
+    /// The lease that other runs see, and its length. Nothing is sent after it ends.
     pub lease: Lease,
-    /// How many requests are on their way at once.
+    /// How many requests are in flight at once.
     pub concurrency: usize,
     pub on_error: OnError,
     /// How long after its intent a request may leave.
     pub send_within: SignedDuration,
-    /// How often a request is tried that may be sent twice.
+    /// The number of attempts for a request that may be repeated.
     pub attempts: u32,
-    /// How long it waits before the second attempt; twice as long before each further one.
+    /// The wait before the second attempt; doubled before each further one.
     pub backoff: SignedDuration,
-    /// How far the service's clock is ahead of ours, if it has its own. Whether a push is too late
-    /// goes by that.
+    /// How far the service's clock is ahead of ours, if it has its own. It decides whether a push is too late.
     pub ahead: SignedDuration,
     pub protections: Protections,
     /// The digest of the plan, if it was computed already.
@@ -151,22 +150,23 @@ impl ApplySettings {
     }
 }
 
-/// What keeps a run from doing harm. Each is on; the simulation turns them off one by one to see that it notices.
+/// The rules that keep a run from doing harm. All are on; the simulation turns them off one by one to check that it
+/// detects the harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Protections {
     /// An intent is durable before its request leaves.
     pub intent: bool,
-    /// A request does not leave long after its intent.
+    /// A request leaves only a short time after its intent.
     pub send_deadline: bool,
-    /// Only what is in the ledger is changed or deleted.
+    /// Only resources in the ledger are changed or deleted.
     pub unowned: bool,
-    /// What has had its time is not created.
+    /// A push whose time has passed is not created.
     pub past: bool,
-    /// Nothing is sent past the own lease.
+    /// Nothing is sent past the run's own lease.
     pub lease: bool,
-    /// A 404 to a deletion is believed only if another answer agrees.
+    /// A 404 for a deletion counts only if another answer agrees.
     pub confirm_deletion: bool,
-    /// A 408, and a success whose body says `ok: false`, leave open whether the request was carried out.
+    /// A 408, and a success whose body says `ok: false`, leave the result unknown.
     pub doubt_answers: bool,
 }
 

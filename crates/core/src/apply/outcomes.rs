@@ -1,4 +1,4 @@
-//! What becomes of a request that has left.
+//! Outcomes of requests that were sent.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use super::requests;
 use super::steps::{Confirm, Flight, StepState};
 use super::{Now, OnError};
 
-/// How often a step gets a new intent because it could not be sent in time.
+/// How many times a step gets a new intent because it could not be sent in time.
 const INTENTS: u32 = 8;
-/// How often the service may say that it is too busy for one step.
+/// How many times the service may answer a step with 429.
 const BUSY: u32 = 12;
-/// How many seconds everything rests where the service does not say how long.
+/// The pause in seconds if the service does not give one.
 const REST: u64 = 5;
 
 impl Run {
@@ -34,8 +34,7 @@ impl Run {
                 let doubts = self.settings.protections.doubt_answers;
                 let meaning = if doubts { answer.meaning() } else { answer.claimed() };
                 match judge(step, api, self.lifecycle(step), (answer, meaning), now.wall) {
-                    // Something else replaces it by now: nothing that is still to be made depends on whether it was
-                    // sent.
+                    // It is replaced by now: no pending creation depends on whether it was sent.
                     Verdict::Doubt(_) if requests::is_old_version(step, &self.journal.ledger) => Verdict::Gone,
                     verdict => verdict,
                 }
@@ -63,7 +62,7 @@ impl Run {
         let attempts = self.settings.attempts;
         match verdict {
             Verdict::Done { id, push_ids } => {
-                // What left before the service became too busy says nothing of how it is now.
+                // Requests that left before the pause say nothing about the load now.
                 self.streak += usize::from(self.paused.is_none());
                 if self.streak >= self.limit && self.limit < self.settings.concurrency {
                     self.limit += 1;
@@ -75,7 +74,7 @@ impl Run {
             Verdict::Not(why) => self.fail(number, why),
             Verdict::Doubt(why) => self.doubt(number, why),
             Verdict::Lost(why) => {
-                // Whatever was seen, the request itself is sent again.
+                // Whatever a look showed, the request itself is sent again.
                 let flight = Flight { confirms: None, ..flight };
                 let step = &self.plan.steps[number];
                 let repeats = may_repeat(step.verb, self.lifecycle(step));
@@ -94,10 +93,10 @@ impl Run {
                 let tries = &mut self.steps.tries[number];
                 tries.busy += 1;
                 let busy = tries.busy;
-                // One who asks for no time at all, again and again, gets some.
+                // A service that repeatedly asks for a pause of zero still gets one.
                 let wait = seconds.unwrap_or(REST << busy.min(5)).max(1 << (busy - 1).min(5)).min(300);
                 let until = later(now.wall, SignedDuration::from_secs(wait.cast_signed()));
-                // Several that were on their way together are one sign.
+                // Several 429 answers to requests in flight at the same time count once.
                 if self.paused.is_none() {
                     self.limit = (self.limit / 2).max(1);
                     self.streak = 0;
@@ -112,7 +111,8 @@ impl Run {
         }
     }
 
-    /// A deletion found nothing. An object that still exists would continue to message people, so another answer has to agree.
+    /// Handles a deletion that found nothing. An object that still exists would continue to message people, so another
+    /// answer has to agree.
     fn gone(&mut self, number: usize, flight: Flight) {
         let step = &self.plan.steps[number];
         if flight.confirms.is_some() || !self.settings.protections.confirm_deletion {
@@ -125,7 +125,7 @@ impl Run {
         self.steps.set(number, StepState::Cleared(Flight { confirms: Some(confirm), ..flight }));
     }
 
-    /// A request never left. Either it came too late, or the service cannot be reached.
+    /// Handles a request that never left: it was too late, or the service cannot be reached.
     fn unsent(&mut self, number: usize, flight: Flight, why: String, now: Now) {
         if self.stop.is_some() {
             return self.fail(number, why);
@@ -133,7 +133,7 @@ impl Run {
         if flight.not_after.has_passed(now) {
             return self.intend_again(number, now);
         }
-        // The lease was over. It leaves once that is renewed.
+        // The lease had ended. It leaves after the renewal.
         if flight.until.has_passed(now) {
             return self.steps.set(number, StepState::Cleared(flight));
         }
@@ -147,7 +147,7 @@ impl Run {
         self.steps.set(number, StepState::Resting(flight, until));
     }
 
-    /// The time for its request to leave has passed: a new intent gives it more.
+    /// Gives a step a new intent, because its request missed the deadline.
     pub(super) fn intend_again(&mut self, number: usize, now: Now) {
         let late = self.is_too_late(&self.plan.steps[number], now);
         if late {
@@ -160,7 +160,7 @@ impl Run {
         }
     }
 
-    /// It was done.
+    /// Records that a step was done.
     pub(super) fn succeed(&mut self, number: usize, id: Option<String>, push_ids: Vec<String>) {
         let step = &self.plan.steps[number];
         if step.verb == Verb::Create
@@ -175,7 +175,7 @@ impl Run {
         self.steps.finish(&self.plan.steps, number, Fate::Done { id, push_ids });
     }
 
-    /// It was not done; after a lost attempt, or a deletion that found nothing, even that is unknown.
+    /// Records that a step was not done; after a lost attempt, or a deletion that found nothing, the result is unknown.
     fn fail(&mut self, number: usize, why: String) {
         if self.steps.tries[number].lost > 0 || self.steps.is_confirming(number) {
             return self.doubt(number, why);
@@ -184,7 +184,7 @@ impl Run {
         self.over_and_out(number, Fate::Failed { why });
     }
 
-    /// Whether it was done is unknown.
+    /// Records that the result of a step is unknown.
     fn doubt(&mut self, number: usize, why: String) {
         self.record(number, Done::Unknown { why: why.clone() });
         self.doubtful.insert(self.plan.steps[number].address.clone());
@@ -199,7 +199,8 @@ impl Run {
         self.steps.unrecorded(number);
     }
 
-    /// It does not begin, or not again. If its intent was ever written, the ledger learns that nothing came of it.
+    /// Ends a step that does not begin, or not again. If its intent was written, the ledger records that nothing was
+    /// done.
     pub(super) fn give_up(&mut self, number: usize, fate: Fate) {
         let tries = self.steps.tries[number];
         match fate {
@@ -222,7 +223,7 @@ impl Run {
         }
     }
 
-    /// Nothing more leaves: what was intended and has not left is taken back.
+    /// Stops sending: intents whose requests have not left are cancelled.
     pub(super) fn wind_up(&mut self) {
         for number in self.steps.unsent() {
             let tries = self.steps.tries[number];
@@ -236,7 +237,8 @@ impl Run {
             self.steps.finish(&self.plan.steps, number, Fate::NotStarted);
         }
         if self.journal.broken.is_some() {
-            // What was being written is not there, as far as anybody knows: it has not left, and will not.
+            // As far as is known, the intents being written are not in the ledger: their requests have not left, and
+            // will not.
             self.steps.abandon(&self.plan.steps);
         }
     }

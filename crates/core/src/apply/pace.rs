@@ -1,23 +1,22 @@
-//! How many steps are intended before their turn comes.
+//! How many steps are intended ahead of their turn.
 //!
-//! An intent has to be durable before its request leaves. If a record takes long to write, many intents go into it, so
-//! that those who send always have something to send; if it takes no time, few do, so that little is unconfirmed after
-//! a crash.
+//! An intent has to be durable before its request leaves. If appends are slow, a record has many intents, so that
+//! requests never wait for one; if they are fast, a record has few, so that little is unconfirmed after a crash.
 
 use std::time::Duration;
 
-/// How many are intended ahead at least, so that a few appends do for many steps.
+/// The minimum of steps that are intended ahead, so that one append covers many steps.
 const LEAST: usize = 128;
-/// How many at most.
+/// The maximum.
 const MOST: usize = 4096;
-/// How many before anything is known of how fast the service is.
+/// The maximum before the speed of the service is known.
 const FIRST: usize = 1024;
-/// A request takes at least so long.
+/// The minimal duration of a request.
 const QUICK: Duration = Duration::from_millis(1);
-/// How much is added at a time at most.
+/// The largest growth in one adjustment.
 const GROWTH: u32 = 16;
 
-/// What is measured of those who write and those who send, by the clock that counts.
+/// Measurements of appends and requests, by the boot clock.
 #[derive(Clone, Debug)]
 pub struct Pace {
     steps: usize,
@@ -44,7 +43,8 @@ impl Pace {
         self.is_full = is_full;
     }
 
-    /// The first append took so long. Intents and outcomes take turns, so that the next intents come after two of them.
+    /// Notes the duration of the first append. Intents and outcomes take turns, so the next intents come after two
+    /// appends.
     pub fn begun(&mut self, took: Duration, senders: usize) {
         let turns = (took * 2).as_micros() / QUICK.as_micros();
         let steps = usize::try_from(turns).unwrap_or(FIRST).saturating_mul(senders);
@@ -58,7 +58,7 @@ impl Pace {
         }
     }
 
-    /// An intent has waited for too long to be sent: there are too many.
+    /// Notes that an intent waited too long to be sent: there are too many.
     pub fn late(&mut self) {
         if !self.late {
             self.late = true;
@@ -66,7 +66,7 @@ impl Pace {
         }
     }
 
-    /// Intents are durable, while so many others have not been sent yet.
+    /// Notes that intents became durable while `left` earlier ones were not yet sent.
     pub fn durable(&mut self, left: usize, now: Duration) {
         let cycle = self.since.map(|since| now.saturating_sub(since)).unwrap_or_default();
         let idle = self.dry.map(|dry| now.saturating_sub(dry)).unwrap_or_default();

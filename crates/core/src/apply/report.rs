@@ -1,4 +1,4 @@
-//! What became of a plan.
+//! The result of an apply.
 
 use pushplan_ledger::{Ended, Seq, Verb};
 use pushplan_model::address::Address;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::{News, Plan};
 
-/// What a run has done, step by step.
+/// The result of a run, step by step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     pub run: String,
@@ -16,13 +16,13 @@ pub struct Report {
     pub ending: Ending,
     /// The last record of the ledger that this run knows of.
     pub ledger: Seq,
-    /// The service refused the credentials.
+    /// Whether the service refused the credentials.
     #[serde(default)]
     pub denied: bool,
     pub steps: Vec<StepReport>,
 }
 
-/// How a run came to its end.
+/// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
@@ -41,7 +41,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// How the ledger calls it; `None` where the ledger cannot be told.
+    /// The word for it in the ledger; `None` if the ledger cannot be written.
     pub fn record(&self) -> Option<Ended> {
         match self {
             Self::Done => Some(Ended::Done),
@@ -58,26 +58,26 @@ pub struct StepReport {
     pub address: Address,
     pub verb: Verb,
     pub fate: Fate,
-    /// Whether the ledger knows. What it does not know, the next run finds out.
+    /// Whether the result is in the ledger. If not, the next run finds it out.
     pub recorded: bool,
 }
 
-/// What became of a step.
+/// The result of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
-    /// It was done. A creation has the id of what was made.
+    /// It was done. A creation has the id of the new object.
     Done {
         id: Option<String>,
-        /// The ids of the pushes that it sends, where the answer tells.
+        /// The ids of the pushes that it sends, if the answer contains them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         push_ids: Vec<String>,
     },
     /// It was definitely not done.
     Failed { why: String },
-    /// It was sent, and whether it was done is unknown.
+    /// It was sent, and the result is unknown.
     Unknown { why: String },
-    /// Something that it waits for was not done, or is unconfirmed.
+    /// A step that it depends on was not done, or is unconfirmed.
     Skipped { why: String },
     /// The run ended before its turn.
     NotStarted,
@@ -90,7 +90,7 @@ impl Fate {
 }
 
 impl Report {
-    /// Whether the run changed anything that people would call a change, or may have.
+    /// Whether the run made a change that users see as one, or may have.
     pub fn did_anything(&self, plan: &Plan) -> bool {
         let news = News::of(plan);
         let may_be = |fate: &Fate| matches!(fate, Fate::Done { .. } | Fate::Unknown { .. });
@@ -102,7 +102,7 @@ impl Report {
         self.steps.iter().all(|step| step.fate.is_done())
     }
 
-    /// How many steps have a fate.
+    /// The number of steps with such a fate.
     pub fn count(&self, is: impl Fn(&Fate) -> bool) -> usize {
         self.steps.iter().filter(|step| is(&step.fate)).count()
     }

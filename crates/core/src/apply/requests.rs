@@ -1,4 +1,4 @@
-//! The request of a step, made at the moment when everything it names has an id.
+//! The request of a step, built when every segment that it names has an id.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,7 +20,8 @@ pub struct Made {
     pub refs: BTreeMap<String, String>,
 }
 
-/// The request of a step that has one, or why there is none. Segments made since the plan have their ids in `made`.
+/// The request of a step that has one, or the reason why there is none. `made` has the ids of segments created since
+/// the plan.
 pub fn request(step: &Step, made: &BTreeMap<String, String>, level: Level) -> Result<Made, String> {
     let api = kinds::api(&step.address);
     let id = step.id.as_deref().unwrap_or_default();
@@ -44,7 +45,8 @@ pub fn request(step: &Step, made: &BTreeMap<String, String>, level: Level) -> Re
     Ok(Made { request, refs })
 }
 
-/// Whether a step has a request, or why not. What is created always has one, once everything that it names exists.
+/// Checks that a step has a request, or returns the reason. A creation always has one, once every segment that it names
+/// exists.
 pub fn check(step: &Step, made: &BTreeMap<String, String>, level: Level) -> Result<(), String> {
     match &step.spec {
         Some(spec) if step.verb == Verb::Create => refs(step, spec, made).map(drop),
@@ -63,7 +65,7 @@ fn refs(step: &Step, spec: &Shared, made: &BTreeMap<String, String>) -> Result<B
     Ok(refs)
 }
 
-/// A spec with the ids of its segments in the place of their keys.
+/// A spec with ids instead of keys of segments.
 fn wire<'s>(audiences: &[&str], spec: &'s Value, refs: &BTreeMap<String, String>) -> Cow<'s, Value> {
     if !remote::names_any(audiences, spec) {
         return Cow::Borrowed(spec);
@@ -74,7 +76,7 @@ fn wire<'s>(audiences: &[&str], spec: &'s Value, refs: &BTreeMap<String, String>
     }))
 }
 
-/// Whether what a step changes or deletes is ours, or was taken up to be deleted.
+/// Whether the resource that a step changes or deletes is managed, or was adopted to be deleted.
 pub(crate) fn is_owned(step: &Step, ledger: &Ledger) -> bool {
     let (address, id) = (&step.address, step.id.as_deref());
     match step.verb {
@@ -87,12 +89,12 @@ pub(crate) fn is_owned(step: &Step, ledger: &Ledger) -> bool {
     }
 }
 
-/// Whether a step is about a version that something else replaces.
+/// Whether a step is about a version that was replaced.
 pub(crate) fn is_old_version(step: &Step, ledger: &Ledger) -> bool {
     ledger.retired.iter().any(|old| old.address == step.address && Some(&old.id) == step.id.as_ref())
 }
 
-/// Until when something that messages people by itself may be created; `None` where it does not do so, or does so at once.
+/// Until when a resource that messages people by itself may be created; `None` if it does not, or does so at once.
 pub(crate) fn creatable_until(step: &Step, lead: SignedDuration) -> Option<Timestamp> {
     let spec = step.spec.as_ref().filter(|_| step.verb == Verb::Create)?;
     let api = kinds::api(&step.address);

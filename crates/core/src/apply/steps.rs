@@ -1,4 +1,4 @@
-//! Where each step of a run stands.
+//! The state of each step of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use super::report::{Fate, StepReport};
 use super::{Deadline, Effect, Sending};
 use crate::plan::Step;
 
-/// Where a step stands.
+/// The state of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepState {
-    /// It waits for so many others.
+    /// It waits for this number of other steps.
     Waiting(usize),
     /// It can begin.
     Ready,
@@ -24,10 +24,10 @@ pub enum StepState {
     Writing(Flight),
     /// Its intent is durable: it may leave.
     Cleared(Flight),
-    /// It leaves once more at that time.
+    /// Its request leaves again at this time.
     Resting(Flight, Timestamp),
     InFlight(Flight),
-    /// The ledger alone is to learn of it.
+    /// Only the ledger has to record it.
     Keeping,
     Ended(Fate),
 }
@@ -39,28 +39,28 @@ impl StepState {
     }
 }
 
-/// A request that is about to leave, or has.
+/// A request that is about to leave, or has left.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flight {
     pub request: Arc<Request>,
-    /// Its intent says so.
+    /// The deadline according to its intent.
     pub not_after: Deadline,
-    /// Until when it might be sent when it was last released: as long as its intent and the lease were valid.
+    /// The deadline when it was last released: while its intent and the lease were valid.
     pub until: Deadline,
-    /// A deletion that was answered with 404: what is asked next, to see whether that is so.
+    /// How to confirm a deletion that was answered with 404.
     pub confirms: Option<Confirm>,
 }
 
 /// How a deletion that found nothing is confirmed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Confirm {
-    /// It is looked for by itself.
+    /// With a request for the resource.
     Look(Arc<Request>),
-    /// The service shows no single thing of the kind: the deletion is sent once more.
+    /// The API cannot show a single resource of the kind: the deletion is sent again.
     Repeat,
 }
 
-/// What was tried for a step.
+/// The attempts at a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tries {
     pub intents: u32,
@@ -78,14 +78,14 @@ pub struct Steps {
     pub tries: Vec<Tries>,
     unrecorded: BTreeSet<usize>,
     followers: Vec<Vec<usize>>,
-    /// By what is to be done with them, so that nobody looks at all of them. Those that can begin, the patient ones apart.
+    /// The steps by state, so that no loop visits all of them. Ready steps are in two sets: hasty, and patient.
     ready: [BTreeSet<usize>; 2],
     pub intending: BTreeSet<usize>,
-    /// Those that nobody can look up afterwards come first: they are not to wait long with an intent that is durable.
+    /// Steps that cannot be looked up afterwards come first: their durable intents must not wait long.
     pub cleared: BTreeSet<(bool, usize)>,
-    /// Those that others may go before.
+    /// Whether other steps may go before it.
     patient: Vec<bool>,
-    /// How many of the others are between their intent and their answer.
+    /// How many hasty steps are between their intent and their answer.
     hasty: usize,
     pub resting: BTreeSet<(Timestamp, usize)>,
     pub in_flight: BTreeSet<usize>,
@@ -93,12 +93,12 @@ pub struct Steps {
     keeping: BTreeSet<usize>,
     left: usize,
     finished: Vec<usize>,
-    /// The one step of each address that is being done, until the ledger knows what became of it.
+    /// The one step of each address that is in progress, until the ledger has its outcome.
     pub active: BTreeMap<Address, usize>,
 }
 
 impl Steps {
-    /// All of them, and for each whether its turn can be put off once its intent is durable.
+    /// All steps, with whether each can be put off after its intent is durable.
     pub fn new(all: &[Step], patient: Vec<bool>) -> Self {
         let mut followers = vec![Vec::new(); all.len()];
         for step in all {
@@ -174,7 +174,7 @@ impl Steps {
         self.states[step] = state;
     }
 
-    /// The first step from a number on that can begin. Those that are not patient are looked at where `once` says so.
+    /// The first ready step from a number on. Hasty steps are included if `once` is set.
     pub(crate) fn next_ready(&self, from: usize, once: bool) -> Option<usize> {
         let [hasty, patient] = &self.ready;
         let first = |ready: &BTreeSet<usize>| ready.range(from..).next().copied();
@@ -186,17 +186,17 @@ impl Steps {
         self.ready.iter().any(|ready| !ready.is_empty())
     }
 
-    /// How many that are not patient are between their intent and their answer.
+    /// How many hasty steps are between their intent and their answer.
     pub(crate) fn hasty(&self) -> usize {
         self.hasty
     }
 
-    /// How many are between their intent and their answer.
+    /// How many steps are between their intent and their answer.
     pub(crate) fn underway(&self) -> usize {
         self.intending.len() + self.writing.len() + self.cleared.len() + self.resting.len() + self.in_flight.len()
     }
 
-    /// Whether nothing is on its way, neither to the service nor to the ledger.
+    /// Whether nothing is in progress, neither at the service nor in the ledger.
     pub fn is_quiet(&self) -> bool {
         self.underway() == 0 && self.keeping.is_empty()
     }
@@ -209,37 +209,37 @@ impl Steps {
         self.states.iter().all(|state| matches!(state, StepState::Ended(Fate::Done { .. })))
     }
 
-    /// Those that were to leave and have not.
+    /// The steps that were to leave and have not left.
     pub fn unsent(&self) -> Vec<usize> {
         let resting = self.resting.iter().map(|(_, step)| step);
         let cleared = self.cleared.iter().map(|(_, step)| step);
         resting.chain(cleared).chain(&self.intending).copied().collect()
     }
 
-    /// What was being written will not be.
+    /// Ends the steps whose records will not be written.
     pub fn abandon(&mut self, all: &[Step]) {
         for step in Vec::from_iter(self.writing.iter().chain(&self.keeping).copied()) {
             self.finish(all, step, Fate::NotStarted);
         }
     }
 
-    /// The steps that ended since this was last asked.
+    /// The steps that ended since the last call.
     pub(crate) fn take_finished(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.finished)
     }
 
-    /// The step that leaves next: one that has rested, or the first that was cleared.
+    /// The next step to leave: one that has rested, or the first that was cleared.
     pub(crate) fn next_to_leave(&self, now: Timestamp) -> Option<usize> {
         let rested = self.resting.first().filter(|(until, _)| *until <= now).map(|(_, step)| *step);
         rested.or_else(|| self.cleared.first().map(|(_, step)| *step))
     }
 
-    /// Whether the ledger knows what became of everything that a step waited for.
+    /// Whether the ledger has the outcomes of all steps that a step waited for.
     pub(crate) fn follows_records(&self, step: &Step) -> bool {
         step.after.iter().all(|before| !self.unrecorded.contains(before))
     }
 
-    /// A step leaves, at the latest then.
+    /// Lets a step leave, until a deadline.
     pub(crate) fn depart(&mut self, step: usize, flight: Flight, until: Deadline) -> Effect {
         let effect = match &flight.confirms {
             Some(Confirm::Look(request)) => Effect::Ask(step, request.clone()),
@@ -261,12 +261,12 @@ impl Steps {
         }
     }
 
-    /// A step is over. Those that wait for it can begin, or never will.
+    /// Ends a step. Its followers can begin, or never will.
     pub fn finish(&mut self, all: &[Step], step: usize, fate: Fate) {
         let done = fate.is_done();
         let stays = fate == Fate::NotStarted;
         self.set(step, StepState::Ended(fate));
-        // Nobody's turn comes after one that never had its own.
+        // No step follows one that did not begin.
         if stays {
             return;
         }
@@ -283,12 +283,12 @@ impl Steps {
         }
     }
 
-    /// The ledger is still to learn what became of a step.
+    /// Notes that the ledger does not have the outcome of a step yet.
     pub fn unrecorded(&mut self, step: usize) {
         self.unrecorded.insert(step);
     }
 
-    /// The ledger knows what became of an address: another step of it may begin.
+    /// Notes that the ledger has the outcome of an address: another step of it may begin.
     pub fn recorded(&mut self, address: &Address) -> Option<usize> {
         let step = self.active.remove(address)?;
         self.unrecorded.remove(&step);

@@ -1,4 +1,4 @@
-//! Stories of single runs: what is asked for, and in which order. The simulation runs all of them at once.
+//! Stories of single runs: the effects, and their order. The simulation runs all of them at once.
 
 mod deleting;
 mod gathering;
@@ -96,7 +96,7 @@ fn owning(address: &str, id: &str) -> Ledger {
     ledger
 }
 
-/// A run with a log that always works and a service that answers when it is told to.
+/// A run with a log that always works and a service that answers on demand.
 struct Story {
     run: Run,
     now: Now,

@@ -6,7 +6,7 @@ fn deletion() -> Story {
     Story::with(vec![template(0, Verb::Delete, "t1")], &owning("templates/t", "t1"), |_| {})
 }
 
-/// The request that is on its way.
+/// The request in flight.
 fn asked(story: &Story) -> String {
     story.sent.front().expect("a request on its way").request.to_string()
 }
@@ -121,7 +121,7 @@ fn an_answer_that_denies_itself_is_not_known() {
     assert_eq!(story.fates(), ["Failed"]);
 }
 
-/// Something was made in its place: whether the old one was sent decides nothing any more, and it cannot be deleted twice.
+/// It was replaced: whether the old one was sent no longer matters, and it cannot be deleted twice.
 #[test]
 fn an_old_version_that_is_gone_after_its_time_is_done_with() {
     let mut spec = push(0, "2026-11-15T11:00").spec.unwrap();

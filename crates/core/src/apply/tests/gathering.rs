@@ -1,4 +1,4 @@
-//! Stories of stores that take their time: how many records are written, and how long everything takes.
+//! Stories of slow stores: how many records are written, and how long everything takes.
 
 use std::collections::BTreeMap;
 
@@ -31,18 +31,18 @@ fn many_steps_need_few_appends() {
     assert!(story.log.len() < 200, "{} appends", story.log.len());
 }
 
-/// A world in which appends and requests take as long as they are told, by a clock that is counted.
+/// A world in which appends and requests take a given time, by a counted clock.
 struct Slow {
     append: Duration,
     request: Duration,
 }
 
-/// What came of it.
+/// The result.
 struct Took {
     time: Duration,
     appends: usize,
     report: Report,
-    /// How many intents were durable and had not left, at most.
+    /// The largest number of durable intents that had not left.
     ahead: usize,
 }
 

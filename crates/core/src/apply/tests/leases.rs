@@ -1,4 +1,4 @@
-//! Stories of leases: nobody sends past the own one, and whoever lives keeps it.
+//! Stories of leases: a run never sends past its own lease, and a running one keeps it.
 
 use pushplan_ledger::Lease;
 
@@ -45,7 +45,7 @@ fn who_waits_for_an_answer_keeps_the_lease() {
 fn who_slept_past_the_lease_writes_before_anything_is_sent() {
     let mut story = held(segments(3), 1);
     story.appends = false;
-    // Either clock tells.
+    // Either clock shows it.
     story.now.boot += Duration::from_secs(21);
     story.answer(201, json!({ "segment_id": "id-1" }));
     assert!(story.sent.is_empty(), "the lease is over");
