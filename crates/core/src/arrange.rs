@@ -1,4 +1,4 @@
-//! From changes to steps: what waits for what, what has to be re-pointed, and what cannot be deleted yet.
+//! From changes to steps: dependencies, references that change, and deletions that have to wait.
 
 mod choose;
 mod deletions;
@@ -27,7 +27,8 @@ use references::blocked;
 pub use choose::matches;
 pub(crate) use choose::{LeftOut, choose};
 
-/// The changes in the order of their addresses, and the steps that carry them out. What is left out is not touched.
+/// Returns the changes in the order of their addresses, and the steps that carry them out. Excluded changes get no
+/// steps.
 pub(crate) fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOut) -> (Vec<Change>, Vec<Step>) {
     cascade(&mut compared, situation, left);
     let wanted = DeclaredIds::new(&compared, situation.ledger);
@@ -66,10 +67,10 @@ pub(crate) fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: 
     let mut held = std::mem::take(&mut arranging.changes);
     let mut changes: Vec<Change> = compared.into_iter().map(|one| one.change).collect();
     for change in &mut changes {
-        // What is held is said of the change that it belongs to.
+        // A deferred deletion is reported with the change that it belongs to.
         if let Some(at) = held.iter().position(|other| other.address == change.address && other.id == change.id) {
             let other = held.remove(at);
-            // What is gone is deleted for good measure alone: that it waits is no news.
+            // A resource that is already gone is deleted only as a precaution: a deferral is not worth reporting.
             if change.moved == Some(Moved::Removed) {
                 continue;
             }
@@ -85,7 +86,7 @@ pub(crate) fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: 
     (changes, order::order(arranging.drafts))
 }
 
-/// Whether a change makes something.
+/// Whether a change creates an object.
 fn makes(one: &Compared) -> bool {
     matches!(one.change.action, Action::Create | Action::Replace)
 }
@@ -94,7 +95,7 @@ fn segment(key: &str) -> Address {
     Address::new(Segment::KEY, key)
 }
 
-/// Whether a change gives a thing another id.
+/// Whether a change gives a resource another id.
 fn renews(one: &Compared) -> bool {
     match one.change.action {
         Action::Replace => true,
@@ -103,8 +104,8 @@ fn renews(one: &Compared) -> bool {
     }
 }
 
-/// Resources that name a segment with a new id have to be changed as well, and so on. What is left out goes on pointing at
-/// the old one, which stays for it.
+/// Changes the resources that name a segment with a new id, and so on. Excluded ones still refer to the old segment,
+/// which is kept for them.
 fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
     loop {
         let renewed: BTreeSet<Address> = compared
@@ -133,7 +134,7 @@ fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
             one.change.action = action;
             one.change.reasons.push(Reason::Repoint { to, outdated: BTreeMap::new() });
             one.change.reasons.extend(reason);
-            // What cannot be made again in time is not deleted either.
+            // A resource that cannot be created again in time is not deleted either.
             one.change.reasons.extend(situation.too_late(api, desired));
             if let Some(owned) = one.owned.clone() {
                 by_hand_done(situation, &owned, one);
@@ -147,7 +148,8 @@ fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
     }
 }
 
-/// The old versions that nothing declares: those that an earlier run could not delete, and those whose successor was found.
+/// The old versions that are not declared: those that an earlier run could not delete, and those whose successor was
+/// found.
 fn old_versions(compared: &[Compared], wanted: &DeclaredIds, situation: &Situation) -> Vec<Retired> {
     let mut old: Vec<Retired> = wanted.unwanted(situation.ledger).into_iter().cloned().collect();
     for one in compared {
@@ -169,25 +171,25 @@ fn is_late(change: &Change) -> bool {
 struct Arranging<'s> {
     situation: &'s Situation<'s>,
     wanted: DeclaredIds,
-    /// What something new replaces.
+    /// Old versions that were replaced.
     old: Vec<Retired>,
-    /// What is listed, by kind and name.
+    /// Listed objects, by kind and name.
     named: HashMap<(&'s str, &'s str), Vec<&'s Found>>,
     drafts: Vec<Draft>,
-    /// The draft that makes a thing, by its address.
+    /// The draft that creates an object, by its address.
     made: BTreeMap<Address, usize>,
-    /// The first draft with which the ledger takes a thing up, by its address.
+    /// The first draft that adopts an object into the ledger, by its address.
     adopted: BTreeMap<Address, usize>,
-    /// The last draft of each thing.
+    /// The last draft of each address.
     last: BTreeMap<Address, usize>,
-    /// Changes that are held, or belong to no declared thing.
+    /// Deferred changes, or changes of objects that are not declared.
     changes: Vec<Change>,
 }
 
 impl Arranging<'_> {
     fn push(&mut self, draft: Draft) -> usize {
         let number = self.drafts.len();
-        // Steps of one thing follow each other.
+        // Steps of one address follow each other.
         let before = self.last.insert(draft.step.address.clone(), number);
         if draft.step.verb == Verb::Adopt {
             self.adopted.entry(draft.step.address.clone()).or_insert(number);
@@ -219,13 +221,13 @@ impl Arranging<'_> {
         }
     }
 
-    /// The ledger learns of another key before anything else is done with what has it.
+    /// Renames resources in the ledger before any other step for them.
     fn moves(&mut self, compared: &[Compared], outdated: &[Retired]) {
         let is_told = |one: &&Compared| one.change.reasons.iter().any(|why| matches!(why, Reason::Renamed { .. }));
         let acts = |one: &&Compared| one.change.action != Action::Keep;
         let all = compared.iter().filter(|one| is_told(one) || acts(one)).map(|one| &one.change.address);
         let all = all.chain(outdated.iter().map(|old| &old.address)).map(Address::resource);
-        // What was left out stays where it is.
+        // Excluded resources are not moved.
         let moved: BTreeSet<Address> = all.filter(|address| self.situation.moves.contains_key(address)).collect();
         for to in moved {
             let mut step = self.step(&to, Verb::Move);
@@ -236,7 +238,7 @@ impl Arranging<'_> {
         }
     }
 
-    /// The steps of one change.
+    /// Drafts the steps of one change.
     fn draft(&mut self, one: &Compared) {
         let address = &one.change.address;
         let open = self.situation.ledger.open.contains_key(address);
@@ -252,7 +254,7 @@ impl Arranging<'_> {
         }
         let goes_on = !matches!(one.change.action, Action::Keep | Action::Create) && !self.keeps_deletion_open(one);
         if let Some(owned) = one.owned.as_ref().filter(|_| one.close && open && goes_on && !one.released) {
-            // An intent that came to nothing is closed before anything else is done with what is there.
+            // An intent without effect is closed before any other step for the object.
             self.adopt(one, owned, owned.past);
         }
         match one.change.action {
@@ -261,7 +263,7 @@ impl Arranging<'_> {
             Action::Replace => {
                 let life = kinds::api(address).lifecycle(self.situation.level);
                 if life.create == Create::Once {
-                    // Two of them would message people twice: the old one goes first.
+                    // Two of them would message people twice: the old one is deleted first.
                     self.delete_owned(one);
                     self.create(one);
                 } else {
@@ -291,9 +293,10 @@ impl Arranging<'_> {
         }
     }
 
-    /// Whether the deletion that an earlier run left unconfirmed stays open: it is the first step of the change, or the change waits
-    /// for a person and no list shows whether it was deleted. Its intent stays until the new one takes its place: a run that
-    /// stopped between the two would forget that it may be deleted, and what is deleted would be taken for sent.
+    /// Whether the deletion that an earlier run left unconfirmed stays open: it is the first step of the change, or the
+    /// change waits for a person and no list shows whether it was deleted. Its intent stays until the new intent
+    /// replaces it: if a run stopped between the two, the ledger would forget the deletion, and a deleted push would
+    /// count as sent.
     fn keeps_deletion_open(&self, one: &Compared) -> bool {
         let address = &one.change.address;
         let api = kinds::api(address);
@@ -309,7 +312,7 @@ impl Arranging<'_> {
         keeps && is_same && api.has_runs() && !self.wanted.keeps(address, &owned.spec)
     }
 
-    /// The ledger learns which versions it speaks of, where it is written to anyway.
+    /// Adds newer version stamps to the ledger if the plan writes to it anyway.
     fn restamp(&mut self, compared: &[Compared]) {
         if self.drafts.is_empty() {
             return;
@@ -322,7 +325,7 @@ impl Arranging<'_> {
         }
     }
 
-    /// The ledger takes up what is there.
+    /// Adopts an object into the ledger.
     fn adopt(&mut self, one: &Compared, owned: &Owned, past: bool) {
         let mut step = self.step(&one.change.address, Verb::Adopt);
         let agreed = one.change.action == Action::Keep && one.change.desired.is_some();
@@ -332,7 +335,7 @@ impl Arranging<'_> {
             Some(desired) => self.pointed_at(&one.change.address, desired, owned),
             None => owned.refs.clone(),
         };
-        // A stamp is remembered for what the service has, and for nothing else.
+        // A stamp is recorded only for the content that the service has.
         let found = one.recovered.as_ref().and_then(|found| found.stamp.clone());
         step.stamp = if agreed { one.stamp.clone().or(found) } else { found };
         let declared = self.situation.units.get(&one.change.address);
@@ -343,8 +346,8 @@ impl Arranging<'_> {
         self.push(Draft::new(step));
     }
 
-    /// What nobody declares is not ours, and only what is ours is deleted: the ledger takes it up first, to be deleted and for
-    /// nothing else.
+    /// An undeclared object is not managed, and only managed objects are deleted: pruning first adopts it into the
+    /// ledger, only to delete it.
     fn take_up(&mut self, compared: &[Compared]) {
         let pruned = compared.iter().filter(|one| one.change.is_pruned());
         let pruned: BTreeMap<&Address, &Owned> =
@@ -364,8 +367,8 @@ impl Arranging<'_> {
         }
     }
 
-    /// Makes something, also what was ours and is gone. The old one has no successor to be retired for where both have the same
-    /// identity, or where it cannot be deleted; else it is deleted for good measure, since it may only have been out of sight.
+    /// Creates an object, also one that was managed and is gone. The old one is deleted as a precaution, because it may
+    /// only have been missing from a list; not if both have the same identity, or if the API cannot delete it.
     fn create_again(&mut self, one: &Compared) {
         let address = &one.change.address;
         let Some(owned) = one.owned.as_ref().filter(|_| !one.released) else { return self.create(one) };
@@ -417,7 +420,7 @@ impl Arranging<'_> {
     }
 
     fn delete_owned(&mut self, one: &Compared) {
-        // What another address declares from now on stays.
+        // An object that another address declares now is kept.
         if let Some(owned) = one.owned.as_ref().filter(|owned| !self.wanted.keeps(&one.change.address, &owned.spec)) {
             self.delete(&one.change.address, &owned.id, &owned.spec);
         }
@@ -432,14 +435,14 @@ impl Arranging<'_> {
         self.push(Draft::new(step));
     }
 
-    /// Old versions that can go. Those that are left out stay, as all that an empty project has.
+    /// Old versions that can be deleted. Excluded ones are kept, and an empty project keeps all.
     fn outdated(&self, left: &LeftOut) -> Vec<Retired> {
         let mut old = self.old.clone();
         old.retain(|old| self.situation.deletes && !left.untouched.contains(&old.address));
         old
     }
 
-    /// Old versions that an earlier run could not delete.
+    /// Deletes old versions that an earlier run could not delete.
     fn retired(&mut self, outdated: &[Retired]) {
         for old in outdated {
             let api = kinds::api(&old.address);

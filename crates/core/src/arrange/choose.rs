@@ -15,19 +15,19 @@ use crate::compare::renames::said_before;
 use crate::compare::{Compared, Situation};
 use crate::plan::{Action, Choice};
 
-/// What is left alone, and what was asked for in vain.
+/// The changes that were excluded, and the patterns without effect.
 #[derive(Debug, Default)]
 pub struct LeftOut {
-    /// What would have been changed.
+    /// Addresses that would have been changed.
     pub addresses: Vec<Address>,
-    /// All that is left alone, also what would not have been changed.
+    /// All excluded addresses, also those without a change.
     pub untouched: BTreeSet<Address>,
-    /// Patterns that mean nothing that there is.
+    /// Patterns that match nothing.
     pub idle: Vec<String>,
 }
 
-/// Leaves alone what is not chosen, and says what that is. What a chosen one needs is chosen with it; what needs something that
-/// is left out by name, and is not there yet, is left out with it.
+/// Excludes everything that is not chosen, and returns it. Dependencies of a chosen change are chosen with it; a change
+/// that depends on one that is excluded by name, and does not exist yet, is excluded as well.
 pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situation) -> LeftOut {
     let ledger = situation.ledger;
     let stays = |one: &Compared| {
@@ -42,14 +42,14 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
     let not_ours = leave(compared, &taken, ledger, &mut left);
     for change in compared.iter_mut().map(|one| &mut one.change).filter(|change| change.action == Action::Create) {
         let stays = looks_renamed(change, false).any(|from| left.untouched.contains(from));
-        // What says the same stays where it is left out, and two would message people twice.
+        // The excluded message with the same content is kept, and the two would message people twice.
         if stays && messages(change) {
             change.action = Action::ByHand;
         }
     }
     leave_versions(choice, compared, situation, &wanted, &mut left);
     left.addresses.sort();
-    // What is not ours and stays is no part of the plan.
+    // Excluded resources that are not managed are no part of the plan.
     compared.retain(|one| !not_ours.contains(&one.change.address));
     left
 }
@@ -58,7 +58,7 @@ fn is(patterns: &[String], address: &Address) -> bool {
     patterns.iter().any(|pattern| matches(pattern, address))
 }
 
-/// Returns what is chosen, with what it needs.
+/// Returns the chosen addresses, with their dependencies.
 fn taken(choice: &Choice, compared: &[Compared], situation: &Situation, wanted: &DeclaredIds) -> BTreeSet<Address> {
     let ledger = situation.ledger;
     let mut taken: BTreeSet<Address> = BTreeSet::new();
@@ -91,12 +91,12 @@ fn taken(choice: &Choice, compared: &[Compared], situation: &Situation, wanted: 
         for one in compared {
             let address = &one.change.address;
             let missing = |needed: &Address| !taken.contains(needed) && !ledger.owned.contains_key(needed);
-            // What is left out under its new address is not forgotten under the old one.
+            // If the new address is excluded, the old one is not removed from the ledger.
             let perhaps = perhaps.get(address).filter(|_| !is(&choice.only, address));
             let of = |owned: Option<&Owned>| owned.and_then(|owned| kinds::api(address).identity(&owned.spec));
             let heir = wanted.heir(one).filter(|heir| of(ledger.owned.get(*heir)) != of(one.owned.as_ref()));
             let heir = heir.or(perhaps.copied()).is_some_and(|heir| !taken.contains(heir));
-            // Two would say the same.
+            // Two messages would have the same content.
             let twice = said.get(address).is_some_and(|old| old.iter().any(|old| !taken.contains(old)));
             if taken.contains(address) && (heir || twice || needed[address].iter().any(missing)) {
                 taken.remove(address);
@@ -116,7 +116,7 @@ fn idle(choice: &Choice, compared: &[Compared], ledger: &Ledger) -> Vec<String> 
     patterns.filter(|pattern| !known.iter().any(|address| matches(pattern, address))).cloned().collect()
 }
 
-/// Leaves everything as it is that is not taken. Returns what is not managed.
+/// Excludes everything that is not taken. Returns the addresses that are not managed.
 fn leave(
     compared: &mut [Compared],
     taken: &BTreeSet<Address>,
@@ -125,7 +125,7 @@ fn leave(
 ) -> BTreeSet<Address> {
     let mut not_ours: BTreeSet<Address> = BTreeSet::new();
     for one in compared.iter_mut().filter(|one| !taken.contains(&one.change.address)) {
-        // What is kept with a reason is a change of the ledger alone.
+        // A kept resource with a reason is a change of the ledger only.
         let changes = match one.change.action {
             Action::Keep => !one.change.reasons.is_empty(),
             Action::Past => false,
@@ -141,7 +141,7 @@ fn leave(
         one.change.reasons.clear();
         one.change.moved = None;
         if one.recovered.take().is_some() {
-            // What was found again is not taken up: what the ledger has of it is what holds.
+            // A recovered object is not adopted: the ledger's state of it counts.
             one.owned = ledger.owned.get(&one.change.address).cloned();
         }
         (one.refresh, one.restamp, one.close, one.released) = (false, false, false, false);
@@ -150,7 +150,7 @@ fn leave(
     not_ours
 }
 
-/// Leaves old versions together with the address that they had, also if nothing else of it is left.
+/// Excludes old versions together with the address that they had, even if nothing else is left of it.
 fn leave_versions(
     choice: &Choice,
     compared: &[Compared],
@@ -171,7 +171,7 @@ fn leave_versions(
     }
 }
 
-/// The segments that something names.
+/// The segments that a change depends on.
 fn needs(one: &Compared) -> Vec<Address> {
     let audiences = kinds::api(&one.change.address).audiences();
     let Some(spec) = one.change.desired.as_ref().filter(|spec| may_name(audiences, spec)) else { return Vec::new() };
@@ -180,7 +180,7 @@ fn needs(one: &Compared) -> Vec<Address> {
     named.into_iter().map(|key| Address::new(Segment::KEY, key)).collect()
 }
 
-/// Whether a pattern means an address or what it is a part of. `*` stands for any letters.
+/// Whether a pattern matches an address or its resource. `*` matches any characters.
 pub fn matches(pattern: &str, address: &Address) -> bool {
     let whole = address.to_string();
     is_like(pattern, &whole) || is_like(pattern, &address.resource().to_string())

@@ -1,4 +1,4 @@
-//! What can be deleted, and after what: nothing live may point at a segment that is gone.
+//! Deletions and their order: nothing live may refer to a deleted segment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,19 +14,19 @@ use crate::compare::{Compared, Situation};
 use crate::live::LiveState;
 use crate::plan::{Action, Change, Reason, RemoteThing, Step};
 
-/// Something that points at a segment.
+/// A user of a segment.
 #[derive(Clone)]
 struct User {
     who: RemoteThing,
     /// `None`: its creation is unconfirmed, or it is not managed.
     id: Option<String>,
-    /// Something new replaces it.
+    /// Whether it was replaced.
     is_old: bool,
 }
 
 impl Arranging<'_> {
-    /// A segment is deleted after everything that points at it has been re-pointed or deleted; while something still does,
-    /// it stays.
+    /// Orders deletions of segments: a segment is deleted after all its users are changed or deleted, and kept while it
+    /// still has one.
     pub(super) fn deletions(&mut self, compared: &[Compared]) {
         let deletes = |draft: &Draft| draft.step.verb == Verb::Delete && draft.step.address.kind == Segment::KEY;
         let users = if self.drafts.iter().any(deletes) { self.users(compared) } else { return };
@@ -55,7 +55,7 @@ impl Arranging<'_> {
         }
     }
 
-    /// What points at each segment, by its id, as far as is known, and is not past.
+    /// The known users of each segment that are not past, by the segment's id.
     fn users(&self, compared: &[Compared]) -> BTreeMap<String, Vec<User>> {
         let mut users: BTreeMap<String, Vec<User>> = BTreeMap::new();
         let mut add = |ids: BTreeSet<&str>, user: &User| {
@@ -65,14 +65,14 @@ impl Arranging<'_> {
         for one in compared {
             let address = &one.change.address;
             let who = RemoteThing::from(address.clone());
-            // What was perhaps made points at it, perhaps, also where it is left out.
+            // An object that may have been created may use it, also if it is excluded.
             let in_doubt = !one.close && one.recovered.is_none();
             let open = self.situation.ledger.open.get(address).filter(|_| in_doubt);
             if let Some(open) = open {
                 let user = User { who: who.clone(), id: None, is_old: false };
                 add(open.intent.refs.values().map(String::as_str).collect(), &user);
             }
-            // What was perhaps made before a gap may have been replaced in it.
+            // An object that may have been created before a gap may have been replaced in it.
             let gap = self.situation.ledger.gap.as_ref().filter(|gap| self.situation.heed_gap && gap.covers(address));
             let is_before_gap = gap.zip(open).is_some_and(|(gap, open)| open.at <= gap.at);
             if one.since_gap || is_before_gap {
@@ -88,16 +88,16 @@ impl Arranging<'_> {
                 LiveState::There(found) => found.spec.as_deref(),
                 LiveState::Absent | LiveState::Untold => None,
             };
-            // It was sent at another time than it was last given: by a service that was restored, or as a person says.
+            // It was sent at another time than its last one: by a service that was restored, or as a person reported.
             let was_sent = owned.past && !self.has_begun(address, &owned.spec);
-            // What the service showed may be older than what was last applied, or newer: someone may have put it off.
+            // The live state may be older than the last applied state, or newer: someone may have postponed it.
             let has_ended = |spec: &Value| self.situation.has_ended(api, owned, spec);
             if (was_sent || has_ended(&owned.spec)) && live.is_none_or(has_ended) {
                 continue;
             }
             let mut ids: BTreeSet<&str> = owned.refs.values().map(String::as_str).collect();
             ids.extend(live.iter().flat_map(|spec| segments(api.audiences(), spec)));
-            // Also one of ours can be named by its id.
+            // A managed segment can also be named by its id.
             let said = std::iter::once(&owned.spec).chain(&one.change.desired);
             ids.extend(said.flat_map(|spec| named_ids(api.audiences(), spec)));
             add(ids, &User { who, id: Some(owned.id.clone()), is_old: false });
@@ -122,7 +122,7 @@ impl Arranging<'_> {
         kinds::api(address).runs(spec).is_some_and(|runs| runs.has_begun(self.situation.now))
     }
 
-    /// The segments that nobody declares and something new will point at: those outside git, which it names by their ids.
+    /// The segments that are not declared and will be used: segments outside git, named by their ids.
     fn to_be_named<'c>(&'c self, one: &'c Compared) -> BTreeSet<&'c str> {
         let Some(desired) = &one.change.desired else { return BTreeSet::new() };
         let audiences = kinds::api(&one.change.address).audiences();
@@ -132,8 +132,8 @@ impl Arranging<'_> {
         ids.chain(named_ids(audiences, desired)).collect()
     }
 
-    /// The segments that something may point at which may have been created in a gap of the ledger: any that was there then. A list
-    /// that lacks it may be wrong, and what was created may say something else than what is declared by now.
+    /// The segments that an object may use that may have been created in a gap of the ledger: every segment that
+    /// existed then. A list that lacks it may be wrong, and the object's content may differ from the declared one.
     fn named_in_gap<'c>(&'c self, one: &'c Compared) -> BTreeSet<&'c str> {
         let Situation { ledger, live, .. } = self.situation;
         if kinds::api(&one.change.address).audiences().is_empty() {
@@ -144,8 +144,8 @@ impl Arranging<'_> {
         managed.chain(listed).collect()
     }
 
-    /// The step after which something of ours no longer points at an id. What is deleted to be made anew is not re-pointed
-    /// before it is made.
+    /// The step after which a managed resource no longer uses an id. A resource that is deleted and created again uses
+    /// it until the creation.
     fn frees(&self, user: &User, id: &str) -> Option<usize> {
         let User { who: RemoteThing::Ours(address), id: own @ Some(_), is_old } = user else { return None };
         let audiences = kinds::api(address).audiences();
@@ -158,7 +158,7 @@ impl Arranging<'_> {
                 && match step.verb {
                     Verb::Update => step.id == *own && !points(step),
                     Verb::Delete => step.id == *own,
-                    // What is forgotten before it is created again is known to be gone.
+                    // A resource that is forgotten before it is created again is known to be gone.
                     Verb::Forget => !is_old,
                     _ => false,
                 }
@@ -171,7 +171,7 @@ impl Arranging<'_> {
         }
     }
 
-    /// Takes a deletion out of the plan, and says why.
+    /// Removes a deletion from the plan, with a reason.
     fn hold(&mut self, number: usize, id: String, by: Vec<RemoteThing>) {
         let draft = self.drafts.remove(number);
         for other in &mut self.drafts {
@@ -181,7 +181,7 @@ impl Arranging<'_> {
         for made in self.made.values_mut() {
             *made -= usize::from(*made > number);
         }
-        // Nothing more is drafted from here on.
+        // No further steps are drafted.
         self.last.clear();
         let reason = Reason::StillUsed { id: id.clone(), by };
         let Step { address, spec, .. } = draft.step;

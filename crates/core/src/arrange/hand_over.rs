@@ -9,12 +9,12 @@ use pushplan_model::kinds;
 use crate::compare::Compared;
 use crate::plan::{Action, Reason};
 
-/// The things that are declared, by what they are on the service.
+/// The declared resources, by their identity on the service.
 pub struct DeclaredIds(BTreeMap<(String, String), Address>);
 
 impl DeclaredIds {
     pub fn new(compared: &[Compared], ledger: &Ledger) -> Self {
-        // Nobody asks unless something of ours goes.
+        // Needed only if a managed resource is deleted.
         let stays = |one: &Compared| one.owned.is_none() || one.change.action == Action::Keep;
         if ledger.retired.is_empty() && compared.iter().all(stays) {
             return Self(BTreeMap::new());
@@ -27,13 +27,14 @@ impl DeclaredIds {
         Self(declared.collect())
     }
 
-    /// The other address that something is declared under.
+    /// The other address under which an object is declared.
     fn elsewhere(&self, address: &Address, spec: &serde_json::Value) -> Option<&Address> {
         let identity = kinds::api(address).identity(spec)?;
         self.0.get(&(address.kind.to_string(), identity)).filter(|other| *other != address)
     }
 
-    /// Removes addresses from the ledger that are declared elsewhere, instead of deleting them. Returns where each went.
+    /// Removes addresses from the ledger that are declared elsewhere, instead of deleting them. Returns their new
+    /// addresses.
     pub(crate) fn hand_over(&self, compared: &mut [Compared]) -> BTreeMap<Address, Address> {
         let mut went = BTreeMap::new();
         for one in compared.iter_mut() {
@@ -46,18 +47,18 @@ impl DeclaredIds {
         went
     }
 
-    /// The address that declares what another would delete.
+    /// The address that declares the object that a change would delete.
     pub(crate) fn heir(&self, one: &Compared) -> Option<&Address> {
         let owned = one.owned.as_ref().filter(|_| one.change.action == Action::Delete)?;
         self.elsewhere(&one.change.address, &owned.spec)
     }
 
-    /// Whether an old version is what another address declares.
+    /// Whether another address declares an old version.
     pub fn keeps(&self, address: &Address, spec: &serde_json::Value) -> bool {
         self.elsewhere(address, spec).is_some()
     }
 
-    /// The old versions that nothing declares.
+    /// The old versions that are not declared.
     pub(crate) fn unwanted<'l>(&self, ledger: &'l Ledger) -> Vec<&'l Retired> {
         ledger.retired.iter().filter(|old| !self.keeps(&old.address, &old.spec)).collect()
     }

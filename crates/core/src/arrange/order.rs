@@ -1,10 +1,10 @@
-//! Steps in an order in which each stands behind all that it waits for.
+//! The order of steps: each follows all of its dependencies.
 
 use std::collections::BTreeSet;
 
 use crate::plan::Step;
 
-/// A step before it has its place.
+/// A step without a number.
 #[derive(Debug)]
 pub struct Draft {
     pub step: Step,
@@ -18,7 +18,8 @@ impl Draft {
     }
 }
 
-/// Numbers the drafts. Among those that could come next, the first comes first, so that the order is always the same.
+/// Numbers the drafts. Of the drafts that could come next, the lowest number comes first, so the order is
+/// deterministic.
 pub fn order(drafts: Vec<Draft>) -> Vec<Step> {
     if drafts.is_empty() {
         return Vec::new();
@@ -43,7 +44,7 @@ pub fn order(drafts: Vec<Draft>) -> Vec<Step> {
             }
         }
     }
-    // Steps in a circle would wait for each other for ever; references in a circle are refused when manifests are checked.
+    // Steps in a circle would wait for each other for ever; circular references are refused when manifests are checked.
     let mut steps: Vec<Option<Draft>> = drafts.into_iter().map(Some).collect();
     let placed = sequence.iter().filter_map(|number| steps[*number].take());
     placed

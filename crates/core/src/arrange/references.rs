@@ -1,4 +1,4 @@
-//! Segments that others name: they exist, or are made first.
+//! References to segments: a segment exists, or is created first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,14 +13,14 @@ use crate::compare::{Compared, Situation};
 use crate::live::LiveState;
 use crate::plan::{Action, Step};
 
-/// What names a segment that neither exists nor is made by this plan, with what it waits for.
+/// The changes that name a segment that neither exists nor is created by this plan, with those segments.
 pub(super) fn blocked(compared: &[Compared], situation: &Situation) -> BTreeMap<Address, Vec<Address>> {
     let writes = |one: &Compared| matches!(one.change.action, Action::Create | Action::Update | Action::Replace);
     if !compared.iter().any(writes) {
         return BTreeMap::new();
     }
     let is_made = |one: &Compared| makes(one) && !is_late(&one.change);
-    // What was found again has another id than the ledger knows.
+    // A recovered segment has another id than in the ledger.
     let is_found =
         |one: &Compared| one.recovered.is_some() || one.owned.is_some() && !is_gone(situation, &one.change.address);
     let mut there: BTreeSet<&Address> = situation.ledger.owned.keys().filter(|it| !is_gone(situation, it)).collect();
@@ -47,19 +47,19 @@ pub(super) fn blocked(compared: &[Compared], situation: &Situation) -> BTreeMap<
     }
 }
 
-/// Whether a segment that the ledger knows is on the service, as far as anything shows.
+/// Whether a segment in the ledger is on the service, as far as is known.
 fn is_there(situation: &Situation, address: &Address) -> bool {
     situation.ledger.owned.contains_key(address) && !is_gone(situation, address)
 }
 
-/// Whether the service no longer has a segment under the id that the ledger knows: nothing new may name that one.
+/// Whether the service no longer has a segment under the id in the ledger: no new reference to it is allowed.
 fn is_gone(situation: &Situation, address: &Address) -> bool {
     *situation.live.of(address) == LiveState::Absent
 }
 
 impl Arranging<'_> {
-    /// The ids of the segments that something names by now: those that the service shows, or else those that the ledger knows. What
-    /// it named before and does not name any more holds no segment back.
+    /// The ids of the segments that a resource names now: those that the service shows, or else those in the ledger. A
+    /// segment that it no longer names can be deleted.
     pub(super) fn pointed_at(&self, address: &Address, spec: &Value, owned: &Owned) -> BTreeMap<String, String> {
         let audiences = kinds::api(address).audiences();
         let shown = match self.situation.live.of(address) {
@@ -75,7 +75,8 @@ impl Arranging<'_> {
         segments(audiences, spec).into_iter().filter_map(id).collect()
     }
 
-    /// What is written names segments that exist, or waits for the step that makes them.
+    /// Adds the ids of existing segments to creations and updates, and makes them wait for the step that creates a
+    /// segment.
     pub(super) fn references(&mut self) {
         for number in 0..self.drafts.len() {
             let Step { address, verb, spec, .. } = &self.drafts[number].step;
@@ -87,7 +88,7 @@ impl Arranging<'_> {
                 if let Some(made) = self.made.get(&target) {
                     let made = *made;
                     self.drafts[number].after.insert(made);
-                    // What is deleted to be created again is not deleted before it can be.
+                    // A resource that is deleted and created again is deleted only when it can be created.
                     let deletes = |before: &usize| self.drafts[*before].step.verb == Verb::Delete;
                     let before: Vec<usize> = self.drafts[number].after.iter().copied().filter(deletes).collect();
                     for deleted in before {
@@ -103,7 +104,7 @@ impl Arranging<'_> {
         }
     }
 
-    /// The id of something that was found again, and the step with which the ledger takes it up.
+    /// The id of a recovered object, and the step that adopts it.
     fn found_again(&self, address: &Address) -> Option<(usize, String)> {
         let known = self.situation.ledger.owned.get(address).map(|owned| &owned.id);
         let at = *self.adopted.get(address)?;

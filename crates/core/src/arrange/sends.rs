@@ -1,4 +1,4 @@
-//! What is sent because of a plan: a tag that sets off a pipeline, an A/B test without a time.
+//! Sends that a plan causes: a tag that triggers a pipeline, an A/B test without a time.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -14,18 +14,18 @@ use crate::compare::{Compared, Situation};
 use crate::live::LiveState;
 use crate::plan::{Action, CausedSend, Change, RemoteThing, Step};
 
-/// Something that messages people who get or lose a tag.
+/// A resource that messages people who get or lose a tag.
 pub(super) struct Sender {
     by: RemoteThing,
-    /// As the service has it.
+    /// Its live state.
     now: Option<Firing>,
-    /// As the plan makes it.
+    /// Its state after the plan.
     then: Option<Firing>,
-    /// The drafts that make, change or delete it.
+    /// The drafts that create, change or delete it.
     drafts: Vec<usize>,
 }
 
-/// The senders by the tags that set them off, in their order: each change of tags is of interest to few of them.
+/// The senders by the tags that trigger them, in order: each change of tags concerns only a few.
 fn by_tag(senders: &[Sender]) -> HashMap<&str, Vec<&Sender>> {
     let mut listening: HashMap<&str, Vec<&Sender>> = HashMap::new();
     for sender in senders {
@@ -36,7 +36,7 @@ fn by_tag(senders: &[Sender]) -> HashMap<&str, Vec<&Sender>> {
     listening
 }
 
-/// The drafts that give devices to named users or take them away, by those users.
+/// The drafts that add devices to named users or remove them, by user.
 fn given(drafts: &[Draft]) -> HashMap<String, Vec<usize>> {
     let mut given: HashMap<String, Vec<usize>> = HashMap::new();
     for (number, Draft { step, .. }) in drafts.iter().enumerate() {
@@ -49,9 +49,10 @@ fn given(drafts: &[Draft]) -> HashMap<String, Vec<usize>> {
 }
 
 impl Arranging<'_> {
-    /// Marks every change that sets off a message. What a pipeline hears of that this plan makes, changes or turns off waits
-    /// until it is so, and until whoever gets the message has the devices that the plan gives them: then is sent what is told,
-    /// and nothing where that fails. Nothing of these waits for a tag, so that they never wait for each other.
+    /// Marks every change that triggers a message. A change that triggers a pipeline of this plan waits until the
+    /// pipeline is created, changed or turned off, and until the recipients have their devices from the plan: so the
+    /// sends are those that the plan shows, and a failure sends nothing. Pipelines and devices never wait for a tag, so
+    /// no steps wait for each other in a circle.
     pub(super) fn sends(&mut self, changes: &mut [Change], senders: &[Sender]) {
         let listening = by_tag(senders);
         let mut waiting: HashMap<Address, BTreeSet<usize>> = HashMap::new();
@@ -70,12 +71,12 @@ impl Arranging<'_> {
             }
             let mut taggings = match change.action {
                 Action::Create | Action::Update => api.taggings(change.live.as_ref(), desired),
-                // What it replaces is another one.
+                // The replacement is a different object.
                 Action::Replace => api.taggings(None, desired),
                 _ => Vec::new(),
             };
             if matches!(change.action, Action::Delete | Action::Replace) {
-                // Only what came from here is removed.
+                // Only tags that pushplan applied are removed.
                 taggings.extend(api.taggings(change.ledger.as_ref().or(change.live.as_ref()), None));
             }
             for tagging in &taggings {
@@ -102,7 +103,7 @@ impl Arranging<'_> {
         }
     }
 
-    /// All that is on or will be, ours or not. Where nothing is changed, nobody hears of anything.
+    /// All senders that are or will be on, managed or not. Without changes, none is triggered.
     pub(super) fn senders(&self, compared: &[Compared]) -> Vec<Sender> {
         if self.drafts.is_empty()
             && self.changes.is_empty()
@@ -120,7 +121,7 @@ impl Arranging<'_> {
             let makes = matches!(one.change.action, Action::Create | Action::Update | Action::Replace);
             let then = one.change.desired.as_ref().filter(|_| makes).and_then(|spec| firing(api, spec));
             let now = match (live.of(address), &one.owned) {
-                // Where the service does not tell, it is as it was made to be.
+                // If the service does not show it, its applied state counts.
                 (LiveState::Untold, Some(owned)) => firing(api, &owned.spec),
                 _ => None,
             };

@@ -1,5 +1,5 @@
-//! New messages that say what another one says or said: they are made once that one is gone or changed. If that fails, they are not
-//! made, so that nobody gets both.
+//! New messages with the content that another one has or had: they are created after the other one is deleted or
+//! changed. If that fails, they are not created, so that nobody gets both.
 
 use pushplan_ledger::Verb;
 use pushplan_model::address::Address;
@@ -11,8 +11,8 @@ use crate::compare::renames::said_before;
 use crate::plan::{Change, Reason};
 
 impl Arranging<'_> {
-    /// What says the same as something that goes, or is similar, and messages people, is made once all of that is gone. What says
-    /// what another one said is made once that one is changed.
+    /// Makes the creation of a message wait: for the deletion of all messages with the same or a similar content, and
+    /// for the change of one that had its content until now.
     pub(super) fn successors(&mut self, compared: &[Compared]) {
         for change in compared.iter().map(|one| &one.change).filter(|change| messages(change)) {
             let Some(made) = self.made.get(&change.address).copied() else { continue };
@@ -30,7 +30,7 @@ impl Arranging<'_> {
     }
 }
 
-/// What says the same, or is similar, and is no longer declared: what goes, or has had its time.
+/// Messages with the same or a similar content that are no longer declared: to be deleted, or past.
 pub(super) fn looks_renamed(change: &Change, is_past: bool) -> impl Iterator<Item = &Address> {
     change.reasons.iter().filter_map(move |reason| match reason {
         Reason::LooksRenamed { from, past, .. } if *past == is_past => Some(from),
@@ -38,7 +38,7 @@ pub(super) fn looks_renamed(change: &Change, is_past: bool) -> impl Iterator<Ite
     })
 }
 
-/// Whether what is declared messages people, by itself or once something sets it off.
+/// Whether a declared resource messages people, by itself or when triggered.
 pub(super) fn messages(change: &Change) -> bool {
     change.desired.as_ref().is_some_and(|desired| kinds::api(&change.address).messages(desired))
 }
