@@ -1,7 +1,7 @@
-//! Comparing what is declared, what is there and what was applied: for each address, what has to happen to it.
+//! Comparison of desired state, live state and ledger: the action for each address.
 //!
-//! Pure: no request, no clock. Crash recovery is decided here too: an intent without an outcome is held against what the
-//! service has.
+//! Pure: no request, no clock. Crash recovery is decided here too: an intent without an outcome is compared with the
+//! live state.
 
 mod applied;
 mod begun;
@@ -40,34 +40,34 @@ pub use renames::moves;
 pub(crate) use situation::Situation;
 pub use units::{Unit, by_key, digest, taken, units};
 
-/// One address as it comes out of the comparison.
+/// The result of the comparison for one address.
 #[derive(Clone, Debug)]
 pub struct Compared {
     pub change: Change,
-    /// What of the ledger holds for it, after recovery.
+    /// Its entry in the ledger, after recovery.
     pub owned: Option<Owned>,
-    /// Found on the service after its answer was lost: the ledger takes it up first.
+    /// The object that was found on the service after the answer to its creation was lost: it is adopted first.
     pub recovered: Option<Box<Found>>,
-    /// The ledger's memory is behind: a protection, a value that is the same on all sides.
+    /// Whether the ledger is out of date: in a protection, or a value that is the same on all sides.
     pub refresh: bool,
-    /// The ledger could learn a newer version stamp, which saves the next look a request, or ids of pushes. Nothing is written
-    /// for that alone.
+    /// Whether the ledger could record a newer version stamp, which saves a request when it is next read, or ids of
+    /// pushes. This alone is no reason to write.
     pub restamp: bool,
-    /// An intent that came to nothing is to be closed.
+    /// Whether an intent without effect has to be closed.
     pub close: bool,
-    /// A manual step was done: the old resource is removed from the ledger first.
+    /// Whether a manual step was done: the old resource is removed from the ledger first.
     pub released: bool,
-    /// It may have been created in a gap of the ledger, also if it is left out.
+    /// Whether it may have been created in a gap of the ledger, also if it is excluded.
     pub since_gap: bool,
     pub stamp: Option<String>,
 }
 
-/// Every address that is declared, ours or unconfirmed.
+/// Compares every address that is declared, managed or unconfirmed.
 pub(crate) fn compare(situation: &Situation) -> Vec<Compared> {
     let Situation { units, ledger, .. } = situation;
     let addresses: BTreeSet<&Address> = units.keys().chain(ledger.owned.keys()).chain(ledger.open.keys()).collect();
     let mut known = CompareIndex::new(situation);
-    // What was found again has its new id for whoever names it, also before the ledger has taken that up.
+    // References to a recovered resource use its new id, also before the ledger has adopted it.
     let found = |address: &Address| {
         Some((address.clone(), Comparison::new(situation, address, &known).compared().recovered?.id))
     };
@@ -94,18 +94,18 @@ impl<'l> Names<'l> {
         Self { keys: keys.collect() }
     }
 
-    /// The key of one of ours.
+    /// The key of a managed segment.
     pub fn key(&self, id: &str) -> Option<&'l str> {
         self.keys.get(id).copied()
     }
 
-    /// The segments of ours that a spec names by their ids: the ids by their keys.
+    /// The managed segments that a spec names by their ids: keys with their ids.
     pub fn refs(&self, api: &dyn Api, spec: &Value) -> BTreeMap<String, String> {
         let named = segments(api.audiences(), spec).into_iter();
         named.filter_map(|id| Some((self.key(id)?.to_owned(), id.to_owned()))).collect()
     }
 
-    /// A spec with segments by their ids, as one with segments by their keys.
+    /// Converts ids of segments in a spec to keys.
     pub fn by_key(&self, api: &dyn Api, spec: &Shared) -> Shared {
         pointed(api.audiences(), spec, &mut |reference| match reference.as_str() {
             Some(id) => self.keys.get(id).map_or_else(|| written::outside(id), |key| Value::from(*key)),
@@ -134,7 +134,7 @@ impl<'k, 's> Comparison<'k, 's> {
         Self { situation, address, api: kinds::api(address), known }
     }
 
-    /// Before anything is decided.
+    /// The state before anything is decided.
     fn blank(&self, unit: Option<&Unit>, owned: Option<&Owned>) -> Compared {
         let spec = unit.map(|unit| &unit.spec).or(owned.map(|owned| &owned.spec));
         Compared {
@@ -190,7 +190,7 @@ impl<'k, 's> Comparison<'k, 's> {
             out.change.ledger = Some(owned.spec.clone());
         }
         if let Some(owned) = owned.as_mut().filter(|owned| owned.past && !self.has_begun(owned, &seen)) {
-            // An earlier plan took it for past; the service lists it as pending.
+            // An earlier plan marked it as past, but the service lists it as pending.
             owned.past = false;
             out.refresh = true;
         }
@@ -218,7 +218,7 @@ impl<'k, 's> Comparison<'k, 's> {
         }
     }
 
-    /// It is declared, and not ours yet.
+    /// Decides about a declared unit that is not managed yet.
     fn undone(&self, unit: &Unit, seen: &LiveState, out: &mut Compared) {
         let name = self.api.called(&unit.spec);
         let (mut ids, mut waits) = (Vec::new(), Vec::new());
@@ -285,10 +285,10 @@ impl<'k, 's> Comparison<'k, 's> {
         if let Cow::Owned(desired) = &desired {
             out.change.desired = Some(desired.clone().into());
         }
-        // A stamp says something of a content that was read.
+        // A stamp belongs to content that was read.
         out.stamp = found.filter(|found| found.spec.is_some()).and_then(|found| found.stamp.clone());
         let stale = self.stale(&desired, live, owned, found);
-        // What is left to the dashboard moves on neither side.
+        // Fields that are left to the dashboard count as unchanged on both sides.
         let (applied, _) = fields::ignoring(&owned.spec, live, &unit.ignore);
         let is_same = same(&desired, live);
         out.change.moved = moved(&desired, live, &applied);
@@ -312,7 +312,7 @@ impl<'k, 's> Comparison<'k, 's> {
         }
     }
 
-    /// Whether something that is not ours has the name that ours is to get, and is not turned off.
+    /// Whether an unmanaged object has the name that a resource needs, and is not turned off.
     fn collides(&self, desired: &Value, out: &mut Compared) -> bool {
         if self.address.part().is_some() || self.api.lifecycle(self.situation.level).create == Create::Upsert {
             return false;
@@ -330,8 +330,8 @@ impl<'k, 's> Comparison<'k, 's> {
         true
     }
 
-    /// Drops what an unconfirmed creation at another address made or may have made. The addresses whose creation is
-    /// unconfirmed are added to `waits`.
+    /// Drops the objects that an unconfirmed creation at another address created or may have created. The addresses
+    /// whose creation is unconfirmed are added to `waits`.
     fn foreign<'f>(
         &self,
         others: impl Iterator<Item = &'f Found>,
@@ -352,7 +352,7 @@ impl<'k, 's> Comparison<'k, 's> {
         foreign.into_iter()
     }
 
-    /// How a change is made, as the API allows it.
+    /// Decides how a change is made, as the API allows it.
     fn change(&self, desired: &Value, live: &Value, owned: &Owned, out: &mut Compared) {
         let Situation { level, .. } = self.situation;
         let (action, reason) = how(self.api, *level, &owned.id, live, desired);
@@ -361,8 +361,8 @@ impl<'k, 's> Comparison<'k, 's> {
         out.change.reasons.extend(self.situation.too_late(self.api, desired));
         let is_late = out.change.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }));
         if is_late && out.change.moved == Some(Moved::Service) {
-            // It was put off, and the time that it had before is over: whether it is to are sent then is for a person
-            // to say.
+            // Someone postponed it on the service, and its declared time is over: a person has to decide whether it is
+            // still sent.
             out.change.action = Action::ByHand;
         }
         by_hand_done(self.situation, owned, out);
@@ -386,7 +386,7 @@ impl<'k, 's> Comparison<'k, 's> {
             }
             true => {
                 out.change.action = Action::Delete;
-                // What goes takes with it what someone made of it since.
+                // The deletion also deletes edits made on the service.
                 out.change.moved = out.change.live.as_ref().filter(|live| **live != owned.spec).map(|_| Moved::Both);
             }
             false => {
@@ -403,7 +403,7 @@ fn same(one: &Value, other: &Value) -> bool {
     std::ptr::eq(one, other) || one == other
 }
 
-/// Which sides moved since something was applied; none where they agree.
+/// The sides that changed since the last apply; none if they agree.
 fn moved(desired: &Value, live: &Value, applied: &Value) -> Option<Moved> {
     match (same(desired, applied), same(live, applied)) {
         _ if same(desired, live) => None,
@@ -413,12 +413,14 @@ fn moved(desired: &Value, live: &Value, applied: &Value) -> Option<Moved> {
     }
 }
 
-/// Whether its times were written in another zone than now. They are the same moments, and the ledger follows the files.
+/// Whether its times were written in another zone than now. The moments are the same, and the ledger records the new
+/// zone.
 fn is_rezoned(unit: &Unit, owned: &Owned, address: &Address) -> bool {
     owned.zone.is_some() && unit.zone(address) != owned.zone
 }
 
-/// The service tells under which ids it will report: the ledger may not know, where an answer was lost or a person resolved it.
+/// Takes over the ids under which the service will report. The ledger may lack them if an answer was lost or a person
+/// resolved it.
 fn learn(owned: Option<&mut Owned>, seen: &LiveState) -> bool {
     let (Some(owned), LiveState::There(found)) = (owned, seen) else { return false };
     let learns = !found.push_ids.is_empty() && found.push_ids != owned.push_ids;
@@ -428,7 +430,7 @@ fn learn(owned: Option<&mut Owned>, seen: &LiveState) -> bool {
     learns
 }
 
-/// What the service has, where it tells.
+/// The live spec, if the service shows it.
 fn shown(seen: &LiveState) -> Option<&Shared> {
     match seen {
         LiveState::There(found) => found.spec.as_ref(),
@@ -436,13 +438,13 @@ fn shown(seen: &LiveState) -> Option<&Shared> {
     }
 }
 
-/// The ids of those that are not turned off.
+/// The ids of objects that are not turned off.
 fn in_the_way<'f>(api: &dyn Api, others: impl IntoIterator<Item = &'f Found>) -> Vec<String> {
     let is_off = |found: &Found| found.spec.as_ref().is_some_and(|spec| api.is_off(spec));
     others.into_iter().filter(|found| !is_off(found)).map(|found| found.id.clone()).collect()
 }
 
-/// How the API lets something of ours, as the service has it, become what is declared.
+/// How the API allows a managed resource to change from its live to its desired state.
 pub fn how(api: &dyn Api, level: Level, id: &str, live: &Value, desired: &Value) -> (Action, Option<Reason>) {
     let in_dashboard = || Reason::InDashboard { old: Some(id.to_owned()) };
     match api.lifecycle(level).update {
@@ -452,7 +454,7 @@ pub fn how(api: &dyn Api, level: Level, id: &str, live: &Value, desired: &Value)
     }
 }
 
-/// A person says that the old one is off: where the service lists it, that is looked at.
+/// Handles a report by a user that the old resource is turned off: if the service lists it, this is checked.
 pub(crate) fn by_hand_done(situation: &Situation, owned: &Owned, out: &mut Compared) {
     let address = &out.change.address;
     let in_dashboard = out.change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. }));

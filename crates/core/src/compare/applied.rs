@@ -1,4 +1,4 @@
-//! What a ledger would say if some manifests had been applied.
+//! The ledger as if some manifests had been applied.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,15 +11,15 @@ use pushplan_model::kinds::{self, Resource, Segment};
 use super::Unit;
 use crate::plan::{Change, Reason, Step};
 
-/// What was declared, as if it had been applied in time, and the ids that it stands under.
+/// The declared resources as if applied in time, and their placeholder ids.
 #[derive(Debug)]
 pub struct Applied {
     pub ledger: Ledger,
-    /// Those that only a service could give. What is made of them does not name them.
+    /// Placeholders for ids that only a service assigns. Output does not contain them.
     stand_ins: BTreeSet<String>,
 }
 
-/// How an id is shown that only a service knows.
+/// The text shown instead of an id that only a service knows.
 const UNKNOWN: &str = "(id)";
 
 impl Applied {
@@ -27,7 +27,7 @@ impl Applied {
         let mut stand_ins = BTreeSet::new();
         let mut id = |address: &Address, unit: &Unit| {
             kinds::api(address).own_id(&unit.spec).unwrap_or_else(|| {
-                // All are of one length: none is the beginning of another.
+                // All have the same length, so none is a prefix of another.
                 let id = format!("stand-in-{:08}", stand_ins.len());
                 stand_ins.insert(id.clone());
                 id
@@ -46,7 +46,7 @@ impl Applied {
                 refs: refs.collect(),
                 stamp: None,
                 protect: unit.protect.unwrap_or(false),
-                // What has had its time was noted when it had.
+                // A push whose time has passed was marked as past then.
                 past: api.runs(&unit.spec).is_some_and(|runs| runs.has_begun(now)),
                 applied: now,
                 push_ids: Vec::new(),
@@ -57,7 +57,7 @@ impl Applied {
         Self { ledger: Ledger { owned: owned.collect(), ..Ledger::default() }, stand_ins }
     }
 
-    /// Takes every id out of a plan that only replaces one.
+    /// Removes every placeholder id from a plan.
     pub fn forget_ids(&self, changes: &mut [Change], steps: &mut [Step]) {
         let is_one = |id: &String| self.stand_ins.contains(id);
         for change in changes {

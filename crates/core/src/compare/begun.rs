@@ -11,8 +11,8 @@ use crate::live::LiveState;
 use crate::plan::{Action, Moved, Reason};
 
 impl Comparison<'_, '_> {
-    /// Whether it has had its time, or the first of its times: by what the service has, where it tells, since someone may
-    /// have put it off.
+    /// Whether its time, or the first of its times, has passed: according to the live state if the service shows it,
+    /// because someone may have postponed it.
     pub(super) fn has_begun(&self, owned: &Owned, seen: &LiveState) -> bool {
         let begun = |runs: Runs| runs.has_begun(self.situation.now);
         match shown(seen) {
@@ -21,25 +21,26 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// It has had its time, or the first of its times: whatever is edited, it is not sent again.
+    /// Handles a push whose time, or the first of its times, has passed: whatever is edited, it is not sent again.
     pub(super) fn begun(&self, unit: Option<&Unit>, owned: &Owned, seen: &LiveState, out: &mut Compared) {
         let spec = shown(seen).unwrap_or(&owned.spec);
         let runs = self.api.runs(spec);
         let has_begun = runs.is_some_and(|runs| runs.has_begun(self.situation.now));
-        // The ledger says that it was sent, although its time is still to come. If that time is near, an earlier run had a clock that
-        // is ahead, and it is about to go out; else a person says that it was sent at another time than the one declared by now.
+        // The ledger says that it was sent, although its time is still to come. If that time is near, an earlier run
+        // had a fast clock, and it is about to be sent; otherwise a person reported that it was sent at another time
+        // than the one declared now.
         let was_sent = owned.past && !has_begun && *seen == LiveState::Untold;
         let is_said = was_sent && self.situation.too_late(self.api, spec).is_none();
         let at = runs.and_then(|runs| runs.first).filter(|_| !is_said);
         let rest = if was_sent { Vec::new() } else { to_come(&self.api.times(spec), self.situation.now) };
-        // What is gone before its end goes out no more.
+        // A push that was deleted before its end is not sent any more.
         let is_removed = *seen == LiveState::Absent && !rest.is_empty();
         if !rest.is_empty() && !is_removed {
             return self.half_out(unit, owned, seen, (at, rest), out);
         }
         let Some(unit) = unit else {
-            // Nobody declares it any more, and there is nothing left to delete. What a list still shows may have been put off since the
-            // list was read: it leaves the list once it was sent.
+            // It is no longer declared, and there is nothing left to delete. A push that a list still shows may have
+            // been postponed after the list was read: it leaves the list when it is sent.
             let is_listed = matches!(seen, LiveState::There(_)) && self.api.leaves_list_when_sent();
             let over = is_said || runs.is_none_or(|runs| runs.is_done(self.situation.now, self.situation.min_lead));
             if self.situation.deletes && !is_listed && (over || is_removed) {
@@ -57,8 +58,8 @@ impl Comparison<'_, '_> {
         out.change.reasons.push(Reason::Went { at, edited, rest: Vec::new() });
     }
 
-    /// The first of its times has come, and others are still to come: they do, as the service has it, unless it can be deleted
-    /// and nobody declares it.
+    /// Handles a push whose first time has passed and that has other times to come: they are sent as the service has
+    /// them, unless it can be deleted and is no longer declared.
     fn half_out(
         &self,
         unit: Option<&Unit>,

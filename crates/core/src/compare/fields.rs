@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use pushplan_model::nouns::field_path::{pointer, put, take};
 use serde_json::Value;
 
-/// What is declared, with the fields at these paths as the service has them, and the paths where that makes a difference.
+/// Returns the desired state with the live values at these paths, and the paths whose values differ.
 pub fn ignoring<'d>(desired: &'d Value, live: &Value, paths: &[String]) -> (Cow<'d, Value>, Vec<String>) {
     let mut out = Cow::Borrowed(desired);
     let mut differ = Vec::new();

@@ -1,4 +1,4 @@
-//! After a ledger was restored from a backup: what it does not know may have been created since, by records that are lost.
+//! After a ledger was restored from a backup: unknown resources may have been created since, by records that are lost.
 
 use jiff::Timestamp;
 use pushplan_ledger::{Adopted, Gap, Ledger, Owned, Record, Resolution};
@@ -12,8 +12,8 @@ use crate::live::LiveState;
 use crate::plan::{Action, Reason};
 
 impl Comparison<'_, '_> {
-    /// Leaves a creation to a person, unless it is proven that the service does not have the thing, or creating it twice is the
-    /// same as once.
+    /// Leaves a creation to a person, unless it is proven that the service does not have the object, or a second
+    /// creation has no effect.
     pub(super) fn wait_for_gap(&self, out: &mut Compared) {
         let Situation { ledger, heed_gap, .. } = self.situation;
         let Some(gap) = ledger.gap.as_ref().filter(|gap| *heed_gap && gap.covers(self.address)) else { return };
@@ -22,8 +22,8 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// Leaves it to a person to make something again that the ledger knows and nothing shows: in the gap, another may
-    /// have taken its place, and message people.
+    /// Leaves it to a person to create a resource again that is in the ledger and not visible: in the gap, another one
+    /// may have replaced it, and may message people.
     pub(super) fn wait_for_replaced(&self, owned: &Owned, seen: &LiveState, out: &mut Compared) {
         let is_made = matches!(out.change.action, Action::Create | Action::Replace);
         let is_older = self.situation.ledger.gap.as_ref().is_some_and(|gap| may_be_replaced(gap, owned, self.api));
@@ -44,8 +44,9 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// Whether nothing that was created before can be missed: two complete lists have neither its name nor another one that the same
-    /// event sets off. Something that messages people by itself leaves the list once it has, so that no list proves anything.
+    /// Whether no earlier creation can be missed: two complete lists contain neither its name nor an object with the
+    /// same trigger. A resource that messages people by itself leaves the list after it was sent, so no list proves
+    /// anything.
     fn is_proven_absent(&self) -> bool {
         let Situation { live, level, .. } = self.situation;
         let life = self.api.lifecycle(*level);
@@ -58,13 +59,13 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// Whether two lists were read for it, as they are for everything that is known and in no list.
+    /// Whether two lists were searched for it, as for every known resource that is in no list.
     fn was_sought(&self) -> bool {
         let Situation { ledger, live, .. } = self.situation;
         ledger.owned.contains_key(self.address) || live.disproved.contains(self.address)
     }
 
-    /// Whether a list shows something that is not managed and may be this, under its name or another one.
+    /// Whether a list shows an unmanaged object that may be this resource, under the same or another name.
     fn has_lookalike(&self) -> bool {
         let Some(unit) = self.situation.units.get(self.address) else { return false };
         if !self.known.others(self.address, &self.api.called(&unit.spec)).is_empty() {
@@ -77,7 +78,7 @@ impl Comparison<'_, '_> {
         let triggers = |spec: &Value| self.api.firing(spec).map(|firing| firing.triggers);
         let triggered_alike = |other: &Value| match (triggers(&own), triggers(other)) {
             (Some(own), Some(others)) => others.iter().any(|trigger| own.contains(trigger)),
-            // Something else than a tag sets off one of them.
+            // One of them has a trigger that is no tag.
             _ => self.api.messages(other),
         };
         let ids = self.situation.ledger.ids();
@@ -87,8 +88,8 @@ impl Comparison<'_, '_> {
     }
 }
 
-/// Leaves it to a person to make something again that only names something that has to be created again: in the gap,
-/// another may have taken its place.
+/// Leaves it to a person to create a resource again that only refers to a segment that is created again: in the gap,
+/// another one may have replaced it.
 pub(crate) fn wait_for_renewed(one: &mut Compared, situation: &Situation) {
     let Situation { ledger, live, level, heed_gap, .. } = situation;
     let (address, Some(owned)) = (&one.change.address, &one.owned) else { return };
@@ -106,9 +107,9 @@ fn wait(one: &mut Compared, gap: &Gap) {
     one.change.reasons.push(Reason::UnknownSinceGap { since: gap.since, accepted: gap.at });
 }
 
-/// The records with which a person says that something was created in a gap of the ledger, with this id, or sent in it. What the
-/// ledger knew before under the address is deleted by a later run, unless its time has come, or the API cannot delete it and a person
-/// has.
+/// The records by which a user reports that a resource was created in a gap of the ledger, with this id, or sent in it.
+/// A later run deletes the resource that the ledger had under the address, unless its time has passed, or the API
+/// cannot delete it and a person has.
 pub fn found_in_gap(
     unit: &Unit,
     address: &Address,
@@ -123,13 +124,13 @@ pub fn found_in_gap(
     let is_known = owned.is_some_and(|owned| owned.id == id);
     let forget = (!is_known && owned.is_some_and(is_over)).then(|| Record::Forget(vec![address.clone()]));
     let adopted = Record::Adopt(vec![Adopted { past: is_sent, ..unit.taken_over(address, id, ledger) }]);
-    // The ledger knew it already, and the gap leaves nothing else to ask about it.
+    // It is in the ledger already, and nothing about the gap is left open.
     let found = || Resolution::Created { id: id.to_owned() };
     let resolved = is_known.then(|| Record::Resolve { address: address.clone(), found: found() });
     forget.into_iter().chain([adopted]).chain(resolved).collect()
 }
 
-/// Whether something that the ledger knows may have been replaced in a gap by another one of a kind that messages people.
+/// Whether a managed resource may have been replaced in a gap by another one of a kind that messages people.
 pub fn may_be_replaced(gap: &Gap, owned: &Owned, api: &dyn Api) -> bool {
     let spec = owned.spec.tree();
     owned.applied <= gap.at && (api.messages(&spec) || api.is_off(&spec))

@@ -12,23 +12,23 @@ use pushplan_model::node::Shared;
 use super::renames::unnamed;
 use super::{Names, Situation};
 
-/// What every comparison needs, worked out once.
+/// Facts that every comparison needs, computed once.
 pub(super) struct CompareIndex<'s> {
     situation: &'s Situation<'s>,
     pub names: Names<'s>,
-    /// What is ours under any address, where that is ours to choose.
+    /// The identities of managed resources, under any address, if pushplan chooses them.
     identities: OnceLock<BTreeSet<(String, String)>>,
-    /// The ids of what was found again after the answers to its creation were lost.
+    /// The ids of objects that were found after the answers to their creation were lost.
     pub renewed: BTreeMap<Address, String>,
     others: OnceLock<Others<'s>>,
     sought: OnceLock<Sought<'s>>,
     alike: OnceLock<ByContent<'s>>,
 }
 
-/// What is not ours, by kind and name.
+/// Unmanaged objects, by kind and name.
 type Others<'s> = HashMap<&'static str, HashMap<&'s str, Vec<&'s Found>>>;
 
-/// What is not ours, by kind and by what it says, whatever its name.
+/// Unmanaged objects, by kind and content, whatever their names.
 type ByContent<'s> = HashMap<&'static str, BTreeMap<Digest, Vec<&'s Found>>>;
 
 /// Unconfirmed creations, by kind and name.
@@ -47,11 +47,11 @@ impl<'s> CompareIndex<'s> {
         }
     }
 
-    /// Things that are not managed and say what an intent says, under another name, of kinds that message people by themselves.
-    /// What was about to be created under that name is not among them.
+    /// Unmanaged objects with the content of an intent but another name, of kinds that message people by themselves.
+    /// Objects that an unconfirmed creation under that name may have created are not included.
     pub fn alike_intent(&self, intent: &Intent) -> Vec<&'s Found> {
         let Some(spec) = &intent.spec else { return Vec::new() };
-        // The ledger may have forgotten a segment since: the intent still knows its id.
+        // The ledger may have forgotten a segment since, but the intent has its id.
         let audiences = kinds::api(&intent.address).audiences();
         let by_id = kinds::remote::pointed(audiences, spec, &mut |reference| {
             let id = reference.as_str().and_then(|key| intent.refs.get(key));
@@ -66,7 +66,7 @@ impl<'s> CompareIndex<'s> {
         found
     }
 
-    /// Things that are not managed and say the same under another name, as above. Segments are named by key, or by id.
+    /// Unmanaged objects with the same content under another name, as above. Segments are named by key, or by id.
     pub fn alike(&self, address: &Address, spec: &Shared) -> &[&'s Found] {
         let alike = self.alike.get_or_init(|| {
             let (ids, mut alike) = (self.situation.ledger.ids(), ByContent::new());
@@ -104,7 +104,7 @@ impl<'s> CompareIndex<'s> {
         sought.get(kind).and_then(|named| named.get(name)).map_or(&[], Vec::as_slice)
     }
 
-    /// Things of a name that are not ours.
+    /// Unmanaged objects with a name.
     pub fn others(&self, address: &Address, name: &str) -> &[&'s Found] {
         let others = self.others.get_or_init(|| {
             let ids = self.situation.ledger.ids();
@@ -119,7 +119,7 @@ impl<'s> CompareIndex<'s> {
         others.get(&*address.kind).and_then(|named| named.get(name)).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether something is ours under any address.
+    /// Whether a resource with this identity is managed under any address.
     pub fn is_ours(&self, kind: &str, identity: String) -> bool {
         let identities = self.identities.get_or_init(|| {
             let identity = |(address, owned): (&Address, &Owned)| {

@@ -1,4 +1,4 @@
-//! What is on all sides as it was: nearly everything of nearly every plan. Texts alone show it.
+//! Resources that are the same on all sides: nearly all of nearly every plan. Comparing their texts is enough.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use super::{Compared, Comparison, is_rezoned, segment_address};
 use crate::live::LiveState;
 
 impl Comparison<'_, '_> {
-    /// The comparison where nothing has moved, nothing is under way and nothing is learnt; `None` where that is not seen at
-    /// once.
+    /// The comparison if nothing changed, nothing is in progress and there is nothing to record; `None` if that is not
+    /// obvious.
     pub(super) fn kept(&self) -> Option<Compared> {
         let situation = self.situation;
         let unit = situation.units.get(self.address)?;
@@ -54,7 +54,7 @@ impl Comparison<'_, '_> {
         self.api.has_runs() && self.api.runs(&owned.spec.tree()).is_some_and(begun)
     }
 
-    /// Whether each segment that it names is the one that has that key by now, as the service and the ledger have it.
+    /// Whether each segment that it names has that key now, on the service and in the ledger.
     fn points_right(&self, owned: &Owned, spec: Option<&Shared>) -> bool {
         let (own, read) = (owned.spec.tree(), spec.map(Shared::tree));
         let audiences = self.api.audiences();

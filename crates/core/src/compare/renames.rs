@@ -1,4 +1,4 @@
-//! Resources that have another key than before: said so by `lifecycle.renamed_from`, or by the looks of it.
+//! Resources with a new key: declared with `lifecycle.renamed_from`, or recognized by their content.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,8 +14,8 @@ use super::similar::Sketch;
 use super::{Compared, Situation, Unit, segment_address};
 use crate::plan::{Action, Likeness, Reason};
 
-/// The resources that are said to be renamed and are known by their old key alone: the new address with the old one. What is
-/// another thing on the service under another key is not moved.
+/// The resources that are declared as renamed and are in the ledger only under the old key: the new address with the
+/// old one. A resource whose identity on the service depends on its key is not moved.
 pub fn moves(units: &BTreeMap<Address, Unit>, ledger: &Ledger) -> BTreeMap<Address, Address> {
     let declared: BTreeSet<Address> = units.keys().map(Address::resource).collect();
     let known: BTreeSet<Address> = ledger.owned.keys().chain(ledger.open.keys()).map(Address::resource).collect();
@@ -44,7 +44,7 @@ fn old_address(address: &Address, unit: &Unit) -> Option<Address> {
     unit.renamed_from.as_ref().map(|key| Address::new(address.kind, key.clone()))
 }
 
-/// Says of each change whether its resource was renamed, or looks as if.
+/// Adds to each change whether its resource was renamed, or appears to be.
 pub fn tell(compared: &mut [Compared], situation: &Situation) {
     for one in compared.iter_mut() {
         let address = &one.change.address;
@@ -60,23 +60,23 @@ pub fn tell(compared: &mut [Compared], situation: &Situation) {
     look_alike(compared, situation);
 }
 
-/// What goes, by what it says.
+/// Resources that are no longer declared, by content.
 #[derive(Default)]
 struct Going<'c> {
-    /// Those that are deleted, by their content.
+    /// Resources to be deleted, by content.
     goes: BTreeMap<(&'c str, Digest), Vec<&'c Address>>,
-    /// Those that are there until a person takes them away, by their content, with whether that is unconfirmed.
+    /// Resources that exist until a person deletes them, by content, with whether their state is unknown.
     stays: BTreeMap<(&'c str, Digest), (&'c Address, bool)>,
-    /// Those that are there until a person deletes them, by their names, with whether their state is unknown.
+    /// Resources that exist until a person deletes them, by name, with whether their state is unknown.
     named: BTreeMap<(&'c str, String), (&'c Address, bool)>,
-    /// Those that have begun, by what they said, whenever that was: they have had their time, or the rest of them is
+    /// Resources that have begun, by their content without times: they are past, or their remaining times are
     /// cancelled.
     begun: BTreeMap<(&'c str, Digest), (&'c Address, Old)>,
-    /// Those that message people: a new message may be one of them, edited, also one of another kind.
+    /// Messages: a new message may be an edited version of one of them, also of another kind.
     messages: Vec<(&'c Address, Old, Sketch)>,
 }
 
-/// What became of something that says the same.
+/// The state of an old resource with the same content.
 #[derive(Clone, Copy, PartialEq)]
 enum Old {
     Goes,
@@ -85,10 +85,10 @@ enum Old {
     Past,
 }
 
-/// Something new that says the same as what is no longer declared may be a rename that nobody told of, and so may a message that is
-/// similar: it may have been edited at the same time. Where the old one cannot be deleted, or nobody knows whether it is there,
-/// the new one waits for a person: both would message people. Where it has had its time, the new one would message people once more,
-/// whatever its own time.
+/// Finds undeclared renames: a new resource with the content of one that is no longer declared, or a new message that
+/// is similar, because it may have been edited at the same time. If the old one cannot be deleted, or its state is
+/// unknown, the new one waits for a person, because both would message people. If the old one is past, the new one
+/// would message people again, whatever its own time.
 fn look_alike(compared: &mut [Compared], situation: &Situation) {
     for (number, from, old, similar) in lookalikes(compared, situation) {
         let change = &mut compared[number].change;
@@ -100,7 +100,8 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
     }
 }
 
-/// New things by their places, each with an old one that it may be, what became of that one, and what both have in common.
+/// New resources by their positions, each with the old one that it may be, the state of that one, and their
+/// similarities.
 fn lookalikes(compared: &[Compared], situation: &Situation) -> Vec<(usize, Address, Old, Vec<Likeness>)> {
     let Situation { ledger, units, .. } = situation;
     let owned = |address: &Address| ledger.owned.get(address).map(|owned| &owned.spec);
@@ -109,7 +110,7 @@ fn lookalikes(compared: &[Compared], situation: &Situation) -> Vec<(usize, Addre
     for one in compared {
         let address = &one.change.address;
         if one.change.desired.is_some() {
-            // Until a person deletes it, what it said before is sent.
+            // Its previous content is sent until a person deletes it.
             if let Some(owned) = one.owned.as_ref().filter(|owned| is_edited_by_hand(one, owned)) {
                 for says in old.both(address, &owned.spec) {
                     going.stays.entry((&address.kind, says)).or_insert((address, false));
@@ -176,7 +177,7 @@ fn lookalikes(compared: &[Compared], situation: &Situation) -> Vec<(usize, Addre
         let (address, Some(desired)) = (&one.change.address, &one.change.desired) else { continue };
         let api = kinds::api(address);
         let is_new = one.change.action == Action::Create && one.owned.is_none() && address.part().is_none();
-        // What has the same identity is handed over by itself.
+        // A resource with the same identity is handed over anyway.
         if !is_new || api.lifecycle(situation.level).create == Create::Upsert {
             continue;
         }
@@ -191,7 +192,7 @@ fn lookalikes(compared: &[Compared], situation: &Situation) -> Vec<(usize, Addre
         let begun = if going.begun.is_empty() { None } else { begun() };
         let is_message = !going.messages.is_empty() && api.messages(desired);
         let similar = if is_message { new.similar(address, desired, &going.messages) } else { Vec::new() };
-        // What stays counts before what goes: with that one, there would be two.
+        // Kept resources are compared before deleted ones, because with a kept one there would be two.
         let waits = |(_, old, _): &&(&Address, Old, _)| matches!(old, Old::Stays | Old::InDoubt);
         let goes: Vec<&Address> = says.iter().filter_map(|says| going.goes.get(says)).flatten().copied().collect();
         if let Some((old, is)) = stays {
@@ -199,7 +200,7 @@ fn lookalikes(compared: &[Compared], situation: &Situation) -> Vec<(usize, Addre
         } else if let Some((old, is, common)) = similar.iter().find(waits) {
             found.push((number, (*old).clone(), *is, common.clone()));
         } else if !goes.is_empty() {
-            // All of them go before it comes.
+            // All of them are deleted before it is created.
             let goes: BTreeSet<&Address> = goes.into_iter().collect();
             found.extend(goes.into_iter().map(|old| (number, old.clone(), Old::Goes, Vec::new())));
         } else if let Some((old, is)) = begun {
@@ -211,8 +212,8 @@ fn lookalikes(compared: &[Compared], situation: &Situation) -> Vec<(usize, Addre
     found
 }
 
-/// New messages that say what another one said until now, which the same plan changes: each with that one. If the change fails,
-/// both would say it.
+/// New messages with the previous content of a message that the same plan changes: each with that one. If the change
+/// fails, both would have it.
 pub(crate) fn said_before(compared: &[Compared], situation: &Situation) -> Vec<(Address, Address)> {
     let is_whole = |one: &&Compared| one.change.address.part().is_none();
     let changed = compared.iter().filter(is_whole).filter_map(|one| {
@@ -251,7 +252,7 @@ pub(crate) fn said_before(compared: &[Compared], situation: &Situation) -> Vec<(
     pairs
 }
 
-/// Whether a person has to replace what is there by something else.
+/// Whether a person has to replace the live resource.
 fn is_edited_by_hand(one: &Compared, owned: &Owned) -> bool {
     let by_hand = one.change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. }));
     by_hand && one.change.desired.as_ref() != Some(&owned.spec) && one.change.address.part().is_none()
@@ -263,7 +264,7 @@ fn has_begun(one: &Compared, owned: &Owned, situation: &Situation) -> bool {
     owned.past || kinds::api(&one.change.address).runs(&owned.spec).is_some_and(begun)
 }
 
-/// What something says, whenever it is said.
+/// The content of a spec without its times.
 fn timeless(spec: &Shared) -> Shared {
     let mut spec = spec.tree().into_owned();
     forget_times(&mut spec);
@@ -281,10 +282,10 @@ fn forget_times(value: &mut Value) {
     }
 }
 
-/// So many segments that name each other are followed; beyond that they are known by their keys.
+/// How many nested segments are followed; deeper ones count by their keys.
 const DEEP: usize = 32;
 
-/// What things say to whom, whatever they and the segments that they name are called.
+/// Digests of contents and audiences, independent of names of resources and segments.
 struct Meanings<'s> {
     segment: &'s dyn Fn(&Address) -> Option<&'s Shared>,
     known: BTreeMap<String, Digest>,
@@ -306,7 +307,7 @@ impl<'s> Meanings<'s> {
         unnamed(kinds::api(address), &self.by_meaning(address, spec))
     }
 
-    /// A spec that names segments by what they say.
+    /// A spec with the contents of its segments instead of their keys.
     fn by_meaning(&mut self, address: &Address, spec: &Shared) -> Shared {
         pointed(kinds::api(address).audiences(), spec, &mut |reference| match reference.as_str() {
             Some(key) => Value::from(self.named(key).as_str()),
@@ -318,7 +319,7 @@ impl<'s> Meanings<'s> {
         Sketch::new(kinds::api(address), spec, &self.by_meaning(address, spec))
     }
 
-    /// Those of some messages that are similar to another one, with what they have in common.
+    /// Returns the messages that are similar to another one, with their similarities.
     fn similar<'m>(
         &mut self,
         address: &Address,
@@ -344,7 +345,7 @@ impl<'s> Meanings<'s> {
     }
 }
 
-/// What something says, whatever its name.
+/// The digest of a content, without its name.
 pub(super) fn unnamed(api: &dyn Api, spec: &Shared) -> Digest {
     let mut spec = spec.tree().into_owned();
     if let (Value::Object(map), Some(name)) = (&mut spec, api.name_field()) {

@@ -1,4 +1,4 @@
-//! Messages that are similar: the same message, edited, may be declared under a new key.
+//! Similar messages: an edited message may be declared under a new key.
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan_model::digest::Digest;
@@ -8,27 +8,27 @@ use serde_json::Value;
 
 use crate::plan::Likeness;
 
-/// How far apart the send times of similar messages are at most.
+/// The largest distance between the send times of similar messages.
 const NEAR: SignedDuration = SignedDuration::from_hours(24);
-/// How similar two texts are at least, from 0 to 1.
+/// The smallest similarity of two texts, from 0 to 1.
 const ALIKE: f64 = 0.6;
-/// How much of a text is compared, in characters.
+/// The length of the part of a text that is compared, in characters.
 const COMPARED: usize = 500;
-/// How much two similar messages have in common at least.
+/// How many features two similar messages share at least.
 const ENOUGH: usize = 2;
 
-/// What messages are compared by.
+/// The features by which messages are compared.
 #[derive(Clone, Debug)]
 pub struct Sketch {
     times: Vec<Timestamp>,
     firing: Option<Firing>,
-    /// With segments by their keys, and by what they say. Empty: the kind has no audience of its own.
+    /// With segments by their keys, and by their content. Empty if the kind has no audience of its own.
     audiences: Vec<Digest>,
     text: String,
 }
 
 impl Sketch {
-    /// A message of a kind. The second spec names segments by what they say.
+    /// Creates the sketch of a message of a kind. The second spec names segments by their content.
     pub fn new(api: &dyn Api, spec: &Shared, by_meaning: &Shared) -> Self {
         let tree = spec.tree();
         let audience = |spec: &Value| {
@@ -54,7 +54,7 @@ impl Sketch {
         }
     }
 
-    /// What two messages have in common, if that is enough to take one for an edited version of the other.
+    /// Returns the similarities of two messages, if they are enough to treat one as an edited version of the other.
     pub fn common(&self, other: &Self) -> Option<Vec<Likeness>> {
         let near = |one: &Timestamp| other.times.iter().any(|time| one.duration_since(*time).abs() <= NEAR);
         let triggers = |sketch: &Self| sketch.firing.as_ref().map(|firing| firing.triggers.clone());
@@ -68,7 +68,7 @@ impl Sketch {
         if self.audiences.iter().any(|audience| other.audiences.contains(audience)) {
             common.push(Likeness::Audience);
         }
-        // Comparing texts takes longest: it is done where it can decide.
+        // Comparing texts is slowest: it is done only if it can decide.
         if common.len() + 1 >= ENOUGH && alike(&self.text, &other.text) {
             common.push(Likeness::Text);
         }

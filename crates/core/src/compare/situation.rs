@@ -1,4 +1,4 @@
-//! All that a comparison is made of.
+//! The inputs of a comparison.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::Unit;
 use crate::live::Live;
 use crate::plan::Reason;
 
-/// Everything that the comparison may know.
+/// All inputs of a comparison.
 #[derive(Debug)]
 pub struct Situation<'s> {
     pub units: &'s BTreeMap<Address, Unit>,
@@ -21,28 +21,30 @@ pub struct Situation<'s> {
     pub live: &'s Live,
     pub level: Level,
     pub now: Timestamp,
-    /// How near the time of a new push may be.
+    /// The minimal time until a new push is sent.
     pub min_lead: SignedDuration,
-    /// Whether what is not declared is to be deleted. A project that could not be read, or declares nothing, deletes nothing.
+    /// Whether undeclared resources are deleted. A project that could not be read, or declares nothing, deletes
+    /// nothing.
     pub deletes: bool,
-    /// Resources that have another key by now, with the address that they had; the ledger here has them under the new one.
+    /// Resources with a new key: the new address with the old one. The ledger here has them under the new one.
     pub moves: &'s BTreeMap<Address, Address>,
-    /// Addresses of an apply that is running: they are left to it.
+    /// Addresses of an apply that is running: they are skipped.
     pub under_way: &'s BTreeSet<Address>,
-    /// What a person says has been done by hand.
+    /// Addresses whose manual step is done, as reported by the user.
     pub done: &'s BTreeSet<Address>,
-    /// Whether what was lost on its way is looked for. Only the simulation leaves that out.
+    /// Whether resources are searched whose answer was lost. Only the simulation turns this off.
     pub adopt: bool,
-    /// Whether only what is in the ledger is ours, whatever its name. Only the simulation leaves that out.
+    /// Whether only resources in the ledger are managed, whatever their names. Only the simulation turns this off.
     pub own_only: bool,
-    /// Whether a new message waits for a similar one that is no longer declared. Only the simulation leaves that out.
+    /// Whether a new message waits for a similar one that is no longer declared. Only the simulation turns this off.
     pub similar: bool,
-    /// Whether what may have been created in a gap of the ledger waits for a person. Only the simulation leaves that out.
+    /// Whether a resource that may have been created in a gap of the ledger waits for a person. Only the simulation
+    /// turns this off.
     pub heed_gap: bool,
 }
 
 impl Situation<'_> {
-    /// Whether something has messaged people for the last time.
+    /// Whether a resource has messaged people for the last time.
     pub fn is_over(&self, api: &dyn Api, spec: &Value) -> bool {
         api.runs(spec).is_some_and(|runs| runs.is_over(self.now, self.min_lead))
     }
@@ -56,7 +58,7 @@ impl Situation<'_> {
         }
     }
 
-    /// Whether the time of something that would be made now has passed or is too near.
+    /// Whether the time of a resource that would be created now has passed or is too near.
     pub fn too_late(&self, api: &dyn Api, spec: &Value) -> Option<Reason> {
         let first = api.runs(spec)?.first?;
         let from = self.now.checked_add(self.min_lead).unwrap_or(Timestamp::MAX);

@@ -1,4 +1,4 @@
-//! Segments that have another id than the one that something points at.
+//! References to outdated ids of segments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{Comparison, same, segment_address};
 
 impl Comparison<'_, '_> {
-    /// Segments that it names under an id that they no longer have.
+    /// The segments that it names under an outdated id.
     pub(super) fn stale(&self, desired: &Value, live: &Value, owned: &Owned, found: Option<&Found>) -> Vec<Address> {
         let ledger = self.situation.ledger;
         let read = found.and_then(|found| found.spec.as_ref());
@@ -36,8 +36,8 @@ impl Comparison<'_, '_> {
         stale
     }
 
-    /// Whether the service shows that it names the segments as they are now, and the ledger knows an earlier version: after a restore
-    /// from a backup. What the ledger believes to be named is never deleted.
+    /// Whether the service shows references to the current segments although the ledger has earlier versions: after a
+    /// restore from a backup. Segments that are in use according to the ledger are never deleted.
     pub(super) fn is_repointed(&self, desired: &Value, owned: &Owned, found: Option<&Found>) -> bool {
         let Some(spec) = found.and_then(|found| found.spec.as_ref()) else { return false };
         let audiences = self.api.audiences();
@@ -50,7 +50,7 @@ impl Comparison<'_, '_> {
         })
     }
 
-    /// The ids of earlier versions that it points at, by the keys of those segments.
+    /// The ids of earlier versions that it refers to, by the keys of those segments.
     pub(super) fn outdated(&self, stale: &[Address], owned: &Owned, found: Option<&Found>) -> BTreeMap<String, String> {
         let read = found.and_then(|found| found.spec.as_ref());
         let read = read.map(|spec| segments(self.api.audiences(), spec)).unwrap_or_default();

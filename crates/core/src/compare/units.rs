@@ -1,4 +1,4 @@
-//! What the manifests declare, as single things.
+//! The units that the manifests declare.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,21 +20,21 @@ use serde_json::Value;
 use super::Names;
 use crate::plan::{Annotation, DeclaredAt, WrittenValue};
 
-/// A declared thing that is applied by itself.
+/// A declared unit: it is applied separately.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unit {
     pub spec: Shared,
     pub place: Option<DeclaredAt>,
-    /// Whether deletion is refused; where nothing is said, the ledger's word holds.
+    /// Whether deletion is refused; if not set, the ledger's value counts.
     pub protect: Option<bool>,
     pub broadcast: bool,
     /// Paths of fields that are left to the dashboard.
     pub ignore: Vec<String>,
-    /// Its author says that its time may have passed: it stays as a record.
+    /// Whether its author marked it as a record, so that its time may have passed.
     pub record: bool,
-    /// The key that its resource had before.
+    /// The previous key of its resource.
     pub renamed_from: Option<String>,
-    /// What its readers should know beside.
+    /// Facts for readers only.
     pub aside: Annotation,
 }
 
@@ -53,7 +53,7 @@ impl Unit {
         }
     }
 
-    /// What the ledger learns if a person names the thing that this unit is on the service. Nobody has seen its content, so it has
+    /// The record for a resource that a user identifies on the service by its id. Its content was not read, so it has
     /// no version yet.
     pub fn taken_over(&self, address: &Address, id: &str, ledger: &Ledger) -> Adopted {
         let id_of = |key: &str| Some((key.to_owned(), ledger.owned.get(&super::segment_address(key))?.id.clone()));
@@ -79,7 +79,7 @@ impl Unit {
     }
 }
 
-/// What the manifests say, as far as a plan depends on it.
+/// The digest of everything in the manifests that a plan depends on.
 pub fn digest(units: &BTreeMap<Address, Unit>) -> Digest {
     let mut said = Listed::default();
     for (address, unit) in units {
@@ -90,7 +90,7 @@ pub fn digest(units: &BTreeMap<Address, Unit>) -> Digest {
     said.digest()
 }
 
-/// What the manifests declare, as single things.
+/// The units that the manifests declare.
 pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
     let resources: Vec<(&Address, &Declared)> = desired.resources.iter().collect();
     let units = cores::each_of(resources, |(address, declared)| units_of(address, declared, sources));
@@ -110,7 +110,7 @@ pub fn taken(desired: Desired, sources: &Sources) -> (BTreeMap<Address, Unit>, B
     (units.into_iter().flatten().collect(), composites.into_iter().flatten().collect())
 }
 
-/// What one resource is applied as.
+/// The units of one resource.
 fn units_of(address: &Address, declared: &Declared, sources: &Sources) -> Vec<(Address, Unit)> {
     let (place, aside, lifecycle) = (place(declared, sources), aside(declared, sources), &declared.lifecycle);
     let of_part = Annotation { written: Vec::new(), ..aside.clone() };
@@ -161,7 +161,7 @@ fn place_at(span: Span, sources: &Sources) -> Option<DeclaredAt> {
     Some(DeclaredAt { file: source.path.clone(), line: source.line(span.range().start) })
 }
 
-/// What its author said that the service never learns.
+/// Facts in the manifest that are not sent to the service.
 fn aside(declared: &Declared, sources: &Sources) -> Annotation {
     let mut parts = Parts::new(&declared.key);
     declared.spec.parts(&mut parts);
@@ -190,7 +190,7 @@ fn written_value(one: &Provenance, sources: &Sources) -> WrittenValue {
     WrittenValue { path, origin, filled, place: place_at(*at, sources) }
 }
 
-/// The variables that messages are written with, each once.
+/// The variables in the texts of messages, each once.
 fn variables(parts: &Parts, sources: &Sources) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for said in &parts.said {
