@@ -15,7 +15,7 @@ use crate::compare::{self, Names, Unit, ignoring};
 use crate::live::{Live, LiveState};
 use crate::plan::{Action, Change, Choice};
 
-/// What is held against each other.
+/// The inputs of a comparison for drift.
 #[derive(Debug)]
 pub struct Situation<'s> {
     pub ledger: &'s Ledger,
@@ -23,54 +23,55 @@ pub struct Situation<'s> {
     pub now: Timestamp,
     /// How far the service's clock is ahead of the ledger's.
     pub ahead: SignedDuration,
-    /// What is declared, as far as it can be read: what is left to the dashboard, and where that stands.
+    /// The declared units, as far as the files can be read: for fields that are left to the dashboard, and for
+    /// positions.
     pub declared: &'s BTreeMap<Address, Unit>,
     /// Addresses of an apply that is running.
     pub under_way: &'s BTreeSet<Address>,
     pub choice: &'s Choice,
 }
 
-/// A change that someone made on the service.
+/// The changes that people made on the service.
 #[derive(Clone, Debug, Default)]
 pub struct Drift {
-    /// All that is ours, each as a change from what was applied to what is there: one that was edited is updated, one that
-    /// was removed is deleted, what is as it was is kept.
+    /// All managed resources, each as a change from its applied to its live state: update if it was edited, delete if
+    /// it was removed, otherwise keep.
     pub changes: Vec<Change>,
-    /// When those were changed where the service tells.
+    /// When those were changed, if the service shows it.
     pub edited: BTreeMap<Address, Timestamp>,
-    /// Those that the files say something else of as well.
+    /// Changed resources whose files differ as well.
     pub disputed: BTreeSet<Address>,
     /// Objects that someone created since, the newest first.
     pub added: Vec<Added>,
-    /// How many things of others there are whose age is unknown, by kind.
+    /// The number of unmanaged objects of unknown age, by kind.
     pub undated: BTreeMap<&'static str, usize>,
-    /// How many of ours the service does not tell about.
+    /// The number of managed resources that the service does not show.
     pub untold: usize,
-    /// What an earlier run was about to make and may have: whether it is there is for `plan` to find out.
+    /// Resources that an earlier run may have created: `plan` finds out whether they exist.
     pub in_doubt: Vec<Address>,
-    /// How many of ours were not asked about.
+    /// The number of managed resources that were not read.
     pub unasked: usize,
-    /// When something was last applied or, where nothing ever was, taken over.
+    /// When a plan was last applied or, if none ever was, a resource was last adopted.
     pub since: Option<Timestamp>,
     /// Whether something was ever applied.
     pub was_applied: bool,
-    /// Patterns of the choice that mean nothing.
+    /// Patterns of the choice that match nothing.
     pub idle: Vec<String>,
 }
 
-/// Something that is not ours.
+/// An unmanaged object.
 #[derive(Clone, Debug)]
 pub struct Added {
     pub kind: &'static Kind,
     pub id: String,
-    /// What people call it there.
+    /// Its name on the service.
     pub name: String,
     pub made: Timestamp,
     pub used: Option<Timestamp>,
 }
 
 impl Drift {
-    /// How many of ours were changed.
+    /// The number of managed resources that were edited.
     pub fn changed(&self) -> usize {
         self.changes.iter().filter(|change| change.action == Action::Update).count()
     }
@@ -79,23 +80,23 @@ impl Drift {
         self.changes.iter().filter(|change| change.action == Action::Delete).count()
     }
 
-    /// How many of ours were looked at and are as they were applied.
+    /// The number of managed resources that were read and are unchanged.
     pub fn kept(&self) -> usize {
         self.changes.len() - self.changed() - self.removed() - self.untold - self.unasked
     }
 
-    /// How many differences are left to the dashboard.
+    /// The number of differences in fields that are left to the dashboard.
     pub fn ignored(&self) -> usize {
         self.changes.iter().map(|change| change.ignored.len()).sum()
     }
 
-    /// Whether nobody did anything.
+    /// Whether there is no drift.
     pub fn is_none(&self) -> bool {
         self.changed() + self.removed() + self.added.len() == 0
     }
 }
 
-/// Changes on the service since the last apply.
+/// Computes the changes on the service since the last apply.
 pub fn drift(situation: &Situation) -> Drift {
     let Situation { ledger, live, .. } = situation;
     let names = Names::new(ledger);
@@ -142,7 +143,7 @@ fn is_chosen(choice: &Choice, address: &Address) -> bool {
     (choice.only.is_empty() || is(&choice.only)) && !is(&choice.except)
 }
 
-/// What is ours, as if nobody had touched it.
+/// A managed resource without a change.
 fn change(situation: &Situation, address: &Address, owned: &Owned) -> Change {
     Change {
         address: address.clone(),
@@ -163,14 +164,14 @@ fn change(situation: &Situation, address: &Address, owned: &Owned) -> Change {
 }
 
 impl Situation<'_> {
-    /// Holds one of ours against what is there.
+    /// Compares a managed resource with its live state.
     fn hold(&self, seen: &LiveState, owned: &Owned, names: &Names, change: &mut Change) {
         let api = kinds::api(&change.address);
         let intent = self.ledger.open.get(&change.address).map(|open| &open.intent);
         match seen {
             LiveState::Untold => {}
             LiveState::Absent => {
-                // What has had its time is gone for that reason, and what an earlier run was about to delete by its doing.
+                // A push may be gone because its time has passed, or because an earlier run was about to delete it.
                 let over = |runs: Runs| runs.has_begun(self.now) && runs.is_done(self.now, SignedDuration::ZERO);
                 let over = api.runs(&owned.spec).map_or(owned.past, over);
                 let by_us = intent.is_some_and(|intent| intent.verb == Verb::Delete);
@@ -198,7 +199,7 @@ impl Situation<'_> {
         }
     }
 
-    /// What is listed and not ours: what was made since, and what may have been.
+    /// Finds listed objects that are not managed: those created since the last apply, and those of unknown age.
     fn others(&self, drift: &mut Drift) {
         let Some(since) = drift.since.and_then(|at| at.checked_add(self.ahead).ok()) else { return };
         let ours = self.ledger.ids();

@@ -1,4 +1,4 @@
-//! Who is at work, in words for people: it stands in the ledger beside what was done.
+//! The actor of a run, as the ledger shows it to readers.
 
 use std::env;
 use std::fs;
@@ -8,12 +8,12 @@ use jiff::SignedDuration;
 use pushplan_io::git::{Git, LIMIT};
 use pushplan_ledger::Lease;
 
-/// Who is at work here.
+/// The user, machine and job that run this process.
 #[derive(Clone, Debug)]
 pub struct Actor {
     pub user: String,
     pub host: Option<String>,
-    /// Where the job is shown, where a CI system says which.
+    /// The URL of the job, if a CI system gives one.
     pub job: Option<String>,
 }
 
@@ -36,14 +36,14 @@ impl Actor {
         }
     }
 
-    /// What a run that begins here tells of itself.
+    /// The lease of a run that begins here.
     pub fn lease(self, length: SignedDuration) -> Lease {
         let Self { user, host, job } = self;
         Lease { holder: user, host, job, clock: clock(), seconds: length.as_secs() }
     }
 }
 
-/// The author that git has for all repositories of this user.
+/// The user's global author name in git.
 fn of_git() -> Option<String> {
     static NAME: OnceLock<Option<String>> = OnceLock::new();
     let ask = || {
@@ -53,7 +53,7 @@ fn of_git() -> Option<String> {
     NAME.get_or_init(ask).clone()
 }
 
-/// The name under which this process runs, where the environment does not have it.
+/// The user name of this process, if the environment does not have it.
 fn login() -> Option<String> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let user = status.lines().find_map(|line| line.strip_prefix("Uid:"))?.split_whitespace().next()?.to_owned();
@@ -69,7 +69,7 @@ fn name_of(user: &str, text: &str) -> Option<String> {
     })
 }
 
-/// `ada on build-7`, with the job where a CI system says which.
+/// `ada on build-7`, with the job if a CI system gives one.
 pub fn name() -> String {
     let Actor { user, host, job } = Actor::here();
     let actor = match host {
@@ -82,7 +82,7 @@ pub fn name() -> String {
     }
 }
 
-/// Tells the clock of this machine from that of any other, where the system has a name for its start.
+/// Returns an id of this machine's clock, if the system has an id for its start.
 pub fn clock() -> Option<String> {
     read("/proc/sys/kernel/random/boot_id")
 }

@@ -1,4 +1,4 @@
-//! Carrying out a plan on the target of a workspace.
+//! Applying a plan to the target of a workspace.
 
 mod kept;
 mod unchanged;
@@ -13,10 +13,10 @@ use super::workspace::{Planned, Workspace};
 use super::{Session, turn};
 use crate::apply::{self, ApplySettings, Ending, Notice, OnError, Report};
 
-/// How a plan is carried out.
+/// The settings of an apply.
 #[derive(Clone, Copy, Debug)]
 pub struct ApplyRequest {
-    /// Requests under way at a time.
+    /// The number of requests in flight at a time.
     pub concurrency: usize,
     pub on_error: OnError,
 }
@@ -28,10 +28,10 @@ impl Default for ApplyRequest {
 }
 
 impl Workspace {
-    /// Carries out a plan, until `stop` is done: then nothing more is begun. `tell` learns of each step that has ended.
+    /// Applies a plan until `stop` is ready: then no further step begins. `tell` receives each step that has ended.
     ///
-    /// It asks no guard and waits for nobody: see [`crate::guard`] and [`turn`]. The ledger refuses it if another run has begun
-    /// since the plan was made. Needs a runtime with several threads.
+    /// Does not check guards and does not wait for other runs: see [`crate::guard`] and [`turn`]. The ledger refuses it
+    /// if another run has begun since the plan was made. Needs a runtime with several threads.
     pub async fn apply(
         &self,
         opened: &Opened,
@@ -42,7 +42,7 @@ impl Workspace {
         session: &Session,
     ) -> Report {
         let run = uuid::Uuid::new_v4().to_string();
-        // Others on this machine see at once when this process is killed.
+        // Other processes on this machine see at once when this one is killed.
         let _presence = self.log.show_presence(&run);
         let settings = ApplySettings {
             concurrency: request.concurrency,
@@ -56,7 +56,7 @@ impl Workspace {
         let Planned { plan, ledger, .. } = planned;
         let writing = opened.writing().apart();
         let drive = apply::drive(plan.clone(), ledger, settings, &writing, &self.log, stop, tell);
-        // What is as short as a request is not handed from thread to thread.
+        // Requests are short, so handing them from thread to thread would cost too much.
         let (mut report, known) = match Builder::new_current_thread().enable_all().build() {
             Ok(own) => block_in_place(|| {
                 let driven = own.block_on(drive);
@@ -72,7 +72,7 @@ impl Workspace {
             report.ending = Ending::Unlocked { by };
         }
         kept::keep(&report, self, session);
-        // Everything is written; what makes reading faster may fail.
+        // Everything is written; the checkpoint only makes reading faster and may fail.
         self.log.checkpoint(&known, &actor::name(), Timestamp::now()).await;
         report
     }

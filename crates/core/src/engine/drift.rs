@@ -1,4 +1,4 @@
-//! Looking for what was changed on the service since the last apply.
+//! Detection of changes on the service since the last apply.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::live::{Look, Proof};
 use crate::plan::{About, Aim, Choice, Plan};
 use crate::planner;
 
-/// Drift, also in the form of a plan, which every output form can show.
+/// Drift, also as a plan, for all output forms.
 #[derive(Debug)]
 pub struct DriftFound {
     pub drift: Drift,
@@ -26,7 +26,7 @@ pub struct DriftFound {
 }
 
 impl Workspace {
-    /// Compares the service with the ledger. It only reads.
+    /// Compares the service with the ledger, without writing.
     pub async fn drift(&self, opened: &Opened, choice: &Choice, session: &Session) -> Result<DriftFound, Failure> {
         let mut remembered = self.settled(opened, Duration::ZERO, session).await?;
         let mut moves = self.rename(&mut remembered.ledger);
@@ -78,7 +78,7 @@ impl Workspace {
         Ok(DriftFound { drift, plan })
     }
 
-    /// Gives each resource in the ledger the address that the files have for it now. Commands find it there.
+    /// Gives each resource in the ledger its current address in the files, which users pass to commands.
     fn rename(&self, ledger: &mut Ledger) -> BTreeMap<Address, Address> {
         let moves = compare::moves(&self.units, ledger);
         moves.iter().for_each(|(to, from)| ledger.rename(from, to));

@@ -57,7 +57,7 @@ fn is_in_checkout(root: &Path, folder: &str) -> bool {
     let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let root = absolute(root);
     let checkout = project::checkout(&root).unwrap_or_else(|| root.clone());
-    // A folder that is not there yet is judged by the nearest one above it that is.
+    // A folder that does not exist yet is judged by its nearest existing ancestor.
     let folder = root.join(folder);
     let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(&root);
     absolute(there).starts_with(absolute(&checkout))

@@ -15,8 +15,8 @@ use pushplan_project::manifest::Project;
 
 use super::{Session, actor, target};
 
-/// The ledger of a target, where its project says that it is. Nothing is asked of the place yet. One that is not trusted cannot be
-/// read.
+/// The ledger of a target, as the project configures it. Does not access the store yet. One that is not trusted cannot
+/// be read.
 pub fn of(project: &Project, root: &Path, target: &str) -> Result<Chain, Failure> {
     let place = setting(project, target);
     let is_remote = project.target(target).is_some_and(|settings| !target::is_built_in(target, settings));
@@ -27,7 +27,7 @@ pub fn of(project: &Project, root: &Path, target: &str) -> Result<Chain, Failure
     }
 }
 
-/// Refuses a ledger that only the files of the project decide on.
+/// Refuses a ledger that only the files of the project choose.
 pub fn check_trust(log: &Chain) -> Result<(), Failure> {
     log.untrusted().map_or(Ok(()), |untrusted| Err(refused(log.target(), untrusted)))
 }
@@ -41,7 +41,7 @@ pub fn refused(target: &str, Untrusted { why, help }: &Untrusted) -> Failure {
     Failure::new(format!("the ledger of `{target}` is not used: {why}")).kind(FailureKind::Refused).help(help.clone())
 }
 
-/// The ledger of a target in the place that the settings name, or are to name.
+/// The ledger of a target in a configured place.
 pub fn at_place(place: Option<&str>, root: &Path, target: &str) -> Result<Chain, Failure> {
     Ok(Chain::as_set(store_at(place, root, target)?, place, root, target))
 }
@@ -60,13 +60,13 @@ pub fn store_at(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dy
     })
 }
 
-/// Writes into the ledger what an earlier run could not, and says so.
+/// Adds results to the ledger that an earlier run could not write, and reports them.
 pub async fn take_in(session: &Session, log: &Chain) -> Result<(), Failure> {
     taken_in(session, log.take_in().await.map_err(unreadable)?);
     Ok(())
 }
 
-/// Says what became of results that an earlier run could not write.
+/// Reports what was done with results that an earlier run could not write.
 pub fn taken_in(session: &Session, taken: Taken) {
     for (outcomes, what) in
         [(taken.taken, "are in the ledger now"), (taken.outdated, "were dealt with since and are dropped")]
@@ -82,7 +82,7 @@ pub fn taken_in(session: &Session, taken: Taken) {
     }
 }
 
-/// What is said of something that may be on the service twice.
+/// The message about a resource that may exist twice on the service.
 fn made_twice(Twice { made, other, file }: &Twice) -> String {
     match other {
         None => format!(
@@ -111,7 +111,7 @@ pub(super) async fn history(log: &Chain, target: String) -> Result<LedgerHistory
     Ok(LedgerHistory { target, entries, unwritten })
 }
 
-/// What is to be said of results that are not in the ledger yet.
+/// The message about results that are not in the ledger yet.
 pub fn pending(kept: &[Kept]) -> Option<String> {
     let told: Vec<String> = kept.iter().map(|kept| text::visible(&kept.to_string())).collect();
     let next = "The next command that writes to the ledger adds them, or prints why it cannot.";
@@ -146,7 +146,7 @@ pub fn address(text: &str) -> Result<Address, Failure> {
     })
 }
 
-/// Appends one record to a ledger, if nobody else has appended since it was read.
+/// Appends one record to a ledger, if no other record was appended since it was read.
 pub async fn append(log: &Chain, after: Seq, record: Record) -> Result<(), Failure> {
     let entry = Entry { seq: after + 1, at: Timestamp::now(), actor: actor::name(), record };
     log.append(&entry).await.map_err(|error| match error {

@@ -1,4 +1,4 @@
-//! The built-in service of a target: the one that `pushplan serve` runs in its project, or one inside this process.
+//! The built-in service of a target: run by `pushplan serve` in its project, or inside this process.
 
 pub mod credentials;
 
@@ -23,14 +23,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
 
-/// What pushplan keeps in a project and nobody commits.
+/// The folder of pushplan's own files in a project, which git ignores.
 const OWN: &str = ".pushplan";
-/// The extension of the file in which a running service says how it is reached.
+/// The extension of the file with the address of a running service.
 const NOTE: &str = "json";
 const FILE_LIMIT: u64 = 64 * 1024;
 /// The extension of the file that keeps the data.
 const DATA: &str = "db";
-/// The devices that it begins with.
+/// The number of devices of a new service.
 pub const DEVICES: usize = 200;
 const SEED: u64 = 1;
 
@@ -86,7 +86,7 @@ impl<'p> BuiltIn<'p> {
     }
 }
 
-/// How a service of a project is reached.
+/// The address and credentials of a project's service.
 #[derive(Serialize, Deserialize)]
 pub struct Served {
     pub origin: String,
@@ -97,7 +97,7 @@ pub struct Served {
 }
 
 impl fmt::Debug for Served {
-    /// Without the secret.
+    /// Formats it without the secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Served").field("origin", &self.origin).field("pid", &self.pid).finish_non_exhaustive()
     }
@@ -109,7 +109,7 @@ impl Served {
     }
 }
 
-/// A note in a project that a service runs for it. It is gone when this is dropped.
+/// The file that shows that a service runs for a project. It is removed when this is dropped.
 #[derive(Debug)]
 pub struct Note {
     path: PathBuf,
@@ -117,11 +117,11 @@ pub struct Note {
 }
 
 impl Note {
-    /// Says in a project how its service is reached. Only its owner can read that.
+    /// Writes the address of a project's service to a file that only its owner can read.
     pub fn leave(service: BuiltIn<'_>, served: &Served) -> Result<Self, Failure> {
         let path = own_folder(service.root)?.join(service.file(NOTE));
         let text = serde_json::to_string_pretty(served).map_err(|error| Failure::new(error.to_string()))?;
-        // Whoever looks meanwhile sees all of it, or what was there before; a link is not followed.
+        // Other processes see the whole new file or the previous one; a link is not followed.
         private::write(&path, text.as_bytes()).map_err(|error| cannot_write(&path, &error))?;
         Ok(Self { path, pid: served.pid })
     }
@@ -136,8 +136,8 @@ impl Drop for Note {
     }
 }
 
-/// The note as it stands. One that others could have written or read is not believed: a project may bring anything along. One
-/// that cannot be read is no sign that there is none.
+/// Reads the note. One that others could have written or read is ignored, because a project may contain any file. One
+/// that cannot be read does not prove that no service runs.
 fn read(path: &Path) -> Result<Option<Served>, String> {
     if path.is_symlink() || path.parent().is_none_or(Path::is_symlink) {
         return Ok(None);
@@ -153,9 +153,9 @@ fn read(path: &Path) -> Result<Option<Served>, String> {
     Ok(serde_json::from_slice(&bytes).ok())
 }
 
-/// The service that runs for a project. A note that was left behind leads nowhere, or to a service of another user: so
-/// it is asked who it is, without credentials. One that is there and does not say so is not passed over: the ledger
-/// speaks of what it holds, and any other service would get all of it a second time. Says what time it is there.
+/// Finds the service that runs for a project, and its current time. A stale note has an address without a service, or
+/// with one of another user, so the service is asked for its identity, without credentials. A service that does not
+/// identify itself is an error: the ledger describes its content, and any other service would get everything again.
 pub async fn find(service: BuiltIn<'_>) -> Result<Option<(Origin, Served, Timestamp)>, Failure> {
     let path = own(service.root).join(service.file(NOTE));
     let served = read(&path).map_err(|why| {
@@ -185,7 +185,7 @@ pub async fn find(service: BuiltIn<'_>) -> Result<Option<(Origin, Served, Timest
     Ok(health.map(|health| (origin, served, there(&health).unwrap_or_else(Timestamp::now))))
 }
 
-/// Starts the service inside this process, with what it has kept in the project. It begins with some devices.
+/// Starts the service inside this process, with the data that is stored in the project. A new one has some devices.
 pub async fn start(service: BuiltIn<'_>, api: Level) -> Result<(Running, Served), Failure> {
     let (credentials, _) = credentials::of(service)?;
     let (app_key, master_secret) = (credentials.app_key.clone(), credentials.master_secret.reveal().to_owned());
@@ -210,12 +210,12 @@ pub async fn start(service: BuiltIn<'_>, api: Level) -> Result<(Running, Served)
     Ok((running, served))
 }
 
-/// Where the folder of a project is that is pushplan's own.
+/// The path of pushplan's own folder in a project.
 pub fn own(root: &Path) -> PathBuf {
     root.join(OWN)
 }
 
-/// The folder of a project that is pushplan's own. A project may not choose where on the machine it is.
+/// Creates pushplan's own folder in a project. A project may not redirect it to another place on the machine.
 pub fn own_folder(root: &Path) -> Result<PathBuf, Failure> {
     let folder = own(root);
     if folder.is_symlink() {

@@ -1,4 +1,4 @@
-//! Which project, and which of its targets; and reading them.
+//! A location: a project and one of its targets; and reading it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,9 +22,9 @@ use super::{ledger, project, target};
 /// Names a project and one of its targets.
 #[derive(Clone, Debug, Default)]
 pub struct Location {
-    /// The folder of the project; the current one or the nearest above it if there is none.
+    /// The folder of the project. Default: the current folder or its nearest ancestor with a project.
     pub project: Option<PathBuf>,
-    /// The target; the project's default or its only one if there is none.
+    /// The target. Default: the project's default or its only one.
     pub target: Option<String>,
 }
 
@@ -84,14 +84,14 @@ impl Location {
         project::root(&self.project.as_ref().map_or(here.clone(), |folder| here.join(folder)))
     }
 
-    /// Reads the project, and checks it for the target.
+    /// Reads the project and checks it for the target.
     pub fn open(&self, now: Timestamp) -> Result<Workspace, NotOpened> {
         let root = self.root()?;
         checkout::ask(&root);
         self.open_read(&root, read_project(&root, None), now)
     }
 
-    /// Reads the project to make a plan of the manifests, and nothing else.
+    /// Reads the project only to make a plan from its manifests.
     pub fn open_to_plan(&self, now: Timestamp) -> Result<Workspace, NotOpened> {
         let root = self.root()?;
         checkout::ask(&root);
@@ -116,7 +116,7 @@ impl Location {
         }
     }
 
-    /// Reads the project as far as it can be read, and says whether that is all of it. Errors are not reported.
+    /// Reads the project as far as possible, and returns whether it is complete. Errors are not reported.
     pub fn open_leniently(&self) -> Result<(Workspace, bool), Failure> {
         let root = self.root()?;
         let manifests = read_project(&root, None);
@@ -136,7 +136,8 @@ impl Location {
         }
     }
 
-    /// Reads the project file alone. One with an error is not used: the value that cannot be read may pin or refuse something.
+    /// Reads only the project file. A file with an error is not used: the value that cannot be read may pin or refuse
+    /// something.
     pub fn project_file(&self) -> Result<Project, NotOpened> {
         let root = self.root()?;
         let bytes = read_unlinked(&root.join(PROJECT_FILE), FILE_LIMIT)
@@ -150,13 +151,13 @@ impl Location {
         }
     }
 
-    /// The name of the target, from the project file alone.
+    /// The name of the target, from the project file only.
     pub fn name(&self) -> Result<String, Failure> {
         let project = Project::open(&self.root()?);
         Ok(target::choose(&project, self.target.as_deref())?.0)
     }
 
-    /// The ledger of the target, from the project file alone.
+    /// The ledger of the target, from the project file only.
     pub fn log(&self) -> Result<(Chain, String), Failure> {
         let root = self.root()?;
         let manifests = Project::open(&root);
@@ -172,14 +173,14 @@ impl Location {
         ledger::history(&log, name).await
     }
 
-    /// How long the service of the target may take until everybody sees what was done, from the project file alone.
+    /// The settle time of the target's service, from the project file only.
     pub fn settle(&self) -> Result<SignedDuration, Failure> {
         let project = Project::open(&self.root()?);
         let (name, _) = target::choose(&project, self.target.as_deref())?;
         Ok(settle_of(project.target(&name)))
     }
 
-    /// What the target offers and what time it is there, from the project file alone.
+    /// The API level of the target and its current time, from the project file only.
     pub async fn level_and_time(&self) -> Result<(Level, Timestamp), Failure> {
         let project = Project::open(&self.root()?);
         let (name, _) = target::choose(&project, self.target.as_deref())?;
@@ -187,7 +188,7 @@ impl Location {
     }
 }
 
-/// A workspace, if nothing is wrong with what its target gets.
+/// A workspace, if the files of its target have no errors.
 fn checked(
     root: &Path,
     name: String,

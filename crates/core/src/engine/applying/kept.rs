@@ -14,7 +14,7 @@ use crate::apply::{Ending, Fate, Report};
 use crate::engine::workspace::Workspace;
 use crate::engine::{Session, actor};
 
-/// What was done and the ledger could not be told is kept beside it, and taken in by the next command that writes.
+/// Stores results that could not be recorded next to the ledger. The next command that writes to the ledger adds them.
 pub fn keep(report: &Report, workspace: &Workspace, session: &Session) {
     let unrecorded = report.steps.iter().filter(|step| !step.recorded).filter_map(|step| {
         let result = match step.fate.clone() {
@@ -32,7 +32,8 @@ pub fn keep(report: &Report, workspace: &Workspace, session: &Session) {
         let entry = Entry { seq: report.ledger + 1, at, actor: actor.clone(), record };
         keep_results(&entry, workspace, session);
     }
-    // Nothing more is sent by it: who goes on here need not wait until its lease is over. Where this fails, that is all.
+    // The run sends nothing more, so its lease need not be awaited on this machine. If this cannot be written, it is
+    // skipped.
     if matches!(report.ending, Ending::Ledger { .. }) {
         let record = Record::End { run: report.run.clone(), ended: Ended::Partly };
         let _ = workspace.log.keep(&Entry { seq: report.ledger + 2, at, actor, record });
@@ -70,7 +71,7 @@ fn keep_results(entry: &Entry, workspace: &Workspace, session: &Session) {
     }
 }
 
-/// Keeps results in a folder of their own among those for a short time, for nobody else to read. Says where.
+/// Stores results in a new folder in the temporary folder, readable only by their owner. Returns the path.
 fn elsewhere(line: &[u8]) -> Result<String, String> {
     let folder = std::env::temp_dir().join(format!("pushplan-{}", Uuid::new_v4().simple()));
     let file = folder.join("unwritten.json");
@@ -80,7 +81,7 @@ fn elsewhere(line: &[u8]) -> Result<String, String> {
     Ok(file.display().to_string())
 }
 
-/// A file as it is named from where someone stands.
+/// The path of a file relative to the current folder.
 fn from_here(file: &Path) -> String {
     let here = std::env::current_dir().ok();
     let beneath = here.and_then(|here| file.strip_prefix(here).ok());

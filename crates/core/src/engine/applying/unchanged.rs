@@ -1,4 +1,4 @@
-//! An apply that found nothing to do: the ledger learns which files that were.
+//! An apply without changes: the ledger records which files it was made from.
 
 use jiff::Timestamp;
 use pushplan_ledger::{AppendError, Entry, Ledger, Log, Record};
@@ -8,12 +8,12 @@ use crate::engine::{Session, actor, turn};
 use crate::plan::{Aim, Choice, Plan};
 
 impl Workspace {
-    /// Ends an apply whose plan has no step. Its files are what was applied last from then on: an older clone, whose settings may
-    /// delete more, is behind them.
+    /// Ends an apply whose plan has no step. Its files count as the last applied ones: an older clone, whose settings
+    /// may delete more, is behind them.
     pub async fn end_unchanged(&self, planned: &Planned, session: &Session) {
         let Planned { plan, ledger, .. } = planned;
         let Some(last) = turn::end_dead(session, &self.log, ledger).await else { return };
-        // Files that do not contain what was applied last stay behind it.
+        // Files that do not contain the last apply do not become the last applied ones.
         if self.descent(ledger).is_some_and(|descent| !descent.ancestry.may_undo()) {
             return;
         }
@@ -35,7 +35,7 @@ impl Workspace {
     }
 }
 
-/// What the ledger does not know yet of the files of a plan without steps. Nothing about a part of the files, and nothing where
+/// The record of the files of a plan without steps, if it is new. None for a choice of the resources, and none if
 /// nothing was ever applied.
 fn news(plan: &Plan, ledger: &Ledger) -> Option<Record> {
     let told = &plan.told;

@@ -1,7 +1,8 @@
-//! The credentials of a target's built-in service: random, made once, kept in the project, and for its owner alone.
+//! The credentials of a target's built-in service: random, created once, stored in the project, and readable only by
+//! their owner.
 //!
-//! A service on loopback is open to every program of the machine and, through a browser, to web pages. A secret that is the same
-//! everywhere keeps nobody out.
+//! A service on loopback is open to every program on the machine and, through a browser, to web pages. A secret that is
+//! the same everywhere would protect nothing.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -20,24 +21,24 @@ use uuid::Uuid;
 
 use super::{BuiltIn, OWN, cannot_write, own_folder};
 
-/// The key of the application of a service that was given none. It is a name and no secret: what a service keeps is kept
-/// under it, and a ledger knows the application by it.
+/// The application key of a service that was given none. It is a name and no secret: the service stores its data under
+/// it, and the ledger identifies the application by it.
 pub const APP_KEY: &str = "local-application-key0";
-/// The secret that every service had in earlier versions.
+/// The secret of every service in earlier versions.
 const PUBLISHED_SECRET: &str = "local-master-secret-00";
 
-/// A file for a shell to read, so that no secret is on a command line.
+/// The extension of a file that a shell can source, so that no secret is on a command line.
 const EXTENSION: &str = "env";
 const FILE_LIMIT: u64 = 64 * 1024;
 const KEY_LINE: &str = "export PUSHPLAN_APP_KEY=";
 const SECRET_LINE: &str = "export PUSHPLAN_MASTER_SECRET=";
 
-/// Whether everyone knows a secret.
+/// Whether a secret is publicly known.
 pub fn is_published(secret: &str) -> bool {
     secret == PUBLISHED_SECRET
 }
 
-/// Credentials that nobody has seen, in the service's own form: 22 characters.
+/// New random credentials, in the service's own form: 22 characters.
 pub fn random() -> Credentials {
     Credentials::new(APP_KEY, BASE64_URL_SAFE_NO_PAD.encode(Uuid::new_v4().as_bytes()))
 }
@@ -50,12 +51,12 @@ fn app_key(target: &str) -> String {
     }
 }
 
-/// Credentials that nobody has seen, for the application of a target.
+/// New random credentials for the application of a target.
 fn random_for(target: &str) -> Credentials {
     Credentials { app_key: app_key(target), ..random() }
 }
 
-/// The credentials of a target's built-in service and the file that has them, which is made if it is not there.
+/// Returns the credentials of a target's built-in service and their file, which is created if it does not exist.
 pub fn of(service: BuiltIn<'_>) -> Result<(Credentials, PathBuf), Failure> {
     let file = service.file(EXTENSION);
     let path = own_folder(service.root)?.join(&file);
@@ -68,7 +69,7 @@ pub fn of(service: BuiltIn<'_>) -> Result<(Credentials, PathBuf), Failure> {
         return Ok((credentials, path));
     }
     make(&path, &random_for(service.target))?;
-    // Another process may have made it at the same time: what is there counts.
+    // Another process may have created it at the same time: the existing file counts.
     let credentials = read(&path)?.ok_or_else(|| refused(&path, "it was removed at once"))?;
     Ok((credentials, path))
 }
@@ -104,7 +105,7 @@ fn read(path: &Path) -> Result<Option<Credentials>, Failure> {
     }
 }
 
-/// Makes the file, whole or not at all, and never in the place of another one.
+/// Creates the file atomically, and never replaces another one.
 fn make(path: &Path, credentials: &Credentials) -> Result<(), Failure> {
     let text = format!(
         "# The credentials of the built-in service of this project, made by pushplan. Do not share or commit them.\n\
@@ -117,7 +118,8 @@ fn make(path: &Path, credentials: &Credentials) -> Result<(), Failure> {
     let _ = fs::remove_file(&beside);
     match made {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        // Not every file system has hard links. There, two processes that start at once may see half of it, and say so.
+        // Not every file system has hard links. Without them, two processes that start at once may see an incomplete
+        // file and report it.
         Err(error) if error.kind() == ErrorKind::Unsupported || error.kind() == ErrorKind::PermissionDenied => {
             match private::create(path, text.as_bytes()) {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(cannot_write(path, &error)),
