@@ -1,4 +1,4 @@
-//! Writing manifests for what the service has, and adopting it.
+//! Writing manifests for existing resources, and adopting them.
 
 mod asked;
 pub mod folders;
@@ -35,49 +35,49 @@ use crate::pull::{
 
 pub use in_place::{InPlace, Learned};
 
-/// What is asked of a pull.
+/// The settings of a pull.
 #[derive(Clone, Debug)]
 pub struct PullRequest {
     pub choice: Choice,
-    /// Whether every kind that the service lists is looked at, and not only the kinds that something needs.
+    /// Whether to read every kind that the service lists, instead of only the required kinds.
     pub all_kinds: bool,
-    /// The folder to write to, from the current one; where the project has its manifests if there is none.
+    /// The folder for new files, relative to the current one. Default: the project's folder of manifests.
     pub out: Option<PathBuf>,
     pub layout: Layout,
-    /// Whether the service's value is taken if a value was changed on both sides.
+    /// Whether the service's value wins if a value was changed on both sides.
     pub theirs: bool,
-    /// Whether neither files nor ledger are written.
+    /// Whether to write neither files nor ledger.
     pub dry_run: bool,
     /// How long to wait for another apply to finish.
     pub wait: Option<SignedDuration>,
 }
 
-/// What was pulled, or would be.
+/// The result of a pull, also of a dry run.
 #[derive(Debug)]
 pub struct Pulled {
-    /// Edits of manifests that were there already.
+    /// Edits of existing manifests.
     pub in_place: InPlace,
-    /// Files that gain something, by their names.
+    /// New or extended files, by name.
     pub files: Vec<(String, PulledFile)>,
     pub learned: Learned,
-    /// Resources that the files had as the service has them.
+    /// Resources whose files already agree with the service.
     pub agreed: BTreeSet<Address>,
-    /// How many resources the files gain.
+    /// How many resources are added to the files.
     pub gained: usize,
-    /// How many tag groups the files gain because resources name them.
+    /// How many tag groups are added to the files because resources name them.
     pub groups: usize,
     pub changes: Changes,
     /// Resources that are not pulled.
     pub left: Vec<Left>,
-    /// Kinds that were asked for and that this API does not list.
+    /// Requested kinds that this API does not list.
     pub unlisted: Vec<&'static Kind>,
-    /// Kinds that were asked for and whose lists end early, with the number of things that they show.
+    /// Requested kinds whose lists are incomplete, with the number of resources that they show.
     pub cut_short: Vec<(&'static Kind, usize)>,
-    /// How many things `ignore_unmanaged` leaves out.
+    /// The number of resources that `ignore_unmanaged` excludes.
     pub ignored: usize,
 }
 
-/// What the service and the project have, as far as a pull needs it.
+/// The state of service and project, as far as a pull needs it.
 #[derive(Clone, Copy)]
 struct Looked<'l> {
     request: &'l PullRequest,
@@ -90,7 +90,7 @@ struct Looked<'l> {
     now: Timestamp,
 }
 
-/// Manifests as they are to be.
+/// The edited manifests.
 struct Drafted<'l> {
     changes: Changes,
     in_place: InPlace,
@@ -99,7 +99,7 @@ struct Drafted<'l> {
 }
 
 impl Workspace {
-    /// Writes manifests for what the service has, and adopts it. Nothing on the service is changed.
+    /// Writes manifests for existing resources, and adopts them. Does not change the service.
     pub async fn pull(&self, request: &PullRequest, session: &Session) -> Result<Pulled, Failure> {
         let folder = folders::folder(&self.manifests, request.out.as_deref())?;
         let opened = self.open().await?;
@@ -136,7 +136,7 @@ impl Workspace {
         let ours = Ours { ledger: &known, declared: &addresses, names: &names };
         let returning = ours.returning(choice);
         let mut unmanaged = pull::unmanaged(&live, &returning.without(&known), &choice.kinds(), now);
-        // Lists of people are the longest by far, and all that is pulled of them is taken in now.
+        // Lists of people are by far the longest, and all pulled people were taken out of them.
         drop(std::mem::take(&mut live.counted));
         let ignored = unmanaged.ignore(&self.ignored(), choice);
         let mut places = pull::place(unmanaged, &declared, &known);
@@ -187,7 +187,7 @@ impl Workspace {
 }
 
 impl<'l> Looked<'l> {
-    /// Drafts manifests. Each round mends something that the one before had wrong.
+    /// Drafts manifests. Each round corrects an error of the previous one.
     fn draft(&self, places: &Places) -> Result<Drafted<'l>, Failure> {
         let Self { request, workspace, declared, known, live, ours, now, .. } = *self;
         let choice = &request.choice;
@@ -221,8 +221,8 @@ impl<'l> Looked<'l> {
         }
     }
 
-    /// The draft as files that the project can be read with: findings about what the account really has are warnings, and what
-    /// cannot be said is left out.
+    /// Makes the draft valid as part of the project: findings about the account's actual content become warnings, and
+    /// content that manifests cannot express is left out.
     fn settle(
         &self,
         draft: &mut Draft,
@@ -250,7 +250,7 @@ impl<'l> Looked<'l> {
             }
             let mut texts = edited.clone();
             texts.extend(files.iter().map(|file| (within(folder, &file.path), file.text.clone())));
-            // Bodies next to the manifests are none.
+            // Edited body files are not manifests.
             texts.retain(|name, _| !edited.contains_key(name) || sources_hold(manifests, name));
             let read = read_project_with(root, in_place::inputs(&texts), &[]);
             let verdict = project::check(&read, &targets, now);
@@ -286,7 +286,7 @@ fn addresses(manifests: &Manifests) -> BTreeSet<Address> {
     manifests.declared().map(|it| Address::new(it.kind.key, it.key.value.clone())).collect()
 }
 
-/// Kinds that were asked for and whose lists end early.
+/// Requested kinds whose lists are incomplete.
 fn cut_short(choice: &Choice, live: &Live) -> Vec<(&'static Kind, usize)> {
     let asked = choice.kinds();
     let is_cut =
@@ -295,7 +295,7 @@ fn cut_short(choice: &Choice, live: &Live) -> Vec<(&'static Kind, usize)> {
     KINDS.iter().filter(is_cut).map(listed).collect()
 }
 
-/// The failure for something that was asked for and was removed on the service.
+/// The failure for a requested resource that was removed on the service.
 fn nothing_there(gone: &Gone) -> Failure {
     let address = one_line(&gone.address.to_string());
     Failure::new(format!("{address} was removed on the service: there is nothing to pull"))

@@ -1,4 +1,4 @@
-//! What was asked for, among all that there is.
+//! The requested part of a pull.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::live::{Live, LiveState};
 use crate::pull::{Called, Choice, Declared, Left, Placed, Places};
 
-/// The part that was asked for. Words that mean nothing are refused.
+/// Selects the requested part. Patterns that match nothing are refused.
 pub fn chosen(choice: &Choice, places: Places, ours: &Ours, unlisted: &[&Kind]) -> Result<Places, Failure> {
     let Places { mut placed, mut grown, mut left } = places;
     let Ours { ledger, declared, names } = ours;
@@ -61,7 +61,7 @@ pub fn chosen(choice: &Choice, places: Places, ours: &Ours, unlisted: &[&Kind]) 
     Ok(Places { placed, grown, left })
 }
 
-/// What is ours, and what it is called here and there.
+/// The managed and declared resources, and their names in git and on the service.
 #[derive(Debug)]
 pub struct Ours<'o> {
     pub ledger: &'o Ledger,
@@ -70,7 +70,7 @@ pub struct Ours<'o> {
 }
 
 impl Ours<'_> {
-    /// Whether anything that something of ours can be called by is meant.
+    /// Whether any name of a managed resource is selected.
     pub fn calls(&self, address: &Address, name: &str, id: &str, is_meant: &dyn Fn(Called) -> bool) -> bool {
         let more = self.names.get(address).into_iter().flatten().map(String::as_str);
         let called = |name| Called { kind: &address.kind, key: Some(&address.key), name, id };
@@ -78,16 +78,16 @@ impl Ours<'_> {
     }
 }
 
-/// What is ours and asked for by itself, and is in no file any more: it is written again, under the key that it has.
+/// Managed resources that are requested by name and no longer in any file: they are written again, under their keys.
 #[derive(Debug)]
 pub struct Returning {
-    /// Ids with their kinds, and what the ledger knows them by.
+    /// The keys in the ledger, by kind and id.
     keys: BTreeMap<(String, String), String>,
     owned: BTreeSet<Address>,
 }
 
 impl Ours<'_> {
-    /// What is asked for by itself and in no file.
+    /// The resources that are requested by name and in no file.
     pub fn returning(&self, choice: &Choice) -> Returning {
         let is_asked = |resource: &Address, id: &str| {
             !self.declared.contains(resource) && self.calls(resource, "", id, &|it| choice.names(it))
@@ -106,14 +106,14 @@ impl Ours<'_> {
 }
 
 impl Returning {
-    /// A ledger that does not know it.
+    /// A ledger without these resources.
     pub fn without(&self, ledger: &Ledger) -> Ledger {
         let mut others = ledger.clone();
         others.owned.retain(|address, _| !self.owned.contains(address));
         others
     }
 
-    /// Has all of it keep its key.
+    /// Keeps the keys of these resources.
     pub(crate) fn keep_keys(&self, placed: &mut [Placed]) {
         for it in placed.iter_mut().filter(|it| it.is_new) {
             let own = (it.thing.kind.key.to_owned(), it.thing.id.clone());
@@ -124,7 +124,7 @@ impl Returning {
     }
 }
 
-/// The names of what is declared or ours: in git, as it was last applied, and on the service.
+/// The names of declared and managed resources: in git, as last applied, and on the service.
 pub fn names(declared: &Declared, ledger: &Ledger, live: &Live) -> BTreeMap<Address, BTreeSet<String>> {
     let mut names: BTreeMap<Address, BTreeSet<String>> = BTreeMap::new();
     let mut add = |address: &Address, spec: &Value| {
@@ -140,7 +140,7 @@ pub fn names(declared: &Declared, ledger: &Ledger, live: &Live) -> BTreeMap<Addr
     names
 }
 
-/// The kinds that were asked for and that this API does not list.
+/// Requested kinds that this API does not list.
 pub fn unlisted(choice: &Choice, level: Level) -> Vec<&'static Kind> {
     let asked = choice.kinds();
     let is_unlisted = |kind: &&Kind| asked.contains(kind.key) && kind.api.lifecycle(level).read == Read::LedgerOnly;

@@ -10,7 +10,7 @@ use pushplan_project::manifest::{FILE_LIMIT, Manifests, PROJECT_FILE, Project};
 use crate::engine::project;
 use crate::pull::PulledFile;
 
-/// Creates the folders that the project names and that are missing, and returns them: git keeps no empty ones.
+/// Creates the missing folders that the project names, and returns them: git does not store empty folders.
 pub fn create(root: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut made = Vec::new();
     for place in Project::open(root).places() {
@@ -39,8 +39,8 @@ pub fn remove(created: &[PathBuf]) {
     created.iter().rev().for_each(|folder| drop(std::fs::remove_dir(folder)));
 }
 
-/// The folder that files are written to, from the project's. It must be one whose manifests the project reads, or all that
-/// is pulled would be ours and declared nowhere.
+/// The folder for new files, relative to the project. It must be one whose manifests the project reads; otherwise the
+/// pulled resources would be managed but not declared.
 pub(super) fn folder(manifests: &Manifests, out: Option<&Path>) -> Result<String, Failure> {
     let root = &manifests.project.root;
     let places = manifests.project.places();
@@ -73,12 +73,12 @@ pub(super) fn folder(manifests: &Manifests, out: Option<&Path>) -> Result<String
     Ok(parts.join("/"))
 }
 
-/// A path from the project's folder.
+/// A path relative to the project's folder.
 pub(super) fn within(folder: &str, path: &str) -> String {
     if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") }
 }
 
-/// A path without `.` and `..`, as it is written.
+/// Removes `.` and `..` from a path, without following links.
 fn lexical(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -91,7 +91,7 @@ fn lexical(path: &Path) -> PathBuf {
     out
 }
 
-/// Writes a file. What is there is added to as it was read, and nothing else is ever replaced.
+/// Writes a file. An existing file is only extended, and only if it is unchanged since it was read.
 pub(super) fn write(root: &Path, name: &str, file: &PulledFile) -> Result<(), Failure> {
     let path = root.join(name);
     let cannot = |why: String| {

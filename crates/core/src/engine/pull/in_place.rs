@@ -1,4 +1,4 @@
-//! Edits of manifests that are there already, where the service has something else by now.
+//! Edits of existing manifests, for resources that were changed on the service.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,28 +19,28 @@ use serde_json::Value;
 use super::mending::Mending;
 use crate::pull::{Changed, Clash, Edited, Part, PulledFile, rebased};
 
-/// What is edited, before anything is written.
+/// The edits, before they are written.
 #[derive(Debug, Default)]
 pub struct InPlace {
     pub settled: Settled,
-    /// What is in each file now.
+    /// The current content of each file.
     before: BTreeMap<String, String>,
-    /// The single things that are different, by their resources.
+    /// The changed units, by resource.
     parts: BTreeMap<Address, Vec<Part>>,
 }
 
-/// What the ledger learns.
+/// The news for the ledger.
 #[derive(Debug, Default)]
 pub struct Learned {
     pub adopted: Vec<Adopted>,
-    /// Those of which a part alone is in git as the service has it: that part counts as applied.
+    /// Units of which only a part is in git as on the service: that part counts as applied.
     pub partly: Vec<Adopted>,
-    /// Parts that are neither on the service nor in git any more.
+    /// Units that are no longer on the service or in git.
     pub forgotten: Vec<Address>,
 }
 
 impl InPlace {
-    /// Edits the manifests in memory for what was changed on the service.
+    /// Edits the manifests in memory for resources that were changed on the service.
     pub fn of(manifests: &Manifests, target: &str, changed: Vec<Changed>, mending: &Mending) -> Self {
         if changed.is_empty() {
             return Self::default();
@@ -79,7 +79,8 @@ impl InPlace {
         Self { settled, before, parts }
     }
 
-    /// What the ledger learns: all that is in git now as the service has it. What could not be placed is left as it was.
+    /// The news for the ledger: everything in git that now agrees with the service. Fields that could not be edited are
+    /// not changed.
     pub fn learned(&self, ledger: &Ledger) -> Learned {
         let mut learned = Learned::default();
         for (address, placed) in &self.settled.placed {
@@ -101,7 +102,7 @@ impl InPlace {
         learned
     }
 
-    /// The resources of which nothing has to be edited: git says of them what the service has.
+    /// The resources that need no edit, because git agrees with the service.
     pub fn agreed(&self) -> Vec<Address> {
         let agrees =
             |placed: &Placed| placed.edits.is_empty() && placed.bodies.is_empty() && placed.unplaced.is_empty();
@@ -109,29 +110,29 @@ impl InPlace {
         agreed.map(|(address, _)| address.clone()).collect()
     }
 
-    /// How many resources are left to be edited by hand.
+    /// How many resources need a manual edit.
     pub fn to_do(&self) -> usize {
         self.settled.placed.values().filter(|placed| !placed.unplaced.is_empty()).count()
     }
 
-    /// The resources that are edited.
+    /// The edited resources.
     pub fn edited(&self) -> Vec<&Address> {
         let is_edited = |placed: &Placed| !placed.edits.is_empty() || !placed.bodies.is_empty();
         self.settled.placed.iter().filter(|(_, placed)| is_edited(placed)).map(|(address, _)| address).collect()
     }
 
-    /// What becomes of a file that other things are added to as well.
+    /// The previous content of a file that also gets new resources.
     pub fn before<'f>(&'f self, name: &str, file: &'f PulledFile) -> Option<&'f str> {
         self.before.get(name).map(String::as_str).or(file.before.as_deref())
     }
 
-    /// The files that are edited: their names, and what they hold before and after.
+    /// The edited files: name, content before, content after.
     pub fn files(&self) -> impl Iterator<Item = (&str, Option<&str>, &str)> {
         let texts = self.settled.texts.iter();
         texts.map(|(name, text)| (name.as_str(), self.before.get(name).map(String::as_str), text.as_str()))
     }
 
-    /// Writes the files that changed, as they were read, and says of each that it is written.
+    /// Writes the changed files if they are unchanged since they were read, and reports each.
     pub fn write(&self, root: &Path, wrote: &dyn Fn(&str)) -> Result<(), Failure> {
         for (name, text) in &self.settled.texts {
             let cannot = |why: String| {
@@ -151,7 +152,7 @@ impl InPlace {
     }
 }
 
-/// What the ledger learns of a thing that only a part of is in git as the service has it; `None`: nothing.
+/// The record for a unit of which only a part is in git as on the service; `None` if there is nothing to record.
 fn in_part(owned: &Owned, said: Option<&Value>, part: &Part) -> Option<Adopted> {
     let (wanted, adopted) = part.becomes.as_ref()?;
     let audiences = kinds::api(&part.address).audiences();
@@ -160,18 +161,18 @@ fn in_part(owned: &Owned, said: Option<&Value>, part: &Part) -> Option<Adopted> 
     let named = segments(audiences, &spec);
     let refs = adopted.refs.iter().chain(&owned.refs).filter(|(key, _)| named.contains(&key.as_str()));
     let refs = refs.map(|(key, id)| (key.clone(), id.clone())).collect();
-    // What it was stamped with would say that all of it is known.
+    // The new stamp would mean that all of its content is known.
     Some(Adopted { spec: spec.into(), refs, stamp: owned.stamp.clone(), ..adopted.clone() })
 }
 
-/// A resource that would not be valid as the service has it.
+/// A resource that would not be valid with the service's values.
 fn refused(editor: &Editor, one: &Changed) -> Placed {
     let why = "the checks refuse the service's value";
     let unplaced = editor.by_hand(&one.address, &one.desired, &one.wanted, why);
     Placed { unplaced, expected: one.desired.clone(), ..Placed::default() }
 }
 
-/// The fields of a thing that git says something else of by now.
+/// The fields of a resource that differ in git.
 fn disputed(editor: &Editor, address: &Address, desired: &Value, part: &Part) -> Vec<Unplaced> {
     let within = part.address.part().map(|part| part.replace('/', "."));
     let unplaced = |clash: &Clash| {
@@ -190,8 +191,8 @@ fn disputed(editor: &Editor, address: &Address, desired: &Value, part: &Part) ->
     part.clashes.iter().map(unplaced).collect()
 }
 
-/// What the manifests say after the edits, as single things. Of what is applied as a whole, one value that could not be placed
-/// is reason enough that it is not said.
+/// The units that the manifests declare after the edits. A resource that is applied as a whole is left out if one value
+/// could not be edited.
 fn said(address: &Address, placed: &Placed) -> BTreeMap<String, Value> {
     let key = At::new(address.key.clone(), Span::NONE);
     let node = Node::from_json_value(&placed.expected);
@@ -200,7 +201,7 @@ fn said(address: &Address, placed: &Placed) -> BTreeMap<String, Value> {
     units.into_iter().map(|(key, spec)| (key, spec.into_value())).collect()
 }
 
-/// Texts that replace the files of their names.
+/// Texts that replace the files with these names.
 pub fn inputs(texts: &BTreeMap<String, String>) -> Vec<Input> {
     let input = |(name, text): (&String, &String)| Input {
         name: name.clone(),

@@ -1,4 +1,4 @@
-//! Manifests that stay valid: what the checks say of edits, and what is done about it.
+//! Keeping edited manifests valid: findings of the checks, and the corrections for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,21 +11,21 @@ use pushplan_model::kinds;
 use super::in_place::InPlace;
 use crate::pull::Draft;
 
-/// What has been done so far so that edited manifests are valid.
+/// The corrections so far that make edited manifests valid.
 #[derive(Debug, Default)]
 pub struct Mending {
-    /// Tag groups that are declared for them.
+    /// Tag groups that are declared because edited resources need them.
     pub groups: BTreeSet<String>,
-    /// The checks that warn about each of them.
+    /// The checks that become warnings, by resource.
     pub warn: BTreeMap<Address, BTreeSet<&'static str>>,
-    /// Those that are not edited after all.
+    /// Resources that are not edited.
     pub given_up: BTreeSet<Address>,
-    /// The ids of segments that were to be pulled and are not.
+    /// The ids of segments that cannot be pulled.
     pub lost: BTreeSet<String>,
 }
 
 impl Mending {
-    /// Learns from what the checks say. `false`: there is nothing to mend.
+    /// Adds corrections for findings. `false` if there is nothing to correct.
     pub fn learn(&mut self, findings: &[Finding], in_place: &InPlace, draft: &Draft) -> bool {
         let mut learned = false;
         let edited: BTreeSet<&Address> = in_place.edited().into_iter().collect();

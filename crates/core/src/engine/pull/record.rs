@@ -1,4 +1,4 @@
-//! Writing what was pulled: files and ledger together, or neither.
+//! Recording a pull: files and ledger together, or neither.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,8 +18,8 @@ use crate::engine::ledger::unreadable;
 use crate::engine::workspace::Workspace;
 use crate::pull::PulledFile;
 
-/// What the ledger is told, in the order in which each part of it alone is right: another key comes before all that is said
-/// under it. Nothing is adopted that another address has.
+/// The records for the ledger, in an order in which each prefix is correct: renames come before records under the new
+/// keys. Nothing is adopted that another address has.
 pub fn records(
     known: &Ledger,
     moves: &BTreeMap<Address, Address>,
@@ -48,14 +48,14 @@ pub fn records(
     Ok(records)
 }
 
-/// The files that are about to be written, as they are before that.
+/// The files to be written, with their previous content.
 #[derive(Debug)]
 pub struct Files {
     root: PathBuf,
     all: Vec<Before>,
-    /// Folders that are not there yet, the innermost first.
+    /// Folders that do not exist yet, the innermost first.
     folders: Vec<PathBuf>,
-    /// Those that this run has written. Another user may have written the same.
+    /// Files that this run has written. Another user may have written the same content.
     written: RefCell<BTreeSet<PathBuf>>,
 }
 
@@ -63,7 +63,7 @@ pub struct Files {
 struct Before {
     path: PathBuf,
     was: Option<Vec<u8>>,
-    /// What this run makes of it, step by step.
+    /// The successive contents that this run writes.
     becomes: Vec<String>,
 }
 
@@ -87,7 +87,7 @@ impl Files {
         Self { root, all, folders, written: RefCell::default() }
     }
 
-    /// Takes back what this run wrote, but for what someone has changed since. Gives the files that stay.
+    /// Restores the files that this run wrote, except those that were changed since. Returns the files that remain.
     fn take_back(&self) -> Vec<String> {
         let mut stay = Vec::new();
         let written = self.written.borrow();
@@ -107,13 +107,13 @@ impl Files {
             }
         }
         for folder in &self.folders {
-            // One that another user has put something into stays.
+            // A folder that is no longer empty is kept.
             let _ = fs::remove_dir(folder);
         }
         stay
     }
 
-    /// The failure of a run that was not alone.
+    /// The failure of a run that another one interfered with.
     fn not_alone(stay: &[String]) -> Failure {
         let message = "another pull or apply has run, or the files were edited";
         match stay {
@@ -124,7 +124,7 @@ impl Files {
     }
 }
 
-/// Writes the files and tells the ledger. Where another user was quicker, nothing of it stays.
+/// Writes the files and the records. If another user wrote first, the files are restored.
 pub async fn write(
     workspace: &Workspace,
     after: Seq,
