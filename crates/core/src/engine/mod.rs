@@ -1,8 +1,9 @@
 //! The engine: one call for each use case. It does the input and output, returns data, and prints nothing.
 //!
-//! A [`Location`] names a project and one of its targets. [`Location::open`] reads and checks the files and gives a [`Workspace`];
-//! [`Workspace::open`] connects to the target. [`Workspace::plan`] then makes a plan, and [`Workspace::apply`] carries it out.
-//! A [`Session`] takes what is worth saying meanwhile, and remembers what this process has seen of other runs.
+//! A [`Location`] names a project and one of its targets. [`Location::open`] reads and checks the files and returns a
+//! [`Workspace`]; [`Workspace::open`] connects to the target. [`Workspace::plan`] then makes a plan, and
+//! [`Workspace::apply`] carries it out. A [`Session`] receives notes during these calls, and stores what this process
+//! knows of other runs.
 
 pub mod actor;
 pub mod applying;

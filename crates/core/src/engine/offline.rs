@@ -1,6 +1,6 @@
-//! Plans that are made without the service: against the ledger, or against the manifests of a commit.
+//! Plans without the service: compared with the ledger, or with the manifests of a commit.
 //!
-//! They need no credentials, so that pull requests of strangers can be planned. They are for reading.
+//! They need no credentials, so pull requests from forks can be planned. They cannot be applied.
 
 mod base;
 
@@ -27,20 +27,20 @@ use crate::planner::{self, Aligned, Rules};
 pub use base::Base;
 use base::OfCommit;
 
-/// What CI calls the branch that a pull request is to be merged into.
+/// The environment variables in which CI gives the target branch of a pull request.
 const BASE_BRANCHES: [&str; 2] = ["GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"];
 
-/// What the manifests are held against.
+/// The basis of the comparison.
 #[derive(Debug)]
 pub enum Against {
-    /// The ledger, or where there is none to read, the manifests of a commit.
+    /// The ledger or, if none can be read, the manifests of a commit.
     Ledger(Option<Base>),
     /// The manifests of a commit. `own` is the commit of the manifests themselves.
     Commit { base: Base, own: Option<Revision> },
 }
 
 impl Against {
-    /// The manifests of a commit.
+    /// Compares with the manifests of a commit.
     pub fn commit(
         root: &Path,
         repository: &Repository,
@@ -50,13 +50,13 @@ impl Against {
         Ok(Self::Commit { base: Base::read(root, repository, revision)?, own })
     }
 
-    /// Chooses what plans are compared with: the ledger, or a commit if one is named. An empty name is the branch that the pull
-    /// request of this CI job is for.
+    /// Chooses the basis of plans: the ledger, or a commit if one is named. An empty name means the target branch of
+    /// this CI job's pull request.
     pub fn choose(root: &Path, is_ledger: bool, commit: Option<&str>) -> Result<Self, Failure> {
         let name = match commit {
             Some("") => Some(base_branch().ok_or_else(no_branch)?),
             Some(name) => Some(name.to_owned()),
-            // The author of a pull request must not decide where the ledger is.
+            // The author of a pull request must not choose the ledger.
             None => base_branch(),
         };
         let base = match name {
@@ -73,7 +73,7 @@ impl Against {
         })
     }
 
-    /// The commit, if there is one.
+    /// The commit of the basis, if it has one.
     pub fn base(&self) -> Option<&Base> {
         match self {
             Self::Ledger(base) => base.as_ref(),
@@ -115,7 +115,7 @@ impl From<NotCompared> for Failure {
     }
 }
 
-/// The branch that the pull request of a CI job is for.
+/// The target branch of a CI job's pull request.
 fn base_branch() -> Option<String> {
     let named = |name: &&str| std::env::var(name).ok().filter(|branch| !branch.is_empty());
     BASE_BRANCHES.iter().find_map(named).map(|branch| format!("origin/{branch}"))
@@ -127,7 +127,7 @@ fn no_branch() -> Failure {
 }
 
 impl Workspace {
-    /// Makes a plan for reading: against the ledger, or against the manifests of a commit.
+    /// Makes a plan that cannot be applied: compared with the ledger, or with the manifests of a commit.
     pub async fn plan_offline(
         &self,
         against: &Against,
@@ -192,8 +192,8 @@ async fn of_ledger(
     Ok(Planned { plan: plan.into(), ledger, at_work, digest: None })
 }
 
-/// What the ledger of a target says. Where a commit is there to compare with, that says where the ledger is: the files
-/// may be of someone who would like it to be elsewhere.
+/// The content of a target's ledger. If there is a base commit, its files say where the ledger is, because the author
+/// of the current files could name another ledger.
 async fn remembered(
     workspace: &Workspace,
     base: Option<&Base>,
@@ -217,7 +217,7 @@ async fn remembered(
     Ok((ledger, log.known()))
 }
 
-/// The plan for what a ledger says, as if the service had just that.
+/// The plan compared with a ledger, as if the service had exactly its content.
 pub(super) fn decided(
     workspace: &Workspace,
     ledger: &Ledger,

@@ -1,4 +1,4 @@
-//! Asking the service how many devices were reached by the pushes that git scheduled.
+//! Reports of the service on how many devices were reached by managed pushes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,12 +21,12 @@ use super::workspace::same_app;
 use crate::live::Pages;
 use crate::outcome::{self, Occasion, PushOutcome, PushReport};
 
-/// How many requests are under way at a time.
+/// The number of requests in flight at a time.
 const CONCURRENCY: usize = 8;
-/// How many pages of one list are looked at: it covers a few minutes.
+/// The maximal number of pages of one list: it covers a few minutes.
 const MOST_PAGES: usize = 100;
 
-/// What became of pushes, when the service was asked.
+/// The outcomes of pushes, as the service reports them.
 #[derive(Debug)]
 pub struct PushOutcomes {
     pub target: String,
@@ -53,7 +53,7 @@ impl Location {
     }
 }
 
-/// The addresses that are asked about.
+/// The addresses that are requested.
 fn chosen(addresses: &[String], ledger: &Ledger, all: &[Occasion], target: &str) -> Result<BTreeSet<Address>, Failure> {
     let known: BTreeSet<Address> = all.iter().map(|one| one.address.clone()).collect();
     let mut chosen = BTreeSet::new();
@@ -67,7 +67,7 @@ fn chosen(addresses: &[String], ledger: &Ledger, all: &[Occasion], target: &str)
     Ok(if addresses.is_empty() { known } else { chosen })
 }
 
-/// The failure for an address that nothing was scheduled under.
+/// The failure for an address without a scheduled push.
 pub fn not_sending(address: &Address, ledger: &Ledger, known: &BTreeSet<Address>, target: &str) -> Failure {
     if ledger.owned.contains_key(address) {
         return Failure::usage(format!("{address} has no send time, so it has no outcome"))
@@ -81,7 +81,7 @@ pub fn not_sending(address: &Address, ledger: &Ledger, known: &BTreeSet<Address>
     }
 }
 
-/// Asks for the reports of what was chosen. What the service has of it by now is asked for first, where it tells.
+/// Requests the reports of the chosen pushes. Their current state is read first if the service shows it.
 async fn ask(
     opened: &Opened,
     ledger: &Ledger,
@@ -107,13 +107,13 @@ async fn ask(
     for request in unnamed.iter().flat_map(|one| one.reports()).collect::<BTreeSet<_>>() {
         listed.extend(list(opened, request).await?);
     }
-    // What has no report may have been moved.
+    // A push without a report may have been postponed.
     let has_none = |one: &Occasion| !one.push_ids.is_empty() && !one.push_ids.iter().any(|id| by_id.contains_key(id));
     learn(opened, ledger, all, |one| chosen.contains(&one.address) && one.is_asked_about(now) && has_none(one)).await?;
     Ok((by_id, listed))
 }
 
-/// A report by itself may leave out the id that it was asked for by.
+/// A single report may leave out the id of its push.
 fn named(body: &Value, id: &str) -> Value {
     let mut body = body.clone();
     if body.is_object() && !body["push_id"].is_string() {
@@ -122,8 +122,8 @@ fn named(body: &Value, id: &str) -> Value {
     body
 }
 
-/// What the thing itself tells, where it can be read and is still there: when it is sent by now, and push ids that the
-/// ledger does not know.
+/// Reads the resources that the service shows and that still exist: when each is sent now, and push ids that the ledger
+/// lacks.
 async fn learn(
     opened: &Opened,
     ledger: &Ledger,
@@ -168,7 +168,7 @@ async fn list(opened: &Opened, mut request: Request) -> Result<Vec<PushReport>, 
     Err(Failure::new(format!("{request}: the list has more than {MOST_PAGES} pages")))
 }
 
-/// The answers to several questions, in their order; `None` for what is not there.
+/// The answers to several requests, in their order; `None` for a missing resource.
 async fn get_all(opened: &Opened, requests: Vec<Request>) -> Result<Vec<Option<Value>>, Failure> {
     let mut answers: BTreeMap<usize, Option<Value>> = BTreeMap::new();
     let (mut waiting, mut under_way) = (requests.into_iter().enumerate(), JoinSet::new());

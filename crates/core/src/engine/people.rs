@@ -27,13 +27,13 @@ use crate::review::{self, ChangedRecipients, Recipients, Review, Side};
 
 pub use device::{ExampleForm, device as whole_device};
 
-/// How long is replayed.
+/// The length of the replay.
 const REPLAYED: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// How many messages have devices, the most urgent first.
+/// The number of messages for which devices are replayed, the most urgent first.
 const MOST_MESSAGES: usize = 10;
-/// How many resources a plan has at most that is replayed unasked.
+/// The largest number of resources in a plan that is replayed by default.
 const SMALL: usize = 500;
-/// How many lock screens one side of a device has.
+/// The number of lock screens on one side of a device.
 const MOST_SCREENS: usize = 100;
 /// Why a message has no device.
 const UNMANAGED: &str =
@@ -45,7 +45,7 @@ struct Person {
     part: DevicePart,
     words: String,
     whole: ExampleForm,
-    /// What happens to it, if a message waits for that.
+    /// The event that triggers the message, if it has a trigger.
     event: Option<TagEvent>,
     id: String,
 }
@@ -57,8 +57,8 @@ struct TagEvent {
 }
 
 impl Workspace {
-    /// Adds to a plan what single devices receive before and after, if that is asked for. A plan needs none of it: what cannot be
-    /// replayed is reported and left out.
+    /// Adds messages that single devices receive before and after to a plan, if the request asks for it. They are
+    /// optional: devices that cannot be replayed are reported and skipped.
     pub(in crate::engine) async fn add_people(&self, plan: &mut Plan, request: &PlanRequest, session: &Session) {
         let is_asked = match request.people {
             Replays::None => false,
@@ -116,7 +116,7 @@ pub async fn replayed(plan: &Plan) -> Result<People, Failure> {
 
 type CastMessage = (Address, Vec<Person>, Option<String>);
 
-/// The devices for each of the most urgent messages, and how many messages are left out.
+/// The devices for each of the most urgent messages, and the number of skipped messages.
 fn cast(plan: &Plan) -> (Vec<CastMessage>, usize) {
     let review = Review::of(plan);
     let mut all = review.changed_recipients().into_iter();
@@ -133,7 +133,7 @@ fn cast(plan: &Plan) -> (Vec<CastMessage>, usize) {
     (found, all.count())
 }
 
-/// The devices for one message; or why there are none.
+/// The devices for one message, or the reason why there are none.
 fn persons(changed: &ChangedRecipients, now: Timestamp) -> (Vec<Person>, Option<String>) {
     let (before, after) = (&changed.before, &changed.after);
     if matches!(before, Recipients::Tagged(_)) || matches!(after, Recipients::Tagged(_)) {
@@ -214,7 +214,8 @@ fn tags(trigger: &TagTrigger) -> Tags {
     [(trigger.group.clone().unwrap_or_default(), BTreeSet::from([trigger.tag.clone()]))].into()
 }
 
-/// Gives every device an id, and returns the devices as the service keeps them. Of two with one channel id the first is there.
+/// Gives every device an id, and returns the devices as rows of the service. Of two with one channel id, the first is
+/// stored.
 fn name<'p>(persons: impl Iterator<Item = &'p mut Person>, start: Timestamp) -> Vec<Kept> {
     let mut rows: Vec<Kept> = Vec::new();
     for (number, person) in (1..).zip(persons) {
@@ -225,7 +226,7 @@ fn name<'p>(persons: impl Iterator<Item = &'p mut Person>, start: Timestamp) -> 
     rows
 }
 
-/// What the service has on one side.
+/// The content of the service on one side.
 fn units(plan: &Plan, side: Side) -> BTreeMap<Address, Unit> {
     let unit = |change| {
         let spec = if side == Side::Before { review::start(change) } else { review::end(change) };
@@ -234,7 +235,7 @@ fn units(plan: &Plan, side: Side) -> BTreeMap<Address, Unit> {
     plan.changes.iter().filter_map(unit).collect()
 }
 
-/// Plays one side: what happens to the devices, until the end.
+/// Plays one side: the events of the devices, until the end.
 async fn play<'p>(
     stage: &Stage,
     persons: impl Iterator<Item = &'p Person> + Clone,
@@ -242,7 +243,7 @@ async fn play<'p>(
     until: Timestamp,
 ) -> Result<BTreeMap<(String, Side), Vec<LockScreen>>, Failure> {
     let replay = stage.begin(Vec::new())?;
-    // What was sent while everything was applied came before.
+    // Pushes sent while the resources were applied are not part of the replay.
     let earlier: BTreeSet<String> =
         replay.sent().await?.iter().filter_map(|push| push["push_id"].as_str().map(str::to_owned)).collect();
     let mut events: Vec<(&Person, &TagEvent)> =
@@ -271,7 +272,7 @@ async fn happen(replay: &Replay<'_>, device: &str, trigger: &TagTrigger) -> Resu
     }
 }
 
-/// A message as the first screen of a device shows it.
+/// A message as shown on the lock screen of a device.
 fn screen(receipt: Receipt, device_type: &str) -> LockScreen {
     let kind = DeviceType::parse(device_type);
     let title = receipt.notification[device_type]["title"].as_str().map(str::to_owned);

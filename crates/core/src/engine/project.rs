@@ -1,4 +1,4 @@
-//! What several commands need of a project: finding it, reading it, checking it.
+//! Finding, reading and checking a project, for several commands.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
@@ -17,12 +17,12 @@ use pushplan_model::text;
 use pushplan_project::check::{self, Subject, Verdict};
 use pushplan_project::manifest::{self, Desired, FILE_LIMIT, Input, Manifests, PROJECT_FILE, Project, TargetInputs};
 
-/// The folder that commands start from.
+/// The current folder.
 pub fn here() -> Result<PathBuf, Failure> {
     std::env::current_dir().map_err(|error| Failure::new(format!("the current folder cannot be read: {error}")))
 }
 
-/// The checkout of a repository that a folder is in, whose files code hosts name from there on.
+/// The checkout of the repository that contains a folder. Code hosts name files relative to it.
 pub fn checkout(folder: &Path) -> Option<PathBuf> {
     let own = folder.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned);
     let told = ["GITHUB_WORKSPACE", "CI_PROJECT_DIR"].into_iter().filter_map(std::env::var_os);
@@ -30,7 +30,7 @@ pub fn checkout(folder: &Path) -> Option<PathBuf> {
     own.or_else(|| told.find(|told| folder.starts_with(told)))
 }
 
-/// The project that `start` belongs to, or a failure that says how to make one.
+/// The project that contains `start`, or a failure with the commands to create one.
 pub fn root(start: &Path) -> Result<PathBuf, Failure> {
     Project::find(start).ok_or_else(|| {
         Failure::new(format!("no {PROJECT_FILE} in {} or above it", start.display()))
@@ -44,15 +44,16 @@ pub fn stdin() -> Result<Vec<u8>, Failure> {
         .map_err(|why| Failure::new(format!("standard input cannot be read: {why}")))
 }
 
-/// Manifests that belong to no project, checked on their own.
+/// Checks manifests that belong to no project.
 pub fn alone(root: &Path, inputs: Vec<Input>) -> Manifests {
     manifest::read(Project::bare(root), inputs, Sources::default(), Findings::default())
 }
 
-/// How many resources are checked, counted once for each target.
+/// The maximal number of resources that are checked, counted once for each target.
 const MOST: usize = 1_000_000;
 
-/// Resolves the manifests for each of the targets and checks them. What several targets have in common is found once.
+/// Resolves the manifests for each of the targets and checks them. Findings that several targets share are reported
+/// once.
 pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) -> Verdict {
     let most = (MOST / manifests.resource_count().max(1)).max(1);
     let keys: Vec<String> = match targets {
@@ -62,7 +63,7 @@ pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) ->
             targets.iter().map(|target| alike.key(*target)).collect()
         }
     };
-    // Those that get the same as one before them cost nothing.
+    // Targets with the same inputs as an earlier one cost nothing.
     let mut distinct = HashSet::new();
     let is_checked = |key: &&String| {
         distinct.insert((*key).clone());
@@ -82,7 +83,8 @@ pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) ->
         if rest[key.as_str()] > 1 {
             known.insert(key, TargetFindings::new(&desired, &found));
         }
-        // One target at a time is held in memory. The last is let go with the process, which is quicker.
+        // Only one target at a time is held in memory. The memory of the last is freed when the process ends, which is
+        // faster.
         let resources = std::mem::take(&mut desired.resources);
         if targets.len() == 1 {
             std::mem::forget(resources);
@@ -96,7 +98,7 @@ pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) ->
     check::judge(general, resolved, &manifests.project, &manifests.sources)
 }
 
-/// Checks one target whose manifests are resolved already. `found` holds the findings from resolving them.
+/// Checks one target whose manifests are resolved already. `found` has the findings from resolving them.
 pub fn check_one(
     manifests: &Manifests,
     target: Option<&str>,
@@ -111,7 +113,7 @@ pub fn check_one(
     check::judge(general, [judged], &manifests.project, &manifests.sources)
 }
 
-/// What was found for a target, for others that get the same.
+/// The findings of a target, for other targets with the same inputs.
 struct TargetFindings {
     allowed: BTreeMap<Address, Vec<At<String>>>,
     warned: BTreeMap<Address, Vec<At<String>>>,
@@ -141,7 +143,7 @@ impl TargetFindings {
     }
 }
 
-/// The finding for targets that are too many for so many resources.
+/// The finding for too many targets and resources.
 fn unchecked(manifests: &Manifests, first: Option<&str>, left: usize) -> Finding {
     let name = first.unwrap_or_default();
     let at = manifests.project.target_place(name).unwrap_or(Span::NONE);

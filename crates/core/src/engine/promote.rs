@@ -1,4 +1,4 @@
-//! What is refused before a target is promoted to others. [`crate::plan::Aim::Promoted`] plans it.
+//! Checks before a target is promoted to others. [`crate::plan::Aim::Promoted`] plans it.
 
 use std::path::Path;
 

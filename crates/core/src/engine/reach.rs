@@ -1,4 +1,4 @@
-//! How many devices messages reach: reading the devices of a target, keeping them as a population, and counting on it.
+//! Reach of messages: reads the devices of a target, stores them as a population, and counts on it.
 
 mod channels;
 mod counting;
@@ -21,20 +21,20 @@ use crate::review::{Review, Side};
 pub use channels::{ChannelList, ReachProgress};
 pub use sample::device_facts;
 
-/// What `pushplan reach` found.
+/// The result of `pushplan reach`.
 #[derive(Debug)]
 pub struct ReachFound {
     pub target: String,
     pub population: PopulationAbout,
-    /// The file that holds the population from now on.
+    /// The file with the population.
     pub file: PathBuf,
     /// The messages of the project, each with the number of devices in its audience, if that can be counted.
     pub messages: Vec<(Address, Option<DeviceCount>)>,
 }
 
 impl Workspace {
-    /// Reads the channel list of the target and keeps it as the population of the target. If reading fails or is given up, the
-    /// population that was there before stays.
+    /// Reads the channel list of the target and stores it as the population of the target. If this fails or is
+    /// cancelled, the previous population is kept.
     pub async fn read_population(
         &self,
         opened: &Opened,
@@ -44,7 +44,7 @@ impl Workspace {
         self.keep_population(&population, opened.now())
     }
 
-    /// Keeps the devices of a file as the population of the target.
+    /// Stores the devices of a file as the population of the target.
     pub fn sample_population(&self, file: &Path) -> Result<ReachFound, Failure> {
         let population = sample::read(file)?;
         self.keep_population(&population, jiff::Timestamp::now())
@@ -62,7 +62,7 @@ impl Workspace {
         population: &Population,
         now: jiff::Timestamp,
     ) -> Result<Vec<(Address, Option<DeviceCount>)>, Failure> {
-        // Compared with nothing, every message of the files is new.
+        // Compared with an empty ledger, every message in the files is new.
         let request = PlanRequest::default();
         let plan = decided(self, &Ledger::default(), Position::default(), Basis::Ledger, &request, now)?;
         let all = Review::as_declared(&plan).counted_audiences();

@@ -1,4 +1,4 @@
-//! The safety settings that files have for a target.
+//! The safety settings of a target in the files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use pushplan_project::manifest::{Desired, Lifecycle, Manifests, Target};
 use crate::guard;
 use crate::plan::DeclaredAt;
 
-/// The safety settings of a target, and those of the resources that it gets.
+/// The safety settings of a target and of its resources.
 pub(super) fn of(manifests: &Manifests, target: &str, desired: &Desired) -> Safeguards {
     let usual = guard::usual();
     let checks = codes::CODES.iter().filter_map(|code| {
@@ -47,7 +47,7 @@ pub(super) fn of(manifests: &Manifests, target: &str, desired: &Desired) -> Safe
     }
 }
 
-/// Where the settings of a target stand.
+/// The position of a target's settings.
 pub(super) fn place(manifests: &Manifests, target: &str) -> Option<DeclaredAt> {
     let span = manifests.project.target_place(target)?;
     let source = manifests.sources.get(span.file()?);

@@ -1,4 +1,4 @@
-//! Plans that were saved: one in a file, or one for each of several targets in a folder.
+//! Saved plans: one in a file, or a folder with one for each of several targets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,10 +11,10 @@ use pushplan_model::text::one_line;
 use super::workspace::PlanRequest;
 use crate::plan::{NoPlan, Plan};
 
-/// What the file of a saved plan is called behind the name of its target, where there are several.
+/// The extension of a saved plan's file, after the name of its target, if there are several.
 pub const SAVED: &str = ".plan";
 
-/// The plan that a file holds, which may be for reading alone.
+/// Reads the plan in a file, also one that cannot be applied.
 pub fn read(path: &Path) -> Result<Plan, Failure> {
     let shown = path.display();
     let text = fs::read_to_string(path).map_err(|error| {
@@ -40,18 +40,18 @@ pub fn read(path: &Path) -> Result<Plan, Failure> {
     })
 }
 
-/// The plan that a file holds, to be applied.
+/// Reads the plan in a file, to be applied.
 pub fn load(path: &Path) -> Result<Plan, Failure> {
     let plan = read(path)?;
     not_applied(path, &plan).map_or(Ok(plan), Err)
 }
 
-/// The plans that a folder holds, by their targets, to be applied. One that is none is in the way of all.
+/// Reads the plans in a folder, by target, to be applied. An invalid one is an error for all.
 pub fn load_all(folder: &Path) -> Result<BTreeMap<String, Plan>, Failure> {
     in_folder(folder, load)
 }
 
-/// The plans that files hold, and those in folders, which may be for reading alone.
+/// Reads the plans in files and folders, also ones that cannot be applied.
 pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Plan>, Failure> {
     let mut plans = Vec::new();
     for path in paths {
@@ -68,7 +68,7 @@ pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Plan>, Failure> {
     }
 }
 
-/// The plans of a folder, of which there are some, at most one for each target.
+/// The plans of a folder: at least one, and at most one for each target.
 fn in_folder(folder: &Path, load: fn(&Path) -> Result<Plan, Failure>) -> Result<BTreeMap<String, Plan>, Failure> {
     let shown = folder.display();
     let mut plans: BTreeMap<String, Plan> = BTreeMap::new();
@@ -87,7 +87,7 @@ fn in_folder(folder: &Path, load: fn(&Path) -> Result<Plan, Failure>) -> Result<
     Ok(plans)
 }
 
-/// The files of a folder that are called like saved plans, in the order of their names.
+/// The files of a folder that are named like saved plans, sorted by name.
 pub fn names(folder: &Path) -> Result<Vec<String>, Failure> {
     let cannot = |error| Failure::new(format!("the folder {} cannot be read: {}", folder.display(), describe(&error)));
     let mut names = Vec::new();
@@ -99,13 +99,13 @@ pub fn names(folder: &Path) -> Result<Vec<String>, Failure> {
     Ok(names)
 }
 
-/// A saved plan was made with a choice of its own, which holds for it still.
+/// The request of a saved plan: the choice with which it was made still applies.
 pub fn request(plan: &Plan) -> PlanRequest {
     let Plan { choice, aim, on_drift, .. } = plan;
     PlanRequest { choice: choice.clone(), aim: aim.clone(), on_drift: Some(*on_drift), ..PlanRequest::default() }
 }
 
-/// Refuses a saved plan that comes to something else by now.
+/// Refuses a saved plan that differs from a new one.
 pub fn holds(saved: &Plan, fresh: &Plan) -> Result<(), Failure> {
     let moved = saved.moved(fresh);
     if moved.is_empty() {
@@ -116,7 +116,7 @@ pub fn holds(saved: &Plan, fresh: &Plan) -> Result<(), Failure> {
         .help("nothing was changed; make a new plan and have it reviewed: pushplan plan --out FILE"))
 }
 
-/// The failure for a plan that was not compared with the service, where one is to be applied.
+/// The failure for applying a plan that was not compared with the service.
 fn not_applied(file: &Path, plan: &Plan) -> Option<Failure> {
     let words = plan.compared_with()?;
     let message = format!("the plan {} is for reading only and cannot be applied: {}", file.display(), lower(&words));
@@ -127,7 +127,7 @@ fn not_applied(file: &Path, plan: &Plan) -> Option<Failure> {
     )
 }
 
-/// A sentence within a sentence.
+/// Turns a sentence into part of another one.
 fn lower(words: &str) -> String {
     let mut letters = words.chars();
     let first = letters.next().map(|first| first.to_lowercase().to_string()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Which files a command is about: the paths that it was given, and the projects that they belong to.
+//! The files that a command covers: the given paths, and their projects.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,26 +10,26 @@ use pushplan_project::manifest::{self, Input, InputSource, Manifests, ManifestsH
 
 use super::project;
 
-/// What standard input is called where it replaces no file.
+/// The name of standard input if it replaces no file.
 const STDIN: &str = "<stdin>";
 
-/// Texts that replace files, by the name of the file within its scope.
+/// Texts that replace files, by the names of the files within their scope.
 pub(crate) type Texts = BTreeMap<String, Vec<u8>>;
 
-/// One project, or files that belong to none, and which of its files are asked about.
+/// One project, or files that belong to none, and which of its files are covered.
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
-    /// The folder of the project, or one that all the files are beneath.
+    /// The folder of the project, or a common folder of all the files.
     pub root: PathBuf,
     is_project: bool,
-    /// The files and folders that are asked about. None: all of the project.
+    /// The covered files and folders. Empty: all of the project.
     places: Vec<PathBuf>,
     /// Standard input, which replaces the only place.
     pub stdin: Option<Vec<u8>>,
 }
 
 impl Scope {
-    /// Reads all of the project, with these texts in the place of its files.
+    /// Reads all of the project, with these texts instead of its files.
     pub fn read(&self, texts: &Texts) -> Manifests {
         let (inputs, folders) = self.inputs(texts);
         match (self.is_project, &self.stdin) {
@@ -48,7 +48,7 @@ impl Scope {
         manifest::read_as(&self.root, inputs, &folders, once)
     }
 
-    /// What is read beside the files of the project, or in their place, and the folders that it may not name.
+    /// The inputs in addition to the project's files, or instead of them, and the folders that it may not name.
     fn inputs(&self, texts: &Texts) -> (Vec<Input>, Vec<PathBuf>) {
         let given =
             |(name, bytes): (&String, &Vec<u8>)| Input { name: name.clone(), from: InputSource::Bytes(bytes.clone()) };
@@ -62,7 +62,7 @@ impl Scope {
         if !self.is_project {
             return (inputs, Vec::new());
         }
-        // A file that is named outright is read, also one that the project passes over.
+        // A file that is named explicitly is read, even if the project excludes it.
         for place in self.places.iter().filter(|place| place.is_file()) {
             let name = self.name(place);
             if name != PROJECT_FILE && !inputs.iter().any(|input| input.name == name) {
@@ -72,7 +72,7 @@ impl Scope {
         (inputs, self.places.iter().filter(|place| place.is_dir()).cloned().collect())
     }
 
-    /// Whether a file is asked about, by its name within the scope.
+    /// Whether a file is covered, by its name within the scope.
     pub fn covers(&self, name: &str) -> bool {
         self.places.is_empty() || {
             let path = self.root.join(name);
@@ -80,8 +80,8 @@ impl Scope {
         }
     }
 
-    /// The places that are asked about and hold nothing to check, as seen from the folder `here`. The project file is not
-    /// a manifest, but it is checked.
+    /// The covered places without any file to check, relative to the folder `here`. The project file is not a manifest,
+    /// but it is checked.
     pub(crate) fn without_manifests(&self, here: &Path, manifests: &Manifests) -> Vec<String> {
         let own = manifests.project_file();
         let files = || manifests.sources.iter().filter(|(file, _)| Some(*file) != own);
@@ -90,7 +90,7 @@ impl Scope {
         let is_empty = |place: &Path| !files().any(|(_, source)| self.root.join(&*source.path).starts_with(place));
         let is_own = |place: &Path| self.is_project && *place == self.root.join(PROJECT_FILE);
         let empty: Vec<&PathBuf> = places.iter().filter(|place| is_empty(place) && !is_own(place)).collect();
-        // Of the project's own places, some may well be empty.
+        // Some of the project's own places may be empty.
         if self.places.is_empty() && empty.len() < places.len() {
             return Vec::new();
         }
@@ -98,12 +98,12 @@ impl Scope {
         empty.iter().map(|place| shown(place).unwrap_or_else(|| "this folder".to_owned())).collect()
     }
 
-    /// Whether standard input is read on its own, though a project is there.
+    /// Whether standard input is read separately although there is a project.
     pub fn is_apart(&self) -> bool {
         self.stdin.is_some() && !self.is_project && Project::find(&self.root).is_some()
     }
 
-    /// Names the files as seen from the folder `here`, so that a terminal, an editor or a CI system can open them.
+    /// Names the files relative to the folder `here`, so that a terminal, an editor or a CI system can open them.
     pub(crate) fn show_from(&self, here: &Path, sources: &mut Sources) {
         if self.root != here {
             sources.rename(|name| if name == STDIN { name.to_owned() } else { relative(here, &self.root.join(name)) });
@@ -174,7 +174,7 @@ pub fn dash_beside_paths() -> Failure {
     Failure::usage("`-` cannot be combined with other paths").help("write a single `-`, or files and folders")
 }
 
-/// The failure for a path that was given and leads nowhere.
+/// The failure for a given path that does not exist.
 pub fn missing(path: &Path) -> Failure {
     Failure::usage(format!("no file or folder `{}`", path.display()))
 }
@@ -187,7 +187,7 @@ fn physical(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// The nearest folder that all of these are in.
+/// The nearest common folder.
 fn common(places: &[PathBuf]) -> PathBuf {
     let folder = |place: &PathBuf| if place.is_dir() { place.clone() } else { place.with_file_name("") };
     let mut root: PathBuf = places.first().map(folder).unwrap_or_default().components().collect();
@@ -199,7 +199,7 @@ fn common(places: &[PathBuf]) -> PathBuf {
     root
 }
 
-/// How `path` is written in the folder `here`. Both are absolute.
+/// The path of `path` relative to the folder `here`. Both are absolute.
 pub fn relative(here: &Path, path: &Path) -> String {
     let shared = here.components().zip(path.components()).take_while(|(a, b)| a == b).count();
     let up = here.components().skip(shared).map(|_| Component::ParentDir);

@@ -1,4 +1,4 @@
-//! Which targets names and patterns mean.
+//! Selection of targets by names and patterns.
 
 use pushplan_io::failure::Failure;
 use pushplan_model::text;
@@ -6,12 +6,12 @@ use pushplan_project::manifest::{PROJECT_FILE, Project};
 
 use super::target::few;
 
-/// Whether it is a name and no pattern.
+/// Whether it is a name, not a pattern.
 pub fn is_plain(name: &str) -> bool {
     !name.contains('*')
 }
 
-/// The targets that are meant, each once and in the order of their names. One that means nothing is a failure.
+/// The selected targets, each once and sorted by name. A name or pattern that matches nothing is a failure.
 pub fn select(project: &Project, wanted: &[String]) -> Result<Vec<String>, Failure> {
     let names = project.target_names();
     let mut chosen = vec![false; names.len()];
@@ -29,10 +29,10 @@ pub fn select(project: &Project, wanted: &[String]) -> Result<Vec<String>, Failu
     Ok(names.iter().zip(chosen).filter(|(_, chosen)| *chosen).map(|(name, _)| (*name).to_owned()).collect())
 }
 
-/// What separates the parts of a name.
+/// The separators of the parts of a name.
 const BETWEEN: [char; 4] = ['-', '_', '.', '*'];
 
-/// A pattern with one of its parts as the names have it: `shp-*` is `shop-*`.
+/// A pattern with one of its parts corrected to that of a name: `shp-*` is `shop-*`.
 fn near(pattern: &str, names: &[&str]) -> Option<String> {
     let parts: Vec<&str> = names.iter().flat_map(|name| name.split(BETWEEN)).filter(|part| !part.is_empty()).collect();
     pattern.split(BETWEEN).filter(|part| !part.is_empty() && !parts.contains(part)).find_map(|part| {
@@ -41,7 +41,7 @@ fn near(pattern: &str, names: &[&str]) -> Option<String> {
     })
 }
 
-/// The failure for a word that means no target.
+/// The failure for a name or pattern that matches no target.
 fn nothing(project: &Project, word: &str) -> Failure {
     let (names, groups) = (project.target_names(), project.group_names());
     let failure = Failure::usage(match is_plain(word) {

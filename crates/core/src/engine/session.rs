@@ -1,20 +1,20 @@
-//! What belongs to one process rather than to one call: where notes go, and what was seen of other runs.
+//! The state of a process rather than of one call: the output for notes, and its knowledge of other runs.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::turn::Watched;
 
-/// Takes what a call has to say while it works.
+/// Receives the notes of a call while it runs.
 pub trait Notes: Send + Sync {
-    /// Takes a sentence for people.
+    /// Receives a sentence for users.
     fn note(&self, words: &str);
 
-    /// Takes bytes that must not be changed.
+    /// Receives bytes that must not be changed.
     fn line(&self, bytes: &[u8]);
 }
 
-/// Where notes of a process go, and what it has seen of other runs.
+/// The output for notes of a process, and its knowledge of other runs.
 #[derive(Clone)]
 pub struct Session {
     notes: Arc<dyn Notes>,

@@ -1,5 +1,5 @@
-//! Several targets at once. The project is read once and shared; targets are worked on side by side. A target that fails does not
-//! stop the others.
+//! Several targets at once. The project is read once and shared; targets are processed concurrently. A target that
+//! fails does not stop the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,13 +18,13 @@ use super::target::{self, Opened, Shared};
 use super::workspace::{Workspace, checkout};
 use super::{Invalid, Location, NotOpened, project};
 
-/// How many targets are worked on at a time.
+/// The number of targets that are processed at a time.
 const TOGETHER: usize = 8;
 
 /// Names a project and some of its targets.
 #[derive(Clone, Debug, Default)]
 pub struct TargetSelection {
-    /// The folder of the project; the current one or the nearest above it if there is none.
+    /// The folder of the project. Default: the current folder or its nearest ancestor with a project.
     pub project: Option<PathBuf>,
     /// Names, groups and patterns.
     pub names: Vec<String>,
@@ -32,7 +32,7 @@ pub struct TargetSelection {
     pub all: bool,
 }
 
-/// What became of one of several targets.
+/// The result of one of several targets.
 #[derive(Debug)]
 pub struct TargetResult<T> {
     pub workspace: Arc<Workspace>,
@@ -75,7 +75,7 @@ impl TargetSelection {
     ) -> Result<Vec<Arc<Workspace>>, NotOpened> {
         let is_unreadable = manifests.findings.iter().any(|finding| finding.severity == Severity::Error);
         let names = match self.of(&manifests.project).map(Option::unwrap_or_default) {
-            // The part of the project file that makes the targets may be what cannot be read. That is reported then.
+            // The unreadable part of the project file may define targets. Its error is reported then.
             Ok(names) if names.is_empty() && is_unreadable => return Err(Invalid::of(manifests, &[None], now)),
             Ok(names) => names,
             Err(_) if is_unreadable => return Err(Invalid::of(manifests, &[None], now)),
@@ -104,7 +104,7 @@ impl TargetSelection {
     }
 }
 
-/// Resolves the manifests for each target, side by side.
+/// Resolves the manifests for each target, in parallel.
 fn workspaces(
     root: &Path,
     names: Vec<String>,
@@ -121,8 +121,8 @@ fn workspaces(
     cores::each_if(true, names, one).into_iter().collect()
 }
 
-/// Works on each target, several at a time, and returns the results in the order of the targets. A target is open while it is
-/// worked on.
+/// Processes the targets, several at a time, and returns the results in their order. A target is open only while it is
+/// processed.
 pub async fn each<T, F, Work>(shared: Shared, workspaces: &[Arc<Workspace>], work: F) -> Vec<TargetResult<T>>
 where
     T: Send + 'static,
@@ -173,7 +173,7 @@ where
     ended.collect()
 }
 
-/// The failure for two targets of one application: each would take the resources of the other for unmanaged ones.
+/// The failure for two targets of one application: each would treat the resources of the other as unmanaged.
 fn same_app(target: &str, other: &str) -> Failure {
     Failure::new(format!("`{target}` and `{other}` are the same application")).kind(FailureKind::Refused).help(format!(
         "give each target its own credentials, in [\"<origin>\".{target}] of the credentials file, and its own \

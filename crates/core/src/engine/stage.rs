@@ -1,4 +1,5 @@
-//! A built-in service of its own, in memory, with resources applied to it. Device tests and the people of a plan are played on it.
+//! A separate built-in service in memory, with resources applied to it. Device tests and the people of a plan are
+//! replayed on it.
 
 mod replay;
 
@@ -31,34 +32,34 @@ use crate::planner::{self, Aligned, Rules};
 
 pub use replay::{Receipt, Replay, of_device};
 
-/// The service with everything applied to it, before anything happens.
+/// The service with all resources applied to it, before any event.
 #[derive(Debug)]
 pub struct Stage {
     settings: Settings,
     rows: Vec<Kept>,
-    /// What the service calls what was applied.
+    /// The ids of the applied resources on the service.
     pub ids: BTreeMap<Address, String>,
-    /// Resources that are not there, because their time had come before the start.
+    /// Resources that do not exist, because their time was before the start.
     pub past: BTreeMap<Address, Timestamp>,
-    /// Resources that the service did not take, and why.
+    /// Resources that the service refused, and why.
     pub refused: Vec<(Address, String)>,
 }
 
-/// What is put on a stage.
+/// The content of a stage.
 #[derive(Debug)]
 pub struct StageSetup<'s> {
     pub target: &'s str,
     pub level: Level,
     pub units: &'s BTreeMap<Address, Unit>,
-    /// What the clock of the service shows.
+    /// The time of the service's clock.
     pub start: Timestamp,
-    /// The devices that are there before anything is applied: those that the resources may name.
+    /// The devices that exist before any resource is applied, because the resources may name them.
     pub devices: Vec<Kept>,
 }
 
 impl Stage {
-    /// Starts the service and applies the units to it, with the planner and over HTTP, as `apply` does. Nothing is kept, and no
-    /// guard is asked: nobody is there.
+    /// Starts the service and applies the units to it, with the planner and over HTTP, like `apply`. Nothing is stored,
+    /// and guards are not checked, because no real device exists.
     pub async fn set(mut setup: StageSetup<'_>) -> Result<Self, Failure> {
         let credentials = credentials::random();
         let settings = Settings {
@@ -79,7 +80,7 @@ impl Stage {
         Ok(Self { settings, rows, ids, past, refused })
     }
 
-    /// Gives each experiment an id that depends on its address alone. Which variant a device gets depends on that id.
+    /// Gives each experiment an id that depends only on its address. The variant of a device depends on that id.
     #[must_use]
     pub fn with_fixed_variants(mut self) -> Self {
         let experiments: BTreeSet<&str> =
@@ -98,7 +99,7 @@ impl Stage {
         self
     }
 
-    /// A service that starts from the stage, with more devices. They were there before, so nothing is set off by that.
+    /// A service that starts from the stage, with more devices. They count as existing ones, so they trigger nothing.
     pub fn begin(&self, devices: Vec<Kept>) -> Result<Replay<'_>, Failure> {
         let rows = [self.rows.clone(), devices].concat();
         let engine = Engine::open_from(self.settings.clone(), rows).map_err(|error| Failure::new(error.to_string()))?;
@@ -106,10 +107,10 @@ impl Stage {
     }
 }
 
-/// The table of the service's store that has the experiments.
+/// The table of experiments in the service's store.
 const EXPERIMENTS: &str = "experiments";
 
-/// A device in the form of the control API, as the service keeps it. The error says why the service does not take it.
+/// A device in the form of the control API, as a row of the service, or the reason why the service refuses it.
 pub fn device(id: &str, form: &Value, is_opened: bool, start: Timestamp) -> Result<Kept, String> {
     let form: Form = understood(form).ok_or("the service does not support it")?;
     let mut device: Device = form.device().map_err(|refusal| refusal.error)?;
@@ -121,7 +122,7 @@ pub fn device(id: &str, form: &Value, is_opened: bool, start: Timestamp) -> Resu
     Ok(Kept { app: APP_KEY.to_owned(), table: "devices".to_owned(), key: id.to_owned(), value })
 }
 
-/// How long it takes until a time has come for everybody's own clock, and a little more.
+/// The longest time between the same local time in two zones, and a little more.
 const AROUND_THE_WORLD: SignedDuration = SignedDuration::from_hours(27);
 
 struct Applied {
@@ -130,7 +131,7 @@ struct Applied {
     refused: Vec<(Address, String)>,
 }
 
-/// Plans and applies everything whose time has not come.
+/// Plans and applies all resources whose time has not passed.
 async fn apply(setup: &StageSetup<'_>, running: &Running, credentials: &Credentials) -> Result<Applied, Failure> {
     let StageSetup { target, level, start, .. } = *setup;
     let before = start.checked_sub(AROUND_THE_WORLD).unwrap_or(start);
@@ -149,7 +150,7 @@ async fn apply(setup: &StageSetup<'_>, running: &Running, credentials: &Credenti
         ledger: &ledger,
         all_kinds: false,
         contents: &BTreeSet::new(),
-        // It was empty a moment ago.
+        // The service is new, so it is empty.
         confirm_absence: false,
         recovers: false,
         proof: Proof::default(),
@@ -165,7 +166,7 @@ async fn apply(setup: &StageSetup<'_>, running: &Running, credentials: &Credenti
     let log = Arc::new(Memory::default());
     let settings = apply::ApplySettings {
         on_error: OnError::Continue,
-        // The time of a push is judged by the clock of the stage, and has been.
+        // The time of a push was already checked against the clock of the stage.
         protections: Protections { past: false, ..Protections::default() },
         ..apply::ApplySettings::new("test", "pushplan test")
     };
@@ -176,18 +177,18 @@ async fn apply(setup: &StageSetup<'_>, running: &Running, credentials: &Credenti
     Ok(Applied { ids, past, refused: refused(&report) })
 }
 
-/// What is still to be sent, and the times of what is not.
+/// The units that are still to be sent, and the times of those that are past.
 fn pending(setup: &StageSetup) -> (BTreeMap<Address, Unit>, BTreeMap<Address, Timestamp>) {
     let mut past = BTreeMap::new();
     let mut units: BTreeMap<Address, Unit> = BTreeMap::new();
-    // By each device's own clock, a time comes for the first of them more than a day before it does for the last.
+    // In local time, a push is due for the first device more than a day before the last.
     let is_gone = |runs: &Runs| runs.last.is_some_and(|last| last <= setup.start);
     for (address, unit) in setup.units {
         let api = kinds::api(address);
         let times = if api.has_runs() { api.times(&unit.spec) } else { Vec::new() };
         let unit = match times.iter().find(|runs| is_gone(runs)) {
             None => unit.clone(),
-            // What had its time is not sent again, and what is still to come is.
+            // Past times are not sent again, and future ones are.
             Some(runs) => match (api.without(&unit.spec, &is_gone), runs.first) {
                 (Some(left), _) => Unit { spec: left.into(), ..unit.clone() },
                 (None, first) => {
@@ -201,8 +202,8 @@ fn pending(setup: &StageSetup) -> (BTreeMap<Address, Unit>, BTreeMap<Address, Ti
     (units, past)
 }
 
-/// What the service did not take. Members of a group and channels of a user are devices, and most of them are not there: what is
-/// said of those comes to nothing, and does not matter.
+/// The resources that the service refused. Members of a group and channels of a user are devices, most of which do not
+/// exist here: refusals of these do not matter.
 fn refused(report: &apply::Report) -> Vec<(Address, String)> {
     let wrong = report.steps.iter().filter(|step| step.address.part().is_none());
     let why = wrong.filter_map(|step| match &step.fate {
@@ -215,7 +216,7 @@ fn refused(report: &apply::Report) -> Vec<(Address, String)> {
     why.collect()
 }
 
-/// A ledger that is gone when the process ends.
+/// A ledger in memory.
 #[derive(Debug, Default)]
 struct Memory(Mutex<Vec<Entry>>);
 

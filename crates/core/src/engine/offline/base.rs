@@ -1,4 +1,4 @@
-//! The manifests that others are held against: those of a commit.
+//! The base of a comparison: the manifests of a commit.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,16 +16,16 @@ use super::NotCompared;
 use crate::compare::{self, Unit};
 use crate::engine::{ledger, safeguards};
 
-/// A commit, and the project that it has.
+/// A commit and its project.
 #[derive(Debug)]
 pub struct Base {
     pub(super) revision: Revision,
     root: PathBuf,
-    /// `None`: the project is not in it.
+    /// `None` if the commit does not have the project.
     manifests: Option<Manifests>,
 }
 
-/// What a target gets by a commit, and the safety settings that hold then.
+/// The units of a target in a commit, and its safety settings.
 #[derive(Debug)]
 pub(super) struct OfCommit {
     pub(super) units: BTreeMap<Address, Unit>,
@@ -37,7 +37,7 @@ impl Base {
         let commit = repository.commit(&revision)?;
         let manifests = commit.entries().contains_key(PROJECT_FILE).then(|| {
             let mut manifests = read_commit(root, Arc::new(commit));
-            // What is told of them is not to be looked for in the files.
+            // Findings about them must not refer to the files of the work tree.
             manifests.sources.rename(|name| format!("{}:{name}", revision.name));
             manifests
         });
@@ -49,12 +49,12 @@ impl Base {
         self.manifests.as_ref()
     }
 
-    /// What a target gets by that commit, with its safety settings; `None` where it has no such target.
+    /// The units and safety settings of a target in that commit; `None` if it has no such target.
     pub(super) fn units(&self, target: &str) -> Result<Option<OfCommit>, NotCompared> {
         let Some(manifests) = self.manifests.as_ref() else { return Ok(None) };
         let (desired, found) = manifests.resolve(Some(target));
         let all = manifests.findings.iter().chain(&found);
-        // A commit from before that was required is compared all the same: nothing is applied from it.
+        // A commit made before this was required can still be a basis, because nothing is applied from it.
         let is_error = |it: &&Finding| it.severity == Severity::Error && *it.code != codes::YM304;
         let errors: Vec<&Finding> = all.filter(is_error).collect();
         if !errors.is_empty() || !manifests.complete || !desired.complete || !desired.broken.is_empty() {
@@ -68,7 +68,7 @@ impl Base {
         Ok(Some(OfCommit { units: compare::units(&desired, &manifests.sources), safeguards }))
     }
 
-    /// The ledger of a target, where that commit says that it is.
+    /// The ledger of a target, as that commit configures it.
     pub(super) fn log(&self, target: &str) -> Result<Chain, Failure> {
         let project = self.manifests.as_ref().map(|manifests| &manifests.project);
         let Some(project) = project.filter(|project| project.target(target).is_some()) else {

@@ -1,4 +1,4 @@
-//! Values of attributes for which some conditions hold and others do not.
+//! Values of attributes that meet some conditions and fail others.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use pushplan_service::request::understood;
 use pushplan_service::state::devices::{Device, has_attribute};
 use serde_json::{Value, json};
 
-/// Finds a value for each attribute. `None` if there is no value that fits, or if a condition cannot be read.
+/// Finds a value for each attribute. `None` if no value fits, or if a condition cannot be read.
 pub fn values(conditions: &[(&str, bool)]) -> Option<BTreeMap<String, Value>> {
     let mut tests: BTreeMap<String, Vec<(Attribute, bool)>> = BTreeMap::new();
     for (written, so) in conditions {
@@ -41,7 +41,7 @@ fn candidates(tests: &[(Attribute, bool)]) -> Vec<Value> {
     let mut texts: Vec<&str> = bounds.iter().filter_map(|bound| bound.as_str()).collect();
     texts.sort_unstable();
     all.push(json!(""));
-    // The text that follows next after a bound, and all texts in one, with something before them or not.
+    // The next text after a bound, and all texts in one, with or without a prefix.
     all.extend(texts.iter().map(|text| json!(format!("{text}\u{0}"))));
     let joined = texts.concat();
     all.extend(["", "!", "~", "\u{10ffff}"].map(|start| json!(format!("{start}{joined}"))));

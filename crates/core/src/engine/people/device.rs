@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::attributes;
 
-/// A device that the built-in service takes.
+/// A device in a form that the built-in service accepts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExampleForm {
     /// Its channel id, if the example requires one.
@@ -24,13 +24,13 @@ pub struct ExampleForm {
     pub form: Json,
 }
 
-/// Countries, versions and the like that devices have unless an example excludes them.
+/// Countries, versions and similar values that devices have unless an example excludes them.
 const COUNTRY: [&str; 6] = ["US", "GB", "DE", "FR", "JP", "AU"];
 const LANGUAGE: [&str; 4] = ["en", "de", "fr", "es"];
 const ZONE: [&str; 3] = ["America/New_York", "Europe/London", "Europe/Berlin"];
 const APP_VERSION: [&str; 4] = ["1.0", "2.0", "1.1", "3.0"];
 const MODEL: [&str; 3] = ["iPhone15,2", "iPhone14,5", "iPhone13,2"];
-/// As a device reports them. Location is reported from SDK 6.0 on.
+/// In the form in which a device reports them. Location is reported from SDK 6.0 on.
 const OS_VERSION: [&str; 4] = ["17.0.0", "16.0.0", "15.0.0", "14.0.0"];
 const SDK_VERSION: [&str; 4] = ["17.1.0", "16.1.0", "15.1.0", "14.1.0"];
 const OLD_SDK_VERSION: [&str; 4] = ["5.1.0", "4.1.0", "3.1.0", "2.1.0"];
@@ -38,7 +38,7 @@ const OLD_SDK_VERSION: [&str; 4] = ["5.1.0", "4.1.0", "3.1.0", "2.1.0"];
 /// A version of an SDK that has no family of versions.
 const NO_FAMILY: &str = "17";
 
-/// What an example requires of one thing: a value, or none of some.
+/// The requirements of an example for one property: a value, or excluded values.
 #[derive(Default)]
 struct Required<'e> {
     is: Option<&'e str>,
@@ -54,7 +54,8 @@ impl Required<'_> {
         }
     }
 
-    /// A version of which the required tag is the family, or a usual one of no excluded family. `None` for an unknown version.
+    /// A version whose family is the required tag, or a usual one of a family that is not excluded. `None` for an
+    /// unknown version.
     fn version(&self, usual: &[&str]) -> Option<String> {
         match self.is {
             Some(UNKNOWN) => None,
@@ -67,8 +68,8 @@ impl Required<'_> {
     }
 }
 
-/// Builds a device with the traits of an example. `None` if it takes something that only the real service knows: whether a device is
-/// in a segment that is not managed, or what an unknown operator means.
+/// Builds a device with the traits of an example. `None` if that depends on something that only the real service knows:
+/// whether a device is in an unmanaged segment, or the meaning of an unknown operator.
 pub fn device(example: &ExampleDevice, now: Timestamp) -> Option<ExampleForm> {
     let traits: Vec<_> = example.traits().collect();
     let mut tags: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -161,7 +162,7 @@ fn properties(required: &BTreeMap<&str, Required>, device_type: &str) -> Option<
     let country = of("ua_locale_country").tag(usual(&COUNTRY, codes(COUNTRIES), UNKNOWN))?;
     let language = of("ua_locale_language").tag(usual(&LANGUAGE, codes(LANGUAGES), UNKNOWN))?;
     let zone = of("timezone");
-    // A zone that the service does not list counts as the nearest one that it does.
+    // A zone that the service does not list counts as the nearest listed one.
     let own_zone = zones_of(&country).find(|name| zone.is.is_none() && !zone.not.contains(nearest_zone(name)));
     let zone = match own_zone {
         Some(name) => Some(name.to_owned()),
@@ -171,11 +172,11 @@ fn properties(required: &BTreeMap<&str, Required>, device_type: &str) -> Option<
         }
     };
     let flag = |group: &str| Some(of(group).tag(["true", "false"].map(str::to_owned))? == "true");
-    // Whether location is enabled is reported from SDK 6.0 on, and then always.
+    // Devices report from SDK 6.0 on whether location is enabled, and then always.
     let location = of("ua_location_enabled");
     let is_silent = ["true", "false"].iter().all(|flag| location.not.contains(flag));
     let sdk = own("sdk_version").version(if is_silent { &OLD_SDK_VERSION } else { &SDK_VERSION });
-    // A version of no known family tells whether location is enabled, too.
+    // A version without a known family reports whether location is enabled, too.
     let sdk = sdk.or_else(|| location.is.map(|_| NO_FAMILY.to_owned()));
     let mut told = json!({
         "country": known(country),
@@ -195,7 +196,7 @@ fn properties(required: &BTreeMap<&str, Required>, device_type: &str) -> Option<
     }))
 }
 
-/// What is required of a property that devices of one platform have: `ua_ios_version`.
+/// The requirements for a property that devices of one platform have: `ua_ios_version`.
 fn of_platform<'r, 'e>(
     required: &'r BTreeMap<&str, Required<'e>>,
     device_type: &str,
@@ -204,7 +205,7 @@ fn of_platform<'r, 'e>(
     required.get(format!("ua_{device_type}_{what}").as_str())
 }
 
-/// Values in the order in which they are tried: usual ones, all others, and that it is unknown.
+/// Values in the order in which they are tried: usual ones, all others, and unknown.
 fn usual<'v>(first: &[&'v str], all: impl IntoIterator<Item = &'v str>, unknown: &'v str) -> Vec<String> {
     first.iter().copied().chain(all).chain([unknown]).map(str::to_owned).collect()
 }
@@ -213,7 +214,7 @@ fn codes(all: &'static [(&'static str, &'static str)]) -> impl Iterator<Item = &
     all.iter().map(|(code, _)| *code)
 }
 
-/// When a device was last seen at places, for conditions that hold or not: within so many months, or ever.
+/// When a device was last seen at places, for conditions that are met or not: within a number of months, or ever.
 fn seen(places: &BTreeMap<&str, Vec<(Option<i64>, bool)>>, now: Timestamp) -> Option<BTreeMap<String, Timestamp>> {
     let mut found = BTreeMap::new();
     for (id, periods) in places {

@@ -13,23 +13,23 @@ use serde_json::Value;
 use crate::engine::Opened;
 use crate::live::Pages;
 
-/// The largest pages that the service has.
+/// The largest page size of the service.
 const CHANNELS: &str = "/api/channels?limit=1000";
 const USERS: &str = "/api/named_users?limit=1000";
 
-/// How far the reading of the lists has come.
+/// The progress of reading the lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReachProgress {
     pub users: usize,
     pub channels: usize,
 }
 
-/// A population that is made from the pages of lists. Pure: the pages are given to it.
+/// A population built from pages of lists. Pure: the pages are arguments.
 #[derive(Debug)]
 pub struct ChannelList {
     builder: PopulationBuilder,
     users: HashMap<String, Option<UserTags>>,
-    /// The channels that were seen, by the hash of their ids: each is counted once.
+    /// The hashes of the ids of known channels: each channel is counted once.
     seen: HashSet<u64>,
     channels: usize,
 }
@@ -39,7 +39,7 @@ impl ChannelList {
         Self { builder, users: HashMap::new(), seen: HashSet::new(), channels: 0 }
     }
 
-    /// Takes in a page of the list of named users. A record need not tell the tags of its user.
+    /// Adds a page of the list of named users. A record may lack the tags of its user.
     pub fn add_users(&mut self, page: &Value) -> Result<(), String> {
         let users = page["named_users"].as_array().ok_or("it has no `named_users`")?;
         for user in users {
@@ -49,14 +49,14 @@ impl ChannelList {
         Ok(())
     }
 
-    /// Takes in a page of the channel list.
+    /// Adds a page of the channel list.
     pub fn add_channels(&mut self, page: &Value) -> Result<(), String> {
         let channels = page["channels"].as_array().ok_or("it has no `channels`")?;
         let Self { builder, users, seen, .. } = self;
         let mut new = 0;
         for channel in channels {
             let id = channel["channel_id"].as_str().ok_or("a channel has no `channel_id`")?;
-            // A list that shifts while it is read shows a channel on two pages.
+            // A channel can be on two pages if the list changes while it is read.
             if !seen.insert(hash(id)) {
                 continue;
             }
@@ -85,7 +85,7 @@ impl ChannelList {
     }
 }
 
-/// Tags by group, as the record of a named user has them; `None` if it does not tell them.
+/// Tags by group in the record of a named user; `None` if it has none.
 fn user_tags(tags: &Value) -> Option<UserTags> {
     let mut found = UserTags::new();
     for (group, tags) in tags.as_object()? {
@@ -122,7 +122,7 @@ pub async fn read(opened: &Opened, progress: &dyn Fn(ReachProgress)) -> Result<P
     Ok(list.done())
 }
 
-/// Reads every page of a list. An answer that is not a page, and pages that go in a circle, are errors.
+/// Reads every page of a list. An answer that is no page, and pages in a circle, are errors.
 async fn pages(
     opened: &Opened,
     first: &str,

@@ -13,13 +13,14 @@ use crate::engine::{Opened, Session};
 use crate::plan::{Change, Plan, Reach, ReachChange};
 use crate::review::{CountedAudience, Review, Side};
 
-/// How many devices are looked at for one plan: a few seconds. Messages beyond that have no numbers.
+/// How many devices are evaluated for one plan: a few seconds. Messages beyond that have no numbers.
 const MOST_LOOKS: usize = 500_000_000;
 
-/// How many different audiences the built-in service is asked about for one plan.
+/// How many different audiences are counted by the built-in service for one plan.
 const MOST_QUERIES: usize = 2_000;
 
-/// Counts an audience. `None` if nothing can be claimed: the audience is too complex, or it may have any number of devices.
+/// Counts an audience. `None` if the result says nothing: the audience is too complex, or any number of devices is
+/// possible.
 pub fn claimed(population: &Population, audience: &Audience) -> Option<DeviceCount> {
     let counted = population.count(audience)?;
     let is_anything = !counted.is_exact() && counted.at_least == 0 && counted.at_most == population.len() as u64;
@@ -27,9 +28,9 @@ pub fn claimed(population: &Population, audience: &Audience) -> Option<DeviceCou
 }
 
 impl Workspace {
-    /// Adds to a plan how many devices its messages reach: by the devices of the built-in service, or by the population that is
-    /// kept for the target, or by the sample of the project. Without any of them, and without a change, it does nothing. What
-    /// cannot be counted is left out: a plan needs no numbers.
+    /// Adds the number of devices that its messages reach to a plan: counted on the devices of the built-in service, on
+    /// the stored population of the target, or on the sample of the project. Does nothing without any of these, and
+    /// without a change. Numbers are optional, so messages that cannot be counted are skipped.
     pub(in crate::engine) async fn count_reach(&self, plan: &mut Plan, opened: Option<&Opened>, session: &Session) {
         if !plan.changes.iter().any(Change::is_told) {
             return;
@@ -41,7 +42,7 @@ impl Workspace {
         plan.told.reach = reach;
     }
 
-    /// The population of the target, if there is one that can be used.
+    /// The population of the target, if it can be used.
     fn population(&self, plan: &Plan, session: &Session) -> Option<Population> {
         let project = &self.manifests.project;
         let unusable = |why: &str| self.note(&format!("{why} The plan has no numbers of devices."), session);
@@ -73,7 +74,7 @@ fn by_population(plan: &Plan, population: &Population) -> Option<Reach> {
         return None;
     }
     let audiences = Review::of(plan).counted_audiences();
-    // Many messages have one audience.
+    // Many messages share an audience.
     let mut known: HashMap<String, Option<DeviceCount>> = HashMap::new();
     let most = (MOST_LOOKS / population.len()).max(1);
     let mut counts = Vec::new();
@@ -96,7 +97,7 @@ async fn by_service(plan: &Plan, opened: &Opened) -> Option<Reach> {
         return None;
     }
     let devices = opened.count(&json!({ "audience": "all" })).await.filter(|devices| *devices > 0)?;
-    // Many messages have one audience.
+    // Many messages share an audience.
     let mut known: HashMap<String, Option<u64>> = HashMap::new();
     let mut counts = Vec::new();
     for one in &audiences {

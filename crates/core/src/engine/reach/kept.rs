@@ -1,4 +1,4 @@
-//! The file in which the population of a target is kept.
+//! The file with the population of a target.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,15 @@ use pushplan_model::population::Population;
 
 use crate::engine::local;
 
-/// A file is no larger than this.
+/// The largest size of a file.
 const LARGEST: u64 = 4 << 30;
 
-/// Where the population of a target is kept.
+/// The path of a target's population.
 fn path(root: &Path, target: &str) -> PathBuf {
     local::own(root).join(format!("population-{}", part(target)))
 }
 
-/// Writes the population of a target. The file that was there stays until all of the new one is written.
+/// Writes the population of a target. The previous file is replaced only when the new one is complete.
 pub fn keep(root: &Path, target: &str, population: &Population) -> Result<PathBuf, Failure> {
     local::own_folder(root)?;
     let path = path(root, target);
@@ -30,12 +30,12 @@ pub fn keep(root: &Path, target: &str, population: &Population) -> Result<PathBu
     Ok(path)
 }
 
-/// Whether a population is kept for a target.
+/// Whether a population is stored for a target.
 pub fn is_kept(root: &Path, target: &str) -> bool {
     path(root, target).symlink_metadata().is_ok()
 }
 
-/// Reads the population of a target. An error says why it cannot be used.
+/// Reads the population of a target, or returns why it cannot be used.
 pub fn load(root: &Path, target: &str) -> Result<Population, String> {
     let path = path(root, target);
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -43,7 +43,7 @@ pub fn load(root: &Path, target: &str) -> Result<Population, String> {
     if local::own(root).is_symlink() {
         return Err(cannot("its folder is a symbolic link, which is not followed".to_owned()));
     }
-    // Numbers that come with the files of a project are not those of its target.
+    // A population that comes with the files of a project may not be that of its target.
     let is_private = File::open(&path).is_ok_and(|file| only_its_owner(&file).is_ok());
     if !is_private || tracked(&local::own(root)).is_ok_and(|names| names.contains(&name)) {
         return Err(cannot("others can read it, or it is in git".to_owned()));

@@ -9,10 +9,10 @@ use pushplan_model::population::{DeviceFacts, Population, PopulationBuilder, Pop
 use pushplan_service::population;
 use pushplan_service::state::devices::{Device, NO_GROUP, pairs, property_tags};
 
-/// A file of sample devices is no larger than this.
+/// The largest size of a file of sample devices.
 const LARGEST: u64 = 256 << 20;
 
-/// Reads devices as `pushplan serve --devices FILE` does. A file tells everything of its devices.
+/// Reads devices like `pushplan serve --devices FILE`. A file contains all facts about its devices.
 pub fn read(path: &Path) -> Result<Population, Failure> {
     let cannot =
         |why: String| Failure::new(why).help("a file has one device on each line, as `pushplan serve` reads them");
@@ -25,7 +25,8 @@ pub fn read(path: &Path) -> Result<Population, Failure> {
     Ok(builder.done())
 }
 
-/// What a device of the built-in service tells. The tags of its named user are not among it: a file has none.
+/// The facts about a device of the built-in service. The tags of its named user are not included, because a file has
+/// none.
 pub fn device_facts(device: &Device) -> DeviceFacts {
     let place = |id: &str| GROUPS.iter().position(|group| group.id == id);
     let (bare, grouped): (Vec<_>, Vec<_>) = pairs(&device.tags).partition(|(group, _)| *group == NO_GROUP);

@@ -1,4 +1,4 @@
-//! What happens on a stage: time passes, tags change, and devices receive messages.
+//! Events on a stage: time passes, tags change, and devices receive messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,21 +10,21 @@ use pushplan_service::request::Request;
 use pushplan_service::{Engine, local};
 use serde_json::{Value, json};
 
-/// A service whose clock and devices are moved by hand.
+/// A service whose clock and devices are controlled.
 #[derive(Debug)]
 pub struct Replay<'s> {
     engine: Engine,
     ids: &'s BTreeMap<Address, String>,
 }
 
-/// A message that came, and the push that brought it.
+/// A received message, and the push that delivered it.
 #[derive(Clone, Debug)]
 pub struct Receipt {
     pub push_id: String,
-    /// What sent it, where that is declared.
+    /// The resource that sent it, if it is declared.
     pub sender: Option<Address>,
     pub got: Got,
-    /// The notification as it arrived; null for a message alone.
+    /// The notification as it was received; null for a message without one.
     pub notification: Value,
 }
 
@@ -51,7 +51,7 @@ impl<'s> Replay<'s> {
         self.engine.clock.now()
     }
 
-    /// Moves the clock on. What falls due meanwhile happens.
+    /// Moves the clock forward. Everything due until then happens.
     pub async fn wait(&self, until: Timestamp) -> Result<(), Failure> {
         if until <= self.now() {
             return Ok(());
@@ -60,7 +60,7 @@ impl<'s> Replay<'s> {
         moved.map(drop).map_err(Failure::new)
     }
 
-    /// Changes the tags of the groups that are named, and of no other.
+    /// Changes the tags of the named groups only.
     pub async fn retag(
         &self,
         device: &str,
@@ -79,7 +79,7 @@ impl<'s> Replay<'s> {
         self.ask("PATCH", &path, Some(json!({ "tags": after }))).await.map(drop)
     }
 
-    /// All that a device of some kind has received, the oldest first.
+    /// All messages that a device of some type has received, the oldest first.
     pub async fn received(&self, device: &str, device_type: &str) -> Result<Vec<Receipt>, Failure> {
         let mut received = self.get(&of_device(device, "/received")).await?;
         let sent = self.sent().await?;
@@ -98,7 +98,7 @@ impl<'s> Replay<'s> {
         Ok(receipts.collect())
     }
 
-    /// All pushes that was sent, the oldest first.
+    /// All pushes that were sent, the oldest first.
     pub async fn sent(&self) -> Result<Vec<Value>, Failure> {
         match self.get("/local/sent").await?["sent"].take() {
             Value::Array(sent) => Ok(sent),
@@ -106,13 +106,13 @@ impl<'s> Replay<'s> {
         }
     }
 
-    /// What has that id on the service.
+    /// The address of the resource with an id on the service.
     fn address(&self, id: &str) -> Option<&Address> {
         self.ids.iter().find(|(_, own)| *own == id).map(|(address, _)| address)
     }
 }
 
-/// The path of something of a device in the control API.
+/// The path of a part of a device in the control API.
 pub fn of_device(device: &str, what: &str) -> String {
     format!("/local/devices/{device}{what}")
 }
