@@ -1,11 +1,11 @@
-//! The comments of a project and some of its targets: which they are, and what they are made of.
+//! The comments of a project and some of its targets: finding and composing them.
 
 use super::line::{HiddenLine, Newer};
 
-/// What stands between what was planned and what became of it.
+/// The separator between the plan and its result.
 const RESULT: &str = "\n<!-- pushplan:result -->\n";
 
-/// A comment of anybody.
+/// A comment of any author.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
     pub id: u64,
@@ -13,22 +13,22 @@ pub struct Comment {
     pub body: String,
 }
 
-/// What was done with the comment.
+/// The result of writing a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Put {
     Created,
     Updated,
-    /// It says this already.
+    /// It already has this text.
     Same,
-    /// It tells what became of the plan, which stays.
+    /// It shows the result of the plan, and is not replaced.
     Kept,
-    /// There is none, and none is wanted.
+    /// There is none, and none is needed.
     None,
 }
 
 impl Comment {
-    /// Those of an author for a project and some of its targets, the oldest first. One that only a newer version understands is refused:
-    /// it may be the one that counts.
+    /// The comments of an author for a project and some of its targets, the oldest first. A comment that only a newer
+    /// version understands is an error, because it may have the approval.
     pub fn own(
         all: Vec<Self>,
         author: &str,
@@ -50,42 +50,42 @@ impl Comment {
         Ok(own)
     }
 
-    /// Whether it is as pushplan wrote it: everything that it shows, and what is hidden in it.
+    /// Whether neither its visible nor its hidden text was edited.
     pub fn is_sealed(&self) -> bool {
         let body = self.body.replace("\r\n", "\n");
         let shown = body.split_once('\n').map_or("", |(_, shown)| shown);
         matches!(HiddenLine::read(&body), Some(Ok(line)) if line.seal == line.seal_of(shown))
     }
 
-    /// Whether it says this already. Hosts write line ends in their own way.
+    /// Whether it has this text. Hosts change line ends.
     pub fn says(&self, body: &str) -> bool {
         let plain = |text: &str| text.replace("\r\n", "\n").trim_end().to_owned();
         plain(&self.body) == plain(body)
     }
 }
 
-/// A whole comment: what is hidden, what is planned, and its footer, sealed.
+/// A whole comment: hidden line, plan and footer, sealed.
 pub fn body(line: &HiddenLine, text: &str, footer: &str) -> String {
     let shown = format!("{}\n{RESULT}\n{}\n", text.trim_end(), footer.trim_end());
     let line = HiddenLine { seal: line.seal_of(&shown), ..line.clone() };
     format!("{}\n{shown}", line.line())
 }
 
-/// What a comment says is planned, without its footer.
+/// The plan in a comment, without its footer.
 pub fn text_of(body: &str) -> String {
     let body = body.replace("\r\n", "\n");
     let text = body.split_once('\n').map_or("", |(_, text)| text);
     text.rsplit_once(RESULT).map_or(text, |(text, _)| text).to_owned()
 }
 
-/// What a comment ends with: what it waits for, or what became of its plans.
+/// The footer of a comment: what it waits for, or the result of its plans.
 pub fn footer_of(body: &str) -> String {
     let body = body.replace("\r\n", "\n");
     body.rsplit_once(RESULT).map_or("", |(_, footer)| footer.trim()).to_owned()
 }
 
-/// Returns the body of a comment with another footer, which reports the result. `line` records that result too. One that someone edited
-/// gets no seal again.
+/// Returns the body of a comment with another footer, which reports the result. `line` has that result too. An edited
+/// comment is not sealed again.
 pub fn with_footer(comment: &Comment, line: &HiddenLine, footer: &str) -> String {
     let body = body(line, &text_of(&comment.body), footer);
     match (comment.is_sealed(), body.split_once('\n')) {
@@ -151,7 +151,7 @@ mod tests {
         let text = "Plan\n```\n<!-- pushplan:result -->\n```";
         let first = body(&line("prod"), text, "for review");
         assert!(first.ends_with("\nfor review\n"), "{first}");
-        // A host may have other line ends.
+        // A host may use other line ends.
         let posted = comment(1, "bot", &first.replace('\n', "\r\n"));
         assert!(posted.says(&first));
         let done = HiddenLine::new(vec![Hidden { state: ReviewState::Applied, ..hidden("prod") }], "r");
@@ -164,7 +164,7 @@ mod tests {
     fn a_comment_is_sealed_until_someone_edits_it() {
         let first = body(&line("prod"), "Plan: Hello  \n\ttext", "for review");
         let is_sealed = |body: &str| comment(1, "bot", body).is_sealed();
-        // What hosts alter.
+        // Changes that hosts make.
         for same in [first.clone(), first.replace('\n', "\r\n"), first.replace("  \n", "\n"), first.trim().to_owned()] {
             assert!(is_sealed(&same), "{same}");
         }
@@ -178,7 +178,7 @@ mod tests {
         ] {
             assert_ne!(edited, first);
             assert!(!is_sealed(&edited), "{edited}");
-            // Nor does a result seal it.
+            // A result does not seal it either.
             let told = with_footer(&comment(1, "bot", &edited), &line("prod"), "held");
             assert!(told.ends_with("\nheld\n") && !is_sealed(&told), "{told}");
         }

@@ -1,4 +1,4 @@
-//! Asking a host, and writing to it.
+//! Reading from a code host, and writing to it.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -16,25 +16,25 @@ use serde_json::Value;
 
 use super::{Comment, Hidden, HiddenLine, HostedRepository, Method, PAGE, Pull, Put, Reply, Request, merged_with};
 
-/// How often something is asked that may be asked again.
+/// The number of attempts for a request that can be repeated.
 const ATTEMPTS: u32 = 4;
-/// The wait before the second attempt; twice as long before each further one.
+/// The wait before the second attempt; doubled before each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// How many pages of comments are read.
+/// The number of pages of comments that are read.
 const MOST_PAGES: usize = 300;
 /// The largest answer.
 const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
-/// How often the pull request of a commit is asked for: a host may know of a merge a moment later.
+/// The number of attempts to find the pull request of a commit: a host may register a merge a moment later.
 const LOOKS: u32 = 3;
 
-/// A host that can be asked.
+/// A code host, ready for requests.
 pub struct Forge<'n> {
     pub place: HostedRepository,
     client: Client,
     headers: HeaderMap,
-    /// What no failure repeats.
+    /// Texts that no failure may contain.
     struck: Redacted,
-    /// How long is waited in all where the host has too much to do, and how many milliseconds that were so far.
+    /// The total wait for rate limits, and the time waited so far in milliseconds.
     patience: Duration,
     waited: AtomicU64,
     /// The author of our comment according to the host, if it is another user than expected.
@@ -48,7 +48,7 @@ impl std::fmt::Debug for Forge<'_> {
     }
 }
 
-/// Why there is no answer that could be used.
+/// Why there is no usable answer.
 enum Trouble {
     /// Whether it was done is unknown.
     Unknown(String),
@@ -57,7 +57,7 @@ enum Trouble {
 }
 
 impl<'n> Forge<'n> {
-    /// Nothing is asked yet. `note` says that something is waited for.
+    /// Creates a client without sending a request. `note` receives notes about waits.
     pub fn new(place: HostedRepository, patience: Duration, note: &'n (dyn Fn(&str) + Sync)) -> Result<Self, Failure> {
         let mut headers = HeaderMap::new();
         for (number, (name, value)) in place.api.headers(&place.token).into_iter().enumerate() {
@@ -72,21 +72,21 @@ impl<'n> Forge<'n> {
         Ok(Self { place, client, headers, struck, patience, waited: AtomicU64::new(0), writer: OnceLock::new(), note })
     }
 
-    /// Says what of the environment could not be read.
+    /// Reports an unreadable part of the environment.
     pub fn tell_doubt(&self) {
         if let Some(doubt) = &self.place.doubt {
             (self.note)(&format!("Warning: {doubt}"));
         }
     }
 
-    /// Who writes comments with this token.
+    /// The author of comments that are written with this token.
     pub async fn author(&self) -> Result<String, Failure> {
         if let Some(author) = &self.place.author {
             return Ok(author.clone());
         }
         let reply = self.ask(&self.place.api.user()).await?;
         if let (403 | 404, Some(usual)) = (reply.answer.status, self.place.api.usual_author()) {
-            // The token of a workflow is nobody's, and may not ask.
+            // The token of a workflow belongs to no user, and may not read one.
             return Ok(usual.to_owned());
         }
         let user = self.done(&self.place.api.user(), reply)?;
@@ -125,13 +125,13 @@ impl<'n> Forge<'n> {
         pull.ok_or_else(|| self.unclear("the pull request"))
     }
 
-    /// The pull request with which a commit came; `None` where it came without one.
+    /// The pull request that merged a commit; `None` if there is none.
     pub async fn pull_of(&self, commit: &str) -> Result<Option<Pull>, Failure> {
         let request = self.place.api.pulls_of(&self.place, commit);
         let mut waits = Backoff::between(LOOKS, FIRST_WAIT * 2);
         loop {
             let reply = self.ask(&request).await?;
-            // A commit that the host does not know yet, or does not have.
+            // The host does not know the commit yet, or does not have it.
             let is_unknown = matches!(reply.answer.status, 404 | 422);
             let found = if is_unknown { Vec::new() } else { self.pulls(&request, reply)? };
             let found = merged_with(commit, self.place.branch.as_deref(), found)
@@ -149,8 +149,8 @@ impl<'n> Forge<'n> {
         Ok(items.iter().filter_map(|item| self.place.api.read_pull(item)).collect())
     }
 
-    /// Brings the comments of a project and some of its targets to say this, one for each body. Those that are missing are created if they
-    /// are wanted; of those too many, the oldest are kept.
+    /// Makes the comments of a project and some of its targets have these bodies. Missing comments are created if
+    /// `wanted`; of surplus ones, the oldest are kept.
     pub async fn put(
         &self,
         number: u64,
@@ -167,7 +167,7 @@ impl<'n> Forge<'n> {
                 return Ok(Put::None);
             }
             self.check_ahead(number, &own, bodies)?;
-            // What was just created may not be listed yet. Where older ones are, others may have kept them.
+            // A new comment may not be listed yet. Older ones have priority, because another run may have kept them.
             let all: BTreeSet<u64> = own.iter().map(|(comment, _)| comment.id).chain(created.iter().copied()).collect();
             let (kept, others): (Vec<u64>, Vec<u64>) = {
                 let all: Vec<u64> = all.into_iter().collect();
@@ -201,16 +201,16 @@ impl<'n> Forge<'n> {
             }
             for body in bodies.iter().skip(kept.len()) {
                 match self.write(&self.place.api.create(&self.place, number, body)).await {
-                    // Another user may have created one at the same time: the next look tells.
+                    // Another run may have created one at the same time: the next read shows it.
                     Ok(reply) => {
                         let comment = reply.answer.body.as_ref().and_then(|item| self.place.api.read_comment(item));
                         created.extend(comment.as_ref().map(|comment| comment.id));
                         if let Some(comment) = comment.filter(|comment| comment.author != author) {
-                            // Of whoever that is there may be an older one.
+                            // That author may have an older comment.
                             self.learn(number, author, comment).await?;
                         }
                     }
-                    // It may be there or not: the next look tells.
+                    // It may exist or not: the next read shows it.
                     Err(Trouble::Unknown(why)) => {
                         (self.note)(&format!("{why}. Checking whether the comment exists."));
                         tokio::time::sleep(FIRST_WAIT).await;
@@ -223,7 +223,7 @@ impl<'n> Forge<'n> {
         Err(Failure::new(format!("{} does not store the comment, after several attempts", self.place.base.origin)))
     }
 
-    /// Refuses to write over a comment that knows of records which a ledger does not have: it would forget how far that once was.
+    /// Refuses to overwrite a comment that knows records which a ledger does not have: its position would be forgotten.
     fn check_ahead(&self, number: u64, own: &[(Comment, HiddenLine)], bodies: &[String]) -> Result<(), Failure> {
         let lines: Vec<HiddenLine> = bodies.iter().filter_map(|body| HiddenLine::read(body)?.ok()).collect();
         for hidden in own.iter().flat_map(|(_, line)| &line.approvals) {
@@ -238,8 +238,8 @@ impl<'n> Forge<'n> {
         Ok(())
     }
 
-    /// Learns from a comment that was just created who writes with this token: that may be another user than the host's
-    /// usual author. What someone said about it is not overruled, and then nothing is left of the comment.
+    /// Learns the author of this token's comments from a new comment: it may differ from the host's usual author. A
+    /// configured author is not overruled; then the comment is deleted.
     async fn learn(&self, number: u64, author: &str, created: Comment) -> Result<(), Failure> {
         let (writer, set) = (created.author, "PUSHPLAN_CI_AUTHOR");
         if self.place.author.is_some() {
@@ -258,7 +258,7 @@ impl<'n> Forge<'n> {
         Ok(())
     }
 
-    /// Edits a comment; `false` where it is not there any more.
+    /// Edits a comment; `false` if it no longer exists.
     pub async fn edit(&self, number: u64, comment: u64, body: &str) -> Result<bool, Failure> {
         let request = self.place.api.edit(&self.place, number, comment, body);
         let mut waits = Backoff::between(ATTEMPTS, FIRST_WAIT);
@@ -266,7 +266,7 @@ impl<'n> Forge<'n> {
             match self.write(&request).await {
                 Ok(reply) => return Ok(!matches!(reply.answer.status, 404 | 410)),
                 Err(Trouble::Failed(failure)) => return Err(failure),
-                // An edit can be made twice.
+                // An edit can be repeated.
                 Err(Trouble::Unknown(why)) => match waits.next() {
                     Some(wait) => tokio::time::sleep(wait).await,
                     None => return Err(Failure::new(why).help("nothing else was changed; run the command again")),
@@ -275,7 +275,7 @@ impl<'n> Forge<'n> {
         }
     }
 
-    /// Deletes a comment that there is one too many of. The next run tries again.
+    /// Deletes a surplus comment. If this fails, the next run tries again.
     async fn delete(&self, number: u64, comment: u64) {
         let request = self.place.api.delete(&self.place, number, comment);
         if let Err(Trouble::Unknown(why) | Trouble::Failed(Failure { message: why, .. })) = self.write(&request).await {
@@ -283,7 +283,7 @@ impl<'n> Forge<'n> {
         }
     }
 
-    /// Sends what changes something. A comment that is not there is an answer.
+    /// Sends a request that changes something. A missing comment is no error.
     async fn write(&self, request: &Request) -> Result<Reply, Trouble> {
         let reply = self.patiently(request).await.map_err(|why| match why {
             Trouble::Unknown(why) => Trouble::Unknown(format!("whether the comment was written is unknown: {why}")),
@@ -296,7 +296,7 @@ impl<'n> Forge<'n> {
         }
     }
 
-    /// Asks something, again where the host has a problem or is not heard.
+    /// Sends a reading request, and repeats it if the host has a problem or does not answer.
     async fn ask(&self, request: &Request) -> Result<Reply, Failure> {
         let mut waits = Backoff::between(ATTEMPTS, FIRST_WAIT);
         loop {
@@ -313,7 +313,7 @@ impl<'n> Forge<'n> {
         }
     }
 
-    /// Sends a request, and again once the host wants to hear it, within what is waited in all.
+    /// Sends a request, and repeats it when the host's rate limit allows, up to the total wait.
     async fn patiently(&self, request: &Request) -> Result<Reply, Trouble> {
         loop {
             let reply = self.send(request).await?;
@@ -376,7 +376,7 @@ impl<'n> Forge<'n> {
         Ok(Reply { answer, headers })
     }
 
-    /// An answer that says that it was done; or why it was not, in words for people.
+    /// Returns the answer if it succeeded, or a failure that explains the problem.
     fn done(&self, request: &Request, reply: Reply) -> Result<Reply, Failure> {
         let (api, origin) = (self.place.api, &self.place.base.origin);
         let error = reply.error();

@@ -1,4 +1,4 @@
-//! GitHub's REST API, also of a server of one's own.
+//! GitHub's REST API, also of a self-hosted server.
 
 use pushplan_io::client::Secret;
 use serde_json::{Value, json};
@@ -100,7 +100,7 @@ impl Api for GitHub {
         Some(Comment { id: item["id"].as_u64()?, author: self.login(&item["user"])?, body })
     }
 
-    /// Only whether there is more is believed: where it is, a host does not choose.
+    /// Only the existence of a next page counts: pushplan computes its address itself.
     fn has_more(&self, reply: &Reply) -> bool {
         reply.header("link").is_some_and(|links| links.contains("rel=\"next\""))
     }

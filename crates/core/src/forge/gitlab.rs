@@ -86,7 +86,7 @@ impl Api for GitLab {
         Some(Pull {
             number: item["iid"].as_u64()?,
             merged: item["state"] == "merged",
-            // One that is just being merged is locked.
+            // A merge request is locked while it is merged.
             closed: ["merged", "closed", "locked"].iter().any(|state| item["state"] == *state),
             head: item["sha"].as_str().map(str::to_owned),
             into: item["target_branch"].as_str().map(str::to_owned),

@@ -1,4 +1,4 @@
-//! What is approved with the plan of a target, and what has become of that.
+//! The approval of a target's plan, and its result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::plan::{Action, Approval, Approved, Difference, Plan, Position, Reason, moved};
 
-/// All that is hidden of a target, by its names. A newer pushplan may hide more, and that may be what matters.
+/// The names of all hidden fields of a target. A newer pushplan may hide more, and that may be essential.
 pub(super) const TARGET_FIELDS: [&str; 14] = [
     "target",
     "state",
@@ -27,22 +27,22 @@ pub(super) const TARGET_FIELDS: [&str; 14] = [
     "begun",
     "with",
 ];
-/// The most bytes of a single target. Changes that there is no room for are counted. Several targets share what is left.
+/// The largest size of a single target in bytes. Changes without room are counted. Several targets share the room.
 const MOST: usize = 6_000;
-/// The bytes of one target that are filled in last, and those that its result may add.
+/// The bytes of one target for the fields that are filled in last, and for its result.
 pub const DIGITS: usize = 110;
-/// How many digits of a digest are enough.
+/// The number of digits of a short digest.
 pub(super) const SHORT: usize = 32;
 
-/// What has become of what was approved.
+/// The result of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewState {
-    /// Nothing yet.
+    /// Not applied yet.
     Planned,
     Applied,
-    /// Some of it was applied.
+    /// Partly applied.
     Partly,
-    /// Nothing was done.
+    /// Refused: nothing was done.
     Held,
 }
 
@@ -58,55 +58,55 @@ impl ReviewState {
         }
     }
 
-    /// Whether something was done: what the comment says stays as it is.
+    /// Whether a part was applied: the comment keeps its text.
     pub fn is_done(self) -> bool {
         matches!(self, Self::Applied | Self::Partly)
     }
 }
 
-/// What is hidden in a comment.
+/// The hidden data of a comment about one target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hidden {
-    /// The folder of the project beneath that of the repository.
+    /// The folder of the project, relative to the repository.
     pub project: String,
     pub target: String,
     pub state: ReviewState,
-    /// The digest of what is approved.
+    /// The digest of the approved plan.
     pub digest: String,
-    /// What it is about, without the changes.
+    /// The digest of the plan without its changes.
     pub about: String,
-    /// Whether the comment shows less than all of it.
+    /// Whether the comment shows only a part of the plan.
     pub truncated: bool,
-    /// Whether the plan was not compared with the service: it approves nothing.
+    /// Whether the plan was not compared with the service: then it cannot be approved.
     pub offline: bool,
     pub commit: Option<String>,
     /// The version of pushplan that wrote it.
     pub tool: String,
-    /// The changes that there is room for, and how many there are beside.
+    /// The changes that fit, and the number of the others.
     pub changes: Vec<Approved>,
     pub more: usize,
-    /// A digest of those beside, where a run that was approved has left them.
+    /// A digest of the others, if an approved run left them.
     pub others: Option<String>,
-    /// Where the ledger stood when it was planned.
+    /// The position of the ledger at the time of the plan.
     pub ledger: Position,
-    /// Where it stood when a run of it began or had ended; before that, when it was planned.
+    /// The position of the ledger when an apply of it began or ended; before that, at the time of the plan.
     pub reached: Position,
-    /// The digest of the plan for which an apply has used the approval, until that apply writes its result.
+    /// The digest of the plan whose apply uses the approval, until that apply writes its result.
     pub begun: Option<String>,
 }
 
-/// Whether a plan is what was approved.
+/// Whether a plan is the approved one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Same,
-    /// Some of what was approved is done, and this is the rest.
+    /// It is the rest of a partly applied approval.
     Rest,
-    /// What has moved since, as far as the comment tells.
+    /// The changes that differ since, as far as the comment shows.
     Moved(BTreeMap<Address, Difference>),
 }
 
 impl Hidden {
-    /// The approval of a plan, which is one of so many in its review.
+    /// Creates the approval of a plan that is one of `among` plans in its review.
     pub fn new(project: &str, plan: &Plan, truncated: bool, commit: Option<&str>, among: usize) -> Self {
         let Approval { digest, about, changes } = plan.approval();
         let mut hidden = Self {
@@ -134,7 +134,7 @@ impl Hidden {
     /// were begun come before the others. If the comment has no room for all of them, a digest identifies the rest. `plan` is the
     /// plan that was applied; all of it was approved. `done` and `begun` are the addresses that it changed, fully and in part.
     pub fn partly(&self, plan: &Plan, done: &BTreeSet<&Address>, begun: &BTreeSet<&Address>) -> Self {
-        // What replaces something may leave the old version.
+        // A replacement may leave the old version.
         let is_left = |change: &Approved| !done.contains(&change.address) || change.action == Action::Replace;
         let left = plan.approval().changes.into_iter().filter(is_left);
         let (first, rest): (Vec<_>, Vec<_>) = left.partition(|change| begun.contains(&change.address));
@@ -146,12 +146,12 @@ impl Hidden {
         hidden
     }
 
-    /// The bytes that its changes may have once some of them are done.
+    /// The room for its changes in bytes, once some are done.
     fn room(&self) -> usize {
         if self.more == 0 { MOST } else { escaped(&self.value()).len() + DIGITS }
     }
 
-    /// Takes as many changes as there is room for, and gives back the others.
+    /// Adds as many changes as fit, and returns the others.
     fn take(&mut self, changes: Vec<Approved>, most: usize) -> Vec<Approved> {
         let mut size = escaped(&self.value()).len() + DIGITS;
         let mut changes = changes.into_iter().peekable();
@@ -164,7 +164,7 @@ impl Hidden {
         changes.collect()
     }
 
-    /// What is hidden of it. What is as usual is left out: a comment may be about many targets.
+    /// The hidden data as JSON, without default values, because a comment may have many targets.
     pub(super) fn value(&self) -> Value {
         let Self { target, state, digest, about, truncated, offline, changes, more, others, begun, .. } = self;
         let (Position { lineage, seq }, reached) = (&self.ledger, &self.reached);
@@ -194,13 +194,13 @@ impl Hidden {
         value
     }
 
-    /// Returns what is hidden once an apply of a plan uses the approval, with where its ledger stands.
+    /// Returns the hidden data when an apply of a plan begins to use the approval, with the position of the ledger.
     pub fn begin(&self, plan: &Plan) -> Self {
         Self { begun: Some(plan.digest().to_string()), reached: plan.ledger.clone(), ..self.clone() }
     }
 
-    /// Whether the apply that used the approval has done everything that it planned, as the ledger tells. `since`: the records
-    /// from where that apply began.
+    /// Whether the apply that used the approval did everything in its plan, according to the ledger. `since`: the
+    /// records from the start of that apply.
     pub fn is_used_up(&self, since: &[Entry]) -> bool {
         let Some(begun) = &self.begun else { return false };
         let is_it = |entry: &&Entry| matches!(&entry.record, Record::Begin(begin) if begin.plan.as_str() == begun);
@@ -216,7 +216,7 @@ impl Hidden {
         since.iter().filter(is_it).filter_map(run).any(|run| is_done(&run))
     }
 
-    /// What is hidden of a target, or the unknown part of it.
+    /// Parses the hidden data of a target. The error describes the unknown part.
     pub(super) fn understood(
         value: &Value,
         (project, tool, commit): (&str, &str, Option<&str>),
@@ -266,13 +266,13 @@ impl Hidden {
         })
     }
 
-    /// Whether it knows of records that a ledger does not have: one of another lineage, or one that ends before them.
+    /// Whether it knows records that a ledger does not have: of another lineage, or after its end.
     pub fn is_ahead_of(&self, now: &Position) -> bool {
         let Position { lineage, seq } = &self.reached;
         *seq > 0 && (*lineage != now.lineage || *seq > now.seq)
     }
 
-    /// The failure for a ledger that is behind a comment, which is in the pull request of that sign.
+    /// The failure for a ledger that is behind a comment. `sign` names the pull request of the comment.
     pub fn behind(&self, now: &Position, sign: &str) -> Failure {
         let (target, was) = (&self.target, &self.reached);
         let what = match was.lineage == now.lineage || now.seq == 0 {
@@ -295,10 +295,10 @@ impl Hidden {
         ))
     }
 
-    /// Whether a plan is what was approved, or what is left of it after a run that ended half-way or was cut off.
+    /// Compares a plan with the approval, or with the rest of it after a run that ended half-way or was interrupted.
     pub fn judge(&self, plan: &Plan) -> Verdict {
         let now = plan.approval();
-        // What is done of it is not to be done again.
+        // Changes that are done are not approved again.
         if self.state != ReviewState::Partly && now.digest.as_str() == self.digest {
             return Verdict::Same;
         }
@@ -312,14 +312,14 @@ impl Hidden {
         }
         let mut moved = moved(&self.changes, &now.changes);
         if self.more > 0 {
-            // What there was no room for may have been seen all the same.
+            // Changes that did not fit may have been seen anyway.
             moved.retain(|_, difference| !matches!(difference, Difference::New(_)));
         }
         Verdict::Moved(moved)
     }
 
-    /// Whether a change was approved, or is what a run that was approved has left: an old version that is still there, an
-    /// answer that was lost.
+    /// Whether a change was approved, or remains of an approved run: an old version that still exists, or a lost
+    /// answer.
     fn began(&self, change: &Approved, reasons: &[Reason]) -> bool {
         let addresses: BTreeSet<&Address> = self.changes.iter().map(|change| &change.address).collect();
         let is_of_it = addresses.contains(&change.address) && reasons.iter().any(Reason::is_left);
@@ -328,7 +328,7 @@ impl Hidden {
     }
 }
 
-/// How far a ledger was, in short if it is the same ledger as at another time.
+/// A position of a ledger, shortened if it has the same lineage as another one.
 fn reached_from(ledger: &Position, reached: &Position) -> Value {
     let lineage = Some(&reached.lineage).filter(|lineage| **lineage != ledger.lineage);
     json!([lineage, reached.seq])
@@ -341,12 +341,12 @@ fn listed(mut changes: Vec<&Approved>) -> String {
     Digest::of_data(&rows).as_str().chars().take(SHORT).collect()
 }
 
-/// The reasons of the changes that people are told of.
+/// The reasons of reported changes.
 fn told(plan: &Plan) -> impl Iterator<Item = &[Reason]> {
     plan.changes.iter().filter(|change| change.is_told()).map(|change| change.reasons.as_slice())
 }
 
-/// The change of a row.
+/// The change in a row.
 fn approved(row: &Value) -> Result<Approved, String> {
     let odd = || format!("a change is {row}");
     let Some([address, action, word]) = row.as_array().map(Vec::as_slice) else { return Err(odd()) };
@@ -361,8 +361,8 @@ fn row(change: &Approved) -> Value {
     json!([change.address.to_string(), change.action.symbol(), change.word()])
 }
 
-/// JSON in which nothing stands that a reader of HTML or Markdown could take for something else: all other signs are within its
-/// texts, where they may be written by their numbers.
+/// JSON without any character that HTML or Markdown could interpret: all other characters are in its texts, where they
+/// are written as escapes.
 pub(super) fn escaped(value: &Value) -> String {
     let mut out = String::new();
     for c in value.to_string().chars() {

@@ -1,4 +1,4 @@
-//! What a comment carries that nobody sees, in its first line: whose plans it shows, their approvals, and a seal.
+//! The hidden first line of a comment: the targets of its plans, their approvals, and a seal.
 
 use std::fmt;
 
@@ -8,31 +8,30 @@ use serde_json::{Value, json};
 
 use super::hidden::{Hidden, SHORT, TARGET_FIELDS, escaped};
 
-/// What a comment of ours begins with.
+/// The beginning of pushplan's comments.
 const BEGIN: &str = "<!-- pushplan:comment ";
 const END: &str = " -->";
-/// The form of what is hidden. A comment of a later form was written by a newer pushplan; the first form was about one target and had
-/// no seal.
+/// The version of the hidden format. A later one was written by a newer pushplan; the first had one target and no seal.
 const FORM: u64 = 2;
 const FIRST_FORM: u64 = 1;
-/// All that is hidden of a comment, by its names.
+/// The names of all hidden fields of a comment.
 const FIELDS: [&str; 9] = ["form", "project", "tool", "commit", "part", "parts", "review", "seal", "targets"];
-/// How many digits the digest of a review has.
+/// The number of digits of a review's digest.
 const REVIEW: usize = 16;
 
-/// Everything that one comment hides: the approvals of targets whose plans it shows, and which part of a review it is.
+/// The hidden data of one comment: the approvals of the targets whose plans it shows, and which part of a review it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HiddenLine {
     pub project: String,
     /// The version of pushplan that wrote it.
     pub tool: String,
     pub commit: Option<String>,
-    /// Which part of the review it is, from 1, of how many.
+    /// The number of this part, from 1, and of all parts.
     pub part: usize,
     pub parts: usize,
-    /// A digest of what all parts show.
+    /// A digest of the texts of all parts.
     pub review: String,
-    /// A digest of everything that the comment shows, and of what is hidden in it.
+    /// A digest of the comment's visible and hidden text.
     pub seal: String,
     pub approvals: Vec<Hidden>,
     /// The first target of the review, for a part without approvals.
@@ -87,7 +86,7 @@ impl HiddenLine {
         }
     }
 
-    /// The digest of what all parts of a review show.
+    /// The digest of the texts of all parts of a review.
     pub fn review_of(texts: &[String]) -> String {
         Digest::of_data(&texts).as_str().chars().take(REVIEW).collect()
     }
@@ -103,7 +102,7 @@ impl HiddenLine {
         own.chain(self.with.as_deref()).any(|target| targets.contains(&target))
     }
 
-    /// The line with which a comment begins. Whatever stands in it, the comment ends where it should, and nobody is called.
+    /// The line at the beginning of a comment. Its content can neither end the hidden part early nor mention a user.
     pub fn line(&self) -> String {
         let Self { project, tool, commit, part, parts, review, seal, approvals, with } = self;
         let mut targets: Vec<Value> = approvals.iter().map(Hidden::value).collect();
@@ -115,7 +114,8 @@ impl HiddenLine {
         format!("{BEGIN}{}{END}", escaped(&value))
     }
 
-    /// The seal of a comment that shows this text. Code hosts alter line ends and white space at the ends of lines, and no more.
+    /// The seal of a comment that shows this text. Code hosts change only line ends and white space at the ends of
+    /// lines.
     pub(super) fn seal_of(&self, shown: &str) -> String {
         let line = Self { seal: String::new(), ..self.clone() }.line();
         let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();
@@ -123,7 +123,7 @@ impl HiddenLine {
         Digest::of(text.as_bytes()).as_str().chars().take(SHORT).collect()
     }
 
-    /// What is hidden at the very beginning of a comment; `None` where it is none of ours.
+    /// Reads the hidden line of a comment; `None` if pushplan did not write it.
     pub fn read(body: &str) -> Option<Result<Self, Newer>> {
         let line = body.lines().next()?.trim_end();
         let value: Value = serde_json::from_str(line.strip_prefix(BEGIN)?.strip_suffix(END)?).ok()?;
@@ -143,7 +143,7 @@ impl HiddenLine {
         Some(understood.map_err(|why| Newer { project, targets, tool, why }))
     }
 
-    /// All that is hidden, or the unknown part of it.
+    /// Parses the hidden data. The error describes the unknown part.
     fn understood(value: &Value, items: &[Value], project: &str, tool: &str) -> Result<Self, String> {
         let is_first = value["form"] == FIRST_FORM;
         if !is_first && value["form"] != FORM {
@@ -173,7 +173,7 @@ impl HiddenLine {
             part: number("part"),
             parts: number("parts"),
             review: found("review").unwrap_or_default(),
-            // One without a seal is none that can be believed.
+            // A comment without a seal counts as edited.
             seal: found("seal").unwrap_or_default(),
             approvals: approvals.into_iter().map(approval).collect::<Result<_, _>>()?,
             with: of_part.first().and_then(|item| item["with"].as_str()).map(str::to_owned),
