@@ -1,4 +1,4 @@
-//! Carrying the requests of a fetch, several at a time.
+//! Sending the requests of a fetch, several at a time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use tokio::task::JoinSet;
 
 use crate::live::{Ask, Fetch, Live, Look, Pages, People, PrefetchedLists, Sought, contradicts_list, items, take_page};
 
-/// How many requests are under way at a time.
+/// The number of requests in flight at a time.
 const CONCURRENCY: usize = 8;
 
-/// Fetches what the service has. It can do nothing but look. Why it waits, where it does, it tells.
+/// Fetches the live state, without writing. `tell` receives the reason for each wait.
 pub async fn fetch(reading: &Reading, look: Look<'_>, tell: &(dyn Fn(&str) + Sync)) -> Result<Live, Failure> {
     fetch_from(PrefetchedLists::default(), reading, look, tell).await
 }
 
-/// Fetches what the service has, starting from lists that were fetched before.
+/// Fetches the live state, starting from lists that were fetched before.
 pub(crate) async fn fetch_from(
     prefetched: PrefetchedLists,
     reading: &Reading,
@@ -70,7 +70,7 @@ pub(crate) async fn fetch_from(
     Ok(fetch.finish())
 }
 
-/// Reads what is listed of a kind and not known beyond that, whoever made it.
+/// Reads the content of every listed resource of a kind that has not been read, managed or not.
 pub(crate) async fn read_listed(
     reading: &Reading,
     kind: &'static Kind,
@@ -94,13 +94,13 @@ pub(crate) async fn read_listed(
         let answer = answered.map_err(|loss| lost(&request, &loss))?;
         match answer.meaning() {
             Meaning::Done => {
-                // What others made may be in a form that is unknown here.
+                // Unmanaged resources may have an unknown form.
                 let got = kind.api.got(&id, &Value::Null, answer.body.as_ref().unwrap_or(&Value::Null));
                 if let (Some(known), Ok(Some(got))) = (listed.get_mut(&id), got) {
                     known.spec = got.spec;
                 }
             }
-            // It may name what would be deleted, and answers that contradict each other prove nothing.
+            // It may name a segment that would be deleted, and contradictory answers prove nothing.
             Meaning::Missing => return Err(Failure::new(contradicts_list(&request))),
             _ => {
                 let failed = || Failure::new(format!("{request} failed: {}", answer.error()));
@@ -110,7 +110,7 @@ pub(crate) async fn read_listed(
     }
 }
 
-/// Lists every kind, as far as that succeeds: what fails is asked for again by whoever fetches.
+/// Lists every kind, as far as possible: the fetch repeats requests that fail.
 pub async fn list(reading: &Reading, level: Level, settle: SignedDuration) -> PrefetchedLists {
     let mut under_way = JoinSet::new();
     for kind in KINDS.iter().filter(|kind| !kind.api.list(level).is_empty()) {
@@ -135,7 +135,7 @@ async fn list_one(
     while let Some(request) = waiting.pop_front() {
         let Answer { body, at, .. } = page(&reading, &request).await?;
         let (body, at) = (body?, at.unwrap_or_else(Timestamp::now));
-        // One after the other: all cores read manifests meanwhile, and whoever waits for them asks for nothing.
+        // Pages are parsed one after the other: all cores are reading manifests, and waiting pages cost nothing.
         let found = items(kind, &request, &body).ok()?.iter().map(|item| kind.api.found(item));
         take_page(kind, &request, found, (level, settle, at), &mut listed).ok()?;
         let next = pages.next(&origin, &request.path, &body).ok()?;
@@ -144,7 +144,7 @@ async fn list_one(
     Some((kind.key, listed))
 }
 
-/// Looks for people and devices in their lists, as far as that succeeds.
+/// Searches for people and devices in their lists, as far as possible.
 pub async fn seek(reading: &Reading, ledger: &Arc<Ledger>, level: Level) -> People {
     let mut under_way = JoinSet::new();
     for sought in Sought::of(ledger, level) {
@@ -170,12 +170,12 @@ async fn seek_in(reading: Reading, mut sought: Sought, ledger: Arc<Ledger>) -> P
     sought.found()
 }
 
-/// A page, where it is had at the first try.
+/// A page, if the first request for it succeeds.
 async fn page(reading: &Reading, request: &Request) -> Option<Answer> {
     reading.glance(&request.path).await.filter(|answer| answer.meaning() == Meaning::Done)
 }
 
-/// `templates/winback is in no list; looking again in 10 s`
+/// `templates/winback is in no list; checking again in 10 s`
 fn looking_again(fetch: &Fetch, wait: Duration) -> String {
     let mut missing = fetch.missing();
     let first = missing.next().map(ToString::to_string).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Opening a target: which one, where it is, and as whom it is asked.
+//! Opening a target: its name, its address and its credentials.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,64 +16,64 @@ use serde_json::Value;
 
 use super::local::{self, BuiltIn, Served};
 
-/// What a plan is bound to instead of an origin, for the service of the project.
+/// The place in a plan for the service of the project, instead of an origin.
 const BUILT_IN: &str = "built-in";
 
-/// A target that can be asked.
+/// An open target.
 #[derive(Debug)]
 pub struct Opened {
     pub name: String,
     pub level: Level,
-    /// What a plan is bound to: the origin, or `built-in` for the service of the project, whose port may be another each time.
+    /// The place in a plan: the origin, or `built-in` for the service of the project, whose port changes.
     pub place: String,
     /// The fingerprint of the application.
     pub app: String,
     transport: Arc<Transport>,
     service: Option<Running>,
-    /// How far its clock was ahead of the own one when it was opened.
+    /// How far its clock was ahead of this machine's when it was opened.
     ahead: SignedDuration,
 }
 
-/// Clocks that differ by no more than this show the same time.
+/// The largest difference of clocks that is ignored.
 pub const CLOCKS: SignedDuration = SignedDuration::from_mins(1);
 
 impl Opened {
-    /// What time it is for the service, which decides when a push is sent. This machine's clock may be wrong, and the built-in
-    /// service may have a clock of its own.
+    /// The current time of the service, which decides when a push is sent. This machine's clock may be wrong, and the
+    /// built-in service may have its own clock.
     pub fn now(&self) -> Timestamp {
         Timestamp::now().checked_add(self.ahead()).unwrap_or(Timestamp::MAX)
     }
 
-    /// How far the service's clock is ahead of the own one, if they differ.
+    /// How far the service's clock is ahead of this machine's, if they differ.
     pub fn ahead(&self) -> SignedDuration {
         let ahead = self.transport.ahead().unwrap_or(self.ahead);
-        // An answer takes its time.
+        // The time that an answer takes is no difference.
         if ahead.abs() > CLOCKS { ahead } else { SignedDuration::ZERO }
     }
 
-    /// Whether it is the service of the project itself.
+    /// Whether it is the built-in service of the project.
     pub fn is_built_in(&self) -> bool {
         self.place == BUILT_IN
     }
 
-    /// Asks the built-in service how many devices an audience has. It changes nothing. `None` on any other service, and for an
-    /// audience that it cannot count.
+    /// Counts the devices of an audience with the built-in service. Changes nothing. `None` on any other service, and
+    /// for an audience that it cannot count.
     pub(super) async fn count(&self, query: &Value) -> Option<u64> {
         if !self.is_built_in() {
             return None;
         }
-        // Its control API has the clock of the machine, which need not be the clock of the service.
+        // Its control API uses the clock of the machine, which need not be the clock of the service.
         let transport = self.transport.without_clock();
         let answer = transport.send(&Request::post("/local/audience", query), || true).await.ok()?;
         answer.body.filter(|_| answer.status == 200)?["count"].as_u64()
     }
 
-    /// A client that can only look.
+    /// A client that can only read.
     pub fn reading(&self) -> Reading {
         Reading::new(self.transport.clone())
     }
 
-    /// A client that can do everything.
+    /// A client that can read and write.
     pub fn writing(&self) -> Writing {
         Writing::new(self.transport.clone())
     }
@@ -82,7 +82,7 @@ impl Opened {
         self.transport.origin()
     }
 
-    /// Ends the service that was started for it.
+    /// Stops the service that was started for it.
     pub async fn close(self) {
         if let Some(service) = self.service {
             service.stop().await;
@@ -90,7 +90,7 @@ impl Opened {
     }
 }
 
-/// The target that a command means: the one that it names, the project's default, or the only one.
+/// The target of a command: the one that it names, the project's default, or the only one.
 pub fn choose<'p>(project: &'p Project, name: Option<&str>) -> Result<(String, &'p Target), Failure> {
     let names = project.target_names();
     let default = project.file.project.as_ref().and_then(|about| about.default_target.as_ref());
@@ -114,7 +114,7 @@ pub fn choose<'p>(project: &'p Project, name: Option<&str>) -> Result<(String, &
     Ok((name.to_owned(), target))
 }
 
-/// How many names are told.
+/// The largest number of names in a message.
 const FEW: usize = 8;
 
 /// The first of many names.
@@ -124,12 +124,12 @@ pub fn few(names: &[&str]) -> String {
     format!("{}{more}", names.iter().take(FEW).copied().collect::<Vec<_>>().join(", "))
 }
 
-/// All names where they are few, and the first of many.
+/// All names, or only the first ones if there are many.
 fn named(names: &[&str], joined: fn(&[&str]) -> String) -> String {
     if names.len() > FEW { few(names) } else { joined(names) }
 }
 
-/// The failure for a name that is no target.
+/// The failure for an unknown name of a target.
 pub fn unknown(name: &str, names: &[&str]) -> Failure {
     let failure = Failure::usage(format!("no target has the name `{name}`"));
     match text::nearest(name, names.iter().copied()) {
@@ -139,17 +139,17 @@ pub fn unknown(name: &str, names: &[&str]) -> Failure {
     }
 }
 
-/// The advice for a target that names no service.
+/// The advice for a target without a service.
 pub fn no_service() -> String {
     format!("set base_url in {PROJECT_FILE}, or `built_in = true` for the built-in service")
 }
 
-/// What targets share that are opened together: the credentials file is read once, and connections are made once.
+/// Resources shared by targets that are opened together: the credentials file is read once, and connections are reused.
 #[derive(Debug, Default)]
 pub struct Shared {
     keyring: Keyring,
     clients: Clients,
-    /// How long a service may take to say who it is.
+    /// How long a service may take to identify itself.
     within: Option<Duration>,
 }
 
@@ -168,19 +168,19 @@ impl Shared {
     }
 }
 
-/// A target that was given up after so long.
+/// The failure for a target that took longer than this time.
 pub fn too_slow(within: Duration) -> Failure {
     let within = Delay(i64::try_from(within.as_secs()).unwrap_or(i64::MAX));
     Failure::new(format!("reading it took longer than {within}"))
         .help("the service or the ledger is slow or does not answer; --within sets the time limit")
 }
 
-/// Opens a target. Nothing is asked of a service that is not the project's own.
+/// Opens a target. Sends no request to a service other than the project's own.
 pub async fn open(project: &Project, name: Option<&str>) -> Result<Opened, Failure> {
     open_with(&Shared::default(), project, name).await
 }
 
-/// Opens a target together with others, which share credentials and connections.
+/// Opens a target together with others that share credentials and connections.
 pub async fn open_with(shared: &Shared, project: &Project, name: Option<&str>) -> Result<Opened, Failure> {
     let (name, target) = choose(project, name)?;
     match &target.base_url {
@@ -201,7 +201,7 @@ pub async fn open_with(shared: &Shared, project: &Project, name: Option<&str>) -
     }
 }
 
-/// Opens a target without starting the built-in service. Returns `None` if that service does not run, or if something is wrong.
+/// Opens a target without starting the built-in service. Returns `None` if that service does not run, or on any error.
 pub(crate) async fn open_running(project: &Project, name: &str) -> Option<Opened> {
     let target = project.target(name)?;
     let shared = Shared::default();
@@ -212,12 +212,12 @@ pub(crate) async fn open_running(project: &Project, name: &str) -> Option<Opened
     opened_local(&shared, name.to_owned(), target, found, None).ok()
 }
 
-/// Whether a target is the built-in service, which reaches nobody.
+/// Whether a target is the built-in service, which messages no real devices.
 pub fn is_built_in(name: &str, target: &Target) -> bool {
     target.is_built_in(name)
 }
 
-/// What a target offers, as far as that is known without asking its service for anything.
+/// The API level of a target, as far as it is known without a request to a service.
 pub async fn level(project: &Project, name: &str) -> Level {
     let Some(target) = project.target(name) else { return Level::Documented };
     let is_built_in = is_built_in(name, target);
@@ -227,19 +227,19 @@ pub async fn level(project: &Project, name: &str) -> Level {
     }
     match local::find(BuiltIn::new(&project.root, name)).await {
         Ok(served) => served.map_or(wanted, |(_, served, _)| served.api.min(wanted)),
-        // Who cannot tell is careful.
+        // If the level is unknown, the lower one is safer.
         Err(_) => Level::Documented,
     }
 }
 
-/// What time it is there, as far as that is known without asking a service that is not the project's own.
+/// The current time of a target, as far as it is known without a request to a service other than the project's own.
 pub async fn now(project: &Project, name: &str) -> Timestamp {
     let is_built_in = project.target(name).is_some_and(|target| is_built_in(name, target));
     let found = if is_built_in { local::find(BuiltIn::new(&project.root, name)).await.ok().flatten() } else { None };
     found.map_or_else(Timestamp::now, |(_, _, there)| there)
 }
 
-/// What a target is said to offer: the contract's verbs alone where nothing is said, and all that there is of the built-in one.
+/// The configured API level of a target. Default: documented, or extended for the built-in service.
 pub fn wanted(target: &Target, is_built_in: bool) -> Level {
     let usual = if is_built_in { Level::Extended } else { Level::Documented };
     target.api.as_ref().map_or(usual, |level| level.value)
@@ -265,7 +265,7 @@ fn opened_local(
     service: Option<Running>,
 ) -> Result<Opened, Failure> {
     let ahead = there.duration_since(Timestamp::now());
-    // A service that was started with less has no more.
+    // A service that was started with a lower level does not offer more.
     let level = served.api.min(wanted(target, true));
     let (credentials, place) = (served.credentials(), BUILT_IN.to_owned());
     let way = Way { clients: &shared.clients, level, place, origin, credentials };
@@ -273,7 +273,7 @@ fn opened_local(
     Ok(Opened { ahead, ..opened })
 }
 
-/// Where a target is, and as whom it is asked.
+/// How to reach a target: its address and credentials.
 struct Way<'c> {
     clients: &'c Clients,
     level: Level,
@@ -291,7 +291,7 @@ fn opened(name: String, target: &Target, way: Way, service: Option<Running>) -> 
     Ok(Opened { name, level, place, app: credentials.fingerprint(), transport, service, ahead: SignedDuration::ZERO })
 }
 
-/// Refuses to do anything to another application than the one that is pinned.
+/// Refuses an application other than the pinned one.
 pub fn check_fingerprint(name: &str, target: &Target, credentials: &Credentials) -> Result<(), Failure> {
     let (found, Some(pinned)) = (credentials.fingerprint(), &target.app_key_fingerprint) else { return Ok(()) };
     if found == pinned.value {

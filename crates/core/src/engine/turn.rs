@@ -1,4 +1,4 @@
-//! Whose turn it is: whoever writes to a ledger leaves those alone who are at work.
+//! Locks: a run that writes to a ledger waits for a running apply.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,10 +13,10 @@ use super::ledger::{append, unreadable};
 use super::{Session, actor, ledger};
 use crate::apply::{Report, now};
 
-/// How long is waited before the ledger is looked at again.
+/// How long to wait before the ledger is read again.
 pub(crate) const LOOK_AGAIN: Duration = Duration::from_secs(3);
 
-/// Another run holds the ledger, and this process did not wait, or not for long enough.
+/// The ledger is locked by another run, and this process did not wait, or not for long enough.
 #[derive(Debug)]
 pub struct LockHeld {
     pub running: Running,
@@ -24,28 +24,28 @@ pub struct LockHeld {
     pub target: String,
 }
 
-/// What this process has seen of other runs, for each ledger.
+/// The knowledge of this process about other runs, for each ledger.
 #[derive(Clone, Debug, Default)]
 pub struct Watched(Arc<Mutex<BTreeMap<String, WatchedRun>>>);
 
 #[derive(Debug, Default)]
 struct WatchedRun {
     watch: Watch,
-    /// The run that may be taken over while the ledger stands at this record, and why.
+    /// The run that may be taken over if this is still the last record, and why.
     over: Option<(String, Seq, Proof)>,
 }
 
-/// Why a run is certainly over.
+/// The proof that a run is over.
 #[derive(Clone, Copy, Debug)]
 enum Proof {
     /// Its process has ended, on this machine.
     Gone,
-    /// There was no new record for as long as its lease.
+    /// It wrote no record during its lease.
     Observed(Duration),
 }
 
 impl Watched {
-    /// Notes one look at a ledger, and says whether the run that holds it is over.
+    /// Notes that a ledger was read, and returns whether the run that holds its lock is over.
     fn saw(&self, log: &Chain, ledger: &Ledger, running: &Running, asked: Duration) -> (Observed, bool) {
         let (clock, is_gone) = (actor::clock(), is_gone(log, running));
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,7 +74,7 @@ impl Watched {
         (*run == running.run && *seq == ledger.seq).then_some(*proof)
     }
 
-    /// Whether the run that holds a ledger, as it stands, was found to be over.
+    /// Whether the run that holds the lock of a ledger was found to be over, with no record since.
     pub fn is_over(&self, log: &Chain, ledger: &Ledger) -> bool {
         self.over(log, ledger).is_some()
     }
@@ -84,16 +84,16 @@ impl Watched {
     }
 }
 
-/// Waits for a turn, up to a moment.
+/// The wait for a lock, up to a moment.
 #[derive(Debug)]
 pub struct Waiting {
     until: Option<Instant>,
-    /// The run that the user was told about.
+    /// The run that was reported to the user.
     told: Option<String>,
 }
 
 impl Waiting {
-    /// Waits from now on for so long; `None`: not at all.
+    /// Starts a wait of at most this time; `None`: no wait.
     pub fn start(most: Option<SignedDuration>) -> Self {
         let most = most.map(|wait| Duration::try_from(wait).unwrap_or_default());
         Self { until: most.and_then(|most| Instant::now().checked_add(most)), told: None }
@@ -120,7 +120,7 @@ impl Waiting {
                 return Ok(Ok(ledger));
             };
             let (observed, is_over) = session.watched.saw(log, &ledger, running, asked);
-            // It could not write to the ledger that it ended, and noted it on this machine.
+            // It could not record its end in the ledger, and noted it on this machine.
             if is_over || log.has_ended(&running.run).map_err(unreadable)? {
                 return Ok(Ok(ledger));
             }
@@ -140,7 +140,7 @@ impl Waiting {
             }
             let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
             let wait = LOOK_AGAIN.min(to_observe).min(left.unwrap_or(to_observe));
-            // A wait of no time would be a busy loop where a clock stands still.
+            // A wait of zero would be a busy loop if a clock stands still.
             tokio::time::sleep(wait.max(Duration::from_millis(10))).await;
         }
     }
@@ -152,18 +152,18 @@ pub fn is_gone(log: &Chain, running: &Running) -> bool {
     clock.is_some() && clock == actor::clock() && log.is_gone(&running.run)
 }
 
-/// The run that is going on, by wall clocks.
+/// The run that holds the lock, by wall clocks.
 pub fn holder(ledger: &Ledger, now: Timestamp) -> Option<&Running> {
     ledger.run.as_ref().filter(|running| running.is_held(now, actor::clock().as_deref()))
 }
 
-/// What ends a run that will not end by itself: before anybody else's record it has to be over.
+/// The record that ends a run that has not ended: another run's first record must follow it.
 pub fn end_of(ledger: &Ledger) -> Option<Record> {
     ledger.run.as_ref().map(|running| Record::End { run: running.run.clone(), ended: Ended::Interrupted })
 }
 
-/// Ends a run in the ledger that is over, where it left nothing unconfirmed. Where that fails, it is over all the same.
-/// Returns the last record after that, where no run is left in the ledger.
+/// Ends a run in the ledger that is over, if it left nothing unconfirmed. If this fails, it is over anyway. Returns the
+/// last record if no run is left in the ledger.
 pub async fn end_dead(session: &Session, log: &Chain, ledger: &Ledger) -> Option<Seq> {
     let Some(end) = end_of(ledger) else { return Some(ledger.seq) };
     let has_lease = ledger.run.as_ref().is_some_and(|running| running.lease.is_some());
@@ -174,7 +174,7 @@ pub async fn end_dead(session: &Session, log: &Chain, ledger: &Ledger) -> Option
     Some(ledger.seq + 1)
 }
 
-/// Who has ended the lease of a run, where nobody has begun another one since.
+/// The actor who ended the lease of a run, if no other run has begun since.
 pub(crate) async fn ended_by(log: &Chain, report: &Report) -> Option<String> {
     let since = log.read(report.ledger).await.ok()?;
     let is_end = |entry: &&Entry| matches!(&entry.record, Record::End { run, .. } if *run == report.run);
@@ -182,13 +182,13 @@ pub(crate) async fn ended_by(log: &Chain, report: &Report) -> Option<String> {
     since.iter().find(is_end).filter(|_| !has_begun).map(|end| end.actor.clone())
 }
 
-/// A sentence about somebody who is at work.
+/// A sentence about a running apply.
 pub fn at_work(running: &Running) -> String {
     let until = running.expires.map(|end| format!(", until {end:.0} unless it is renewed")).unwrap_or_default();
     format!("{} is applying since {:.0}{until}.", running.actor, running.since)
 }
 
-/// A sentence about a run that seems to be over, by wall clocks.
+/// A sentence about a run that did not finish, by wall clocks.
 pub fn seems_over(running: &Running, now: Timestamp) -> Option<String> {
     let end = running.expires.filter(|end| *end < now)?;
     Some(format!(
@@ -221,18 +221,19 @@ pub fn taken_over(session: &Session, log: &Chain, ledger: &Ledger) -> Option<Str
 }
 
 impl LockHeld {
-    /// Who holds the ledger, and how to proceed.
+    /// The failure that names the holder of the lock, and how to proceed.
     pub fn failure(&self) -> Failure {
         let help = format!("to wait for it, pass --wait {}\n          or, {}", self.enough(), self.if_gone());
         Failure::new(self.words()).kind(FailureKind::Busy).help(help)
     }
 
-    /// Names the run that holds the ledger, for a command that retries by itself: the help does not suggest `--wait`.
+    /// The failure that names the holder of the lock, for a command that retries by itself: the help does not suggest
+    /// `--wait`.
     pub fn skipped(&self) -> Failure {
         Failure::new(self.words()).kind(FailureKind::Busy).help(self.if_gone())
     }
 
-    /// A time to wait in which a killed run is taken over.
+    /// A wait that is long enough to take over a killed run.
     fn enough(&self) -> String {
         let minutes = self.running.left_to_observe(Duration::ZERO).as_secs().div_ceil(60);
         format!("{}m", (minutes + 1).max(10))

@@ -1,4 +1,4 @@
-//! Checking manifests, and fixing what can be fixed safely. The service is not contacted.
+//! Checking manifests, and making safe fixes. Does not contact the service.
 
 mod fix;
 
@@ -18,36 +18,36 @@ use super::scope::{Scope, Texts, scopes};
 use super::select::select;
 use super::{project, target};
 
-/// What is asked of a check.
+/// The settings of a check.
 #[derive(Clone, Debug)]
 pub struct ValidateRequest {
-    /// Files or folders, or `-` for standard input; the whole project if there are none.
+    /// Files or folders, or `-` for standard input. Default: the whole project.
     pub paths: Vec<PathBuf>,
     /// The file that standard input replaces.
     pub stdin_path: Option<PathBuf>,
-    /// Names, groups and patterns of targets; all of them if there are none.
+    /// Names, groups and patterns of targets. Default: all targets.
     pub targets: Vec<String>,
     pub now: Timestamp,
-    /// Whether what can be fixed safely is fixed, in memory.
+    /// Whether to make safe fixes, in memory.
     pub fix: bool,
-    /// Whether files are named from the top of the checkout, as code hosts do, and not from the current folder.
+    /// Whether to name files relative to the checkout, like code hosts, instead of the current folder.
     pub from_checkout: bool,
 }
 
-/// A project, or files that belong to none: read, checked and, if asked for, fixed.
+/// A project, or files that belong to none: read, checked and, on request, fixed.
 #[derive(Debug)]
 pub struct CheckedFiles {
     scope: Scope,
     pub manifests: Manifests,
     pub verdict: Verdict,
     fixed: Fixed,
-    /// The files that were asked about.
+    /// The covered files.
     pub asked: BTreeSet<FileId>,
-    /// Remarks for people, a line each.
+    /// Notes for users, a line each.
     pub notes: Vec<String>,
 }
 
-/// How much was fixed.
+/// The number of fixes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FixedCount {
     pub problems: usize,
@@ -73,13 +73,13 @@ impl CheckedFiles {
         Self { scope, manifests, verdict, fixed, asked, notes }
     }
 
-    /// The text of standard input after the fixes, if that is what was checked.
+    /// The text of standard input after the fixes, if it was checked.
     pub fn fixed_stdin(&self) -> Option<&[u8]> {
         let stdin = self.scope.stdin.as_ref()?;
         Some(self.fixed.after.values().next().unwrap_or(stdin))
     }
 
-    /// Writes the files that were fixed.
+    /// Writes the fixed files.
     pub fn write(&self) -> Result<FixedCount, Failure> {
         self.fixed.write(&self.scope.root)?;
         Ok(FixedCount { problems: self.fixed.problems, files: self.fixed.after.len() })
@@ -87,7 +87,7 @@ impl CheckedFiles {
 }
 
 impl ValidateRequest {
-    /// Reads, checks and, if asked for, fixes in memory: each project by itself, and the files that belong to none.
+    /// Reads, checks and, on request, fixes in memory: each project separately, and the files that belong to none.
     pub fn check(&self) -> Result<Vec<CheckedFiles>, Failure> {
         let here = project::here()?;
         let mut all = Vec::new();
@@ -111,7 +111,7 @@ impl ValidateRequest {
         Ok(all)
     }
 
-    /// Checks files as they are, after fixes of them could not be written.
+    /// Checks files without fixes, after fixes could not be written.
     pub fn check_unfixed(&self, all: Vec<CheckedFiles>) -> Result<Vec<CheckedFiles>, Failure> {
         let here = project::here()?;
         let one = |CheckedFiles { scope, .. }: CheckedFiles| {
@@ -123,12 +123,12 @@ impl ValidateRequest {
         all.into_iter().map(one).collect()
     }
 
-    /// The folder from which files are named: for people the one that they are in, for code hosts the top of the checkout.
+    /// The folder to which shown paths are relative: the current folder or, for code hosts, the checkout.
     fn shown_from(&self, scope: &Scope, here: &Path) -> PathBuf {
         self.from_checkout.then(|| project::checkout(&scope.root)).flatten().unwrap_or_else(|| here.to_owned())
     }
 
-    /// The only target that is asked about, which has no name in a project without targets.
+    /// The only requested target, which has no name in a project without targets.
     fn only(&self, project: &Project) -> Option<Option<String>> {
         let names = project.target_names();
         match (self.targets.as_slice(), names.as_slice()) {
@@ -143,19 +143,19 @@ impl ValidateRequest {
         }
     }
 
-    /// The findings for the only target, in the files that are asked about.
+    /// The findings for the only target, in the covered files.
     fn judge_once(&self, scope: &Scope, once: SingleTarget) -> (Manifests, Verdict) {
         let target = self.only(once.project()).flatten();
         let (manifests, desired, found) = once.resolve(target.as_deref());
         let mut verdict = project::check_one(&manifests, target.as_deref(), &desired, found, self.now);
-        // It is let go with the process, which is quicker.
+        // Its memory is freed when the process ends, which is faster.
         std::mem::forget(desired);
         let asked = asked(scope, &manifests);
         verdict.retain(|finding| finding.at.file().is_none_or(|file| asked.contains(&file)));
         (manifests, verdict)
     }
 
-    /// The findings for the targets that are asked about, in the files that are.
+    /// The findings for the requested targets, in the covered files.
     fn judge(&self, scope: &Scope, manifests: &Manifests) -> Result<Verdict, Failure> {
         let names = manifests.project.target_names();
         let asked = asked(scope, manifests);
@@ -166,7 +166,7 @@ impl ValidateRequest {
             (_, []) if names.is_empty() => vec![None],
             (_, []) => names.iter().copied().map(Some).collect(),
             (Ok(chosen), _) => chosen.iter().map(|name| Some(name.as_str())).collect(),
-            // The target may are in the part of the project file that cannot be read, which is what has to be said.
+            // The unreadable part of the project file may define the target: its error is reported instead.
             (Err(_), _) if hides_targets(manifests, &asked) => Vec::new(),
             (Err(_), [name]) if !name.contains('*') => return Err(target::unknown(name, &names)),
             (Err(failure), _) => return Err(failure.clone()),
@@ -177,13 +177,13 @@ impl ValidateRequest {
     }
 }
 
-/// The files of the scope that are asked about.
+/// The covered files of the scope.
 fn asked(scope: &Scope, manifests: &Manifests) -> BTreeSet<FileId> {
     let asked = manifests.sources.iter().filter(|(_, source)| scope.covers(&source.path));
     asked.map(|(file, _)| file).collect()
 }
 
-/// Whether something in the project file, which is asked about, cannot be read. A target may stand there.
+/// Whether a part of the covered project file cannot be read. It may define a target.
 fn hides_targets(manifests: &Manifests, asked: &BTreeSet<FileId>) -> bool {
     let own = manifests.project_file().filter(|file| asked.contains(file));
     own.is_some() && manifests.findings.iter().any(|finding| finding.at.file() == own)

@@ -1,4 +1,4 @@
-//! A project that was read, and the target that it is applied to: opening it, and making plans.
+//! A project that was read, and its target: connecting to it, and making plans.
 
 mod aim;
 mod before;
@@ -40,35 +40,35 @@ pub use prefetch::{Prefetch, Prefetched, PrefetchedState};
 pub use remembered::{Remembered, same_app};
 pub use rules::no_match;
 
-/// How long the service may take until everybody sees what was done, where the target does not say.
+/// The default settle time.
 const SETTLE: SignedDuration = SignedDuration::from_secs(10);
-/// How long after its intent a request may leave, where the target does not say.
+/// The default time after its intent in which a request may leave.
 const SEND_WITHIN: SignedDuration = SignedDuration::from_mins(1);
 
-/// How long the service of a target may take until everybody sees what was done.
+/// The settle time of a target's service.
 pub(crate) fn settle_of(target: Option<&Target>) -> SignedDuration {
     let said = target.and_then(|target| target.settle.as_ref());
     said.map_or(SETTLE, |delay| SignedDuration::from_secs(delay.value.0))
 }
 
-/// A project that was read and is free of errors, and the target that it is applied to.
+/// A project without errors, and the target that it is applied to.
 #[derive(Debug)]
 pub struct Workspace {
     pub manifests: Arc<Manifests>,
     pub target: String,
-    /// Whether it is one of several, so that what is said names it.
+    /// Whether it is one of several, so that messages name it.
     pub is_one_of_many: bool,
     pub units: BTreeMap<Address, Unit>,
-    /// Where those are declared that are applied in parts.
+    /// The positions of resources that are applied in parts.
     composites: BTreeMap<Address, DeclaredAt>,
     pub min_lead: SignedDuration,
     pub settle: SignedDuration,
     pub send_within: SignedDuration,
-    /// How long others believe that a run is at work of which nothing is heard.
+    /// The time after which a silent run loses its lock.
     pub lease: SignedDuration,
     max_deletes: Option<usize>,
     pub(super) on_drift: OnDrift,
-    /// The safety settings of its files, and where those of the target stand.
+    /// The safety settings of its files, and the position of the target's settings.
     safeguards: Safeguards,
     settings_at: Option<DeclaredAt>,
     /// The findings that these settings turned off or made warnings.
@@ -76,49 +76,49 @@ pub struct Workspace {
     quiet: Option<Quiet>,
     apart: Option<SignedDuration>,
     pub log: Chain,
-    /// Which project it is.
+    /// The identity of the project.
     home: Home,
-    /// Which commit its files are.
+    /// The commit of its files.
     checkout: checkout::CheckoutQuery,
-    /// Whether it was told what a plan leaves as it is.
+    /// Set once the user was told which resources an undo does not change.
     said: OnceLock<()>,
 }
 
-/// In which plans single devices are replayed.
+/// The plans in which single devices are replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replays {
     #[default]
     None,
-    /// In plans of few resources, in which that takes a moment.
+    /// Only plans of few resources, where it is fast.
     Small,
     All,
 }
 
-/// What is asked of a plan.
+/// The settings of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct PlanRequest {
     pub choice: Choice,
-    /// What a person says has been done by hand.
+    /// Addresses whose manual step is done, as reported by the user.
     pub done: BTreeSet<Address>,
     pub aim: Aim,
-    /// Whether it may undo what somebody did on the service; where nothing is said, the target's word holds.
+    /// Whether it may undo changes made on the service. Default: the target's setting.
     pub on_drift: Option<OnDrift>,
-    /// Whether older files may take the place of what was applied last.
+    /// Whether older files may replace the last applied ones.
     pub allow_older: bool,
-    /// How long somebody who is at work is waited for. After that it is planned what there is to do beside them.
+    /// How long to wait for a running apply. After that, the plan skips its addresses.
     pub patience: Duration,
     /// Whether single devices are replayed before and after the plan.
     pub people: Replays,
 }
 
-/// A plan, and the ledger that it was made from.
+/// A plan, and the ledger of its comparison.
 #[derive(Clone, Debug)]
 pub struct Planned {
     pub plan: Arc<Plan>,
     pub ledger: Ledger,
-    /// Somebody is at work: the plan is for reading.
+    /// Whether another apply is running, so that the plan cannot be applied.
     pub at_work: bool,
-    /// The plan's digest, where it was shown with it.
+    /// The plan's digest, if it was shown with it.
     pub digest: Option<Digest>,
 }
 
@@ -158,25 +158,25 @@ impl Workspace {
         })
     }
 
-    /// Says something while it is at work.
+    /// Prints a note while the call runs.
     pub fn note(&self, words: &str, session: &Session) {
         let words = if self.is_one_of_many { format!("{}: {words}", self.target) } else { words.to_owned() };
         session.note(&one_line(&words));
     }
 
-    /// What may be done where nothing else is allowed.
+    /// The limits without any option.
     pub fn limits(&self) -> Limits {
         let usual = Limits::default();
         Limits { max_deletes: self.max_deletes.unwrap_or(usual.max_deletes), ..usual }
     }
 
-    /// The patterns of things outside git that are left alone.
+    /// The patterns of unmanaged resources that are ignored.
     pub fn ignored(&self) -> Vec<String> {
         let patterns = self.manifests.project.ignore_unmanaged(&self.target);
         patterns.into_iter().map(|pattern| pattern.value.clone()).collect()
     }
 
-    /// The kinds of which what is not in git is deleted.
+    /// The kinds whose unmanaged resources are deleted.
     pub fn prune(&self) -> BTreeSet<&'static str> {
         self.manifests.project.target(&self.target).map(Target::pruned).unwrap_or_default()
     }
@@ -190,7 +190,7 @@ impl Workspace {
         target::open(&self.manifests.project, Some(&self.target)).await
     }
 
-    /// Fetches, compares and arranges. It only ever looks: the client that it uses cannot write.
+    /// Fetches, compares and arranges. It only reads: the client that it uses cannot write.
     pub async fn plan(&self, opened: &Opened, request: &PlanRequest, session: &Session) -> Result<Planned, Failure> {
         self.plan_from(PrefetchedState::default(), opened, request, session).await
     }
@@ -207,7 +207,7 @@ impl Workspace {
         for (address, owned) in &mut before.ledger.owned {
             self.units.get(address).into_iter().for_each(|unit| owned.spec.join(&unit.spec));
         }
-        // Only a plan of the files prunes: its rules are those of the files.
+        // Only a plan of the manifests prunes, because the setting is part of the files.
         let prunes = request.aim == Aim::Manifests;
         let contents = if prunes { unmanaged::contents(&self.prune(), opened.level) } else { BTreeSet::new() };
         let (units, held) = self.aimed(&request.aim, &before.ledger, opened, session).await?;
@@ -247,10 +247,10 @@ impl Workspace {
         }
     }
 
-    /// How the files relate to what was applied last, where a ledger knows that.
+    /// How the files relate to the last applied ones, if the ledger has these.
     pub fn descent(&self, ledger: &Ledger) -> Option<Descent> {
         let mut descent = self.checkout.descent(ledger.checkout.as_ref()?);
-        // Only one person uses the built-in service, and tries things there that are never committed.
+        // The built-in service has a single user, who tries out files that are never committed.
         let settings = self.manifests.project.target(&self.target);
         let is_built_in = settings.is_none_or(|settings| target::is_built_in(&self.target, settings));
         if is_built_in && descent.ancestry == Ancestry::Uncommitted {
@@ -259,7 +259,7 @@ impl Workspace {
         Some(descent)
     }
 
-    /// Plans from what was fetched; once more if the plan deletes a segment that unread segments may name.
+    /// Plans from the fetched state; plans again if the plan deletes a segment that unread segments may name.
     async fn planned(
         &self,
         aligned: &Aligned<'_>,

@@ -1,4 +1,4 @@
-//! Carrying out safe fixes.
+//! Making safe fixes.
 
 use std::path::Path;
 
@@ -11,20 +11,19 @@ use pushplan_project::manifest::Manifests;
 
 use crate::engine::scope::{Scope, Texts};
 
-/// How often a text is fixed and checked again: a fix can bring to light what was hidden behind its finding.
+/// How many times a text is fixed and checked again: a fix can reveal further findings.
 const ROUNDS: usize = 100;
 
-/// What was fixed, before anything is written.
+/// The fixes, before they are written.
 #[derive(Debug, Default)]
 pub(crate) struct Fixed {
     pub problems: usize,
-    /// The texts that changed, by the name of their file.
+    /// The changed texts, by file.
     pub after: Texts,
     before: Texts,
 }
 
-/// Fixes what can be fixed safely in the files of the scope, in memory, until nothing is left to fix. Returns how things
-/// are then.
+/// Makes safe fixes in the files of the scope, in memory, until none is left. Returns the resulting state.
 pub(crate) fn fix(
     scope: &Scope,
     judge: impl Fn(&Manifests) -> Result<Verdict, Failure>,
@@ -51,7 +50,7 @@ pub(crate) fn fix(
         }
         fixed.problems += changed;
         if changed == 0 {
-            // What was not made now is not made by the next run either.
+            // The next run would not make these fixes either.
             if round < ROUNDS {
                 verdict.findings.iter_mut().filter_map(|finding| finding.fix.as_mut()).for_each(|fix| fix.safe = false);
             }
@@ -62,7 +61,7 @@ pub(crate) fn fix(
 }
 
 impl Fixed {
-    /// Writes the files that changed.
+    /// Writes the changed files.
     pub fn write(&self, root: &Path) -> Result<(), Failure> {
         for (name, after) in &self.after {
             let path = root.join(name);

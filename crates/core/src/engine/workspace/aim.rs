@@ -1,4 +1,4 @@
-//! What a plan brings about: what the manifests say, nothing, or what was there before.
+//! The aim of a plan: the manifests, an empty target, or an earlier state.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::planner::Aligned;
 use crate::promote::{Promoted, PromotionSide, promote};
 
 impl Workspace {
-    /// What is to be there.
+    /// The units of the aim.
     pub(super) async fn aimed(
         &self,
         aim: &Aim,
@@ -37,7 +37,7 @@ impl Workspace {
         Ok((units, Vec::new()))
     }
 
-    /// What another target has, as this one gets it.
+    /// The units of another target, as this one gets them.
     async fn promoted(&self, from: &str, ledger: &Ledger) -> Result<Promoted, Failure> {
         let project = &self.manifests.project;
         let Some(_) = project.target(from) else { return Err(target::unknown(from, &project.target_names())) };
@@ -48,7 +48,7 @@ impl Workspace {
             return Err(Failure::new(format!("nothing was applied to `{from}` yet: there is nothing to promote"))
                 .help(format!("apply it first: pushplan apply --target {from}")));
         }
-        // Whatever key something had when it was applied, it is what has the new one.
+        // Resources that were applied under an old key are matched by the new one.
         let (there, here) = (Aligned::new(&other.units, &applied), Aligned::new(&self.units, ledger));
         let values = |target: &str| project.target(target).map(Target::values).unwrap_or_default();
         let (theirs, ours) = (values(from), values(&self.target));

@@ -1,4 +1,4 @@
-//! What a plan brings about that goes back on a deed of the history.
+//! The aim of a plan that undoes a run of the history.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,11 +16,12 @@ use crate::engine::Session;
 use crate::engine::ledger::unreadable;
 use crate::promote::kept;
 
-/// How many are named where there may be many.
+/// The largest number of names in a list.
 const NAMED: usize = 10;
 
 impl Workspace {
-    /// What the ledger remembers, with everything that a deed changed as it was before. What stays as it is, is told.
+    /// The units of the ledger, with everything that a run changed as it was before. Resources that are not changed
+    /// back are reported.
     pub(super) async fn before(
         &self,
         number: usize,
@@ -60,7 +61,7 @@ impl Workspace {
         Ok(owned.into_iter().map(unit).collect())
     }
 
-    /// Another user's step is not this one's to finish.
+    /// A step of another user is not completed here.
     fn in_doubt(&self, number: usize, address: &Address) -> Failure {
         let message =
             format!("the state of {address} is unknown, and run {number} did not change it: nothing was changed");
@@ -77,7 +78,7 @@ impl Workspace {
             .help(one_line(&format!("rename that resource first: {}", self.command(&format!("mv {old} {free}")))))
     }
 
-    /// What a deed did and is not undone, and what to do about it.
+    /// Messages about changes of a run that are not undone, with advice.
     fn told_of(&self, number: usize, undone: &Undone, ledger: &Ledger) -> Vec<String> {
         let Undone { adopted, forgotten, left, .. } = undone;
         let mut told = Vec::new();
@@ -126,7 +127,7 @@ impl Workspace {
     }
 }
 
-/// Why something stays as it is, behind its address.
+/// Why a resource is not changed, as text after its address.
 fn because(why: &Left, is_one: bool) -> String {
     let (is, was, it) = if is_one { ("is", "was", "it") } else { ("are", "were", "them") };
     match why {
@@ -140,7 +141,7 @@ fn because(why: &Left, is_one: bool) -> String {
     }
 }
 
-/// Resources instead of parts, where all parts of ours are among them.
+/// Replaces members by their resource if all its managed members are listed.
 fn wholes(addresses: &[Address], ledger: &Ledger) -> Vec<Address> {
     let all: BTreeSet<&Address> = addresses.iter().collect();
     let others: BTreeSet<Address> =

@@ -1,4 +1,4 @@
-//! Which commit the files of the project are, and how that relates to the one that was applied last.
+//! The commit of the project's files, and its relation to the last applied one.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -7,18 +7,18 @@ use std::thread::{self, JoinHandle};
 use pushplan_io::git::Git;
 use pushplan_ledger::{Ancestry, Checkout, Descent};
 
-/// What git says about a folder.
+/// The state of a folder in git.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Here {
     At(Checkout),
-    /// There is no repository, or no commit in it yet.
+    /// It is in no repository, or one without a commit.
     Outside,
-    /// There is a repository, and git could not be asked.
+    /// It is in a repository, and git failed.
     Unknown,
 }
 
-/// A question to git that is asked while files are read. The commit is read before the files: if both change meanwhile, the files
-/// are newer than the commit, never older.
+/// A call of git that runs while files are read. The commit is read before the files: if both change at the same time,
+/// the files are newer than the commit, never older.
 #[derive(Clone, Debug)]
 pub struct CheckoutQuery(Arc<Asking>);
 
@@ -29,10 +29,10 @@ struct Asking {
     thread: Mutex<Option<JoinHandle<Here>>>,
 }
 
-/// The question of the current reader: several targets of one project share it.
+/// The call for the current reader: several targets of one project share it.
 static LAST: Mutex<Option<CheckoutQuery>> = Mutex::new(None);
 
-/// Asks git about the project in a folder. To be called before its files are read.
+/// Starts git for the project in a folder. Call it before reading its files.
 pub fn ask(root: &Path) {
     let folder = root.to_owned();
     let thread = thread::Builder::new().spawn(move || here(&folder)).ok();
@@ -41,7 +41,7 @@ pub fn ask(root: &Path) {
     *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(asked);
 }
 
-/// The question that was asked before the files of a folder were read.
+/// The call that was started before the files of a folder were read.
 pub fn asked(root: &Path) -> CheckoutQuery {
     let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner).clone();
     match last().filter(|asked| asked.0.root == root) {
@@ -62,7 +62,7 @@ impl CheckoutQuery {
         })
     }
 
-    /// What is checked out, where that is known.
+    /// The checked out commit, if it is known.
     pub fn checkout(&self) -> Option<Checkout> {
         match self.answer() {
             Here::At(checkout) => Some(checkout.clone()),
@@ -70,12 +70,12 @@ impl CheckoutQuery {
         }
     }
 
-    /// How the files relate to what was applied last.
+    /// How the files relate to the last applied ones.
     pub fn descent(&self, applied: &Checkout) -> Descent {
         let here = self.checkout();
         let is_same = |here: &Checkout| here.commit == applied.commit;
         let ancestry = match (&here, self.answer()) {
-            // Someone who edits on has what was applied. A clean clone does not.
+            // A dirty work tree has the applied changes; a clean clone does not.
             (Some(here), _) if is_same(here) && applied.dirty && !here.dirty => Ancestry::Uncommitted,
             (Some(here), _) => match Git::find_now(&self.0.root) {
                 Ok(Some(git)) => ancestry(&git, &applied.commit, &here.commit),
@@ -94,7 +94,7 @@ fn here(root: &Path) -> Here {
         Ok(None) => return Here::Outside,
         Err(_) => return Here::Unknown,
     };
-    // No git is started in a submodule, whose settings nobody has looked at.
+    // No git is started in a submodule, because its settings were not checked.
     let options = ["--porcelain=v2", "--branch", "--untracked-files=normal", "--ignore-submodules=dirty"];
     match git.say(&[&["status"], &options[..], &["--", "."]].concat()) {
         Ok(said) if said.is_ok => read(&String::from_utf8_lossy(&said.out)).map_or(Here::Outside, Here::At),
@@ -102,7 +102,7 @@ fn here(root: &Path) -> Here {
     }
 }
 
-/// Reads what `git status` says. Nothing where there is no commit yet.
+/// Parses the output of `git status`. `None` if there is no commit yet.
 fn read(said: &str) -> Option<Checkout> {
     let head = |name: &str| said.lines().find_map(|line| line.strip_prefix(&format!("# branch.{name} ")));
     let commit = head("oid").filter(|id| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
@@ -121,7 +121,7 @@ fn ancestry(git: &Git, applied: &str, here: &str) -> Ancestry {
     let is_shallow = || git.ask(&["rev-parse", "--is-shallow-repository"]).is_none_or(|said| said != "false");
     match git.say(&["cat-file", "-e", &format!("{applied}^{{commit}}")]) {
         Ok(said) if said.is_ok => {}
-        // A clone with all of its history would have every ancestor of what is checked out.
+        // A complete clone would have every ancestor of the checked out commit.
         Ok(_) if !is_shallow() => return Ancestry::Missing,
         _ => return Ancestry::Unknown,
     }
@@ -133,7 +133,7 @@ fn ancestry(git: &Git, applied: &str, here: &str) -> Ancestry {
     };
     match is_ancestor(applied, here) {
         Some(true) => Ancestry::Descendant,
-        // What is not to be seen in a part of the history may be in the rest.
+        // The missing part of a shallow history may show it.
         Some(false) if is_shallow() => Ancestry::Unknown,
         Some(false) => match is_ancestor(here, applied) {
             Some(true) => Ancestry::Behind,

@@ -1,4 +1,4 @@
-//! Asking the service for all that a plan needs.
+//! Fetching everything that a plan needs from the service.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,11 +16,11 @@ use crate::fetch::{fetch_from, read_listed};
 use crate::live::{Live, Look, PrefetchedLists, Proof};
 use crate::plan::{Plan, Step};
 
-/// No kind is read in full.
+/// No kind is read completely.
 static NONE: &BTreeSet<&str> = &BTreeSet::new();
 
 impl Workspace {
-    /// What the service has, of every kind that it lists; of some also what lists do not show.
+    /// The live state of every kind that the service lists, and of resources that lists do not show.
     pub async fn fetch(
         &self,
         opened: &Opened,
@@ -32,8 +32,8 @@ impl Workspace {
         self.fetch_with(opened, units, ledger, true, contents, session).await
     }
 
-    /// Where a plan deletes a segment, what the segments of others point at has to be known: no list shows that. Says whether
-    /// something was read that the plan did not know.
+    /// Reads unmanaged segments if a plan deletes a segment, because they may refer to it and no list shows that.
+    /// Returns whether anything was read that the plan did not know.
     pub(super) async fn read_pointing(&self, plan: &Plan, opened: &Opened, live: &mut Live) -> Result<bool, Failure> {
         let deletes = |step: &Step| step.verb == Verb::Delete && step.address.kind == Segment::KEY;
         let is_unread = |(kind, found): (&'static Kind, &Found)| kind.key == Segment::KEY && found.spec.is_none();
@@ -61,8 +61,8 @@ impl Workspace {
         fetch_from(PrefetchedLists::default(), &opened.reading(), look, &|words| self.note(words, session)).await
     }
 
-    /// What a plan needs, where some lists are known. `recovers`: no apply is running, so resources in an unknown state are
-    /// decided here.
+    /// Fetches what a plan needs, starting from some lists. `recovers`: no apply is running, so resources in an unknown
+    /// state are decided here.
     pub(super) async fn fetch_to_plan(
         &self,
         lists: PrefetchedLists,
@@ -78,7 +78,7 @@ impl Workspace {
         fetch_from(lists, &opened.reading(), look, &|words| self.note(words, session)).await
     }
 
-    /// A look at every kind, for callers that do not resolve unknown states.
+    /// A read of every kind, for callers that do not resolve unknown states.
     fn look<'l>(
         &self,
         opened: &Opened,

@@ -1,7 +1,7 @@
-//! Looking ahead: the ledger and the service's lists are read while the manifests are.
+//! Prefetching: the ledger and the service's lists are read while the manifests are read.
 //!
-//! It is only ever a head start. Where anything is unusual, nothing was seen ahead, and whoever plans looks for itself and says
-//! what is wrong.
+//! It only saves time. In any unusual case it returns nothing, and the plan reads everything itself and reports the
+//! problem.
 
 use std::sync::Arc;
 
@@ -18,18 +18,18 @@ use crate::engine::{Location, actor, ledger};
 use crate::fetch::{list, seek};
 use crate::live::{People, PrefetchedLists};
 
-/// A look that is under way.
+/// A running prefetch.
 #[derive(Debug)]
 pub struct Prefetch(JoinHandle<Option<Prefetched>>);
 
-/// What was seen.
+/// The result of a prefetch.
 #[derive(Debug)]
 pub struct Prefetched {
     pub opened: Opened,
     pub state: PrefetchedState,
 }
 
-/// What a plan need not ask for again. The ledger was read before the lists: they show at least what it speaks of.
+/// Data that a plan need not read again. The ledger was read before the lists, so they contain at least its resources.
 #[derive(Debug, Default)]
 pub struct PrefetchedState {
     pub remembered: Option<(Ledger, Position)>,
@@ -37,17 +37,17 @@ pub struct PrefetchedState {
 }
 
 impl Prefetch {
-    /// Begins to look, where the service runs already.
+    /// Starts a prefetch, if the service is already running.
     pub fn start(location: &Location, runtime: &Handle) -> Option<Self> {
         let (root, name) = (location.root().ok()?, location.target.clone());
-        // An error in the project file may hide what says which application it is.
+        // An error in the project file may hide the pinned application.
         let project = Project::open_sound(&root)?;
         let look = async move {
             let (name, target) = target::choose(&project, name.as_deref()).ok()?;
             let log = ledger::of(&project, &root, &name).ok()?;
             let opened = target::open_running(&project, &name).await?;
             let (reading, level, settle) = (opened.reading(), opened.level, settle_of(Some(target)));
-            // What is under way is given up where this ends without a look.
+            // Running requests are cancelled if this ends early.
             let mut listing = JoinSet::new();
             let mut asked = Timestamp::MAX;
             let entries = log.read_telling(|| {
@@ -60,7 +60,7 @@ impl Prefetch {
             if !is_quiet(&ledger, settle, asked) {
                 return None;
             }
-            // Where people are pruned, all of their lists are read later.
+            // If people are pruned, all of their lists are read later.
             let pruned = target.pruned();
             let lists_later = KINDS.iter().any(|kind| pruned.contains(kind.key) && !kind.api.census().is_empty());
             let ledger = Arc::new(ledger);
@@ -72,14 +72,14 @@ impl Prefetch {
         Some(Self(runtime.spawn(look)))
     }
 
-    /// What was seen of a target.
+    /// Waits for the prefetched data of a target.
     pub async fn finish(self, target: &str) -> Option<Prefetched> {
         self.0.await.ok().flatten().filter(|seen| seen.opened.name == target)
     }
 }
 
-/// Whether no apply was running and everything that was lost on its way had taken effect or never will, when the service was
-/// asked. Lists that were read earlier than that are dropped.
+/// Whether no apply was running and every lost request had taken effect or never will, when the service was read. Lists
+/// that were read before that are dropped.
 fn is_quiet(ledger: &Ledger, settle: SignedDuration, read_at: Timestamp) -> bool {
     let clock = actor::clock();
     let settling = Settling { settle, read_at, clock: clock.as_deref(), is_over: false, by_own_clock: true };

@@ -1,4 +1,4 @@
-//! What is remembered of a target: read, waited for and added to.
+//! The ledger of a target: reading it, waiting for it, and appending to it.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -17,19 +17,19 @@ use crate::engine::ledger::{append, unreadable};
 use crate::engine::target::Opened;
 use crate::engine::{Session, actor, ledger, turn};
 
-/// What is remembered of a target.
+/// The ledger of a target, and who is applying.
 #[derive(Debug)]
 pub struct Remembered {
     pub ledger: Ledger,
     pub position: Position,
-    /// Who is at work, in a sentence: what is in doubt is so for them to end.
+    /// A sentence about the running apply, if there is one: it will resolve what is unconfirmed.
     pub at_work: Option<String>,
 }
 
 impl Workspace {
-    /// The ledger of the application that was opened, once all that was lost on its way has taken effect or never will: looking
-    /// before that would prove nothing. A run that goes on meanwhile writes down what became of what it sent; it is waited for
-    /// so long, and then the ledger is as it is.
+    /// Reads the ledger of the open application once every lost request has taken effect or never will: reading the
+    /// service before that would prove nothing. A running apply records its own outcomes; this waits for it up to
+    /// `patience`, and then returns the ledger as it is.
     pub async fn settled(&self, opened: &Opened, patience: Duration, session: &Session) -> Result<Remembered, Failure> {
         self.settled_from(&mut PrefetchedState::default(), opened, patience, session).await
     }
@@ -44,7 +44,7 @@ impl Workspace {
     ) -> Result<Remembered, Failure> {
         let began = Instant::now();
         let mut told = None;
-        // The ledger as it stands, and when it was first read.
+        // The last record, and when it was first read.
         let mut first: Option<(Seq, Timestamp)> = None;
         loop {
             let (ledger, position) = match prefetched.remembered.take() {
@@ -92,11 +92,11 @@ impl Workspace {
         }
     }
 
-    /// A ledger begins only where no other target of the project has one of the same application: all that is in that one would
-    /// be made a second time.
+    /// Refuses to start a ledger if another target of the project has one for the same application: everything in that
+    /// one would be created again.
     async fn begins(&self, opened: &Opened) -> Result<(), Failure> {
         let beside = self.log.beside().await.map_err(unreadable)?;
-        // One application's key may be used on two services, by two targets that are both there.
+        // Two targets may use one application's key on two services.
         let project = &self.manifests.project;
         let url = |name: &str| project.target(name).map(|target| target.base_url.as_ref().map(|url| &url.value));
         let is_elsewhere = |name: &str| url(name).is_some_and(|there| Some(there) != url(&self.target));
@@ -119,7 +119,7 @@ impl Workspace {
         Err(Failure::new(one_line(&message)).kind(FailureKind::Refused).help(one_line(&help)))
     }
 
-    /// Who holds the ledger, and has not told this machine that it is over.
+    /// The holder of the lock, unless it is known on this machine to be over.
     fn at_work(&self, ledger: &Ledger, now: Timestamp, session: &Session) -> Result<Option<String>, Failure> {
         let Some(running) = turn::holder(ledger, now).filter(|_| !session.watched.is_over(&self.log, ledger)) else {
             return Ok(None);
@@ -128,8 +128,8 @@ impl Workspace {
         Ok((!has_ended).then(|| turn::at_work(running)))
     }
 
-    /// The ledger once more, after the service was looked at, where somebody is at work: all that they had done until then is
-    /// written there. With the addresses of what they were about, of which the service may have shown anything.
+    /// Reads the ledger again after the service was read, if an apply is running: it then has every outcome up to that
+    /// time. Also returns the addresses of that apply, whose live state may be outdated.
     pub async fn since(&self, before: &Remembered) -> Result<(Remembered, BTreeSet<Address>), Failure> {
         let (ledger, position) = self.ledger().await?;
         let records = self.log.read(before.ledger.seq).await.map_err(unreadable)?;
@@ -138,7 +138,7 @@ impl Workspace {
         Ok((Remembered { ledger, position, at_work: before.at_work.clone() }, under_way))
     }
 
-    /// What is remembered of the target, and where the ledger stands.
+    /// The ledger of the target, and its position.
     pub async fn ledger(&self) -> Result<(Ledger, Position), Failure> {
         ledger::check_trust(&self.log)?;
         let entries = self.log.read(0).await.map_err(unreadable)?;
@@ -150,8 +150,8 @@ impl Workspace {
         ledger.about(&opened.app, &self.home)
     }
 
-    /// Appends one record, if nobody else has appended since the ledger was read. A run that has not ended is over then. A
-    /// ledger that begins with it names its application first.
+    /// Appends one record, if no other was appended since the ledger was read. Ends a run that has not ended. A new
+    /// ledger gets the name of its application first.
     pub async fn append(&self, opened: &Opened, ledger: &Ledger, record: Record) -> Result<(), Failure> {
         let first = turn::end_of(ledger).into_iter().chain(self.about(opened, ledger));
         for (after, record) in (ledger.seq..).zip(first.chain([record])) {
@@ -161,8 +161,7 @@ impl Workspace {
     }
 }
 
-/// What is said of somebody who is at work, and of what is waited for. `is_over`: a run has ended here that could not tell the
-/// ledger.
+/// The message about a running apply, and the wait. `is_over`: a run ended on this machine that could not record it.
 fn waiting(ledger: &Ledger, at_work: Option<&str>, is_over: bool, wait: Duration) -> Option<String> {
     let seconds = wait.as_secs() + 1;
     let settled = "until its requests have taken effect or failed";
@@ -181,7 +180,7 @@ fn waiting(ledger: &Ledger, at_work: Option<&str>, is_over: bool, wait: Duration
     }
 }
 
-/// A ledger is about one application. In any other, nothing of it would be there, and all of it would be made again.
+/// Refuses a ledger of another application, because all its resources would be missing and would be created again.
 pub fn same_app(ledger: &Ledger, opened: &Opened) -> Result<(), Failure> {
     let (target, was, is) = (&opened.name, &ledger.app, &opened.app);
     let is_unnamed = was.is_empty() && !ledger.is_empty() && !opened.is_built_in();

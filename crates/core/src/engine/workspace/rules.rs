@@ -1,4 +1,4 @@
-//! The rules of a plan, from the settings of a target and what a command asks for.
+//! The rules of a plan, from the settings of a target and the options of a command.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ impl Workspace {
         Rules { told: Annotations { last_apply, at_work, held, ..rules.told }, ..rules }
     }
 
-    /// The rules that hold whatever the plan is compared with.
+    /// The rules that do not depend on the basis of the plan.
     pub fn rules_offline(&self, request: &PlanRequest) -> Rules<'_> {
         Rules {
             target: self.target.clone(),
@@ -68,12 +68,12 @@ impl Workspace {
         }
     }
 
-    /// Places of resources that are applied in parts.
+    /// Positions of resources that are applied in parts.
     pub fn composites(&self) -> &BTreeMap<Address, DeclaredAt> {
         &self.composites
     }
 
-    /// What the readers of every plan of this target should know.
+    /// Facts for the readers of every plan of this target.
     pub fn told(&self) -> Annotations {
         let named = self.manifests.project.file.project.as_ref().and_then(|about| about.name.as_ref());
         Annotations {
@@ -87,7 +87,7 @@ impl Workspace {
 }
 
 impl Workspace {
-    /// The variables of the target that messages are written with.
+    /// The target's variables in the texts of messages.
     fn variables(&self) -> BTreeMap<String, FilledVariable> {
         let named: BTreeSet<&String> = self.units.values().flat_map(|unit| &unit.aside.variables).collect();
         let Some(target) = self.manifests.project.target(&self.target).filter(|_| !named.is_empty()) else {
