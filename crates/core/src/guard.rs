@@ -1,4 +1,4 @@
-//! Guards: what a plan may not do unless someone says so. Each refusal has numbers and the way out.
+//! Guards: rules that refuse a plan unless a person allows it. Each refusal has numbers and the option to proceed.
 
 mod broadcast;
 mod everybody;
@@ -21,27 +21,27 @@ pub use everybody::Segments;
 pub use let_through::let_through;
 pub use loosened::{loosened, remembered, usual};
 
-/// How many deletions a plan may have where nothing else is said.
+/// The default of `max_deletes`.
 pub(crate) const MAX_DELETES: usize = 5;
-/// How near the time of a new push may be, where the target does not say.
+/// The default of `min_lead`.
 pub(crate) const MIN_LEAD: SignedDuration = SignedDuration::from_mins(5);
-/// Which part of a kind may be deleted, however many that are: one in so many.
+/// The share of a kind that may always be deleted: one in this number.
 const SHARE: usize = 5;
-/// How many addresses a refusal names.
+/// The number of addresses in a refusal.
 const NAMED: usize = 5;
 
-/// What is allowed.
+/// The limits that guards apply.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// `max_deletes` of the target.
     pub max_deletes: usize,
-    /// `--allow-deletes N`: no more than so many, whatever else is said.
+    /// `--allow-deletes N`: at most this number, whatever the other limits are.
     pub allow_deletes: Option<usize>,
     /// `--allow-sends`.
     pub allow_sends: bool,
     /// `--allow-older`: files that do not contain the last apply may undo something.
     pub allow_older: bool,
-    /// Whoever is refused has none of these options: they are those of `apply`.
+    /// Whether the refused command lacks these options, because only `apply` has them.
     pub elsewhere: bool,
 }
 
@@ -52,7 +52,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// How someone goes on who has looked.
+    /// The advice to proceed with an option.
     fn go_on(&self, option: &str) -> String {
         match self.elsewhere {
             true => format!("to proceed, run `pushplan apply {option}` once"),
@@ -60,13 +60,13 @@ impl Limits {
         }
     }
 
-    /// How something is left out, with what stands before it.
+    /// The advice to exclude a resource, with a text before it.
     fn leave_out(&self, before: &str, words: &str) -> String {
         if self.elsewhere { String::new() } else { format!("{before}{words}") }
     }
 }
 
-/// Which guard refuses.
+/// The guard that refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Guard {
     Sends,
@@ -82,7 +82,7 @@ pub enum Guard {
 }
 
 impl Guard {
-    /// How programs know it.
+    /// Its name in machine-readable output.
     pub fn word(self) -> &'static str {
         match self {
             Self::Sends => "sends",
@@ -99,17 +99,17 @@ impl Guard {
     }
 }
 
-/// A refusal: what is wrong, with numbers, and what to do.
+/// A refusal: the problem with numbers, and the advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     pub guard: Guard,
     pub message: String,
     pub help: String,
-    /// What it is about.
+    /// The addresses that it concerns.
     pub addresses: Vec<Address>,
 }
 
-/// Every reason why a plan is not applied. None: it may be.
+/// The reasons to refuse a plan. Empty: it may be applied.
 pub fn guards(plan: &Plan, limits: &Limits) -> Vec<Refused> {
     let mut found = Vec::new();
     found.extend(older::older(plan, limits));
@@ -125,7 +125,7 @@ pub fn guards(plan: &Plan, limits: &Limits) -> Vec<Refused> {
     found
 }
 
-/// Whether a change waits for a person's decision: until then, nothing is applied unless it is left out.
+/// Whether a change waits for a person's decision: until then, nothing is applied unless it is excluded.
 pub fn is_stuck(change: &Change) -> bool {
     is_late(change) || change.reasons.iter().any(|reason| undecided_as(reason).is_some())
 }
@@ -196,19 +196,19 @@ fn sends(plan: &Plan, limits: &Limits) -> Option<Refused> {
     refused(Guard::Sends, addresses, message, format!("check the lines with SENDS; {}", limits.go_on("--allow-sends")))
 }
 
-/// Deletions that nothing replaces.
+/// Whether it is a deletion without a replacement.
 fn is_deletion(change: &Change) -> bool {
     change.action == Action::Delete && !change.reasons.iter().any(|reason| matches!(reason, Reason::Retired { .. }))
 }
 
-/// A few deletions are always allowed, and so is a small part of a kind. What is more than its part of a kind is counted
-/// over all kinds.
+/// Refuses many deletions. A few deletions are always allowed, and so is a small share of a kind. Deletions beyond that
+/// share are counted over all kinds.
 fn deletes(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let mut kinds: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for change in &plan.changes {
         let (deleted, owned) = kinds.entry(&change.address.kind).or_default();
         *deleted += usize::from(is_deletion(change));
-        // What is pruned is taken over first.
+        // A pruned resource is adopted first.
         *owned += usize::from(change.ledger.is_some() || change.is_pruned());
     }
     let total: usize = kinds.values().map(|(deleted, _)| deleted).sum();
@@ -242,14 +242,14 @@ fn deletes(plan: &Plan, limits: &Limits) -> Option<Refused> {
     refused(Guard::Deletes, chosen(plan, is_deletion), message, help)
 }
 
-/// What every device would lose is not deleted by the way, however few of them there are.
+/// Refuses deletions that remove something from every device without an explicit option, however few they are.
 fn leaving(plan: &Plan, limits: &Limits) -> Option<Refused> {
     if limits.allow_deletes.is_some() {
         return None;
     }
     let leaves = plan.steps.iter().filter(|step| step.empties_devices());
     let addresses: Vec<Address> = leaves.map(|step| step.address.clone()).collect();
-    // One that is replaced counts for no deletion, and its word is asked for all the same.
+    // A replaced one is no deletion, but still needs the option.
     let total = plan.changes.iter().filter(|change| is_deletion(change)).count().max(1);
     let message = format!("{} would be deleted and removed from every device", named(&addresses));
     let go_on = limits.go_on(&format!("--allow-deletes {total}"));
@@ -257,7 +257,7 @@ fn leaving(plan: &Plan, limits: &Limits) -> Option<Refused> {
     refused(Guard::Deletes, addresses, message, help)
 }
 
-/// What was last applied from another project is not deleted because this one does not declare it.
+/// Refuses deletions of resources that were last applied from another project, because this project may not know them.
 fn of_other_project(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let other = plan.told.other_home.as_ref().filter(|_| limits.allow_deletes.is_none())?;
     let addresses = chosen(plan, |change| is_deletion(change) && change.ledger.is_some());
@@ -296,7 +296,7 @@ fn too_late(plan: &Plan, limits: &Limits) -> Option<Refused> {
     refused(Guard::TooLate, addresses, message, help)
 }
 
-/// What someone did on the service is not undone where the plan says so.
+/// Refuses to revert changes made on the service, if the plan is set to stop on drift.
 fn drift(plan: &Plan, limits: &Limits) -> Option<Refused> {
     if plan.on_drift == OnDrift::Overwrite {
         return None;
@@ -323,8 +323,8 @@ fn drift(plan: &Plan, limits: &Limits) -> Option<Refused> {
     refused(Guard::Drift, addresses, message, help)
 }
 
-/// How what someone did is kept: edits are pulled, also of what the files no longer have, and what was removed goes
-/// from them.
+/// The ways to keep changes made on the service: pull edits, also of resources that are no longer declared, and remove
+/// deleted resources from the files.
 fn ways_to_keep(plan: &Plan, undone: &[&Change]) -> Vec<String> {
     let of = |is_it: &dyn Fn(&Change) -> bool| -> BTreeSet<Address> {
         undone.iter().filter(|change| is_it(change)).map(|change| change.address.resource()).collect()
@@ -341,7 +341,7 @@ fn ways_to_keep(plan: &Plan, undone: &[&Change]) -> Vec<String> {
     };
     let mut ways = Vec::new();
     if !edited.is_empty() {
-        // Where both sides changed a field, git's value stays unless someone says so.
+        // If both sides changed a field, git's value is kept without the option.
         let how = if disputed.is_empty() { "" } else { " --theirs" };
         ways.push(format!("keep the service's version with pushplan pull {}{how}", listed(&edited)));
     }
@@ -360,7 +360,7 @@ fn ways_to_keep(plan: &Plan, undone: &[&Change]) -> Vec<String> {
     ways
 }
 
-/// What of a change someone edited: `templates/winback (push.notification.alert)`.
+/// The fields of a change that were edited: `templates/winback (push.notification.alert)`.
 fn edited(change: &Change) -> String {
     let address = &change.address;
     if change.moved == Some(Moved::Removed) {
@@ -372,7 +372,7 @@ fn edited(change: &Change) -> String {
     format!("{address} ({}{more})", paths[..paths.len().min(NAMED)].join(", "))
 }
 
-/// One refusal for each that a person has to decide, since each has its own way out.
+/// One refusal for each change that needs a decision, because each has its own advice.
 fn undecided(plan: &Plan, limits: &Limits) -> Vec<Refused> {
     let mut found = Vec::new();
     for change in &plan.changes {

@@ -1,4 +1,4 @@
-//! What messages people by itself and addresses everybody once a plan is carried out, without saying that it is meant to.
+//! Messages that reach all devices after a plan although they are not marked as broadcasts.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +14,15 @@ use super::{Guard, Refused, makes, named, refused};
 use crate::plan::{Action, Change, Plan};
 use crate::review::{end, start};
 
-/// What is made or changed so that it does, and what stays as it is and does so because of a segment.
+/// Refuses a plan that creates or changes such a message, or makes an existing message reach all devices by changing a
+/// segment.
 pub(super) fn broadcast(plan: &Plan) -> Option<Refused> {
     let widened: BTreeSet<&str> = segments(plan).filter(|one| is_moved(one)).map(key).collect();
     let speaks = |change: &&Change| !change.broadcast && kinds::api(&change.address).has_runs();
     let (made, others): (Vec<&Change>, Vec<&Change>) = plan.changes.iter().filter(speaks).partition(|one| makes(one));
     let is_left = |change: &&Change| change.action != Action::Delete && !widened.is_empty();
     let left: Vec<&Change> = others.into_iter().filter(is_left).collect();
-    // Few plans make something that messages people, or change a segment: no other looks into its segments.
+    // Few plans create a message or change a segment: in all others, segments need not be evaluated.
     if made.is_empty() && left.is_empty() {
         return None;
     }
@@ -64,7 +65,7 @@ fn segments(plan: &Plan) -> impl Iterator<Item = &Change> {
     plan.changes.iter().filter(|change| change.address.kind == Segment::KEY)
 }
 
-/// Whether it is changed under whatever names it. One that is replaced stays for what is not pointed at the new one.
+/// Whether a segment changes for all of its users. A replaced one is kept for users that still refer to it.
 fn is_moved(change: &Change) -> bool {
     change.action == Action::Update
 }
@@ -73,10 +74,10 @@ fn in_place(change: &Change) -> Option<&Shared> {
     if is_moved(change) { end(change) } else { start(change) }
 }
 
-/// The segments of a plan at one time of it.
+/// The segments before or after a plan.
 fn side<'p>(plan: &'p Plan, of: fn(&'p Change) -> Option<&'p Shared>) -> Segments<'p> {
     let specs = segments(plan).filter_map(|change| Some((key(change), of(change)?)));
-    // One that is replaced has another id from then on.
+    // A replaced one gets another id.
     let kept = segments(plan).filter(|change| change.action != Action::Replace);
     let ids = kept.filter_map(|change| Some((change.id.as_deref()?, key(change))));
     Segments::new(specs.map(|(key, spec)| (key, || spec.tree()))).with_ids(ids)

@@ -1,4 +1,4 @@
-//! What messages every device, by proof: with the segments that its audience names.
+//! Messages that provably reach every device, including the segments in their audience.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -12,10 +12,10 @@ use pushplan_model::node::{At, Decode, Node, Reader};
 use pushplan_model::nouns::audience::{SegmentRef, Selector};
 use serde_json::Value;
 
-/// Segments as they are at some time. Each is read once an audience names it.
+/// The segments at some time. Each is read when an audience names it.
 pub struct Segments<'s> {
     criteria: HashMap<&'s str, Criteria<'s>>,
-    /// The keys of segments by the ids that they have at that time.
+    /// The keys of segments, by their ids at that time.
     ids: HashMap<&'s str, &'s str>,
 }
 
@@ -28,7 +28,7 @@ impl fmt::Debug for Segments<'_> {
 }
 
 impl<'s> Segments<'s> {
-    /// Segments by their keys, with their specs.
+    /// Creates segments from keys and specs.
     pub fn new<F>(specs: impl IntoIterator<Item = (&'s str, F)>) -> Self
     where
         F: FnOnce() -> Cow<'s, Value> + Send + 's,
@@ -43,7 +43,7 @@ impl<'s> Segments<'s> {
         Self { ids: ids.into_iter().collect(), ..self }
     }
 
-    /// Whether something messages people by itself and addresses every device.
+    /// Whether a resource messages people by itself and reaches every device.
     pub(crate) fn messages_everybody(&self, address: &Address, spec: &Value) -> bool {
         let api = kinds::api(address);
         api.runs(spec).is_some() && audiences(api.audiences(), spec).iter().any(|one| self.is_everybody(one))
@@ -57,7 +57,7 @@ impl<'s> Segments<'s> {
         matches!(everyone(&audience), Answer::Yes(()))
     }
 
-    /// The keys of the segments that something names, also through others.
+    /// The keys of the segments that a resource names, directly or through others.
     pub fn followed(&self, address: &Address, spec: &Value) -> BTreeSet<String> {
         let audiences = audiences(kinds::api(address).audiences(), spec);
         let mut open: Vec<&At<Selector>> = audiences.iter().collect();
@@ -86,7 +86,7 @@ impl<'s> Segments<'s> {
     }
 }
 
-/// The audiences that stand at some places of a spec.
+/// The audiences at some paths of a spec.
 fn audiences(places: &[&str], spec: &Value) -> Vec<At<Selector>> {
     let read = |written: &Value| At::decode(&Node::from_json_value(written), &mut Reader::default());
     places.iter().filter_map(|at| spec.pointer(at)).filter_map(read).collect()

@@ -1,4 +1,4 @@
-//! What settings that a change loosens let through, and which messages quiet hours that it tightens concern.
+//! The effects of loosened settings, and the messages in quiet hours that were tightened.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use super::{Limits, broadcast, deletes, drift, makes};
 use crate::plan::{Action, Change, DeclaredAt, Loosened, Plan, QuietMessage, TightenedQuiet};
 use crate::review::{Review, after, is_new_and_left_out};
 
-/// Adds to each setting that is looser than it was what that lets through, and finds the messages that are in quiet hours by now.
+/// Adds to each loosened setting what it now allows, and finds the messages that are now in quiet hours.
 pub fn let_through(
     plan: &mut Plan,
     before: Option<&Safeguards>,
@@ -36,7 +36,7 @@ pub fn let_through(
     plan.told.tightened_quiet = if is_known { tightened(plan, before, settings_at) } else { None };
 }
 
-/// What a setting lets through, in the order of addresses. `None` if a plan does not show that.
+/// The changes that a setting now allows, in the order of addresses. `None` if a plan does not show them.
 fn by(plan: &Plan, loosened: &Loosened, before: &Safeguards) -> Option<Vec<Address>> {
     let refused = |refused: Option<super::Refused>| refused.map(|refused| refused.addresses).unwrap_or_default();
     let changes = |is: &dyn Fn(&Change) -> bool| -> Vec<Address> {
@@ -51,7 +51,7 @@ fn by(plan: &Plan, loosened: &Loosened, before: &Safeguards) -> Option<Vec<Addre
             own.for_each(|change| change.broadcast = false);
             refused(broadcast::broadcast(&plan)).into_iter().filter(|one| one == address).collect()
         }
-        // The guard goes by what was applied: it still refuses to replace it in this plan.
+        // The guard checks the applied setting: it still refuses to delete the resource in this plan.
         ("lifecycle.protect", _) => Vec::new(),
         ("max_deletes", _) => {
             let now = plan.told.safeguards.as_ref().map_or(before.max_deletes, |now| now.max_deletes);
@@ -79,7 +79,7 @@ fn by(plan: &Plan, loosened: &Loosened, before: &Safeguards) -> Option<Vec<Addre
     })
 }
 
-/// The later ones of messages that are nearer to each other than they had to be, and are not too near by now.
+/// The later ones of messages that are closer together than the previous setting allowed, and not too close now.
 fn nearer(plan: &Plan, apart_seconds: i64) -> Vec<Address> {
     let now = plan.told.apart_seconds.unwrap_or(0);
     let found = Review::of(plan).collisions_within(SignedDuration::from_secs(apart_seconds)).found;
@@ -87,7 +87,8 @@ fn nearer(plan: &Plan, apart_seconds: i64) -> Vec<Address> {
     free.map(|collision| collision.other.address).collect::<BTreeSet<Address>>().into_iter().collect()
 }
 
-/// What a check does not report any more, or only as a warning, and the messages that use it. `None` if it is about no resource.
+/// The resources whose findings a check no longer reports, or only as warnings, and the messages that use them. `None`
+/// if it concerns no resource.
 fn by_check(
     plan: &Plan,
     loosened: &Loosened,
@@ -109,7 +110,7 @@ fn by_check(
     Some(addresses.into_iter().chain(users).collect::<BTreeSet<Address>>().into_iter().collect())
 }
 
-/// How much a finding matters with some settings; `None`: it is not reported.
+/// The severity of a finding with some settings; `None` if it is not reported.
 fn severity(finding: &SoftenedFinding, settings: &Safeguards) -> Option<Severity> {
     let SoftenedFinding { code, address, usual } = finding;
     let exemptions = || address.iter().flat_map(|address| settings.exemptions(address));
@@ -125,7 +126,7 @@ fn severity(finding: &SoftenedFinding, settings: &Safeguards) -> Option<Severity
     }
 }
 
-/// The messages to come that are in some quiet hours and not in others.
+/// The pending messages that are in one range of quiet hours and not in another.
 fn messages_in(plan: &Plan, quiet: Option<Quiet>, other: Option<Quiet>) -> Vec<QuietMessage> {
     let Some(quiet) = quiet else { return Vec::new() };
     let review = Review::of(plan);
@@ -140,7 +141,7 @@ fn messages_in(plan: &Plan, quiet: Option<Quiet>, other: Option<Quiet>) -> Vec<Q
     found
 }
 
-/// Quiet hours that are longer than they were, if a message to come is in them only by that.
+/// Quiet hours that were extended, if a pending message is in them only for that reason.
 fn tightened(plan: &Plan, before: &Safeguards, settings_at: Option<&DeclaredAt>) -> Option<TightenedQuiet> {
     let now = plan.told.quiet.filter(|now| Some(*now) != before.quiet_hours)?;
     let mut messages = messages_in(plan, Some(now), before.quiet_hours);

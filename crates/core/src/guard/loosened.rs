@@ -1,4 +1,4 @@
-//! Safety settings that are looser than when something was last applied, each with what it now lets through.
+//! Safety settings that are looser than at the last apply, each with what it now allows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use super::{MAX_DELETES, MIN_LEAD};
 use crate::compare::Unit;
 use crate::plan::{DeclaredAt, Loosened};
 
-/// The safety settings of a target that says nothing of them.
+/// The safety settings of a target without any setting.
 pub fn usual() -> Safeguards {
     Safeguards {
         on_drift: OnDrift::usual(),
@@ -32,7 +32,7 @@ pub fn usual() -> Safeguards {
     }
 }
 
-/// What is looser than the ledger remembers. Nothing is claimed of settings that it does not remember.
+/// The settings that are looser than in the ledger. Settings that the ledger does not have are skipped.
 pub fn loosened(
     now: &Safeguards,
     ledger: &Ledger,
@@ -65,7 +65,7 @@ pub fn loosened(
     for (address, exemptions) in now.exempt.iter().filter(|(address, _)| !left_out.contains(address)) {
         let known: BTreeSet<&Exemption> = match before {
             Some(before) => before.exemptions(address).collect(),
-            // An older version did not write it down.
+            // An older version did not record it.
             None if owned.contains(address) => continue,
             None => BTreeSet::new(),
         };
@@ -95,7 +95,8 @@ pub fn loosened(
     out
 }
 
-/// The safety settings of files of which only a part is applied: what is left out keeps what it had.
+/// The safety settings to record if only a part of the files is applied: excluded resources keep their previous
+/// settings.
 pub fn remembered(now: &Safeguards, ledger: &Ledger, left_out: &BTreeSet<Address>) -> Safeguards {
     let mut kept = now.clone();
     for address in left_out {
@@ -130,7 +131,7 @@ fn exempt(exemption: &Exemption) -> (String, String) {
     }
 }
 
-/// Setting and words.
+/// The loosened settings of a target: name and description.
 fn of_target(before: &Safeguards, now: &Safeguards) -> Vec<(String, String)> {
     let Safeguards {
         on_drift,
@@ -200,7 +201,7 @@ fn of_target(before: &Safeguards, now: &Safeguards) -> Vec<(String, String)> {
     out
 }
 
-/// Whether a minute was in quiet hours that is not any more.
+/// Whether a minute was in quiet hours and no longer is.
 fn is_shortened(was: Quiet, now: Option<Quiet>) -> bool {
     let minutes = (0..24).flat_map(|hour| (0..60).map(move |minute| Time::constant(hour, minute, 0, 0)));
     minutes.filter(|minute| was.contains(*minute)).any(|minute| now.is_none_or(|now| !now.contains(minute)))

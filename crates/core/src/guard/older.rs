@@ -1,4 +1,4 @@
-//! Files that do not contain what was applied last undo nothing of it.
+//! A guard: files that do not contain the last apply revert nothing of it.
 
 use pushplan_ledger::Ancestry;
 use pushplan_model::kinds;
@@ -7,8 +7,8 @@ use pushplan_model::node::Shared;
 use super::{Guard, Limits, Refused, chosen, is_deletion, named, refused};
 use crate::plan::{Action, Change, Plan};
 
-/// Whether a change would take back something of what was applied last. What the dashboard changed is put back as it was applied,
-/// which takes nothing back.
+/// Whether a change would revert a part of the last apply. A change that restores the applied state after an edit in
+/// the dashboard reverts nothing.
 fn reverses(change: &Change, ancestry: Ancestry) -> bool {
     match change.action {
         Action::Update | Action::Replace | Action::ByHand | Action::Forget => {
@@ -19,8 +19,9 @@ fn reverses(change: &Change, ancestry: Ancestry) -> bool {
     }
 }
 
-/// Whether a creation may bring something back. Older files declare what newer ones removed. On another branch, or in a clone that
-/// cannot tell, it may be new. A message that was cancelled, in the files or in the dashboard, comes back from none of them.
+/// Whether a creation may restore something that was deleted. Older files declare what newer ones removed. On another
+/// branch, or in a clone with unknown history, it may be new. A message that was cancelled, in the files or in the
+/// dashboard, is never restored.
 fn brings_back(change: &Change, ancestry: Ancestry) -> bool {
     let messages = |spec: &Shared| kinds::api(&change.address).messages(&spec.tree());
     let is_other = change.desired != change.ledger;
