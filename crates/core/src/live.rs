@@ -1,6 +1,6 @@
-//! Fetching what is there: a pure machine that says which requests to make, and makes of their answers what the service has.
+//! Fetching the live state: a pure machine that returns requests and computes the live state from their answers.
 //!
-//! It only reads. Its driver carries the requests: the client over HTTP, the simulation over a model.
+//! It only reads. Its driver sends the requests: the client over HTTP, the simulation to a model.
 
 mod absence;
 mod census;
@@ -30,40 +30,39 @@ use pushplan_model::node::Shared;
 use pushplan_model::nouns::level::Level;
 use serde_json::Value;
 
-/// What is looked for.
+/// The inputs of a fetch.
 #[derive(Clone, Debug)]
 pub struct Look<'l> {
     pub level: Level,
     /// Scheme, host and port: pages elsewhere are not followed.
     pub origin: &'l str,
-    /// How long the service may take until everybody sees what was done.
+    /// The settle time of the service.
     pub settle: SignedDuration,
-    /// What the manifests declare.
+    /// The declared resources.
     pub desired: &'l BTreeMap<&'l Address, &'l Shared>,
     pub ledger: &'l Ledger,
-    /// Whether kinds are listed that nothing here is of: all that the service lists, but not what there is one of for each
-    /// person.
+    /// Whether to list kinds without any declared or managed resource: all kinds that the service lists, except
+    /// resources of single people.
     pub all_kinds: bool,
-    /// The kinds whose things are all read, whoever made them: the contents of what is listed, and what there is one of for
-    /// each person.
+    /// The kinds whose resources are all read, managed or not: the contents of listed ones, and those of single people.
     pub contents: &'l BTreeSet<&'static str>,
-    /// Whether absence from a list is confirmed before it is believed. Only the simulation leaves that out.
+    /// Whether absence from a list is confirmed. Only the simulation turns this off.
     pub confirm_absence: bool,
-    /// Whether creations in an unknown state are looked for: a plan decides about them, other readers leave them alone.
+    /// Whether creations in an unknown state are searched for: a plan decides about them, other readers ignore them.
     pub recovers: bool,
     pub proof: Proof,
 }
 
-/// What is taken for proof. Each is on; the simulation turns them off one by one to see that it notices.
+/// The rules for proofs. All are on; the simulation turns them off one by one to check that it detects the harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// What is in an unknown state is absent only if two lists a settle time apart do not show it.
+    /// A resource in an unknown state is absent only if two lists a settle time apart do not contain it.
     pub two_lists: bool,
-    /// What lists no longer show once it was sent is absent only if the service reports no push that is unknown.
+    /// A resource that leaves lists after it was sent is absent only if the service reports no unknown push.
     pub reported_sends: bool,
-    /// What was updated is read again until its content was seen together with a version stamp.
+    /// An updated resource is read again until its content was seen together with a version stamp.
     pub reread_updated: bool,
-    /// Times that another machine wrote down are not compared with the own clock.
+    /// Times that another machine recorded are not compared with this machine's clock.
     pub by_own_clock: bool,
 }
 
@@ -73,41 +72,43 @@ impl Default for Proof {
     }
 }
 
-/// What is to be done next.
+/// The next task of the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// Make this request and hand back its answer with the number.
+    /// Send this request and return its answer with the number.
     Get(usize, Request),
-    /// Say when it is later than this.
+    /// Report when this time has passed.
     WaitUntil(Timestamp),
 }
 
-/// What the service has.
+/// The live state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Live {
-    /// Everything that is listed, by kind and id.
+    /// All listed resources, by kind and id.
     pub listed: BTreeMap<&'static str, BTreeMap<String, Found>>,
-    /// The kinds whose lists are known to be whole.
+    /// The kinds whose lists are known to be complete.
     pub whole: BTreeSet<&'static str>,
-    /// The creations in an unknown state that are proven to have come to nothing: two complete lists, a settle time apart, do
-    /// not show them, and they were not sent either.
+    /// The creations in an unknown state that are proven to have had no effect: two complete lists, a settle time
+    /// apart, do not contain them, and they were not sent either.
     pub disproved: BTreeSet<Address>,
-    /// The deletions without an answer of things that are in no list and were not sent: the service's reports of pushes show it.
+    /// The deletions without an answer whose resources are in no list and were not sent, according to the service's
+    /// reports of pushes.
     pub unsent: BTreeSet<Address>,
-    /// The kinds that nothing here is of and whose lists could not be had, or not all of them, and why.
+    /// The kinds without any declared or managed resource whose lists could not be read completely, and why.
     pub unlisted: BTreeMap<&'static str, String>,
-    /// What is ours or is declared, by its address.
+    /// Managed and declared resources, by address.
     pub units: BTreeMap<Address, LiveState>,
-    /// What lists of people and devices show of each kind, by resource and part. Only of kinds that are all read.
+    /// The content of lists of people and devices for each kind, by resource and part. Only for kinds that are read
+    /// completely.
     pub counted: BTreeMap<&'static str, BTreeMap<census::CensusKey, Counted>>,
 }
 
-/// What is known of one thing.
+/// The live state of one resource.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LiveState {
     There(Found),
     Absent,
-    /// The service does not tell: it is taken to be as the ledger remembers it.
+    /// The service does not show it: its state in the ledger counts.
     Untold,
 }
 
@@ -116,13 +117,13 @@ impl Live {
         self.units.get(address).unwrap_or(&LiveState::Untold)
     }
 
-    /// Everything that is listed, with its kind.
+    /// All listed resources, with their kinds.
     pub fn listed(&self) -> impl Iterator<Item = (&'static Kind, &Found)> {
         let known = KINDS.iter().filter_map(|kind| Some((kind, self.listed.get(kind.key)?)));
         known.flat_map(|(kind, all)| all.values().map(move |found| (kind, found)))
     }
 
-    /// Everything that is listed, by kind and name, for whoever asks for many names.
+    /// All listed resources, by kind and name, for callers with many names.
     pub fn by_name(&self) -> HashMap<(&str, &str), Vec<&Found>> {
         let mut named: HashMap<(&str, &str), Vec<&Found>> = HashMap::new();
         for (kind, found) in self.listed() {
@@ -131,43 +132,43 @@ impl Live {
         named
     }
 
-    /// Everything of a kind that has a name.
+    /// The resources of a kind with a name.
     pub fn named<'s>(&'s self, kind: &str, name: &'s str) -> impl Iterator<Item = &'s Found> {
         self.listed.get(kind).into_iter().flat_map(BTreeMap::values).filter(move |found| found.name == name)
     }
 }
 
-/// What a request is for.
+/// The purpose of a request.
 #[derive(Clone, Debug)]
 enum For {
     Page(&'static Kind),
-    /// A page of people or devices, for all kinds that are counted there, and for what is looked up there.
+    /// A page of people or devices, for all kinds that are counted there, and for lookups.
     Census(Census, Vec<&'static Kind>),
-    /// The content of one listed thing.
+    /// The content of one listed resource.
     Content(&'static Kind, String),
-    /// Whether something that no list shows is there all the same.
+    /// Whether a resource that is in no list exists anyway.
     Absence(Address),
-    /// Everything that one lookup tells about.
+    /// All addresses that one lookup covers.
     Lookup(Vec<Address>),
     /// A page of the report of pushes.
     Sends,
 }
 
-/// A fetch under way.
+/// A running fetch.
 #[derive(Debug)]
 pub struct Fetch<'l> {
     look: Look<'l>,
     live: Live,
-    /// The kinds without whose lists nothing can be worked out.
+    /// The kinds whose lists are required.
     needed: BTreeSet<&'static str>,
     open: BTreeMap<usize, (For, Request)>,
     next: usize,
     pages: pages::Pages,
     lookups: people::Lookups,
     stage: Stage,
-    /// Ours, and in no list so far.
+    /// Managed resources that are in no list so far.
     missing: BTreeSet<Address>,
-    /// Creations in an unknown state that no list has shown so far.
+    /// Creations in an unknown state that are in no list so far.
     sought: BTreeSet<Address>,
     sends: sends::Sends,
 }
@@ -175,9 +176,9 @@ pub struct Fetch<'l> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Listing,
-    /// Everything listed is known; contents and lookups are read.
+    /// All lists are read; contents and lookups are being read.
     Reading,
-    /// What was missing is looked for once more, a settle time later.
+    /// A wait of a settle time before missing resources are searched again.
     Waiting(Timestamp),
     ListingAgain,
     ReadingAgain,
@@ -212,7 +213,7 @@ impl<'l> Fetch<'l> {
         (fetch, asks)
     }
 
-    /// Takes in an answer. `Err` says in words why nothing can be worked out.
+    /// Processes an answer. The error is the reason why the state cannot be computed.
     pub fn on(&mut self, number: usize, answer: &Answer, now: Timestamp) -> Result<Vec<Ask>, String> {
         let beside = self.beside(number);
         match (self.take_in(number, answer, now), beside) {
@@ -240,7 +241,7 @@ impl<'l> Fetch<'l> {
             For::Content(kind, id) => match meaning {
                 Meaning::Done => {
                     let got = match kind.api.got(&id, &Value::Null, body) {
-                        // What others made may be in a form that is unknown here. That is no reason to give up.
+                        // Unmanaged resources may have an unknown form, which is no reason to fail.
                         Err(_) if !self.may_be_ours(kind, &id) => None,
                         got => got.map_err(|why| format!("{request}: {why}"))?,
                     };
@@ -252,8 +253,8 @@ impl<'l> Fetch<'l> {
                 }
                 // One answer does not outweigh the list: it may be what an earlier run created.
                 Meaning::Missing if self.looks_twice() && self.is_candidate(kind, &id) => {}
-                // The second list shows it as well, or it may have been created in a gap of the ledger: answers that contradict
-                // each other prove nothing.
+                // The second list contains it as well, or it may have been created in a gap of the ledger:
+                // contradictory answers prove nothing.
                 Meaning::Missing
                     if self.has_gap() || self.stage == Stage::ReadingAgain && self.may_be_ours(kind, &id) =>
                 {
@@ -286,7 +287,7 @@ impl<'l> Fetch<'l> {
                         Meaning::Missing => LiveState::Absent,
                         _ => self.looked_up(&address, body).map_err(|why| format!("{request}: {why}"))?,
                     };
-                    // One answer does not prove that something is gone: it is looked up once more.
+                    // One answer does not prove that a resource is gone: it is requested again.
                     if seen == LiveState::Absent && self.is_confirmed(&address) {
                         self.missing.insert(address);
                         continue;
@@ -299,7 +300,7 @@ impl<'l> Fetch<'l> {
         Ok(asks)
     }
 
-    /// Says that it is later.
+    /// Continues at a later time.
     pub fn later(&mut self, now: Timestamp) -> Vec<Ask> {
         let mut asks = Vec::new();
         if let Stage::Waiting(until) = self.stage {
@@ -318,7 +319,7 @@ impl<'l> Fetch<'l> {
         self.stage == Stage::Done
     }
 
-    /// What was found.
+    /// Returns the live state.
     pub fn finish(self) -> Live {
         self.live
     }
@@ -329,7 +330,7 @@ impl<'l> Fetch<'l> {
         asks.push(Ask::Get(self.next, request));
     }
 
-    /// The kinds that are looked at.
+    /// The kinds that are read.
     fn kinds(&self) -> Vec<&'static Kind> {
         let is_looked_at = |kind: &&Kind| self.look.all_kinds || self.needed.contains(kind.key);
         KINDS.iter().filter(is_looked_at).collect()
@@ -397,7 +398,7 @@ impl<'l> Fetch<'l> {
                     let seen = match self.listed(&address.kind, &owned.id) {
                         Some(found) => LiveState::There(found.clone()),
                         None if self.live.whole.contains(&*address.kind) => LiveState::Absent,
-                        // A list that was cut off proves nothing, whatever another one showed.
+                        // An incomplete list proves nothing, whatever another one contained.
                         None => LiveState::Untold,
                     };
                     self.live.units.insert(address, seen);
@@ -417,7 +418,7 @@ impl<'l> Fetch<'l> {
         self.live.listed.get(kind).and_then(|all| all.get(id))
     }
 
-    /// Asks for what the lists do not show.
+    /// Requests everything that lists do not show.
     fn read(&mut self, asks: &mut Vec<Ask>) {
         self.stage = Stage::Reading;
         let Look { level, ledger, .. } = self.look.clone();
@@ -438,19 +439,21 @@ impl<'l> Fetch<'l> {
         self.ask_alone(asks);
     }
 
-    /// The things whose content has to be read: ours if they moved since they were last seen, and what may be ours.
+    /// The resources whose content has to be read: managed ones if they changed since they were last read, and possibly
+    /// managed ones.
     fn unread(&mut self, kind: &'static Kind) -> Vec<String> {
         let Look { ledger, proof, .. } = self.look.clone();
         let Some(listed) = self.live.listed.get_mut(kind.key) else { return Vec::new() };
         let mut ids = BTreeSet::new();
         for owned in ledger.owned.iter().filter(|(address, _)| address.kind == kind.key).map(|(_, owned)| owned) {
             let Some(found) = listed.get_mut(&owned.id) else { continue };
-            // Never changed since it was made, it is what it was made to be. An update by pushplan that left no trace was lost.
+            // A resource that was never changed after its creation has the created content. An update by pushplan that
+            // left no trace was lost.
             let known = owned.stamp.as_ref().filter(|stamp| !stamp.is_empty() || proof.reread_updated);
             let changed = found.stamp.as_deref().and_then(|stamp| kind.api.stamped(stamp));
             let is_as_made = known.is_none() && changed.is_some() && changed == found.made;
             if found.stamp.is_some() && (found.stamp.as_ref() == known || is_as_made) {
-                // The ledger's references are by key; ids are what a reader of live things expects.
+                // The ledger's references are keys, but the live state has ids.
                 found.spec = Some(kinds::remote::pointed(kind.api.audiences(), &owned.spec, &mut |reference| {
                     let id = reference.as_str().and_then(|key| owned.refs.get(key));
                     id.map_or_else(|| by_id(reference), |id| Value::from(id.as_str()))
@@ -468,8 +471,7 @@ impl<'l> Fetch<'l> {
         ids.into_iter().collect()
     }
 
-    /// The things of which nothing is known but that they are listed, if all contents are asked for, or any of them may be
-    /// ours.
+    /// The listed resources without content, if all contents are requested, or any of them may be managed.
     fn without_content(&self, kind: &'static Kind) -> Vec<String> {
         let is_asked = self.has_gap() || self.look.contents.contains(kind.key);
         let listed = self.live.listed.get(kind.key).filter(|_| is_asked);
@@ -478,12 +480,12 @@ impl<'l> Fetch<'l> {
     }
 }
 
-/// Says that a list shows something, and that its own answer is that there is none.
+/// The error that a list contains a resource whose own answer is 404.
 pub(crate) fn contradicts_list(request: &Request) -> String {
     format!("{request}: the list contains it, but the service answers HTTP 404 for it. Try again")
 }
 
-/// A segment outside git as the wire names it.
+/// A segment outside git, as in requests and answers.
 fn by_id(reference: &Value) -> Value {
     reference.get("id").unwrap_or(reference).clone()
 }

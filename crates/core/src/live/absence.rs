@@ -1,4 +1,4 @@
-//! Believing that something of ours is gone: its own answer says so, or two lists a settle time apart.
+//! Proof that a managed resource is gone: its own answer, or two lists a settle time apart.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,13 +16,13 @@ use serde_json::Value;
 use super::{Ask, Fetch, For, LiveState, Look, Stage};
 
 impl<'l> Fetch<'l> {
-    /// What is ours, or may be, and is in no list so far.
+    /// The resources that are, or may be, managed and are in no list so far.
     pub fn missing(&self) -> impl Iterator<Item = &Address> {
         self.missing.iter().chain(&self.sought)
     }
 
-    /// Asks for the content of what was missing and is listed after all, and by itself for what is not. What came to the lists in
-    /// between is read as well, where all contents are asked for.
+    /// Reads the content of missing resources that are listed after all, and requests the others separately. Also reads
+    /// newly listed resources if all contents are requested.
     pub(super) fn read_missing(&mut self, asks: &mut Vec<Ask>) {
         let level = self.look.level;
         let missing: BTreeSet<Cow<str>> = self.missing.iter().map(|address| self.memory(address).id).collect();
@@ -53,14 +53,15 @@ impl<'l> Fetch<'l> {
         }
     }
 
-    /// Whether the absence of something needs a second proof: forgetting what is there would leave it behind unmanaged.
+    /// Whether the absence of a resource needs a second proof: if an existing one were forgotten, it would be left
+    /// unmanaged.
     pub(super) fn is_confirmed(&self, address: &Address) -> bool {
         let Look { ledger, confirm_absence, .. } = &self.look;
         let is_unknown = self.looks_twice() && created(ledger, address).is_some();
         *confirm_absence && (ledger.owned.contains_key(address) || is_unknown)
     }
 
-    /// Where something of ours is in the lists.
+    /// Finds a managed resource in the lists.
     pub(super) fn find(&mut self, address: &Address, id: &str) {
         let api = kinds::api(address);
         let seen = match api.lifecycle(self.look.level).read {
@@ -76,11 +77,11 @@ impl<'l> Fetch<'l> {
         self.live.units.insert(address.clone(), seen);
     }
 
-    /// All answers are in. What is ours and is listed is settled; what is in no list is asked for by itself, or looked for
-    /// in another list a settle time later.
+    /// Continues when all answers are in. The state of listed managed resources is known; the others are requested
+    /// separately, or searched in another list a settle time later.
     pub(super) fn settle(&mut self, now: Timestamp, asks: &mut Vec<Ask>) {
         let Look { ledger, level, settle, confirm_absence, .. } = self.look.clone();
-        // Listed, and called missing by their own answers: a second list decides.
+        // Listed, but their own answers are 404: a second list decides.
         let mut contradicted = BTreeSet::new();
         for (address, owned) in &ledger.owned {
             if !self.live.units.contains_key(address)
@@ -89,7 +90,7 @@ impl<'l> Fetch<'l> {
                 if let Some(spec) = &mut found.spec {
                     spec.join(&owned.spec);
                 }
-                // A list that is behind shows the stamp from before an update together with the content from after it.
+                // A stale list can have the stamp from before an update together with the content from after it.
                 let is_by_itself = kinds::api(address).lifecycle(level).read == Read::ListedThenGet;
                 if is_by_itself
                     && found.stamp != owned.stamp
@@ -114,16 +115,16 @@ impl<'l> Fetch<'l> {
             self.stage = Stage::Done;
             return;
         }
-        // What was created a moment ago may not be visible yet, neither in a list nor by itself.
+        // A resource that was just created may not be visible yet, neither in a list nor separately.
         let settling =
             Settling { settle, read_at: now, clock: None, is_over: false, by_own_clock: self.look.proof.by_own_clock };
         let visible = |address: &Address| settling.after(Memory::of(ledger, address).at).unwrap_or(now);
         let second_list = now.saturating_add(settle).unwrap_or(now);
         let mut until = if self.sought.is_empty() { now } else { second_list };
         for address in self.missing.clone() {
-            // Whether an earlier run deleted it is unknown: its own answer alone does not say so.
+            // Whether an earlier run deleted it is unknown: its own answer is not enough.
             let is_unknown = self.looks_twice() && ledger.open.contains_key(&address);
-            // Nor is it known whether another one took its place in a gap of the ledger: a list shows that one, if it is whole.
+            // Another resource may have replaced it in a gap of the ledger: a complete list shows that one.
             let needs_list = is_unknown || self.has_gap() || contradicted.contains(&address);
             match self.get(&address, level).filter(|_| !needs_list) {
                 Some(request) if now >= visible(&address) => {
@@ -150,19 +151,19 @@ impl<'l> Fetch<'l> {
     }
 }
 
-/// What the ledger remembers of something that is managed, or that an earlier run was about to create.
+/// The ledger's state of a resource that is managed, or that an earlier run was about to create.
 #[derive(Debug)]
 pub struct Memory<'l> {
     pub id: Cow<'l, str>,
     pub spec: &'l Shared,
-    /// When it was written down.
+    /// When it was recorded.
     pub at: Timestamp,
 }
 
 static NOTHING: LazyLock<Shared> = LazyLock::new(Shared::default);
 
 impl<'l> Memory<'l> {
-    /// Empty if the ledger knows nothing of the address.
+    /// Returns an empty state if the ledger does not know the address.
     fn of(ledger: &'l Ledger, address: &Address) -> Self {
         if let Some(owned) = ledger.owned.get(address) {
             return Self { id: Cow::Borrowed(&owned.id), spec: &owned.spec, at: owned.applied };

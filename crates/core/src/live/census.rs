@@ -1,4 +1,4 @@
-//! Counting what there is one of for each person, from lists of people and devices.
+//! Counting resources of single people in lists of people and devices.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::{Ask, Fetch, For};
 
-/// Where something that was counted belongs: its resource's name on the service, its part of it, and its id.
+/// The identity of a counted resource: its name on the service, its part, and its id.
 pub type CensusKey = (String, Option<String>, String);
 
 impl Fetch<'_> {
-    /// Asks for the lists of people and devices that the kinds need which are all read. Several kinds share one.
+    /// Requests the lists of people and devices for kinds that are read completely. Several kinds share one.
     pub(super) fn take_census(&mut self, asks: &mut Vec<Ask>) {
         let mut lists: BTreeMap<Census, Vec<&'static Kind>> = BTreeMap::new();
         for kind in KINDS.iter().filter(|kind| self.look.contents.contains(kind.key)) {
@@ -52,7 +52,7 @@ impl Fetch<'_> {
         Ok(())
     }
 
-    /// Whether something is in the ledger, or may be what an earlier run was about to make.
+    /// Whether a resource is in the ledger, or may be one that an earlier run was about to create.
     pub(super) fn may_be_ours(&self, kind: &Kind, id: &str) -> bool {
         let ledger = self.look.ledger;
         ledger.ids().contains(&(kind.key, id)) || ledger.open.keys().any(|address| address.kind == kind.key)

@@ -1,5 +1,5 @@
-//! Lists that are only looked at beside: of kinds that nothing here is of, and of people who can be looked up one by one. A
-//! plan can do without them; where a kind is missing, it says so.
+//! Optional lists: of kinds without any declared or managed resource, and of people who can be read one by one. A plan
+//! can do without them, and names the kinds whose lists are missing.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use pushplan_model::kinds::{KINDS, Kind};
 
 use super::{Ask, Fetch, For, Look};
 
-/// The kinds that the project or the ledger has something of, and those that are asked for.
+/// The kinds with a declared or managed resource, and the requested kinds.
 pub(super) fn needed(look: &Look) -> BTreeSet<&'static str> {
     let Look { desired, ledger, contents, .. } = look;
     let addresses = desired.keys().copied().chain(ledger.owned.keys()).chain(ledger.open.keys());
@@ -18,7 +18,7 @@ pub(super) fn needed(look: &Look) -> BTreeSet<&'static str> {
     KINDS.iter().map(|kind| kind.key).filter(is_needed).collect()
 }
 
-/// A list that can be done without.
+/// An optional list.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Dispensable {
     Kind(&'static Kind),
@@ -28,19 +28,19 @@ pub(super) enum Dispensable {
 }
 
 impl Fetch<'_> {
-    /// Whether nothing can be worked out without the answer to a request.
+    /// Whether the answer to a request is required.
     pub fn needs(&self, number: usize) -> bool {
         self.beside(number).is_none()
     }
 
-    /// Takes in that a request has no answer. `None`: nothing can be worked out without it.
+    /// Handles a request without an answer. `None` if the answer is required.
     pub fn lost(&mut self, number: usize, why: &str, now: Timestamp) -> Option<Vec<Ask>> {
         let beside = self.beside(number)?;
         let (_, request) = self.open.remove(&number)?;
         Some(self.do_without(beside, format!("{request} failed: {why}"), now))
     }
 
-    /// The list that a request asks for, where it can be done without.
+    /// The list of a request, if it is optional.
     pub(super) fn beside(&self, number: usize) -> Option<Dispensable> {
         match self.open.get(&number)? {
             (For::Page(kind), _) if !self.needed.contains(kind.key) => Some(Dispensable::Kind(kind)),
@@ -50,7 +50,7 @@ impl Fetch<'_> {
         }
     }
 
-    /// Continues with what is known so far.
+    /// Continues without a list.
     pub(super) fn do_without(&mut self, beside: Dispensable, why: String, now: Timestamp) -> Vec<Ask> {
         match beside {
             Dispensable::Kind(kind) => {

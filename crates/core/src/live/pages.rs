@@ -1,16 +1,16 @@
-//! Following a list from page to page.
+//! Reading a list page by page.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
-/// How many pages a list may have. The longest list that makes sense is far shorter.
+/// The maximal number of pages of a list. The longest sensible list is far shorter.
 const MOST: usize = 100_000;
 
-/// How many pages in a row may be empty and name a next one.
+/// The maximal number of consecutive empty pages.
 const EMPTY: usize = 100;
 
-/// The pages that were asked for.
+/// The pages that were requested.
 #[derive(Debug, Default)]
 pub struct Pages {
     seen: HashSet<String>,
@@ -18,7 +18,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// The path of the page after one, which has this body; `None` if it is the last.
+    /// The path of the next page, from the body of the current one; `None` if it is the last.
     ///
     /// Each page is checked against the origin: the service is trusted with data, not with our credentials.
     pub fn next(&mut self, origin: &str, current: &str, body: &Value) -> Result<Option<String>, String> {

@@ -1,7 +1,7 @@
-//! Looking at people and devices: many of them in their lists, the others one by one.
+//! Reading people and devices: many of them in their lists, the others one by one.
 //!
-//! What a list shows is believed where it is just what the ledger remembers. Everything else is asked for alone, as if there
-//! were no list: lists spare requests and change no answer.
+//! A list counts for exactly those that it shows as in the ledger. All others are read separately, as if there were no
+//! list: lists save requests and change no answer.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,25 +16,25 @@ use serde_json::Value;
 
 use super::{Ask, Fetch, For, LiveState, Look};
 
-/// So many are asked for one by one without a look at their list.
+/// Up to this number are read one by one, without their list.
 const FEW: usize = 4;
-/// As many lookups take as long as one page: pages come one after the other, lookups side by side.
+/// The number of lookups that take as long as one page: pages are read one after the other, lookups concurrently.
 const PAGE: usize = 8;
 
-/// What is looked up, and how far lists help with that.
+/// The lookups, and how many of them lists save.
 #[derive(Debug, Default)]
 pub(super) struct Lookups {
-    /// What each request would tell about.
+    /// The addresses that each request covers.
     open: Alone,
     gains: BTreeMap<Census, Gain>,
 }
 
-/// Managed people and devices that lists showed as the ledger remembers them.
+/// Managed people and devices whose state in lists agrees with the ledger.
 #[derive(Debug, Default)]
 pub struct People {
     pub(super) seen: BTreeMap<Address, Found>,
-    /// The requests for those whom they did not show like that, or who are further behind than a look is worth. Another look a
-    /// moment later would not help them.
+    /// The requests for those who are not shown like that, or are further back than is worth reading. Another read of
+    /// the list would not help.
     pub(super) left: BTreeSet<Request>,
 }
 
@@ -45,10 +45,10 @@ impl People {
     }
 }
 
-/// What a list has brought so far.
+/// The benefit of reading a list so far.
 #[derive(Debug, Default)]
 pub(super) struct Gain {
-    /// How many lookups it may still spare.
+    /// How many lookups it may still save.
     left: usize,
     spared: usize,
     pages: usize,
@@ -59,12 +59,12 @@ impl Gain {
         Self { left, ..Self::default() }
     }
 
-    /// Whether the list is worth a look.
+    /// Whether the list is worth reading.
     pub fn is_much(&self) -> bool {
         self.left > FEW
     }
 
-    /// Takes down that another page has spared so many lookups, and says whether the next one is worth its time.
+    /// Notes how many lookups another page has saved, and returns whether the next one is worth reading.
     pub fn page(&mut self, spared: usize) -> bool {
         self.pages += 1;
         self.spared += spared;
@@ -72,28 +72,28 @@ impl Gain {
         self.goes_on()
     }
 
-    /// Whether another page is likely to spare more time than it takes. A list may be far longer than what is looked for in
-    /// it, or have it all at its end: an eighth of what is left to find is spent on looking.
+    /// Whether another page is likely to save more time than it takes. A list may be far longer than the number of
+    /// lookups, or have all of them at its end: an eighth of the remaining lookups is spent on searching.
     fn goes_on(&self) -> bool {
         self.is_much() && self.pages * PAGE <= self.spared + self.left / 8
     }
 }
 
 impl<'l> Fetch<'l> {
-    /// Finds out what is looked up, and asks for the first pages of the lists that may show it.
+    /// Finds the required lookups, and requests the first pages of the lists that may save them.
     pub(super) fn begin_lookups(&mut self, mut prefetched: People, asks: &mut Vec<Ask>) {
         let Look { level, ledger, desired, .. } = self.look.clone();
         let in_doubt = ledger.open.iter().filter(|(_, open)| open.intent.verb == Verb::Create);
         let in_doubt = in_doubt.map(|(address, _)| address);
         let all: BTreeSet<&Address> = desired.keys().copied().chain(ledger.owned.keys()).chain(in_doubt).collect();
         for address in all {
-            // By now the address may be that of something else, which had another key.
+            // The address may now belong to another resource with a previously different key.
             let is_of = |found: &Found| {
                 let owned = ledger.owned.get(address).filter(|owned| owned.id == found.id);
                 owned.is_some_and(|owned| found.spec.as_ref() == Some(&owned.spec))
             };
             if let Some(found) = prefetched.seen.remove(address).filter(is_of) {
-                // Both hold one text, also where the ledger has got that of the manifests since.
+                // Both share one text, also if the ledger has since been joined with that of the manifests.
                 let spec = ledger.owned.get(address).map(|owned| owned.spec.clone());
                 self.live.units.insert(address.clone(), LiveState::There(Found { spec, ..found }));
                 continue;
@@ -124,12 +124,12 @@ impl<'l> Fetch<'l> {
         }
     }
 
-    /// Whether it is in no list of its kind.
+    /// Whether a resource is in no list of its kind.
     pub(super) fn is_looked_up(&self, address: &Address) -> bool {
         is_looked_up(address, self.look.level)
     }
 
-    /// Takes from a page what is as the ledger remembers it, and says whether the next one is worth its time.
+    /// Takes resources that agree with the ledger from a page, and returns whether the next one is worth reading.
     pub(super) fn believe(&mut self, list: Census, items: &[Value]) -> bool {
         let mut spared = 0;
         let shown = cores::each(items, |item| shown(&self.lookups.open, self.look.ledger, list, item));
@@ -142,7 +142,7 @@ impl<'l> Fetch<'l> {
         self.lookups.gains.entry(list).or_default().page(spared)
     }
 
-    /// Asks for what no list has shown.
+    /// Requests the resources that no list has shown.
     pub(super) fn ask_alone(&mut self, asks: &mut Vec<Ask>) {
         for (request, addresses) in std::mem::take(&mut self.lookups.open) {
             self.ask(For::Lookup(addresses), request, asks);
@@ -153,7 +153,7 @@ impl<'l> Fetch<'l> {
         if self.is_looked_up(address) { self.known(address) } else { None }
     }
 
-    /// The id and the content under which something is looked up.
+    /// The id and the content for a lookup.
     fn known(&self, address: &Address) -> Option<(Cow<'l, str>, Cow<'l, Value>)> {
         let Look { desired, ledger, .. } = &self.look;
         if let Some(owned) = ledger.owned.get(address) {
@@ -170,15 +170,15 @@ impl<'l> Fetch<'l> {
     }
 }
 
-/// Whether it is in no list of its kind.
+/// Whether a resource is in no list of its kind.
 pub(super) fn is_looked_up(address: &Address, level: Level) -> bool {
     kinds::api(address).lifecycle(level).read == Read::LookedUp || address.part().is_some()
 }
 
-/// What each lookup would tell about.
+/// The addresses that each lookup covers.
 pub(super) type Alone = BTreeMap<Request, Vec<Address>>;
 
-/// The lookup that an item of a list spares, and what it shows, where all of that is as the ledger remembers it.
+/// The lookup that an item of a list saves, and the resources that it shows, if all of them agree with the ledger.
 pub(super) fn shown(
     alone: &Alone,
     ledger: &Ledger,
@@ -193,7 +193,7 @@ pub(super) fn shown(
     Some((request, found))
 }
 
-/// What an answer shows of something, where that is what the ledger remembers and nothing is under way.
+/// The state of a resource in an answer, if it agrees with the ledger and no request is unconfirmed.
 fn as_remembered(ledger: &Ledger, address: &Address, answer: &Value) -> Option<Found> {
     let owned = ledger.owned.get(address).filter(|_| !ledger.open.contains_key(address))?;
     let found = kinds::api(address).got(&owned.id, &owned.spec.tree(), answer).ok()??;

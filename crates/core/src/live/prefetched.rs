@@ -1,4 +1,4 @@
-//! What is asked for early, before it is known what the manifests declare.
+//! Lists that are requested early, before the manifests are read.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use super::people::{Alone, Gain, People, is_looked_up, shown};
 
-/// What was had early.
+/// Lists that were read early.
 #[derive(Debug, Default)]
 pub struct PrefetchedLists {
-    /// What was listed of each kind. A kind whose list was not had to its end is left out, and is listed later.
+    /// The listed resources of each kind. A kind whose list was not read completely is left out, and is listed later.
     pub listed: BTreeMap<&'static str, BTreeMap<String, Found>>,
     pub people: People,
 }
@@ -26,7 +26,7 @@ pub fn items<'b>(kind: &Kind, request: &Request, body: &'b Value) -> Result<&'b 
     items.ok_or_else(|| format!("{request}: the answer has no `{key}`"))
 }
 
-/// Takes in a page of a kind's list, item by item. `at` is when the page was written, by the service's clock if it says so.
+/// Processes a page of a kind's list, item by item. `at` is the time of the page, by the service's clock if it has one.
 pub fn take_page(
     kind: &Kind,
     request: &Request,
@@ -38,13 +38,13 @@ pub fn take_page(
     for found in items {
         let mut found = found.ok_or_else(|| format!("{request}: an item of the list has no id"))?;
         if by_itself {
-            // The content is read with another request, which may not show what was changed a moment ago.
+            // The content is read with another request, which may not show a recent change.
             found.stamp.take_if(|stamp| {
                 let seen = kind.api.stamped(stamp).and_then(|changed| changed.checked_add(settle).ok());
                 seen.is_none_or(|seen| at < seen)
             });
         }
-        // Listed a second time, it has the content that was read before, unless it has changed since it was read.
+        // Listed again, it has the content that was read before, unless it has changed since.
         let before = listed.get(&found.id).filter(|before| before.stamp == found.stamp);
         found.spec = found.spec.or_else(|| before.and_then(|before| before.spec.clone()));
         listed.insert(found.id.clone(), found);
@@ -52,18 +52,18 @@ pub fn take_page(
     Ok(())
 }
 
-/// Managed people and devices that a list may show, so that they need not be asked for one by one.
+/// Managed people and devices that a list may show, so that they need not be read one by one.
 #[derive(Debug)]
 pub struct Sought {
     pub list: Census,
-    /// The requests that they would take.
+    /// The requests that they would need.
     alone: Alone,
     gain: Gain,
     found: People,
 }
 
 impl Sought {
-    /// By the list, where a look at that is worth its time.
+    /// The searches, one for each list that is worth reading.
     pub fn of(ledger: &Ledger, level: Level) -> Vec<Self> {
         let mut alone: BTreeMap<Census, Alone> = BTreeMap::new();
         for (address, owned) in ledger.owned.iter().filter(|(address, _)| is_looked_up(address, level)) {
@@ -81,7 +81,7 @@ impl Sought {
         sought.filter(|sought| sought.gain.is_much()).collect()
     }
 
-    /// Takes in a page, and says whether the next one is worth its time.
+    /// Processes a page, and returns whether the next one is worth reading.
     pub fn page(&mut self, body: &Value, ledger: &Ledger) -> bool {
         let mut spared = 0;
         for item in body[self.list.listed].as_array().into_iter().flatten() {
@@ -94,12 +94,12 @@ impl Sought {
         self.gain.page(spared)
     }
 
-    /// Who was found, once no other page is worth its time.
+    /// The people who were found, when no other page is worth reading.
     pub fn found(self) -> People {
         People { left: self.alone.into_keys().collect(), ..self.found }
     }
 
-    /// Who was found before a page could not be had. The others may still be in the list.
+    /// The people who were found before a page failed. The others may still be in the list.
     pub fn so_far(self) -> People {
         self.found
     }

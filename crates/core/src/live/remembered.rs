@@ -1,4 +1,4 @@
-//! What the service has by what is remembered: everything as it was applied, and nothing else.
+//! The live state according to a ledger: everything as it was applied, and nothing else.
 
 use pushplan_ledger::{Ledger, Owned, Retired};
 use pushplan_model::address::Address;
@@ -10,7 +10,8 @@ use serde_json::Value;
 use super::{Live, LiveState, by_id};
 
 impl Live {
-    /// What a ledger says, for plans without the service. Whether other objects exist, or a list is complete, is unknown.
+    /// Returns the live state according to a ledger, for plans without the service. Whether other objects exist, or a
+    /// list is complete, is unknown.
     pub fn remembered(ledger: &Ledger, level: Level) -> Self {
         let mut live = Self::default();
         for (address, owned) in &ledger.owned {
@@ -29,7 +30,7 @@ impl Live {
     }
 
     fn add(&mut self, address: &Address, found: Found, level: Level) {
-        // What the service would not tell is left to the ledger.
+        // The service would not show it, so the ledger's state counts.
         if kinds::api(address).lifecycle(level).read != Read::LedgerOnly {
             self.units.insert(address.clone(), LiveState::There(found.clone()));
             self.list(address, found, level);
@@ -44,7 +45,7 @@ impl Live {
     }
 }
 
-/// Something as a list would show it: segments by their ids.
+/// A resource as a list would show it: with ids of segments.
 fn found<'r>(address: &Address, id: &str, spec: &Shared, ids: impl Fn(&str) -> Option<&'r String>) -> Found {
     let api = kinds::api(address);
     let spec = remote::pointed(api.audiences(), spec, &mut |reference| {

@@ -1,5 +1,5 @@
-//! Whether a push may have been sent that no list shows any more: a person may have moved it to an earlier time. The service's
-//! report of pushes is read twice, as lists are, because one answer may be wrong.
+//! Whether a push that is in no list may have been sent: a person may have moved it to an earlier time. The service's
+//! report of pushes is read twice, like lists, because one answer may be wrong.
 
 use std::collections::BTreeSet;
 
@@ -14,20 +14,20 @@ use serde_json::Value;
 use super::{Ask, Fetch, For, LiveState, Look};
 use crate::outcome::PushReport;
 
-/// What the report of pushes says.
+/// The content of the report of pushes.
 #[derive(Debug, Default)]
 pub(super) struct Sends {
-    /// How often it was asked for.
+    /// How many times it was requested.
     asked: u8,
-    /// A page of it could not be read: nothing is proven.
+    /// Whether a page of it could not be read: then nothing is proven.
     pub(super) is_incomplete: bool,
     pushes: Vec<PushReport>,
-    /// The latest time that the service's answers show.
+    /// The latest time in the service's answers.
     pub(super) at: Option<Timestamp>,
 }
 
 impl Fetch<'_> {
-    /// Asks for the report if it was asked for less often, and something depends on it.
+    /// Requests the report if it was requested fewer times than `times`, and a decision depends on it.
     pub(super) fn ask_for_sends(&mut self, times: u8, now: Timestamp, asks: &mut Vec<Ask>) {
         let sought =
             self.creations().filter(|intent| self.sought.contains(&intent.address) && vanishes(&intent.address));
@@ -43,7 +43,7 @@ impl Fetch<'_> {
         self.ask(For::Sends, request, asks);
     }
 
-    /// Takes in a page. One that cannot be read is no reason to give up: a person decides then.
+    /// Processes a page. An unreadable one is no reason to fail: a person decides then.
     pub(super) fn take_sends(&mut self, meaning: Meaning, request: &Request, body: &Value, asks: &mut Vec<Ask>) {
         let pushes = body["pushes"].as_array().filter(|_| meaning == Meaning::Done);
         let pushes = pushes.map(|pushes| pushes.iter().map(PushReport::read).collect::<Option<Vec<_>>>());
@@ -58,13 +58,13 @@ impl Fetch<'_> {
         }
     }
 
-    /// Whether a creation that no list shows may have been sent.
+    /// Whether a creation that is in no list may have been sent.
     pub(super) fn may_be_sent(&self, intent: &Intent) -> bool {
         vanishes(&intent.address) && self.reports_unknown(None, &intent.seen)
     }
 
-    /// The addresses of deletions without an answer after which the thing is in no list. A person may have sent it before the deletion
-    /// took effect.
+    /// The addresses of deletions without an answer whose resources are in no list. A person may have sent them before
+    /// the deletion took effect.
     fn vanished(&self) -> impl Iterator<Item = &Address> {
         let Look { ledger, recovers, .. } = &self.look;
         let deletions = ledger.open.values().map(|open| &open.intent).filter(|intent| intent.verb == Verb::Delete);
@@ -74,7 +74,7 @@ impl Fetch<'_> {
         })
     }
 
-    /// All reports are read: says which deletions without an answer were of something that was not sent.
+    /// Computes, after all reports are read, which deletions without an answer were of pushes that were not sent.
     pub(super) fn end_reports(&mut self) {
         let is_unsent = |address: &&Address| {
             let owned = self.look.ledger.owned.get(address);
@@ -83,8 +83,8 @@ impl Fetch<'_> {
         self.live.unsent = self.vanished().filter(is_unsent).cloned().collect();
     }
 
-    /// Whether the service may have sent a push that neither another managed thing nor something that is listed or was seen accounts
-    /// for.
+    /// Whether the service may have sent a push that belongs neither to another managed resource nor to a listed or
+    /// known one.
     fn reports_unknown(&self, own: Option<&Owned>, seen: &BTreeSet<String>) -> bool {
         if !self.look.proof.reported_sends {
             return false;

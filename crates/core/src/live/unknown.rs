@@ -1,5 +1,5 @@
-//! Looking for what an earlier run created, or did not: its answer was lost, or its record, in a gap of the ledger. It is absent only
-//! if two complete lists, a settle time apart, do not show it.
+//! Searching for resources that an earlier run may have created: the answer was lost, or the record, in a gap of the
+//! ledger. Such a resource is absent only if two complete lists, a settle time apart, do not contain it.
 
 use std::collections::HashMap;
 
@@ -9,23 +9,23 @@ use pushplan_model::kinds::{self, Create, Found, Kind, Read};
 
 use super::{Fetch, Look};
 
-/// Listed things that pushplan does not manage, by kind and name.
+/// Listed unmanaged resources, by kind and name.
 type Strangers<'s> = HashMap<(&'s str, &'s str), Vec<&'s Found>>;
 
 impl<'l> Fetch<'l> {
-    /// Whether one list is not enough for what is in an unknown state.
+    /// Whether one list is not enough for a resource in an unknown state.
     pub(super) fn looks_twice(&self) -> bool {
         self.look.recovers && self.look.proof.two_lists
     }
 
-    /// The first lists are read: says which creations in an unknown state are looked for in a second one.
+    /// Decides after the first lists which creations in an unknown state are searched in a second one.
     pub(super) fn begin_search(&mut self) {
         let strangers = self.strangers();
         let (mut sought, mut disproved) = (Vec::new(), Vec::new());
         let has_gap = self.has_gap();
         for intent in self.creations().filter(|intent| self.is_decided_by_lists(&intent.address)) {
             let shown = candidates(&strangers, intent);
-            // Since a gap, a list that shows one of it may have missed another one, which is what was created.
+            // After a gap, a list with one such resource may have missed another one, which is the created one.
             let is_enough = !has_gap && shown.iter().any(|found| found.spec.is_some());
             if self.looks_twice() && !is_enough {
                 sought.push(intent.address.clone());
@@ -43,7 +43,7 @@ impl<'l> Fetch<'l> {
         self.live.disproved.extend(disproved);
     }
 
-    /// The second lists are read: what neither of them shows is absent, unless it may have been sent.
+    /// Decides after the second lists: resources that are in neither are absent, unless they may have been sent.
     pub(super) fn end_search(&mut self) {
         let strangers = self.strangers();
         let is_sought = |intent: &&Intent| self.sought.contains(&intent.address);
@@ -61,8 +61,8 @@ impl<'l> Fetch<'l> {
         self.sought.clear();
     }
 
-    /// The ids of what may have been created, is listed, and whose content is to be read by itself. A second list takes the
-    /// content from what was changed since the first one.
+    /// The ids of listed resources that may have been created and whose content has to be read separately. A second
+    /// list drops the content of resources that changed since the first one.
     pub(super) fn unread_candidates(&self, kind: &Kind) -> Vec<String> {
         let strangers = self.strangers();
         let creations = self.creations().filter(|intent| intent.address.kind == kind.key && self.looks_twice());
@@ -70,7 +70,7 @@ impl<'l> Fetch<'l> {
         found.filter(|found| found.spec.is_none()).map(|found| found.id.clone()).collect()
     }
 
-    /// Whether something that is listed may be what an earlier run created.
+    /// Whether a listed resource may be one that an earlier run created.
     pub(super) fn is_candidate(&self, kind: &Kind, id: &str) -> bool {
         let strangers = self.strangers();
         let mut creations = self.creations().filter(|intent| intent.address.kind == kind.key);
@@ -84,15 +84,15 @@ impl<'l> Fetch<'l> {
         intents.filter(move |intent| recovers && intent.verb == Verb::Create)
     }
 
-    /// What is declared and may have been created in a gap of the ledger, with its name. Two of it can exist, and lists show it for
-    /// as long as it exists.
+    /// Declared resources that may have been created in a gap of the ledger, with their names. A second one could be
+    /// created, and lists contain them as long as they exist.
     fn unrecorded(&self) -> impl Iterator<Item = (&'l Address, String)> {
         let ledger = self.look.ledger;
         let is_new = |address: &Address| !ledger.owned.contains_key(address) && !ledger.open.contains_key(address);
         self.declared_since_gap().filter(move |(address, _)| is_new(address))
     }
 
-    /// What is declared while a gap of the ledger is open, with its name, if two of it can exist.
+    /// Declared resources that a gap of the ledger covers, with their names, if a second one could be created.
     fn declared_since_gap(&self) -> impl Iterator<Item = (&'l Address, String)> {
         let Look { ledger, level, desired, recovers, .. } = self.look;
         let gap = ledger.gap.as_ref().filter(|_| recovers);
@@ -103,7 +103,8 @@ impl<'l> Fetch<'l> {
         })
     }
 
-    /// Whether anything that is listed may have been created in a gap of the ledger. Its content says which segments it needs.
+    /// Whether any listed resource may have been created in a gap of the ledger. Its content shows which segments it
+    /// needs.
     pub(super) fn has_gap(&self) -> bool {
         self.look.recovers && self.look.ledger.gap.as_ref().is_some_and(|gap| !gap.is_closed)
     }
@@ -121,8 +122,8 @@ impl<'l> Fetch<'l> {
         strangers
     }
 
-    /// Whether lists of its kind show all there is, and something depends on that: what is declared and has an id of our own
-    /// choice is created again in any case, which changes nothing if it is there.
+    /// Whether lists of its kind are complete, and a decision depends on them: a declared resource with an id chosen by
+    /// pushplan is created again in any case, which has no effect if it exists.
     fn is_decided_by_lists(&self, address: &Address) -> bool {
         let Look { level, desired, .. } = &self.look;
         let life = kinds::api(address).lifecycle(*level);
@@ -136,7 +137,7 @@ fn is_shown(strangers: &Strangers, address: &Address, name: &str) -> bool {
     strangers.get(&(&*address.kind, name)).is_some_and(|named| !named.is_empty())
 }
 
-/// What has the name of an intended creation and was not there before.
+/// The listed resources with the name of an intended creation that did not exist before it.
 fn candidates<'s>(strangers: &Strangers<'s>, intent: &Intent) -> Vec<&'s Found> {
     let name = intent.spec.as_ref().map(|spec| kinds::api(&intent.address).called(spec)).unwrap_or_default();
     let named = strangers.get(&(&*intent.address.kind, name.as_str())).into_iter().flatten().copied();
