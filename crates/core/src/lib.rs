@@ -1,4 +1,4 @@
-//! Planning and applying: what the service has, what has to change, and the steps that change it.
+//! Planning and applying: the live state, the changes, and the steps that make them.
 
 pub mod apply;
 pub mod arrange;

@@ -1,5 +1,5 @@
-//! How many devices were reached by the pushes that git scheduled. Pure: what they are, what is asked of the service's reports,
-//! and what the answers mean.
+//! How many devices were reached by managed pushes. Pure: the pushes, the requests for the service's reports, and the
+//! meaning of the answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,38 +16,38 @@ use pushplan_model::source::Span;
 use pushplan_model::text;
 use serde_json::Value;
 
-/// The kind of push that reports call what was scheduled.
+/// The type of scheduled pushes in reports.
 const SCHEDULED: &str = "SCHEDULED_PUSH";
-/// How far before its time a push may be reported to were sent, and how far behind it: clocks differ, and sending takes
+/// How far before its time, and how far after it, a push may be reported as sent: clocks differ, and sending takes
 /// time.
 const EARLY: SignedDuration = SignedDuration::from_mins(1);
 const LATE: SignedDuration = SignedDuration::from_mins(10);
 
-/// A time at which something of ours sends by itself.
+/// A time at which a managed resource sends by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occasion {
     pub address: Address,
-    /// Which of several times of one thing it is, from 1.
+    /// The number of this time among several of one resource, from 1.
     pub number: Option<usize>,
-    /// The thing on the service.
+    /// The id of the resource on the service.
     pub id: String,
-    /// When it begins, and when it has ended: later only where each device's own clock decides.
+    /// The first and the last moment of the send: they differ only for a local time.
     pub first: Timestamp,
     pub last: Timestamp,
-    /// The ids that it is reported under, where they are known.
+    /// The ids under which it is reported, if they are known.
     pub push_ids: Vec<String>,
-    /// Who was meant, in words.
+    /// The audience, in words.
     pub who: String,
     /// The device types.
     pub devices: String,
-    /// Whether it was ever scheduled is unknown.
+    /// Whether it is unknown if it was ever scheduled.
     pub in_doubt: bool,
-    /// When it was to are sent as it was applied, where someone moved it on the service since.
+    /// The applied time, if someone moved the push on the service since.
     pub moved_from: Option<Timestamp>,
 }
 
 impl Occasion {
-    /// Takes the time that the service has now. `runs` are all times of the thing that it is of.
+    /// Takes over the time that the service has now. `runs` are all times of its resource.
     pub fn follow(&mut self, runs: &[Runs]) {
         let place = self.number.unwrap_or(1) - 1;
         let Some(Runs { first: Some(first), last }) =
@@ -63,7 +63,7 @@ impl Occasion {
     }
 }
 
-/// What the service reports of one push.
+/// The service's report of one push.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PushReport {
     pub push_id: String,
@@ -72,23 +72,23 @@ pub struct PushReport {
     /// When it was sent.
     pub time: Option<Timestamp>,
     push_type: String,
-    /// What sent it, where the service tells.
+    /// The id of its sender, if the service shows it.
     group: Option<String>,
 }
 
 impl PushReport {
-    /// Whether it was scheduled, and by none of the resources with these ids, nor under one of these push ids.
+    /// Whether it was scheduled, but by none of the resources with these ids, and not under one of these push ids.
     pub(crate) fn is_unknown(&self, ids: &BTreeSet<&str>) -> bool {
         let is_known = |id: &String| ids.contains(id.as_str());
         self.push_type == SCHEDULED && !is_known(&self.push_id) && !self.group.as_ref().is_some_and(is_known)
     }
 }
 
-/// What became of an occasion.
+/// The outcome of an occasion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PushOutcome {
     NotYet,
-    /// Each device's own clock decides, and for some it is not time yet.
+    /// It has a local time, which has not come for some devices.
     UnderWay(Counted),
     Reached(Counted),
     /// It was sent and no device got it.
@@ -96,7 +96,7 @@ pub enum PushOutcome {
     Unknown(Why),
 }
 
-/// What reports add up to.
+/// The sum of some reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counted {
     pub push_ids: Vec<String>,
@@ -107,7 +107,7 @@ pub struct Counted {
     pub matched: bool,
 }
 
-/// Why nobody can tell.
+/// Why the outcome is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// Whether it was scheduled is unknown.
@@ -116,11 +116,11 @@ pub enum Why {
     NoReport,
     /// Its push ids are unknown, and no report fits its time.
     NoneFits,
-    /// Its push ids are not known, and several reports fit its time, or one fits several of ours.
+    /// Its push ids are unknown, and several reports fit its time, or one report fits several occasions.
     SeveralFit,
 }
 
-/// Everything of ours that sends at a time, in the order of time.
+/// All sends of managed resources that have a time, sorted by time.
 pub fn occasions(ledger: &Ledger) -> Vec<Occasion> {
     let doubtful = ledger.open.iter().filter(|(address, _)| !ledger.owned.contains_key(address));
     let doubtful =
@@ -136,11 +136,11 @@ pub fn occasions(ledger: &Ledger) -> Vec<Occasion> {
         }
         let (who, devices) = meant(address, spec, ledger);
         for (place, Runs { first, last }) in times.iter().enumerate() {
-            // What has no time is sent as soon as it exists.
+            // A push without a time is sent as soon as it exists.
             let first = first.unwrap_or(at);
             let own = match push_ids.len() == times.len() {
                 true => push_ids[place..=place].to_vec(),
-                // Which of them belongs to which time is not told.
+                // The service does not show which of them belongs to which time.
                 false if several => Vec::new(),
                 false => push_ids.to_vec(),
             };
@@ -162,12 +162,12 @@ pub fn occasions(ledger: &Ledger) -> Vec<Occasion> {
     found
 }
 
-/// Puts them in the order of time.
+/// Sorts occasions by time.
 pub fn sort(all: &mut [Occasion]) {
     all.sort_by(|one, other| (one.first, &one.address, one.number).cmp(&(other.first, &other.address, other.number)));
 }
 
-/// Who was meant, and on what, in words.
+/// The audience and the device types, in words.
 fn meant(address: &Address, spec: &Value, ledger: &Ledger) -> (String, String) {
     let Some(read) = kinds::api(address).read(spec) else { return Default::default() };
     let key = At::new(address.key.clone(), Span::NONE);
@@ -186,7 +186,7 @@ fn meant(address: &Address, spec: &Value, ledger: &Ledger) -> (String, String) {
     (who, if named.is_empty() { "all kinds of device".to_owned() } else { text::all_of(&named) })
 }
 
-/// Who is in a segment of ours, in words.
+/// The criteria of a managed segment, in words.
 fn criteria(segment: &str, ledger: &Ledger) -> Option<String> {
     let address = Address::new(<kinds::Segment as kinds::Resource>::KEY, segment);
     let read = kinds::api(&address).read(&ledger.owned.get(&address)?.spec)?;
@@ -201,7 +201,7 @@ impl Occasion {
         self.first <= now
     }
 
-    /// Whether what is asked of the service can tell anything of it.
+    /// Whether the service can have a report for it.
     pub fn is_asked_about(&self, now: Timestamp) -> bool {
         self.has_begun(now) && !self.in_doubt
     }
@@ -214,17 +214,17 @@ impl Occasion {
         }
         let time = |at: Timestamp| part(&TimeZone::UTC.to_datetime(at).strftime("%Y-%m-%d %H:%M").to_string());
         let (start, end) = self.window();
-        // What is asked about ends with a whole minute.
+        // The list covers whole minutes only.
         let end = later(end, SignedDuration::from_mins(1));
         vec![Request::get(format!("/api/reports/responses/list?start={}&end={}", time(start), time(end)))]
     }
 
-    /// When it can were sent.
+    /// The time in which it can be sent.
     fn window(&self) -> (Timestamp, Timestamp) {
         (later(self.first, -EARLY), later(self.last, LATE))
     }
 
-    /// Whether a report of a push whose id nobody knows may be about this.
+    /// Whether a report with an unknown push id may be about this occasion.
     fn fits(&self, report: &PushReport) -> bool {
         let (start, end) = self.window();
         let in_time = report.time.is_some_and(|time| start <= time && time <= end);
@@ -237,7 +237,7 @@ fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
 }
 
 impl PushReport {
-    /// A report by itself, or an item of a list; `None` where it does not say how many it was sent to.
+    /// Reads a single report, or an item of a list; `None` if it has no number of sends.
     pub fn read(record: &Value) -> Option<Self> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let push_id = text(&record["push_id"]).or_else(|| text(&record["push_uuid"]))?;
@@ -256,7 +256,7 @@ impl PushReport {
     }
 }
 
-/// What became of each occasion. `by_id` are reports of pushes whose ids are known, `listed` all others that were found.
+/// The outcome of each occasion. `by_id` has reports of known push ids, `listed` all others.
 pub fn reached(
     all: &[Occasion],
     by_id: &BTreeMap<String, PushReport>,

@@ -1,4 +1,5 @@
-//! The plan: every change and the ordered steps that carry them out. It is data: it can be saved, shown, signed off, applied.
+//! The plan: every change and the ordered steps that make them. It is data: it can be saved, shown, approved and
+//! applied.
 
 mod about;
 mod annotations;
@@ -47,10 +48,10 @@ pub use reason::Reason;
 pub use saved::NoPlan;
 pub use thing::RemoteThing;
 
-/// The form of a saved plan. One of another form is refused.
+/// The format of a saved plan. Other formats are refused.
 pub const FORMAT: u32 = 1;
 
-/// What would be done, to what, and what it was worked out from.
+/// A plan: the changes, the steps, and their basis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub format: u32,
@@ -63,38 +64,38 @@ pub struct Plan {
     pub app: String,
     pub level: Level,
     pub made: Timestamp,
-    /// It is not applied after this.
+    /// The time until which it can be applied.
     pub expires: Timestamp,
-    /// What the manifests said.
+    /// The digest of the manifests.
     pub manifests: Digest,
-    /// Where the ledger stood.
+    /// The position of the ledger.
     pub ledger: Position,
-    /// What the manifests were held against.
+    /// The state with which the manifests were compared.
     #[serde(default, skip_serializing_if = "Basis::is_service")]
     pub basis: Basis,
     #[serde(default)]
     pub aim: Aim,
-    /// Which part of it was asked for.
+    /// The requested part of it.
     #[serde(default, skip_serializing_if = "Choice::is_all")]
     pub choice: Choice,
-    /// Whether it may undo what someone did on the service.
+    /// Whether it may revert changes made on the service.
     #[serde(default = "OnDrift::usual", skip_serializing_if = "OnDrift::is_usual")]
     pub on_drift: OnDrift,
-    /// How near the time of a new push may be.
+    /// The minimal time until a new push is sent.
     pub min_lead_seconds: i64,
-    /// What the whole plan is about, in the order of addresses.
+    /// All changes, in the order of addresses.
     pub changes: Vec<Change>,
-    /// How it is done. A step stands behind all that it waits for.
+    /// The ordered steps: each follows all of its dependencies.
     pub steps: Vec<Step>,
-    /// What `--only` and `--except` left out.
+    /// The addresses that `--only` and `--except` exclude.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<Address>,
-    /// What its readers should know beside.
+    /// Facts for readers only.
     #[serde(default, skip_serializing_if = "Annotations::is_empty")]
     pub told: Annotations,
 }
 
-/// Which addresses a plan is about, by patterns such as `segments/*` or `scheduled_pushes/sale`.
+/// Patterns of the addresses of a plan, such as `segments/*` or `scheduled_pushes/sale`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -104,28 +105,28 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Whether nothing is left out.
+    /// Whether nothing is excluded.
     pub fn is_all(&self) -> bool {
         self.only.is_empty() && self.except.is_empty()
     }
 }
 
-/// What a plan brings about.
+/// The aim of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Aim {
-    /// What the manifests say.
+    /// The state that the manifests declare.
     #[default]
     Manifests,
-    /// That nothing of ours is left.
+    /// No managed resource at all.
     Nothing,
-    /// What was there before a deed of the history.
+    /// The state before a run of the history.
     Before(usize),
-    /// What is applied to another target.
+    /// The applied state of another target.
     Promoted(String),
 }
 
-/// What happens to a resource, or to a part that is applied by itself.
+/// The action for a resource, or for a separately applied part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -153,7 +154,7 @@ impl Action {
         Self::Past,
     ];
 
-    /// The sign that stands before a change.
+    /// The symbol before a change.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Keep => " ",
@@ -190,16 +191,16 @@ pub struct Change {
     pub action: Action,
     /// Its name on the service.
     pub name: String,
-    /// File and line where it is declared.
+    /// The file and line of its declaration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<DeclaredAt>,
-    /// The thing on the service that it is about.
+    /// The id of its object on the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What the manifests say.
+    /// The desired state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desired: Option<Shared>,
-    /// What the service has.
+    /// The live state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<Shared>,
     /// The last applied state.
@@ -208,24 +209,24 @@ pub struct Change {
     /// Which side moved since the last apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<Moved>,
-    /// Why it comes to this, where the action alone does not say it.
+    /// Why it has this action, if that is not obvious.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
     /// Messages that it causes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sends: Vec<CausedSend>,
-    /// Its deletion is refused.
+    /// Whether its deletion is refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub protect: bool,
-    /// It may address everybody.
+    /// Whether it may reach everybody.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub broadcast: bool,
-    /// What may not be touched, by its paths, and is as the service has it.
+    /// Paths of fields that are left to the dashboard and keep their live values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<String>,
 }
 
-/// Which side moved since the last apply.
+/// The side that changed since the last apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Moved {
@@ -237,68 +238,68 @@ pub enum Moved {
     Removed,
 }
 
-/// A message that a change sets off.
+/// A message that a change triggers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CausedSend {
-    /// What sends it.
+    /// The resource that sends it.
     pub by: RemoteThing,
-    /// The tag that sets it off, where one does.
+    /// The tag that triggers it, if there is one.
     pub tag: Option<String>,
-    /// The tag sets it off by being removed.
+    /// Whether removing the tag triggers it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub removed: bool,
-    /// How long after; no time at all: it is sent at once.
+    /// The delay; zero: it is sent at once.
     #[serde(default)]
     pub after_seconds: i64,
     /// The audience, in words.
     pub to: String,
 }
 
-/// One request, and what the ledger learns from its answer. Steps that change the ledger alone have no request.
+/// One request, and the record of its answer in the ledger. Steps that only change the ledger have no request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// Its place in the plan, from 0.
+    /// Its number in the plan, from 0.
     pub number: usize,
     pub address: Address,
     pub verb: Verb,
-    /// The address that it had, where it gets another.
+    /// The previous address of a moved resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Address>,
-    /// The thing it is done to; `None` for one that is to be created.
+    /// The id of its object; `None` for a creation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What it is to be, segments by their keys; for a deletion what it is.
+    /// The new state, with keys of segments; for a deletion, the state before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<Shared>,
-    /// What it was, where it is changed: segments by their keys.
+    /// The state before an update, with keys of segments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Shared>,
-    /// The ids of segments that it names, by their keys, where they are known. Others are made by an earlier step.
+    /// The ids of the segments that it names, by key, if they are known. Others are created by an earlier step.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refs: BTreeMap<String, String>,
-    /// Things of the same name that are there already.
+    /// The ids of existing objects with the same name.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub seen: BTreeSet<String>,
-    /// The steps that it waits for.
+    /// The steps that it depends on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<usize>,
-    /// What the service has under its id, as the ledger is to remember it.
+    /// The version stamp to record for its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub protect: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub past: bool,
-    /// The ids of the pushes that it sends, as the ledger is to remember them.
+    /// The ids of its pushes to record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub push_ids: Vec<String>,
     /// The time zone that its times are written in, if there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
-    /// The ledger takes it up to have it deleted, and for nothing else.
+    /// Whether it adopts a resource only to delete it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pruned: bool,
-    /// How it is shown: the method, and the path with `(new id)` for an id that is unknown yet.
+    /// The shown request: the method, and the path with `(new id)` for an unknown id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<ShownRequest>,
 }
@@ -314,15 +315,15 @@ impl Step {
         Digest::of_data(self)
     }
 
-    /// Whether it takes something from every device, whoever gave it to them.
+    /// Whether it removes something from every device, whoever added it.
     pub fn empties_devices(&self) -> bool {
         let spec = self.spec.as_ref().filter(|_| self.verb == Verb::Delete);
         spec.is_some_and(|spec| kinds::api(&self.address).leaves_devices(spec))
     }
 }
 
-/// Which steps are changes to people. That the ledger takes note of a version stamp, a protection or a time that has
-/// come is none, and neither is what it forgets or takes up before something is changed.
+/// The steps that users see as changes. Records of a version stamp, a protection or a passed time are not, and neither
+/// are records that prepare another step.
 #[derive(Debug)]
 pub struct News(BTreeSet<Address>);
 
@@ -334,7 +335,7 @@ impl News {
         Self(plan.changes.iter().filter(is_one).map(|change| change.address.clone()).collect())
     }
 
-    /// Whether a step of this address is one.
+    /// Whether a step of this address is such a change.
     pub fn has(&self, address: &Address, verb: Verb) -> bool {
         match verb {
             Verb::Create | Verb::Update | Verb::Delete | Verb::Move => true,
@@ -344,17 +345,17 @@ impl News {
 }
 
 impl Change {
-    /// Whether it goes because nobody declares it.
+    /// Whether it is deleted because it is not declared.
     pub fn is_pruned(&self) -> bool {
         self.reasons.iter().any(|reason| matches!(reason, Reason::Pruned { .. }))
     }
 
-    /// Whether it is about an earlier version, which something new replaces.
+    /// Whether it is about an earlier version that was replaced.
     pub fn is_outdated(&self) -> bool {
         self.reasons.iter().any(|reason| matches!(reason, Reason::Retired { .. }))
     }
 
-    /// The keys and the ids of the earlier versions of segments that it still points at.
+    /// The keys of segments whose earlier versions it still refers to, with their ids.
     pub fn outdated(&self) -> Option<&BTreeMap<String, String>> {
         self.reasons.iter().find_map(|reason| match reason {
             Reason::Repoint { outdated, .. } if !outdated.is_empty() => Some(outdated),
@@ -362,8 +363,7 @@ impl Change {
         })
     }
 
-    /// The times at which something that has begun still is sent as it is, whatever is edited; none where the plan
-    /// calls it off.
+    /// The remaining times of a push that has begun, which are sent whatever is edited; empty if the plan cancels them.
     pub fn rest(&self) -> &[Coming] {
         let went = self.reasons.iter().find_map(|reason| match reason {
             Reason::Went { rest, .. } if self.action != Action::Delete => Some(rest.as_slice()),
@@ -372,7 +372,7 @@ impl Change {
         went.unwrap_or_default()
     }
 
-    /// What people call what happens: what was found again is taken up.
+    /// The action as shown to users: a recovered resource is shown as adopted.
     pub fn shown(&self) -> Action {
         let recovered = || self.reasons.iter().any(|reason| matches!(reason, Reason::Recovered { .. }));
         if self.action == Action::Keep && recovered() { Action::Adopt } else { self.action }
@@ -408,35 +408,35 @@ impl Plan {
         }
     }
 
-    /// What it was compared with, in words; nothing where that was the service.
+    /// The basis of its comparison, in words; `None` if that was the service.
     pub fn compared_with(&self) -> Option<String> {
         self.basis.words(self.ledger.seq, true)
     }
 
-    /// How many changes there are of an action.
+    /// The number of changes with an action.
     pub fn count(&self, action: Action) -> usize {
         self.changes.iter().filter(|change| change.action == action).count()
     }
 
-    /// Whether a step of it is a change to people.
+    /// Whether users see one of its steps as a change.
     pub fn has_news(&self) -> bool {
         let news = News::of(self);
         self.steps.iter().any(|step| news.has(&step.address, step.verb))
     }
 
-    /// Whether there is nothing to change. That says nothing of what was left out.
+    /// Whether there is nothing to change. Excluded resources are not considered.
     pub fn is_empty(&self) -> bool {
         self.changes.iter().all(|change| {
             matches!(change.action, Action::Keep | Action::Past) && !change.reasons.iter().any(Reason::is_change)
         })
     }
 
-    /// Whether someone changes something just now that is left out here: what is to be done about that is unknown yet.
+    /// Whether it excludes addresses of a running apply, whose changes are unknown until that ends.
     pub fn is_beside_others(&self) -> bool {
         self.told.at_work.is_some() && !self.left_out.is_empty()
     }
 
-    /// Whether the service and the manifests agree. They do not where nothing is declared and something of ours is there.
+    /// Whether the service and the manifests agree. They do not if nothing is declared and a managed resource exists.
     pub fn is_in_sync(&self) -> bool {
         let stays = self.told.nothing_declared.as_ref().is_some_and(|nothing| nothing.stays > 0);
         self.is_empty() && self.left_out.is_empty() && !stays

@@ -1,7 +1,8 @@
-//! Code hosts: where a plan is reviewed in a pull request, and where its reviewers learn what became of it.
+//! Code hosts: a plan is reviewed in a pull request, and its result is reported there.
 //!
-//! What a host is asked and what its answers mean is pure, one file per host; [`Forge`] carries the requests. A comment is found by
-//! what is hidden at its beginning and by its author, never by what it says: whoever may write a comment could write a heading.
+//! The requests and the meaning of the answers are pure, one file per host; [`Forge`] sends the requests. A comment is
+//! found by its hidden line and its author, never by its visible text, because anyone who can comment could write a
+//! heading.
 
 mod comment;
 mod drive;
@@ -26,14 +27,14 @@ pub use hidden::{DIGITS, Hidden, ReviewState, Verdict};
 pub use line::{HiddenLine, Newer};
 pub use place::{Base, HostedRepository, here};
 
-/// The most characters that a comment has on every host.
+/// The largest number of characters of a comment on any host.
 pub const LONGEST: usize = 65_536;
-/// How many comments a page has.
+/// The number of comments on a page.
 pub const PAGE: usize = 100;
-/// How long is waited where a host says that there were too many requests, and not for how long.
+/// The default wait after a rate limit in seconds, if the host gives none.
 const USUAL_WAIT: u64 = 60;
 
-/// What a request does.
+/// The method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     Get,
@@ -55,7 +56,7 @@ impl Method {
     }
 }
 
-/// A request to a host. Its path stands behind the address of the API.
+/// A request to a host. Its path is relative to the address of the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub method: Method,
@@ -73,11 +74,11 @@ impl Request {
     }
 }
 
-/// What came back.
+/// The reply of a host.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub answer: Answer,
-    /// Names in lower case.
+    /// Headers, with names in lower case.
     pub headers: Vec<(String, String)>,
 }
 
@@ -86,12 +87,12 @@ impl Reply {
         self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// What the host says of it, in its own words.
+    /// The host's error message.
     pub fn error(&self) -> String {
         self.answer.error()
     }
 
-    /// How long the host asks to be left alone; `None` where it does not.
+    /// The wait that the host requires; `None` if there is no rate limit.
     pub fn wait(&self, now: Timestamp) -> Option<Duration> {
         let number = |name: &str| self.header(name)?.trim().parse::<i64>().ok();
         let is_spent = number("x-ratelimit-remaining") == Some(0);
@@ -107,25 +108,26 @@ impl Reply {
     }
 }
 
-/// A pull request, as far as it matters here.
+/// The required facts about a pull request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pull {
     pub number: u64,
     pub merged: bool,
-    /// It was closed, merged or not.
+    /// Whether it was closed, merged or not.
     pub closed: bool,
-    /// The newest commit of it, where the host tells.
+    /// Its newest commit, if the host reports it.
     pub head: Option<String>,
-    /// The branch that it is merged into, where the host tells.
+    /// The branch that it is merged into, if the host reports it.
     pub into: Option<String>,
-    /// The default branch of the repository, where the host tells it with a pull request.
+    /// The default branch of the repository, if the host reports it with a pull request.
     pub default_branch: Option<String>,
-    /// The commits that stand for it once it is merged.
+    /// The commits that represent it after the merge.
     pub commits: Vec<String>,
 }
 
 impl Pull {
-    /// Whether it was merged into the branch whose files a run applies. A run for no branch applies the default branch.
+    /// Checks that it was merged into the branch whose files a run applies. A run without a branch applies the default
+    /// branch.
     pub fn check_branch(&self, place: &HostedRepository) -> Result<(), Failure> {
         let applied = [&place.branch, &place.default_branch, &self.default_branch].into_iter().find_map(Option::as_ref);
         if self.into.is_some() && self.into.as_ref() == applied {
@@ -145,12 +147,13 @@ impl Pull {
     }
 }
 
-/// The pull request with which a commit came to a branch, of all that have to do with it; or those between which cannot be told.
+/// The pull request that merged a commit into a branch, of all that contain the commit. The error has the candidates if
+/// there are several.
 pub(crate) fn merged_with(commit: &str, branch: Option<&str>, pulls: Vec<Pull>) -> Result<Option<Pull>, Vec<u64>> {
     let is_here = |pull: &Pull| branch.is_none() || pull.into.is_none() || pull.into.as_deref() == branch;
     let (here, elsewhere): (Vec<Pull>, Vec<Pull>) = pulls.into_iter().filter(|pull| pull.merged).partition(is_here);
     if here.is_empty() {
-        // One into another branch is found, so that it can be named: it approves nothing here.
+        // One for another branch is returned so that the message can name it: it approves nothing here.
         return Ok(elsewhere.into_iter().next());
     }
     let (as_it, others): (Vec<Pull>, Vec<Pull>) =
@@ -162,20 +165,20 @@ pub(crate) fn merged_with(commit: &str, branch: Option<&str>, pulls: Vec<Pull>) 
     }
 }
 
-/// A host: what it is asked, and what its answers mean.
+/// A host: its requests, and the meaning of its answers.
 pub trait Api: Debug + Send + Sync {
     fn name(&self) -> &'static str;
-    /// What it calls a pull request.
+    /// The host's word for a pull request.
     fn noun(&self) -> &'static str;
-    /// How people name one: `#7`.
+    /// The short form of a number: `#7`.
     fn sign(&self, number: u64) -> String;
-    /// The headers of every request. The first holds the token.
+    /// The headers of every request. The first has the token.
     fn headers(&self, token: &Secret) -> Vec<(&'static str, String)>;
-    /// The variable that names the branch of a run, and its value.
+    /// The variable with the branch of a run, and its value.
     fn branch_variable(&self) -> &'static str;
-    /// What a token needs to be allowed.
+    /// The permissions that a token needs.
     fn rights(&self) -> &'static str;
-    /// Who writes with a token that may not ask who it is.
+    /// The author of comments by a token that may not read its own user.
     fn usual_author(&self) -> Option<&'static str>;
 
     fn user(&self) -> Request;
@@ -188,9 +191,9 @@ pub trait Api: Debug + Send + Sync {
 
     fn login(&self, user: &Value) -> Option<String>;
     fn read_pull(&self, item: &Value) -> Option<Pull>;
-    /// A comment of a page. One that no person and no program wrote is none.
+    /// Reads a comment from an item of a page. `None` for entries that the host itself created.
     fn read_comment(&self, item: &Value) -> Option<Comment>;
-    /// Whether there is a page behind this one.
+    /// Whether there is a next page.
     fn has_more(&self, reply: &Reply) -> bool;
 }
 

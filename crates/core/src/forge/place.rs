@@ -1,4 +1,4 @@
-//! Which host, repository and pull request a CI system is at work for, and with which token: all from the environment.
+//! The host, repository, pull request and token of a CI job, from the environment.
 
 use pushplan_io::client::{self, Origin, Secret};
 use pushplan_io::failure::{Failure, FailureKind};
@@ -9,12 +9,12 @@ use super::Api;
 use super::github::GitHub;
 use super::gitlab::GitLab;
 
-/// Where GitHub's API is where nobody says otherwise.
+/// The default address of GitHub's API.
 const GITHUB: &str = "https://api.github.com";
-/// Who writes the comments, where the host does not tell.
+/// The variable with the author of comments, if the host does not report it.
 const AUTHOR: &str = "PUSHPLAN_CI_AUTHOR";
 
-/// The address of an API: an origin, and what all paths begin with.
+/// The address of an API: an origin, and the prefix of all paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base {
     pub origin: Origin,
@@ -22,7 +22,7 @@ pub struct Base {
 }
 
 impl Base {
-    /// The address that a text names. It is https, or on this machine.
+    /// Parses an address. It must use https, or be on this machine.
     fn parse(text: &str) -> Result<Self, String> {
         let url = Url::parse(text).map_err(|error| format!("{} is not a URL: {error}", client::shown(text)))?;
         if !url.username().is_empty() || url.password().is_some() {
@@ -36,7 +36,7 @@ impl Base {
     }
 }
 
-/// A repository on a host, and what it is looked at for.
+/// A repository on a host, and the facts about the job.
 #[derive(Clone, Debug)]
 pub struct HostedRepository {
     pub api: &'static dyn Api,
@@ -44,28 +44,28 @@ pub struct HostedRepository {
     /// `owner/name`, or the id or path of a project.
     pub repository: String,
     pub token: Secret,
-    /// Who writes comments with this token, where someone says so.
+    /// The configured author of comments with this token.
     pub author: Option<String>,
-    /// The pull request that this run is for.
+    /// The pull request of this job.
     pub number: Option<u64>,
-    /// The commit that this run is for.
+    /// The commit of this job.
     pub commit: Option<String>,
-    /// The newest commit of the pull request when this run began, where that is known for certain.
+    /// The newest commit of the pull request when this job began, if it is known for certain.
     pub head: Option<String>,
-    /// The branch that this run is for.
+    /// The branch of this job.
     pub branch: Option<String>,
-    /// The branch that a run for none is taken to be for, where the environment names it.
+    /// The branch that applies to a job without a branch, if the environment has it.
     pub default_branch: Option<String>,
-    /// What of the environment could not be read, and what is done without it.
+    /// The unreadable part of the environment, and its consequence.
     pub doubt: Option<String>,
-    /// It is a run of a merge train, which plans what others have not applied yet with what was agreed to.
+    /// Whether it is a job of a merge train: its plan includes earlier changes that are approved but not applied yet.
     pub is_train: bool,
 }
 
-/// Reads a file that the environment names, or says why it cannot be read.
+/// Reads a file that the environment names, or returns why it cannot be read.
 type ReadFile<'r> = &'r dyn Fn(&str) -> Result<String, String>;
 
-/// What the environment says. `event` reads the file that describes what the run is for.
+/// Reads the environment. `event` reads the file with the event of the job.
 pub fn here(env: &dyn Fn(&str) -> Option<String>, event: ReadFile) -> Result<HostedRepository, Failure> {
     let env = |name: &str| env(name).filter(|value| !value.is_empty());
     let is_github = env("GITHUB_ACTIONS").is_some();
@@ -108,7 +108,7 @@ fn github(env: &dyn Fn(&str) -> Option<String>, event: ReadFile) -> Result<Hoste
         let name = env("GITHUB_REF")?;
         name.strip_prefix("refs/pull/")?.split('/').next()?.parse().ok()
     };
-    // A comment on a pull request is an event of an issue.
+    // GitHub reports a comment on a pull request as an event of an issue.
     let of_issue = || event["issue"]["pull_request"].is_object().then(|| event["issue"]["number"].as_u64()).flatten();
     let head = pull["head"]["sha"].as_str().map(str::to_owned);
     Ok(HostedRepository {
@@ -119,7 +119,7 @@ fn github(env: &dyn Fn(&str) -> Option<String>, event: ReadFile) -> Result<Hoste
         author: env(AUTHOR),
         number: pull["number"].as_u64().or_else(of_issue).or_else(of_ref),
         commit: commit(head.clone().or_else(|| env("GITHUB_SHA"))),
-        // The commit of the run is one that a merge would make.
+        // `GITHUB_SHA` is a merge commit that does not exist yet.
         head: commit(head),
         branch: env("GITHUB_REF").and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned)),
         default_branch: None,
@@ -132,7 +132,7 @@ fn gitlab(env: &dyn Fn(&str) -> Option<String>) -> Result<HostedRepository, Fail
     let api = &GitLab;
     let repository = env("CI_PROJECT_ID").ok_or_else(|| Failure::usage("CI_PROJECT_ID is not set"))?;
     let token = token(env, "GITLAB_TOKEN", api, api.rights())?;
-    // The commit of a run for the result of a merge is none of the merge request.
+    // The commit of a pipeline for merged results is not part of the merge request.
     let kind = env("CI_MERGE_REQUEST_EVENT_TYPE");
     let is_plain = kind.as_deref() == Some("detached");
     let is_train = kind.as_deref() == Some("merge_train");
@@ -164,14 +164,14 @@ fn token(env: &dyn Fn(&str) -> Option<String>, name: &str, api: &dyn Api, help: 
     let missing = |message: String| Failure::new(message).kind(FailureKind::Credentials).help(help);
     let token = env(name)
         .ok_or_else(|| missing(format!("{name} is not set, so nothing can be read or written on {}", api.name())))?;
-    // It is not repeated: what is in it is a secret.
+    // The message does not contain it, because it is secret.
     if token.chars().any(|c| c.is_whitespace() || c.is_control() || !c.is_ascii()) {
         return Err(missing(format!("{name} contains white space or other characters that no token has")));
     }
     Ok(Secret::new(token))
 }
 
-/// The name of a commit; anything else is none.
+/// A commit id; `None` for any other text.
 fn commit(said: Option<String>) -> Option<String> {
     said.filter(|name| (7..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }

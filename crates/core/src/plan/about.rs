@@ -1,4 +1,4 @@
-//! What a plan is made for, and from.
+//! The target and the inputs of a plan.
 
 use pushplan_ledger::Position;
 use pushplan_model::digest::Digest;
@@ -6,7 +6,7 @@ use pushplan_model::nouns::level::Level;
 
 use super::{Aim, Choice};
 
-/// What a plan is made for, and from.
+/// The target and the inputs of a plan.
 #[derive(Clone, Debug)]
 pub struct About {
     pub target: String,
