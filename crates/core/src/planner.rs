@@ -1,7 +1,7 @@
 //! The one function that composes a plan: desired state, ledger and live state in, plan out.
 //!
-//! Pure: no request, no file, no clock. Everything that plans calls [`plan`]: the commands, offline plans, promotion, device
-//! tests, the simulation and the benchmarks. Nothing else calls `compare` and `arrange`.
+//! Pure: no request, no file, no clock. All callers use [`plan`]: the commands, offline plans, promotion, device tests,
+//! the simulation and the benchmarks. Nothing else calls `compare` and `arrange`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,25 +46,25 @@ impl<'u> Aligned<'u> {
     }
 }
 
-/// Everything that decides a plan beside the three states and the time: the target, its settings and the request.
+/// The inputs of a plan apart from the three states and the time: the target, its settings and the request.
 #[derive(Clone, Debug)]
 pub struct Rules<'r> {
-    /// The target's name, and what a saved plan is bound to.
+    /// The target's name, to which a saved plan is bound.
     pub target: String,
     pub origin: String,
     /// The fingerprint of the application.
     pub app: String,
     pub level: Level,
-    /// Where the ledger stood when it was read.
+    /// The position of the ledger when it was read.
     pub position: Position,
     pub basis: Basis,
     pub aim: Aim,
     pub choice: Choice,
     /// Manual steps that a person confirms as done.
     pub done: BTreeSet<Address>,
-    /// Addresses with a step of a running apply: the plan leaves them to it.
+    /// Addresses with a step of a running apply: the plan skips them.
     pub under_way: BTreeSet<Address>,
-    /// The least time between a plan and the send time of a new push.
+    /// The minimal time between a plan and the send time of a new push.
     pub min_lead: SignedDuration,
     pub on_drift: OnDrift,
     /// Whether the files declare anything. Files that declare nothing delete nothing.
@@ -72,39 +72,41 @@ pub struct Rules<'r> {
     /// The kinds that the target prunes; nothing is pruned unless `prunes` is set.
     pub pruned: BTreeSet<&'static str>,
     pub prunes: bool,
-    /// Patterns of unmanaged things that are neither pruned nor counted.
+    /// Patterns of unmanaged resources that are neither pruned nor counted.
     pub ignored: Vec<String>,
-    /// Facts for readers that planning does not work out itself, such as quiet hours.
+    /// Facts for readers that planning does not compute, such as quiet hours.
     pub told: Annotations,
     /// The project that plans.
     pub home: Home,
-    /// The commit that the files are, where that is known.
+    /// The commit of the files, if it is known.
     pub checkout: Option<Checkout>,
-    /// How that relates to the commit that was applied last, where the ledger knows one.
+    /// How that relates to the last applied commit, if the ledger has one.
     pub descent: Option<Descent>,
-    /// Whether files that do not contain the last apply may become what was applied last.
+    /// Whether files that do not contain the last apply may become the last applied ones.
     pub allow_older: bool,
-    /// The safety settings of the files, and where those of the target stand. Without them, the review leaves safety settings out.
+    /// The safety settings of the files, and the position of the target's settings. Without them, the review leaves
+    /// safety settings out.
     pub safeguards: Option<&'r Safeguards>,
     pub settings_at: Option<&'r DeclaredAt>,
-    /// The findings that these settings turned off or made warnings. Without them, nobody knows.
+    /// The findings that these settings turned off or made warnings. `None` if they are unknown.
     pub softened: Option<&'r BTreeSet<SoftenedFinding>>,
-    /// Places of resources that are applied in parts.
+    /// Positions of resources that are applied in parts.
     pub composites: &'r BTreeMap<Address, DeclaredAt>,
     /// Whether lost creates are searched for. Only the simulation turns this off.
     pub adopt: bool,
-    /// Whether only what is in the ledger counts as managed. Only the simulation turns this off.
+    /// Whether only resources in the ledger count as managed. Only the simulation turns this off.
     pub own_only: bool,
     /// Whether a new message waits for a similar one that is no longer declared. Only the simulation turns this off.
     pub similar: bool,
-    /// Whether what may have been created in a gap of the ledger waits for a person. Only the simulation turns this off.
+    /// Whether a resource that may have been created in a gap of the ledger waits for a person. Only the simulation
+    /// turns this off.
     pub heed_gap: bool,
 }
 
 static NO_COMPOSITES: BTreeMap<Address, DeclaredAt> = BTreeMap::new();
 
 impl Rules<'static> {
-    /// The rules of a plan of everything that the files declare, for a target without settings of its own.
+    /// Creates the rules of a plan of everything that the files declare, for a target without settings.
     pub fn new(target: &str, level: Level) -> Self {
         Self {
             target: target.to_owned(),
@@ -144,7 +146,7 @@ impl Rules<'static> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoMatch {
     pub pattern: String,
-    /// The nearest address there is.
+    /// The nearest known address.
     pub nearest: Option<String>,
 }
 
@@ -221,26 +223,26 @@ pub fn plan(aligned: &Aligned, live: &Live, rules: &Rules, now: Timestamp) -> Re
     Ok(plan)
 }
 
-/// Whether what is applied comes from the files. A revert and a destroy do not apply them.
+/// Whether the plan applies the files. A revert and a destroy do not.
 fn applies_files(rules: &Rules) -> bool {
     !matches!(rules.aim, Aim::Nothing | Aim::Before(_))
 }
 
-/// Adds which commit the files are. A revert and a destroy do not apply the files, so they say nothing about them.
+/// Adds the commit of the files. A revert and a destroy do not apply the files, so they record nothing about them.
 fn descend(told: &mut Annotations, rules: &Rules) {
     if !applies_files(rules) {
         return;
     }
     let descent = rules.descent.as_ref();
     let contains = descent.is_none_or(|descent| matches!(descent.ancestry, Ancestry::Same | Ancestry::Descendant));
-    // A part of older files does not make them the newest: the next plan of all of them would delete the rest.
+    // Applying a part of older files does not make them the newest: the next full plan would delete the rest.
     if contains || (rules.allow_older && rules.choice == Choice::default()) {
         told.checkout.clone_from(&rules.checkout);
     }
     told.descent = descent.filter(|_| !contains).cloned();
 }
 
-/// Adds what the readers of some changes should know: places, zones, samples, and when the service last used a thing.
+/// Adds facts about changes for readers: positions, zones, samples, and when the service last used a resource.
 pub fn annotate(
     told: &mut Annotations,
     changes: &[Change],
@@ -263,7 +265,7 @@ pub fn annotate(
             of.insert(change.address.clone(), aside);
         }
     }
-    // A composite stays declared when its last part goes.
+    // A composite stays declared when its last part is deleted.
     let deleted = changes.iter().filter(|change| change.desired.is_none() && change.address.part().is_some());
     for resource in deleted.map(|change| change.address.resource()) {
         if let Some(place) = units.get(&resource).and_then(|unit| unit.place.clone()) {
@@ -275,7 +277,7 @@ pub fn annotate(
     }
 }
 
-/// Counts what stays on the service because the files declare nothing.
+/// Counts the resources that are kept on the service because the files declare nothing.
 fn nothing_declared(ledger: &Ledger, live: &Live, rules: &Rules, now: Timestamp) -> NothingDeclared {
     let exists = |address: &Address| *live.of(address) != LiveState::Absent;
     // A push that has begun may have sends to come.

@@ -1,4 +1,4 @@
-//! What a plan's readers should know beside what it does. None of it decides anything, so it is no part of the plan's digest.
+//! Facts for the readers of a plan. They decide nothing, so they are not part of the plan's digest.
 
 use std::collections::BTreeMap;
 
@@ -10,83 +10,83 @@ use serde::{Deserialize, Serialize};
 
 use super::{DeclaredAt, People, Reach};
 
-/// Facts for readers alone.
+/// Facts for readers only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Annotations {
-    /// What the project calls itself.
+    /// The name of the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Which project it is, where that is known.
+    /// The identity of the project, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<Home>,
-    /// The project that something was last applied from, where that is another one.
+    /// The project of the last apply, if it is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_home: Option<Home>,
-    /// The commit that its files are, for the ledger to remember. Left out where it must not take the place of what is known.
+    /// The commit of the files, to be recorded in the ledger. `None` if it must not replace the known one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<Checkout>,
-    /// How its files relate to what was applied last, where they do not contain that.
+    /// How the files relate to the last applied ones, if they do not contain these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub descent: Option<Descent>,
-    /// What the ledger does not know, because it was restored from a backup, as long as nobody has checked it.
+    /// What the ledger does not know, because it was restored from a backup and nobody has checked the gap yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_gap: Option<Gap>,
-    /// The safety settings that it was planned with, for the ledger to remember.
+    /// The safety settings of the plan, to be recorded in the ledger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safeguards: Option<Safeguards>,
-    /// The safety settings that are looser than when something was last applied.
+    /// The safety settings that are looser than at the last apply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loosened: Vec<Loosened>,
-    /// Quiet hours that are longer than when something was last applied, if a message is in them only by that.
+    /// Quiet hours that were extended since the last apply, if a message is in them only for that reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tightened_quiet: Option<TightenedQuiet>,
     /// The quiet hours, in recipients' local time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet: Option<Quiet>,
-    /// How near to each other two messages to one person may be; `None` where nobody asks.
+    /// The minimal time between two messages to one person; `None` if there is no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart_seconds: Option<i64>,
-    /// The values of the target's variables that messages are written with.
+    /// The values of the target's variables in the texts of messages.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, FilledVariable>,
-    /// When something was last applied.
+    /// The time of the last apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_apply: Option<Timestamp>,
-    /// Who is applying something just now, in a sentence. What they are about is left out.
+    /// A sentence about the running apply, whose addresses are excluded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_work: Option<String>,
-    /// How much of each kind the service has that is neither in git nor in this plan.
+    /// The number of unmanaged resources on the service that are not part of this plan, by kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unmanaged: BTreeMap<String, Unmanaged>,
-    /// Kinds that nothing here is of and whose lists could not be had, and why.
+    /// Kinds without any declared or managed resource whose lists could not be read, and why.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unlisted: BTreeMap<String, String>,
-    /// That the files declare nothing, which deletes nothing.
+    /// Set if the files declare nothing, which deletes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nothing_declared: Option<NothingDeclared>,
-    /// How many devices the messages that change reach.
+    /// How many devices the changed messages reach.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,
-    /// What single devices receive before and after, if that was asked for.
+    /// What single devices receive before and after, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub people: Option<People>,
-    /// What is not promoted, and stays as it is.
+    /// Resources that are not promoted and not changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<NotPromoted>,
-    /// By address.
+    /// Facts by address.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub of: BTreeMap<Address, Annotation>,
 }
 
 impl Annotations {
-    /// What readers have to know first: that the files do not contain what was applied last, or that the ledger does not.
+    /// The most important notice: the files, or the ledger, do not contain the last apply.
     pub fn notice(&self) -> Option<String> {
         let said = [self.descent.as_ref().and_then(Descent::words), self.open_gap.as_ref().and_then(Gap::words)];
         let said: Vec<String> = said.into_iter().flatten().collect();
         (!said.is_empty()).then(|| said.join(" "))
     }
 
-    /// How much of what another target has is not promoted.
+    /// How many resources of the other target are not promoted.
     pub fn left(&self) -> usize {
         self.held.iter().filter(|held| held.why.is_left()).count()
     }
@@ -96,34 +96,35 @@ impl Annotations {
     }
 }
 
-/// A safety setting that is looser than it was.
+/// A safety setting that was loosened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loosened {
-    /// The resource that it is a setting of; `None` for the target.
+    /// The resource with the setting; `None` for the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<Address>,
-    /// `lifecycle.broadcast`, `quiet_hours`.
+    /// Its name: `lifecycle.broadcast`, `quiet_hours`.
     pub setting: String,
-    /// The code of the check that it is about.
+    /// The code of the check that it turns off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// What changed, and what that is about.
+    /// The change of the setting, in words.
     pub words: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<DeclaredAt>,
-    /// What the setting would have refused or reported before, and does not any more. `None` if a plan does not show that.
+    /// The changes that the setting would have refused or reported before and now allows. `None` if a plan does not
+    /// show them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lets_through: Option<Vec<Address>>,
 }
 
-/// Quiet hours that are longer than they were.
+/// Quiet hours that were extended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TightenedQuiet {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was: Option<Quiet>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<DeclaredAt>,
-    /// The messages that are in them only by that.
+    /// The messages that are in them only for that reason.
     pub messages: Vec<QuietMessage>,
 }
 
@@ -131,53 +132,53 @@ pub struct TightenedQuiet {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuietMessage {
     pub address: Address,
-    /// A clock that shows quiet hours when it is sent: `Sydney 01:00 Sat`.
+    /// The time in a zone when it is sent: `Sydney 01:00 Sat`.
     pub clock: String,
 }
 
-/// What becomes of everything where the files declare nothing.
+/// The consequences of files that declare nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NothingDeclared {
-    /// The number of managed resources that stay on the service.
+    /// The number of managed resources that are kept on the service.
     pub stays: usize,
-    /// The kinds of which the target asks for the deletion of what nobody declares, which is not done then.
+    /// The kinds whose unmanaged resources the target would delete, which are kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_pruned: Vec<String>,
 }
 
-/// Something that is not promoted.
+/// A resource that is not promoted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotPromoted {
     pub address: Address,
     pub why: Why,
 }
 
-/// Why something is not promoted.
+/// Why a resource is not promoted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// What git says of it is not applied to the other target.
+    /// It is in git, and not applied to the other target yet.
     NotYet,
     /// The version in git is not applied to the other target; the version that the other target has is promoted.
     Newer,
     /// The version in git is not applied to the other target; this target already has the version of the other target.
     Older,
-    /// Git has gone on since it was applied to the other target, and this field of it is the other target's own.
+    /// Git has changed since the apply to the other target, and this field is specific to that target.
     OfTarget(String),
-    /// The other target has it, and git has it no more.
+    /// The other target has it, and git no longer does.
     NotInGit,
-    /// Git does not have it any more, and the other target still does.
+    /// Git no longer has it, and the other target still does.
     NotGoneYet,
-    /// The other target is not meant to have it.
+    /// The other target is not supposed to have it.
     NotThere,
-    /// Nobody knows whether the other target has it.
+    /// Whether the other target has it is unknown.
     InDoubt,
-    /// It names this one, which is not promoted.
+    /// It refers to this resource, which is not promoted.
     Waits(Address),
 }
 
 impl Why {
-    /// Whether the other target may have something that is not promoted.
+    /// Whether the other target may have a resource that is not promoted.
     pub fn is_left(&self) -> bool {
         match self {
             Self::OfTarget(_) | Self::NotInGit | Self::InDoubt | Self::Waits(_) => true,
@@ -185,7 +186,7 @@ impl Why {
         }
     }
 
-    /// In words, where the other target has this name.
+    /// The reason in words, for another target with this name.
     pub fn words(&self, from: &str) -> String {
         match self {
             Self::NotYet => format!("not on {from} yet"),
@@ -207,11 +208,11 @@ impl Why {
     }
 }
 
-/// How many things of a kind are not in git.
+/// The number of unmanaged resources of a kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unmanaged {
     pub number: usize,
-    /// The service may have more of them than it lists.
+    /// Whether the service may have more of them than it lists.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub or_more: bool,
 }
@@ -222,7 +223,7 @@ impl Unmanaged {
     }
 }
 
-/// What a variable of the target is filled in with.
+/// The value of a target's variable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilledVariable {
     pub value: String,
@@ -230,46 +231,46 @@ pub struct FilledVariable {
     pub place: Option<DeclaredAt>,
 }
 
-/// A value that is not written in the declaration of its resource.
+/// A value that is not in the declaration of its resource.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WrittenValue {
-    /// Its field, without places in lists: `push.notification.alert`.
+    /// Its field, without positions in lists: `push.notification.alert`.
     pub path: String,
-    /// Where it is written: `var.discount`, `defaults.segments`, `overlays.eu` or the file of a body.
+    /// The origin of the value: `var.discount`, `defaults.segments`, `overlays.eu` or the file of a body.
     pub origin: String,
-    /// What a variable is filled in with.
+    /// The value of a variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filled: Option<String>,
-    /// Nothing for a body, whose file is its origin.
+    /// `None` for a body, whose file is its origin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<DeclaredAt>,
 }
 
-/// What is to be known of one address.
+/// Facts about one address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Annotation {
-    /// The time zone that its author wrote its times in.
+    /// The time zone in which its author wrote its times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
-    /// The zone of each of its times, where they are in several, by the moment.
+    /// The zone of each of its times, by moment, if there are several zones.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub zones: BTreeMap<Timestamp, String>,
-    /// The time zone that its times were written in when it was last applied, if there was only one and the ledger knows it.
+    /// The time zone of its times at the last apply, if there was only one and the ledger has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old_zone: Option<String>,
     /// When the service last used it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used: Option<Timestamp>,
-    /// Where it is declared, where what is applied of it are its parts.
+    /// The position of the declaration, if it is applied in parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<DeclaredAt>,
-    /// The variables of the target that its messages are written with.
+    /// The target's variables in the texts of its messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<String>,
-    /// Its values that are written elsewhere. Nothing of what stays as it is.
+    /// Its values from other places. Empty for a resource without changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub written: Vec<WrittenValue>,
-    /// The keys of the templates that its messages come from.
+    /// The keys of the templates of its messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub templates: Vec<String>,
     /// Sample values for its variables, by the name of the sample.

@@ -1,9 +1,9 @@
-//! What a reviewer approves: all that a plan does, and nothing of when it was made, of what it leaves alone, or of where the
-//! ledger stands.
+//! The approved part of a plan: all of its effects, but not its time, the unchanged resources, or the position of the
+//! ledger.
 //!
-//! Two plans with the same digest do the same to the same things, which are as they were, for the same people. So a
-//! plan that is created again after a merge is the one that was reviewed if its digest is the same, whatever else was
-//! merged and applied meanwhile.
+//! Two plans with the same digest have the same effects on the same resources in the same state, for the same people. A
+//! plan that is made again after a merge is therefore the reviewed one if its digest is the same, whatever else was
+//! merged and applied since.
 
 use std::collections::BTreeMap;
 
@@ -16,40 +16,40 @@ use pushplan_model::node::Shared;
 use super::meant::{Meant, named};
 use super::{Action, Change, News, Plan, Reason};
 
-/// How many digits tell a change, and one side of it, from another.
+/// The number of digits in the digest of a change, and of one side of it.
 const WHOLE: usize = 16;
 const SIDE: usize = 8;
 
-/// What is approved.
+/// The content of an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
     pub digest: Digest,
-    /// For what it is: the target, the application, the part of the project. Without the changes.
+    /// The digest of the plan without its changes: target, application, part of the project.
     pub about: String,
-    /// In the order of their addresses.
+    /// The changes, in the order of their addresses.
     pub changes: Vec<Approved>,
 }
 
-/// One change as someone has seen it, by the digests of it.
+/// One change as it was reviewed, by its digests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approved {
     pub address: Address,
     pub action: Action,
-    /// All of it.
+    /// The digest of the whole change.
     pub whole: String,
-    /// What the files say.
+    /// The digest of the desired state.
     pub files: String,
-    /// What the service has, and under which id.
+    /// The digest of the live state and the id.
     pub service: String,
 }
 
 impl Approved {
-    /// All digests as one word, which [`Approved::read`] takes apart again.
+    /// The concatenated digests, which [`Approved::read`] splits again.
     pub fn word(&self) -> String {
         format!("{}{}{}", self.whole, self.files, self.service)
     }
 
-    /// A change from its address, the sign of its action, and its word.
+    /// Creates a change from its address, the symbol of its action, and its concatenated digests.
     pub fn read(address: &str, sign: &str, word: &str) -> Option<Self> {
         let is_word = word.len() == WHOLE + 2 * SIDE && word.bytes().all(|byte| byte.is_ascii_hexdigit());
         let (whole, sides) = word.split_at_checked(WHOLE).filter(|_| is_word)?;
@@ -63,7 +63,7 @@ impl Approved {
         })
     }
 
-    /// What has become of it since; `None` where it is the same.
+    /// The difference to a later version of the change; `None` if it is the same.
     fn moved(&self, now: &Self) -> Option<Difference> {
         match self == now {
             true => None,
@@ -74,29 +74,29 @@ impl Approved {
     }
 }
 
-/// How one address differs between what someone has seen and what is now.
+/// The difference of one address between a reviewed plan and the current one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// Someone changed it on the service.
     Service,
-    /// The files say something else of it.
+    /// The desired state differs.
     Files,
-    /// It comes to something else, with the actions before and now.
+    /// The plan for it differs, with the actions before and now.
     Other(Vec<Action>, Vec<Action>),
-    /// Nothing was said of it.
+    /// It was not part of the review.
     New(Vec<Action>),
-    /// Nothing is to be done any more.
+    /// It has no change now.
     Gone(Vec<Action>),
-    /// Nothing is to be done any more, because its time has passed.
+    /// It has no change now, because its time has passed.
     Late(Vec<Action>),
-    /// A run created it since, and it was removed again.
+    /// A run created it since, and it was deleted again.
     Removed,
     /// A run changed it since, and it was changed back.
     Back,
 }
 
 impl Difference {
-    /// In words, such as `segments/a was changed on the service`.
+    /// Formats it as a sentence, such as `segments/a was changed on the service`.
     pub fn words(&self, address: &Address) -> String {
         match self {
             Self::Service => format!("{address} was changed on the service"),
@@ -114,7 +114,7 @@ impl Difference {
     }
 }
 
-/// What is to be done: `to delete`, `by hand`.
+/// The actions in words: `to delete`, `by hand`.
 fn words(actions: &[Action]) -> String {
     let word = |action: &Action| match action {
         Action::ByHand | Action::Keep | Action::Past => action.word().to_owned(),
@@ -123,11 +123,11 @@ fn words(actions: &[Action]) -> String {
     actions.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
-/// What is done for a change, and to what.
+/// The effect of a step: its verb, its object and its previous address.
 type Done<'c> = (Verb, Option<&'c str>, Option<&'c Address>);
 
 impl Change {
-    /// Whether people are told of it. What has had its time is no change any more.
+    /// Whether it is reported to users. A past push is no change any more.
     pub fn is_told(&self) -> bool {
         match self.action {
             Action::Keep => !self.reasons.is_empty() || !self.sends.is_empty(),
@@ -136,12 +136,12 @@ impl Change {
         }
     }
 
-    /// Whether nothing is done though the files say otherwise, because it has had its time.
+    /// Whether the desired state cannot be reached, because its time has passed.
     fn is_late(&self) -> bool {
         let is_late = |reason: &Reason| matches!(reason, Reason::TooLate { .. } | Reason::Went { edited: true, .. });
         match self.action {
             Action::Past => self.reasons.iter().any(is_late),
-            // What is not declared any more, and was sent before it could be deleted.
+            // It is no longer declared, and was sent before it could be deleted.
             Action::Keep => !self.is_told() && self.desired.is_none() && self.ledger.is_some(),
             _ => false,
         }
@@ -149,7 +149,7 @@ impl Change {
 }
 
 impl Plan {
-    /// What is approved with it.
+    /// The approval of this plan.
     pub fn approval(&self) -> Approval {
         let (about, told) = (self.about(), self.told_digests());
         let approved = |(change, whole): &(&Change, Digest)| Approved {
@@ -163,17 +163,17 @@ impl Plan {
         Approval { about: first(&about.clone().digest(), WHOLE), digest: whole(about, &told), changes }
     }
 
-    /// What the plan does: two plans of the same changes have the same digest, whenever they were made.
+    /// The digest of the effects: two plans with the same changes have the same digest, whenever they were made.
     pub fn digest(&self) -> Digest {
         whole(self.about(), &self.told_digests())
     }
 
-    /// Whether something is not done because it has had its time.
+    /// Whether a change is not made because its time has passed.
     pub fn has_late(&self) -> bool {
         self.changes.iter().any(Change::is_late)
     }
 
-    /// What someone has seen as a change, and what had its time before it could be made.
+    /// The reviewed changes whose time has passed before they could be made.
     pub fn late(&self, seen: &[Approved]) -> BTreeMap<Address, Difference> {
         let late = self.changes.iter().filter(|change| change.is_late()).map(|change| &change.address);
         let seen = by_address(seen);
@@ -181,15 +181,15 @@ impl Plan {
         late.filter_map(of_it).collect()
     }
 
-    /// For what it is.
+    /// The digest of the plan without its changes.
     fn about(&self) -> Listed {
         let Self { target, origin, app, level, aim, choice, .. } = self;
         let about = Listed::default().sorted(target).sorted(origin).sorted(app).sorted(level).sorted(aim).item(choice);
-        // What was not compared with the service approves nothing that is.
+        // An approval of a plan without the service must not approve one with it.
         if self.basis.is_service() { about } else { about.item(&self.basis) }
     }
 
-    /// The changes that people are told of, with digests of all that their reviewer decides on.
+    /// The reported changes, with digests of everything that a reviewer decides on.
     fn told_digests(&self) -> Vec<(&Change, Digest)> {
         let news = News::of(self);
         let mut steps: BTreeMap<&Address, Vec<Done>> = BTreeMap::new();
@@ -224,8 +224,8 @@ impl Plan {
     }
 }
 
-/// Why a change comes to what it does, as far as someone decides on it. What only tells of the moment is left out: what
-/// of it is still to come, and what it may have been called before, which is gone once that is deleted.
+/// The reasons for a change that a reviewer decides on. Facts that depend on the time are left out: the remaining
+/// times, and a possible previous name, which disappears once that resource is deleted.
 fn decided_on(change: &Change) -> Vec<Reason> {
     let of_all_times = |reason: &Reason| match reason {
         Reason::LooksRenamed { .. } => None,
@@ -244,7 +244,7 @@ fn first(digest: &Digest, digits: usize) -> String {
     digest.as_str().chars().take(digits).collect()
 }
 
-/// What is different between the changes that someone has seen and those of now.
+/// The differences between the reviewed changes and the current ones.
 pub fn moved(seen: &[Approved], now: &[Approved]) -> BTreeMap<Address, Difference> {
     let (seen, now) = (by_address(seen), by_address(now));
     let mut moved = BTreeMap::new();

@@ -1,24 +1,24 @@
-//! What a plan was made from, where that was not the service.
+//! The basis of a plan that was not compared with the service.
 
 use pushplan_io::git::Revision;
 use serde::{Deserialize, Serialize};
 
-/// What the manifests were held against.
+/// The state with which the manifests were compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// What the service has. Only such a plan is applied.
+    /// The live state. Only such a plan can be applied.
     #[default]
     Service,
-    /// What was last applied, by the ledger.
+    /// The last applied state, from the ledger.
     Ledger,
-    /// The manifests of a commit, as if they had been applied and nothing else were there.
+    /// The manifests of a commit, as if they had been applied and nothing else existed.
     Commit {
         commit: Revision,
-        /// The commit that the manifests themselves are of; `None`: they are the files as they are.
+        /// The commit of the compared manifests; `None` for the files in the work tree.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         manifests: Option<Revision>,
-        /// That commit does not have this target, or this project.
+        /// Whether that commit does not have this target, or this project.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_new: bool,
     },
@@ -29,8 +29,8 @@ impl Basis {
         *self == Self::Service
     }
 
-    /// What it was compared with, and what that leaves out, in words; nothing where it was the service. `last` is the ledger's last
-    /// record, 0 where it has none; it is not named where several ledgers are told of at once.
+    /// Describes the basis and its limits; `None` for the service. `last` is the ledger's last record, 0 if it has
+    /// none; without `is_one`, the text covers several ledgers and does not name it.
     pub fn words(&self, last: u64, is_one: bool) -> Option<String> {
         let record = if is_one { format!(" (record {last})") } else { String::new() };
         match self {

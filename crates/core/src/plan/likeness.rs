@@ -1,21 +1,21 @@
 use serde::{Deserialize, Serialize};
 
-/// Something that two similar messages have in common.
+/// A feature that two similar messages share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Likeness {
-    /// They are sent within a day of each other.
+    /// Their send times are within a day.
     Time,
     /// One tag change triggers both.
     Trigger,
-    /// They go to the same people.
+    /// They have the same audience.
     Audience,
-    /// Their texts are much the same.
+    /// Their texts are similar.
     Text,
 }
 
 impl Likeness {
-    /// In a word, as in "same audience".
+    /// The feature as a word, as in "same audience".
     pub fn word(self) -> &'static str {
         match self {
             Self::Time => "time",

@@ -8,12 +8,13 @@ impl Change {
         self.action == Action::ByHand && !self.reasons.iter().any(waits)
     }
 
-    /// Whether it is a deletion that waits for what still uses it.
+    /// Whether it is a deletion that waits for remaining users of the resource.
     pub fn is_held(&self) -> bool {
         self.desired.is_none() && self.reasons.iter().any(|reason| matches!(reason, Reason::StillUsed { .. }))
     }
 
-    /// Whether the time in the files has passed or is too near. Apply refuses such a change, and what exists keeps its time.
+    /// Whether the time in the files has passed or is too near. Apply refuses such a change, and an existing resource
+    /// keeps its time.
     pub fn is_too_late(&self) -> bool {
         self.action != Action::Past && self.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }))
     }
@@ -25,7 +26,7 @@ impl Change {
 }
 
 impl Plan {
-    /// How many manual steps are left once it is applied.
+    /// The number of manual steps that are left after an apply.
     pub fn manual(&self) -> usize {
         self.changes.iter().filter(|change| change.is_manual()).count()
     }

@@ -1,5 +1,5 @@
-//! Who the segments hold that changes name. What is reviewed is a message and its readers: a segment that holds other people is
-//! another change of whatever names it.
+//! The members of the segments that changes name. A review covers a message and its recipients: if a segment has other
+//! members, that is another change of each of its users.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,23 +8,23 @@ use pushplan_model::kinds::{self, Resource, Segment, remote};
 
 use super::{Action, Change, Plan};
 
-/// What segments mean, by their keys.
+/// Digests of segments, by their keys.
 #[derive(Debug, Default)]
 pub struct Meant<'p> {
-    /// The criteria of each, and the segments that these name.
+    /// The criteria of each, and the segments in these.
     own: HashMap<&'p str, (Digest, Vec<&'p str>)>,
-    /// The criteria of each with those of all segments behind it. A segment that leads into a circle has none.
+    /// The criteria of each with those of all nested segments. A segment in a circle has none.
     deep: HashMap<&'p str, Digest>,
 }
 
-/// The segments that a change leads to by their keys.
+/// The keys of the segments that a change names.
 pub fn named(change: &Change) -> Vec<&str> {
     let desired = change.desired.as_ref().filter(|_| change.action != Action::Delete);
     desired.map(|spec| remote::named(kinds::api(&change.address).audiences(), spec)).unwrap_or_default()
 }
 
 impl<'p> Meant<'p> {
-    /// What these segments mean once a plan is applied, and those that they name. What the plan does not know is left out.
+    /// The digests of these segments after a plan, and of nested ones. Segments that are not in the plan are skipped.
     pub fn of(plan: &'p Plan, named: impl IntoIterator<Item = &'p str>) -> Self {
         let mut open: Vec<&str> = named.into_iter().collect();
         if open.is_empty() {
@@ -50,7 +50,8 @@ impl<'p> Meant<'p> {
         Self { own, deep }
     }
 
-    /// What these segments mean: each with all that is behind it in one digest, so that a long chain costs no more than its end.
+    /// The digests of these segments, each with all nested ones in one digest, so that a long chain costs no more than
+    /// its end.
     pub fn behind<'m>(&'m self, named: &[&'p str]) -> BTreeMap<&'p str, &'m Digest> {
         let (mut open, mut behind) = (named.to_vec(), BTreeMap::new());
         while let Some(key) = open.pop() {
@@ -67,8 +68,8 @@ impl<'p> Meant<'p> {
     }
 }
 
-/// The digest of each segment with those of the segments that it names, from those that name none upwards. Whatever leads into a
-/// circle is never reached.
+/// The digest of each segment with those of its nested segments, starting with those that have none. Segments in a
+/// circle are never reached.
 fn deep<'p>(own: &HashMap<&'p str, (Digest, Vec<&'p str>)>) -> HashMap<&'p str, Digest> {
     let mut namers: HashMap<&str, Vec<&'p str>> = HashMap::new();
     let mut waits: HashMap<&str, usize> = HashMap::new();
@@ -83,7 +84,7 @@ fn deep<'p>(own: &HashMap<&'p str, (Digest, Vec<&'p str>)>) -> HashMap<&'p str, 
         let Some((criteria, others)) = own.get(key) else { continue };
         let behind: BTreeMap<&str, &Digest> =
             others.iter().filter_map(|other| Some((*other, deep.get(other)?))).collect();
-        // A segment that names none means what its criteria say.
+        // A segment without nested ones has the digest of its criteria.
         let whole = if behind.is_empty() { criteria.clone() } else { Digest::of_sorted(&(criteria, behind)) };
         deep.insert(key, whole);
         for namer in namers.get(key).into_iter().flatten() {

@@ -1,31 +1,31 @@
-//! What someone changed on the service and a plan changes again, field by field.
+//! Fields that someone changed on the service and a plan changes again.
 
 use pushplan_model::kinds;
 use serde_json::{Map, Value};
 
 use super::{Action, Change, Moved, Plan};
 
-/// A field with three values: what was last applied, what someone made of it on the service, and what git says.
+/// A field with three values: last applied, live and desired.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overwritten<'c> {
-    /// Such as `push.notification.alert`.
+    /// Its path, such as `push.notification.alert`.
     pub path: String,
-    /// `None`: it was not there.
+    /// `None`: it did not exist.
     pub last_applied: Option<&'c Value>,
     pub service: Option<&'c Value>,
     pub git: Option<&'c Value>,
 }
 
 impl Overwritten<'_> {
-    /// Whether git has moved on as well.
+    /// Whether git has changed as well.
     pub fn is_of_both(&self) -> bool {
         self.git != self.last_applied
     }
 }
 
 impl Change {
-    /// The fields that someone changed on the service since the last apply and that are to be something else than that.
-    /// What is left to the dashboard is none of them.
+    /// The fields that someone changed on the service since the last apply and that get another value. Fields that are
+    /// left to the dashboard are not included.
     pub fn overwritten(&self) -> Vec<Overwritten<'_>> {
         let mut found = Vec::new();
         if let (Some(last), Some(service)) = (&self.ledger, &self.live) {
@@ -40,7 +40,7 @@ impl Change {
         found
     }
 
-    /// Whether it undoes what someone did on the service: an edit, or a removal.
+    /// Whether it reverts a change made on the service: an edit or a deletion.
     pub fn undoes(&self) -> bool {
         match (self.moved, self.action) {
             (Some(Moved::Removed), Action::Create | Action::Replace) => true,
@@ -52,7 +52,7 @@ impl Change {
     }
 }
 
-/// Compares what was applied, what is there and what git says. An audience, at one of the pointers in `whole`, is one field.
+/// Compares applied, live and desired state. An audience, at one of the pointers in `whole`, is one field.
 fn compare<'c>(
     whole: &[&str],
     [path, pointer]: [String; 2],
@@ -70,7 +70,7 @@ fn compare<'c>(
         let mut keys: Vec<&String> = maps.iter().flat_map(|map| map.keys()).collect();
         keys.sort();
         keys.dedup();
-        // What is empty on one side and missing on another has no fields to tell apart.
+        // Empty on one side and missing on another: there are no fields to compare.
         if !keys.is_empty() {
             for key in keys {
                 let below = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
@@ -80,7 +80,7 @@ fn compare<'c>(
             return;
         }
     }
-    // What may be one or many and is one: its author wrote no list.
+    // A field with one or many values that has one: its author wrote no list.
     let one = |side: Option<&'c Value>| match side.and_then(Value::as_array).map(Vec::as_slice) {
         Some([item]) if item.is_object() => Some(item),
         _ => None,
@@ -92,8 +92,8 @@ fn compare<'c>(
 }
 
 impl Plan {
-    /// Whether something was removed on the service that was a part of a resource, which is there without it: `pull` takes it out of
-    /// the files then.
+    /// Whether a removed part belongs to a resource that still exists without it: then `pull` removes it from the
+    /// files.
     pub fn is_removed_part(&self, change: &Change) -> bool {
         let resource = change.address.resource();
         let is_left = |other: &Change| {
@@ -146,15 +146,15 @@ mod tests {
     fn only_what_somebody_edited_and_git_says_otherwise_is_overwritten() {
         let ledger = json!({"name": "a", "push": {"alert": "x", "title": "t"}, "extra": 1});
         let live = json!({"name": "b", "push": {"alert": "y", "title": "t"}, "extra": 1});
-        // The name is followed, the alert changed on both sides, the title in git alone.
+        // The name agrees, the alert changed on both sides, the title only in git.
         let git = json!({"name": "b", "push": {"alert": "z", "title": "u"}, "extra": 1});
         assert_eq!(told(ledger.clone(), live.clone(), Some(git)), [r#"both push.alert "x" "y" "z""#]);
-        // What git left as it was is put back.
+        // Values that are unchanged in git are restored.
         assert_eq!(
             told(ledger.clone(), live.clone(), Some(ledger.clone())),
             [r#"name "a" "b" "a""#, r#"push.alert "x" "y" "x""#]
         );
-        // What goes takes the edits with it.
+        // A deletion also deletes the edits.
         assert_eq!(told(ledger, live, None), [r#"both name "a" "b" -"#, r#"both push.alert "x" "y" -"#]);
     }
 

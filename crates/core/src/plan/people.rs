@@ -1,18 +1,18 @@
-//! What single devices receive before and after a plan. It is for readers alone, and no part of the plan's digest.
+//! What single devices receive before and after a plan. Only for readers, and not part of the plan's digest.
 
 use jiff::Timestamp;
 use pushplan_model::address::Address;
 use serde::{Deserialize, Serialize};
 
-/// Devices that were replayed through the built-in service, by the messages that they are examples for.
+/// Devices that were replayed through the built-in service, by the messages for which they are examples.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct People {
-    /// The time that was replayed.
+    /// The replayed time.
     pub from: Timestamp,
     pub until: Timestamp,
     /// The most urgent message first.
     pub of: Vec<MessagePeople>,
-    /// How many more messages have another audience than before.
+    /// The number of further messages whose audience changes.
     #[serde(default)]
     pub left_out: usize,
 }
@@ -20,7 +20,7 @@ pub struct People {
 /// The devices of one message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessagePeople {
-    /// What sends it.
+    /// The sender of the message.
     pub address: Address,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<ReplayedDevice>,
@@ -33,9 +33,9 @@ pub struct MessagePeople {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayedDevice {
     pub part: DevicePart,
-    /// In words: `an iOS device in GB`.
+    /// Its description: `an iOS device in GB`.
     pub words: String,
-    /// Its kind, such as `ios`.
+    /// Its type, such as `ios`.
     pub device_type: String,
     /// Its time zone.
     pub zone: String,
@@ -45,7 +45,7 @@ pub struct ReplayedDevice {
     pub after: Vec<LockScreen>,
 }
 
-/// What the plan means for a device.
+/// The effect of the plan on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DevicePart {
@@ -68,11 +68,11 @@ impl DevicePart {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockScreen {
     pub at: Timestamp,
-    /// What sent it.
+    /// Its sender.
     pub from: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The text, as much of it as the screen shows; `None` for what arrives in the Message Center alone.
+    /// The text, as far as the screen shows it; `None` for a message that is only in the Message Center.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alert: Option<String>,
     /// The title of the Message Center message that comes with it.

@@ -1,10 +1,10 @@
-//! Where something is declared.
+//! Positions of declarations.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// A line of a file. All places in one file have one text with its path.
+/// A line of a file. All positions in one file share the text of its path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct DeclaredAt {

@@ -1,4 +1,4 @@
-//! How many devices the messages of a plan reach. It is for readers alone, and no part of the plan's digest.
+//! How many devices the messages of a plan reach. Only for readers, and not part of the plan's digest.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use pushplan_model::address::Address;
 use pushplan_model::population::{DeviceCount, PopulationAbout};
 use serde::{Deserialize, Serialize};
 
-/// The population that was counted on, and the counts by the address of what sends.
+/// The population for the counts, and the counts by address of the sender.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reach {
     pub population: PopulationAbout,

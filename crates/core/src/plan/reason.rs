@@ -1,4 +1,4 @@
-//! Why a change is what it is.
+//! The reasons for a change.
 
 use std::collections::BTreeMap;
 
@@ -9,82 +9,82 @@ use serde::{Deserialize, Serialize};
 
 use super::{Likeness, RemoteThing};
 
-/// Why a change is what it is.
+/// A reason for a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// A segment that it names gets another id, or has got one before.
+    /// A segment that it names gets another id, or got one before.
     Repoint {
         to: Vec<Address>,
-        /// The ids of earlier versions that it still points at, by the keys of their segments.
+        /// The ids of earlier versions that it still refers to, by the keys of their segments.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         outdated: BTreeMap<String, String>,
     },
     /// The API cannot change it in place.
     NotInPlace,
-    /// The API can neither change nor remove it: this has to be done in the dashboard, and why.
+    /// The API can neither change nor delete it, so this is a manual step in the dashboard.
     InDashboard { old: Option<String> },
-    /// The service has an unmanaged resource of this name.
+    /// The service has an unmanaged resource with this name.
     Collision { ids: Vec<String> },
     /// An earlier run lost the answer to its creation, and its result is unknown.
     InDoubt { since: Timestamp, candidates: Vec<String> },
-    /// An earlier run lost the answer to its deletion: it was deleted before its time, or it was sent, or will be. Nothing shows
-    /// which.
+    /// An earlier run lost the answer to its deletion: it was deleted before its time, was sent, or will be sent.
+    /// Nothing shows which.
     DeletedOrSent { since: Timestamp, id: String, due: Timestamp },
-    /// The ledger was restored from a backup, and this may have been created by a record that is lost: after `since`, and before
-    /// a person accepted that.
+    /// The ledger was restored from a backup, and this may have been created by a lost record: after `since`, and
+    /// before a person accepted the gap.
     UnknownSinceGap { since: Option<Timestamp>, accepted: Timestamp },
-    /// An earlier run's answer was lost; the thing was found.
+    /// The answer of an earlier run was lost, and the object was found.
     Recovered { id: String },
-    /// The time it was made for has come, or the first of its times: the rest is still to come.
+    /// Its time, or the first of its times, has passed; `rest` has the remaining ones.
     Went {
         at: Option<Timestamp>,
         edited: bool,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         rest: Vec<Coming>,
     },
-    /// Its time has passed or is too near: it will not be made.
+    /// Its time has passed or is too near: it will not be created.
     TooLate { at: Timestamp },
-    /// An old version is deleted that something else replaces.
+    /// An old version that was replaced is deleted.
     Retired {
         id: String,
         /// The ids of the segments that it names, by their keys.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         refs: BTreeMap<String, String>,
     },
-    /// Its deletion waits: these still point at it.
+    /// Its deletion waits, because these still refer to it.
     StillUsed { id: String, by: Vec<RemoteThing> },
-    /// It waits for these, which are not made by this plan.
+    /// It depends on these, which this plan does not create.
     Blocked { by: Vec<Address> },
-    /// The service does not have it any more, and it is never made a second time by itself.
+    /// The service no longer has it, and pushplan will not create it again.
     NeverTwice,
-    /// From now on it can be deleted.
+    /// It is no longer protected from deletion.
     Unprotected,
-    /// The ledger knows it by another address so far.
+    /// The ledger has it under another address until now.
     Renamed { from: Address },
-    /// It is declared under another address from now on, which has the thing itself.
+    /// Its object is now declared under another address.
     HandedOver { to: Address },
-    /// `renamed_from` names an address under which the ledger knows nothing.
+    /// `renamed_from` has an address that is not in the ledger.
     NothingRenamed { from: Address },
-    /// Nobody declares it, and the target asks for the deletion of what nobody does.
+    /// It is not declared, and the target prunes its kind.
     Pruned { made: Option<Timestamp> },
-    /// What is no longer declared says the same, or has its name. Where that cannot be deleted, this waits for a person; also
-    /// where nobody knows whether that is there.
+    /// A resource that is no longer declared has the same content, or its name. If that one cannot be deleted, or its
+    /// state is unknown, this one waits for a person.
     LooksRenamed {
         from: Address,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         in_doubt: bool,
-        /// That has had its time: it says the same, perhaps at another time.
+        /// The old one is past: it has the same content, possibly at another time.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         past: bool,
-        /// What both have in common, if that is not all: this may be that one, edited.
+        /// The similarities, if not everything is the same: this may be the old one, edited.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         similar: Vec<Likeness>,
     },
 }
 
 impl Reason {
-    /// Whether it is a change of its own, also where the service keeps what it has.
+    /// Whether it is a change by itself, even if the service is not changed.
     pub fn is_change(&self) -> bool {
         matches!(self, Self::Unprotected | Self::Renamed { .. })
     }

@@ -1,4 +1,4 @@
-//! A plan in a file, and whether it still holds.
+//! A plan in a file, and whether it is still valid.
 
 use pushplan_model::address::Address;
 use pushplan_model::digest::Digest;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Action, Difference, FORMAT, Plan, approval};
 
-/// A plan with the digest of what was written: one flipped byte is noticed.
+/// A plan with a digest that detects any changed byte.
 #[derive(Serialize)]
 struct Saved {
     pushplan_plan: u32,
@@ -15,23 +15,23 @@ struct Saved {
     plan: Plan,
 }
 
-/// Why a file is no plan that can be applied.
+/// Why a file is not a plan that can be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoPlan {
     NotAPlan(String),
-    /// Made by a version of pushplan that writes another form.
+    /// It was made by a version of pushplan with another format.
     OtherForm(u32),
-    /// As it was written, by a version of pushplan that knows something that this one does not.
+    /// It is unchanged, and was made by a version of pushplan with fields that this one does not have.
     Newer {
         tool: String,
         why: String,
     },
-    /// Not what was written.
+    /// It was edited or damaged.
     Changed,
 }
 
 impl Plan {
-    /// The text of a file that holds the plan.
+    /// The content of a file with the plan.
     pub fn save(&self) -> String {
         let saved = Saved { pushplan_plan: FORMAT, digest: Digest::of_data(self), plan: self.clone() };
         let mut text = serde_json::to_string_pretty(&saved).expect("a plan has text keys only");
@@ -39,7 +39,7 @@ impl Plan {
         text
     }
 
-    /// The plan that a file holds.
+    /// Reads the plan in a file.
     pub fn load(text: &str) -> Result<Self, NoPlan> {
         let value: Value = serde_json::from_str(text).map_err(|error| NoPlan::NotAPlan(error.to_string()))?;
         let form = value["pushplan_plan"].as_u64();
@@ -58,7 +58,7 @@ impl Plan {
         if value["digest"] != digest.as_str() {
             return Err(NoPlan::Changed);
         }
-        // It is as it was written. This version must understand all of it: a field that it does not know may be what matters.
+        // It is unchanged. This version must understand all of it, because an unknown field may be essential.
         let newer = |why: String| {
             let tool = written["tool"].as_str().unwrap_or("of an unknown version").to_owned();
             NoPlan::Newer { tool, why }
@@ -70,7 +70,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// What has moved between a saved plan and one that was made just now; none where they are the same.
+    /// The differences between a saved plan and a new one; empty if they are the same.
     pub fn moved(&self, fresh: &Self) -> Vec<String> {
         let mut moved = Vec::new();
         if fresh.made > self.expires {
@@ -86,7 +86,7 @@ impl Plan {
         unless(self.origin == fresh.origin, &format!("it is for the service at {}", self.origin));
         unless(self.app == fresh.app, &format!("it is for the application {}", self.app));
         unless(self.level == fresh.level, "the target's API level changed");
-        // A ledger has its lineage from its first record on.
+        // A ledger has a lineage from its first record.
         let same_ledger = self.ledger.seq == 0 || self.ledger.lineage == fresh.ledger.lineage;
         unless(same_ledger, "the ledger was replaced");
         let since = fresh.ledger.seq.saturating_sub(self.ledger.seq);

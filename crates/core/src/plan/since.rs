@@ -1,4 +1,4 @@
-//! What has happened since someone looked at a plan, though it comes to the same again.
+//! Events since a review of a plan that is the same again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use pushplan_model::node::Shared;
 use super::{Change, Difference, Plan, Reason};
 
 impl Reason {
-    /// Whether it tells what a run has left: an old version that is still there, an answer that was lost.
+    /// Whether it is about something that a run has left: an old version that still exists, or a lost answer.
     pub fn is_left(&self) -> bool {
         matches!(
             self,
@@ -19,8 +19,8 @@ impl Reason {
 }
 
 impl Plan {
-    /// What would be done to things that were something else in the meantime: made or changed by a run, and brought back to what
-    /// they were before it. Whoever agreed to that plan did so before. `entries` are the records since then.
+    /// The changes of resources that a run created or changed since the review and that were then brought back to their
+    /// previous state: the plan was approved before that. `entries` are the records since then.
     pub fn taken_back(&self, entries: &[Entry]) -> BTreeMap<Address, Difference> {
         let steps = self.steps.iter().filter(|step| changes_something(step.verb));
         let changed: BTreeSet<&Address> = steps.map(|step| &step.address).collect();

@@ -1,4 +1,4 @@
-//! What a plan names that it is not about.
+//! Objects that a plan names without changing them.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use pushplan_model::kinds;
 use pushplan_model::text::quoted;
 use serde::{Deserialize, Serialize};
 
-/// Something on the service.
+/// An object on the service.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum RemoteThing {
     Ours(Address),
-    /// Nobody made it from here: it is in no ledger of this project.
+    /// It is unmanaged: in no ledger of this project.
     Other {
         kind: String,
         id: String,
@@ -21,7 +21,7 @@ pub enum RemoteThing {
 }
 
 impl RemoteThing {
-    /// Something in a list that is not ours.
+    /// An unmanaged object in a list.
     pub fn other(kind: &str, found: &kinds::Found) -> Self {
         Self::Other { kind: kind.to_owned(), id: found.id.clone(), name: found.name.clone() }
     }
@@ -33,7 +33,7 @@ impl From<Address> for RemoteThing {
     }
 }
 
-/// In words: `pipelines/remind`, or `unmanaged pipeline "Remind" (4d01)`.
+/// Formats it as `pipelines/remind`, or `unmanaged pipeline "Remind" (4d01)`.
 impl fmt::Display for RemoteThing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
