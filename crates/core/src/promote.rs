@@ -1,10 +1,11 @@
-//! Promoting: one target becomes what another one has, and not what the working tree says.
+//! Promotion: one target gets the applied state of another one, instead of the state in the work tree.
 //!
-//! A ledger has specs with the variables and overlays of its own target filled in, so that they cannot be handed on as they are.
-//! The working tree says what both targets get, and so what is the target's own. Where the first target's ledger holds exactly
-//! what the working tree says for it, the other gets what the working tree says for *that* one. Where git has gone on since, the
-//! other gets the first target's fields that are not its own, and its own for the rest. What cannot be told apart stays on the
-//! other target as its own ledger has it, and is told. So nothing that is the first target's own comes to the other.
+//! A ledger has specs with the variables and overlays of its own target filled in, so they cannot be passed on
+//! unchanged. The work tree has the desired state of both targets, and so shows the differences between them. If the
+//! first target's ledger has exactly its desired state, the other target gets *its* desired state. If git has changed
+//! since, the other target gets the fields of the first target that are not specific to that, and keeps its own for the
+//! rest. A resource whose fields cannot be separated is reported, and stays on the other target as in its own ledger.
+//! So no value that is specific to the first target comes to the other.
 
 mod carried;
 
@@ -19,7 +20,7 @@ use crate::compare::{Unit, ignoring};
 use crate::plan::{NotPromoted, Why};
 use carried::{FourViews, carried, own_values};
 
-/// One target: what the working tree says for it, and what was applied to it.
+/// One target: its desired state in the work tree, and its applied state.
 #[derive(Clone, Copy, Debug)]
 pub struct PromotionSide<'s> {
     pub units: &'s BTreeMap<Address, Unit>,
@@ -37,23 +38,23 @@ impl<'s> PromotionSide<'s> {
     }
 }
 
-/// What the other target is to have, and what stays as it is there.
+/// The new state of the other target, and the resources that are not changed there.
 #[derive(Debug, Default)]
 pub struct Promoted {
     pub units: BTreeMap<Address, Unit>,
     pub held: Vec<NotPromoted>,
 }
 
-/// What becomes of an address.
+/// The result for an address.
 enum Fate {
-    /// The other target gets this, or is to have nothing there.
+    /// The other target gets this state, or nothing at this address.
     Gets(Option<Unit>),
-    /// It gets this, which is not what git says by now.
+    /// It gets this state, which is older than that in git.
     Behind(Unit),
     Stays(Why),
 }
 
-/// What `to` gets of what `from` has.
+/// Computes what `to` gets from `from`.
 pub fn promote(from: PromotionSide, to: PromotionSide) -> Promoted {
     let mut units = BTreeMap::new();
     let mut held: BTreeMap<&Address, Why> = BTreeMap::new();
@@ -92,12 +93,13 @@ fn fate(address: &Address, from: PromotionSide, to: PromotionSide, own: &[String
     match (said, there) {
         _ if from.ledger.open.contains_key(address) => Fate::Stays(Why::InDoubt),
         (Some(said), Some(there)) if is_same(said, there) => Fate::Gets(other.cloned()),
-        // What has had its time there has no time any more here.
+        // A push that is past on the first target is past on the other one.
         (Some(said), Some(there)) if !there.past => match other {
             None => Fate::Stays(Why::NotYet),
             Some(other) => {
                 let has = has.map(|has| &*has.spec);
-                // What is left to the dashboard is the one target's own there, and git's for whoever does not have it yet.
+                // Fields that are left to the dashboard are specific to a target; one that does not have the resource
+                // yet gets git's values.
                 let (there, _) = ignoring(&there.spec, &said.spec, &said.ignore);
                 let seen = FourViews { said: Some(&said.spec), there: Some(&there), other: Some(&other.spec), has };
                 match carried(seen, own) {
@@ -111,18 +113,18 @@ fn fate(address: &Address, from: PromotionSide, to: PromotionSide, own: &[String
             true => Fate::Stays(Why::NotGoneYet),
             false => Fate::Stays(Why::NotInGit),
         },
-        // Nobody means it to be there: what only the other target declares cannot be promoted.
+        // A resource that only the other target declares cannot be promoted.
         (None, None) if other.is_some() => Fate::Stays(Why::NotThere),
         (None, None) => Fate::Gets(None),
     }
 }
 
-/// Whether what was applied is what the working tree says. What is left to the dashboard makes no difference.
+/// Whether the applied state is the desired one, apart from fields that are left to the dashboard.
 fn is_same(said: &Unit, there: &Owned) -> bool {
     said.spec == there.spec || ignoring(&said.spec, &there.spec, &said.ignore).0.as_ref() == &there.spec
 }
 
-/// Whether a plain apply would do something to it.
+/// Whether a plain apply would change it.
 fn differs(to: PromotionSide, address: &Address) -> bool {
     match (to.units.get(address), to.ledger.owned.get(address)) {
         (Some(said), Some(there)) => !is_same(said, there),
@@ -130,7 +132,7 @@ fn differs(to: PromotionSide, address: &Address) -> bool {
     }
 }
 
-/// What names a segment that stays away stays away too, and so on.
+/// Holds back resources that name a segment which is held back, and so on.
 fn hold_what_waits<'a>(
     units: &mut BTreeMap<Address, Unit>,
     held: &mut BTreeMap<&'a Address, Why>,
@@ -154,7 +156,7 @@ fn hold_what_waits<'a>(
     }
 }
 
-/// What the target has, as something that is to be there.
+/// The applied state of the target, as a unit.
 pub fn kept(declared: Option<&Unit>, owned: &Owned) -> Unit {
     Unit {
         spec: owned.spec.clone(),
@@ -226,7 +228,7 @@ mod tests {
     type Gets = Vec<(String, Value)>;
     type Keeps = Vec<(String, Why)>;
 
-    /// What production gets, and what is held there and why.
+    /// What production gets, and what is held back there and why.
     fn promoted(staging: (Specs, Specs), production: (Specs, Specs)) -> (Gets, Keeps) {
         let (from, to) = (side(staging.0, staging.1), side(production.0, production.1));
         let variables = ["test", "live"].map(|value| BTreeMap::from([("of".to_owned(), value.to_owned())]));
@@ -267,7 +269,7 @@ mod tests {
         let why = || vec![(A.to_owned(), Why::OfTarget("criteria.tag".to_owned()))];
         let got = promoted((&[(A, "v3-test")], &[(A, "v2-test")]), (&[(A, "v3-live")], &[(A, "v1-live")]));
         assert_eq!(got, (vec![(A.into(), spec(A, "v1-live"))], why()));
-        // Git says the same for both by now, and did not when it was applied.
+        // Git now has the same value for both, but not at the time of the apply.
         let got = promoted((&[(A, "v3")], &[(A, "v2-test")]), (&[(A, "v3")], &[]));
         assert_eq!(got, (vec![], why()));
     }

@@ -1,8 +1,8 @@
-//! What one target has, where git has gone on since, as another target gets it.
+//! Fields of one target that another target gets although git has changed since.
 //!
-//! A field is carried over where git says the same of it for both targets: it is then nobody's own. Where git says something
-//! different for each, the other target keeps its own, unless that field has changed since: nobody knows what it would have
-//! been there.
+//! A field is carried over if git has the same value for both targets, because it is then specific to neither. If git
+//! has different values, the other target keeps its own, unless the first target's field has changed since: then the
+//! corresponding value is unknown.
 
 use std::collections::BTreeSet;
 
@@ -10,25 +10,25 @@ use serde_json::{Map, Value};
 
 use super::PromotionSide;
 
-/// What is taken over from the one target, or the first field of which it cannot be said.
+/// The resulting state, or the first field that cannot be carried over.
 pub(super) type Carried = Result<Value, String>;
 
-/// The values of variables that only the one target has. What holds one of them was filled in for that target.
+/// The values of variables that only the first target has. A text with one of them was filled in for that target.
 pub(super) fn own_values(from: PromotionSide, to: PromotionSide) -> Vec<String> {
     let is_own = |(name, value): &(&String, &String)| !value.is_empty() && to.variables.get(*name) != Some(*value);
     from.variables.iter().filter(is_own).map(|(_, value)| value.clone()).collect()
 }
 
-/// One thing, as four see it.
+/// Four versions of one value.
 #[derive(Clone, Copy)]
 pub(super) struct FourViews<'v> {
-    /// What git says for the one target.
+    /// The desired value of the first target.
     pub said: Option<&'v Value>,
-    /// What the one target has.
+    /// The applied value of the first target.
     pub there: Option<&'v Value>,
-    /// What git says for the other.
+    /// The desired value of the other target.
     pub other: Option<&'v Value>,
-    /// What the other has.
+    /// The applied value of the other target.
     pub has: Option<&'v Value>,
 }
 
@@ -44,7 +44,7 @@ impl<'v> FourViews<'v> {
     }
 }
 
-/// What the other target gets.
+/// Computes the new state of the other target.
 pub(super) fn carried(seen: FourViews, own: &[String]) -> Carried {
     Ok(field("", seen, own)?.unwrap_or_default())
 }
@@ -73,7 +73,8 @@ fn field(path: &str, seen: FourViews, own: &[String]) -> Result<Option<Value>, S
             let items = (0..c.len()).map(|at| Ok(item(at)?.unwrap_or_default()));
             Ok(Some(Value::Array(items.collect::<Result<_, String>>()?)))
         }
-        // Where the other target has what git says for both, it was perhaps the one alone that ever had anything else.
+        // If the other target already has git's value, a different value may always have been specific to the first
+        // target.
         _ if said == other && (has.is_none() || has != other) => match there {
             Some(there) if holds_own(there, other, own) => Err(path.to_owned()),
             there => Ok(there.cloned()),
@@ -82,7 +83,8 @@ fn field(path: &str, seen: FourViews, own: &[String]) -> Result<Option<Value>, S
     }
 }
 
-/// Whether a value holds something that was filled in for the one target alone. What the other's own text holds too was not.
+/// Whether a value has a text that was filled in only for the first target. A text that the other's value has as well
+/// was not.
 fn holds_own(there: &Value, other: Option<&Value>, own: &[String]) -> bool {
     own.iter().any(|value| holds(there, value) && !other.is_some_and(|other| holds(other, value)))
 }
@@ -124,12 +126,12 @@ mod tests {
         let (said, other) = (json!({"who": {"tag": "a-test2"}}), json!({"who": {"tag": "a-live2"}}));
         let there = json!({"who": {"tag": "a-test"}});
         assert_eq!(gets(&said, &there, &other, None, "none"), Err("who.tag".to_owned()));
-        // Git says the same for both by now, and did not when it was applied.
+        // Git now has the same value for both, but not at the time of the apply.
         let (now, there) = (json!({"tag": "b", "number": 1}), json!({"tag": "a-test", "number": 5}));
         assert_eq!(gets(&now, &there, &now, None, "test"), Err("tag".to_owned()));
         assert_eq!(gets(&now, &there, &now, None, "5"), Err("number".to_owned()));
         assert_eq!(gets(&now, &there, &now, None, "b-test"), Ok(there.clone()));
-        // The other target never had what the one has: an overlay may have said it that is no longer there.
+        // The other target never had the value: it may come from an overlay that no longer exists.
         assert_eq!(gets(&now, &there, &now, Some(&now), "none"), Err("number".to_owned()));
         let has = json!({"tag": "c", "number": 0});
         assert_eq!(gets(&now, &there, &now, Some(&has), "none"), Ok(there));
