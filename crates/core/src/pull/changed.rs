@@ -17,28 +17,29 @@ use crate::compare::{Names, Unit, ignoring};
 use crate::live::{Live, LiveState};
 use crate::plan::DeclaredAt;
 
-/// A declared resource that is something else on the service than what was last applied.
+/// A declared resource whose live state differs from the last applied one.
 #[derive(Clone, Debug)]
 pub struct Changed {
     pub address: Address,
     /// Its name on the service.
     pub name: String,
     pub id: String,
-    /// What the manifests say.
+    /// The desired state in the manifests.
     pub desired: Value,
-    /// What they are to say: what was changed on the service, and what was changed in git alone.
+    /// The new desired state: with the changes on the service, and with those only in git.
     pub wanted: Value,
-    /// The single things of it that are different. One that is applied as a whole is its own only part.
+    /// The changed units. A resource that is applied as a whole is its own only part.
     pub parts: Vec<Part>,
 }
 
-/// A single thing of a resource, as the service has it by now.
+/// A unit of a resource, with its new state.
 #[derive(Clone, Debug)]
 pub struct Part {
     pub address: Address,
-    /// What the manifests are to say of it, and what the ledger learns once they do; `None`: it was removed there.
+    /// The new desired state, and the record for the ledger once the manifests have it; `None`: it was removed on the
+    /// service.
     pub becomes: Option<(Value, Adopted)>,
-    /// Fields that were changed in git as well: they stay what git says, and the ledger learns nothing of this thing.
+    /// Fields that were changed in git as well: git's values are kept, and the ledger does not record this unit.
     pub clashes: Vec<Clash>,
 }
 
@@ -53,7 +54,7 @@ pub struct Gone {
 }
 
 impl Gone {
-    /// How it is removed from git.
+    /// The advice to remove it from git.
     pub fn way_out(&self) -> String {
         let place = match &self.place {
             Some(DeclaredAt { file, line }) => format!("remove it from {file}:{line}"),
@@ -66,7 +67,7 @@ impl Gone {
     }
 }
 
-/// What the service did to what is declared.
+/// Changes on the service of declared resources.
 #[derive(Debug, Default)]
 pub struct Changes {
     pub changed: Vec<Changed>,
@@ -76,9 +77,10 @@ pub struct Changes {
     pub left: Vec<Left>,
 }
 
-/// Every resource that was changed on the service since it was last applied and is not declared so, and every one that has more
-/// parts there than are declared. Fields that are left to the dashboard are as they were. Segments that are `pulled` in the same
-/// run have their keys. What was changed on both sides stays what git says; with `theirs` it becomes what the service has.
+/// Finds every resource that was changed on the service since the last apply and is not declared like that, and every
+/// one that has more parts there than are declared. Fields that are left to the dashboard count as unchanged. Segments
+/// in `pulled` have keys from the same run. A field that was changed on both sides keeps git's value, or gets the
+/// service's value with `theirs`.
 pub fn changed(
     declared: &Declared,
     ledger: &Ledger,
@@ -107,7 +109,7 @@ pub fn changed(
     out
 }
 
-/// A ledger that knows the segments as well that are about to be pulled.
+/// The ledger with the segments that are about to be pulled.
 fn knowing(ledger: &Ledger, pulled: &[Placed], now: Timestamp) -> Ledger {
     let mut known = ledger.clone();
     for Placed { thing, key, .. } in pulled.iter().filter(|it| it.thing.kind.key == Segment::KEY) {
@@ -127,12 +129,12 @@ fn knowing(ledger: &Ledger, pulled: &[Placed], now: Timestamp) -> Ledger {
     known
 }
 
-/// What became of a single thing that is declared.
+/// The result for a declared unit.
 enum Fate {
     Stays,
     Becomes(Value, Box<Adopted>, Vec<Clash>),
     Removed,
-    /// Removed on the service, and changed in git.
+    /// It was removed on the service, and changed in git.
     Disputed(Clash),
 }
 
@@ -141,7 +143,7 @@ struct Around<'a> {
     names: Names<'a>,
     ledger: &'a Ledger,
     live: &'a Live,
-    /// What was changed on both sides is taken from the service.
+    /// Whether the service's value wins if a field was changed on both sides.
     theirs: bool,
     now: Timestamp,
 }
@@ -157,7 +159,7 @@ impl Around<'_> {
     ) {
         let api = kinds::api(address);
         let mut parts = Vec::new();
-        // What all single things of it are to be.
+        // The new state of all its units.
         let mut wanted: BTreeMap<Address, Value> = BTreeMap::new();
         for (key, spec) in singles {
             let at = Address::new(address.kind, key.clone());
@@ -194,7 +196,7 @@ impl Around<'_> {
         }
         let before = api.whole(&singles.iter().map(|(_, spec)| spec).collect::<Vec<_>>());
         let desired = canonical();
-        // A resource may say more than its parts: that stays.
+        // A resource may have fields beyond those of its parts, which are kept.
         let wanted = merged(api.audiences(), "", Field::of(&before, &desired, &after), &mut None).unwrap_or(after);
         let wanted = if parts.iter().any(|part| part.address != *address) { settled(address, wanted) } else { wanted };
         out.changed.push(Changed { address: address.clone(), name, id, desired, wanted, parts });
@@ -207,7 +209,7 @@ impl Around<'_> {
         let begun = |runs: Runs| runs.has_begun(self.now);
         let found = match self.live.of(address) {
             LiveState::There(found) if found.id == owned.id && !owned.past => found,
-            // What had its time is no longer listed, and nobody removed it.
+            // A past push is no longer listed, although nobody removed it.
             LiveState::Absent if !owned.past && !api.runs(&owned.spec).is_some_and(begun) => {
                 let in_doubt = self.ledger.open.contains_key(address);
                 let same = by_key(api.audiences(), &self.names, &unit.spec)
@@ -231,7 +233,7 @@ impl Around<'_> {
             return Fate::Stays;
         }
         let kept = ignoring(&live, &unit.spec, &unit.ignore).0;
-        // Whoever names a segment by its id and by its key says the same.
+        // A reference to a segment by id and one by key are equal.
         let alike = |spec: &Value| like(api.audiences(), &self.names, spec, &unit.spec);
         let (applied, kept) = (alike(&owned.spec), alike(&kept));
         let mut clashes = (!self.theirs).then(Vec::new);
@@ -248,7 +250,7 @@ impl Around<'_> {
         Fate::Becomes(wanted, Box::new(Adopted { push_ids, zone, protect, past, ..adopted }), clashes)
     }
 
-    /// Takes in parts that the ledger does not know. One that is declared and not applied yet is git's.
+    /// Adds parts that the ledger does not have. A declared part that is not applied yet keeps git's value.
     fn grow(
         &self,
         address: &Address,
@@ -299,7 +301,7 @@ impl Around<'_> {
     }
 }
 
-/// The canonical form of a resource that was put together from its parts.
+/// The canonical form of a resource that was composed from its parts.
 fn settled(address: &Address, spec: Value) -> Value {
     let key = At::new(address.key.clone(), Span::NONE);
     let read = (kinds::of(address).decode)(&key, &Node::from_json_value(&spec), &mut Reader::default());

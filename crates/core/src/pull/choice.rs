@@ -1,4 +1,4 @@
-//! Which of the things on the service are meant.
+//! The selection of resources on the service.
 
 use std::collections::BTreeSet;
 
@@ -7,34 +7,34 @@ use pushplan_model::kinds::{self, KINDS, Kind};
 use pushplan_model::nouns::level::Level;
 use pushplan_model::text;
 
-/// What was asked for.
+/// The requested resources.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// None: every kind that the service lists.
+    /// Empty: every kind that the service lists.
     patterns: Vec<Pattern>,
-    /// Also what there is one of for each person.
+    /// Whether to include resources of single people.
     people: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Pattern {
     kind: &'static Kind,
-    /// A key with `*` for any letters, a name or an id; `None`: all of the kind.
+    /// A key with `*` for any characters, a name or an id; `None`: all of the kind.
     which: Option<String>,
 }
 
-/// What something can be called by.
+/// The names of a resource.
 #[derive(Clone, Copy, Debug)]
 pub struct Called<'c> {
     pub kind: &'c str,
-    /// Its key in git, where it has or would have one.
+    /// Its key in git, which may be a proposed one.
     pub key: Option<&'c str>,
     pub name: &'c str,
     pub id: &'c str,
 }
 
 impl Choice {
-    /// What the words of a command line ask for: kinds, and addresses.
+    /// Parses the arguments of a command line: kinds and addresses.
     pub fn of(words: &[String], people: bool) -> Result<Self, Failure> {
         let pattern = |word: &String| {
             let (kind, which) = match word.split_once('/') {
@@ -49,7 +49,7 @@ impl Choice {
         Ok(Self { patterns, people })
     }
 
-    /// The kinds that are looked at.
+    /// The kinds that are read.
     pub fn kinds(&self) -> BTreeSet<&'static str> {
         let is_asked = |kind: &&Kind| match self.patterns.is_empty() {
             true => self.people || !is_of_people(kind),
@@ -58,7 +58,7 @@ impl Choice {
         KINDS.iter().filter(is_asked).map(|kind| kind.key).collect()
     }
 
-    /// The kinds of which everything is read: what each person has too, where that was asked for by name.
+    /// The kinds that are read completely: also resources of single people, if they are requested by name.
     pub fn contents(&self) -> BTreeSet<&'static str> {
         let counts = self.people || !self.patterns.is_empty();
         let is_read = |kind: &&Kind| counts || kind.api.census().is_empty();
@@ -70,18 +70,18 @@ impl Choice {
         self.patterns.is_empty() || self.patterns.iter().any(|pattern| pattern.takes(called))
     }
 
-    /// Whether it was asked for alone, and not among others.
+    /// Whether it was requested by its exact name, not by a pattern.
     pub fn names(&self, called: Called) -> bool {
         let is_one = |pattern: &&Pattern| pattern.which.as_ref().is_some_and(|which| !which.contains('*'));
         self.patterns.iter().filter(is_one).any(|pattern| pattern.takes(called))
     }
 
-    /// Whether it was asked for by more than its kind.
+    /// Whether it was requested by more than its kind.
     pub(crate) fn singles_out(&self, called: Called) -> bool {
         self.patterns.iter().filter(|pattern| pattern.which.is_some()).any(|pattern| pattern.takes(called))
     }
 
-    /// The words that mean nothing of what there is.
+    /// The first argument that matches no resource.
     pub fn idle<'c>(&self, all: &[Called<'c>]) -> Option<String> {
         let is_idle = |pattern: &&Pattern| pattern.which.is_some() && !all.iter().any(|called| pattern.takes(*called));
         let Pattern { kind, which } = self.patterns.iter().find(is_idle)?;
@@ -98,7 +98,7 @@ impl Pattern {
     }
 }
 
-/// Whether there is one of a kind for each person, so that nobody lists them all unasked.
+/// Whether a kind has resources of single people, which are listed only on request.
 fn is_of_people(kind: &Kind) -> bool {
     !kind.api.census().is_empty() && kind.api.list(Level::Extended).is_empty()
 }

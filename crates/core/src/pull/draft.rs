@@ -1,4 +1,4 @@
-//! What is about to be written down: resources by their keys, and what the ledger learns of them.
+//! The draft of a pull: resources with their keys, and the records for the ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,16 +21,16 @@ use super::placing::Placed;
 use super::unmanaged::{Left, Single, UnmanagedResource};
 use crate::compare::{Names, Unit};
 
-/// One resource that is pulled.
+/// One pulled resource.
 #[derive(Clone, Debug)]
 pub struct Piece {
     pub thing: Arc<UnmanagedResource>,
     pub key: String,
-    /// Nothing declares it yet.
+    /// Whether it is not declared yet.
     pub is_new: bool,
-    /// Codes whose errors are warnings for it: the service has it so.
+    /// Codes whose errors become warnings for it, because the service has it like that.
     pub warn: BTreeSet<&'static str>,
-    /// Segments stay by their ids, since keys would lead in a circle.
+    /// Whether it names segments by id, because keys would form a circle.
     by_id: bool,
 }
 
@@ -40,23 +40,23 @@ impl Piece {
     }
 }
 
-/// Everything that is pulled.
+/// All pulled resources.
 #[derive(Debug)]
 pub struct Draft<'l> {
     pub pieces: Vec<Piece>,
-    /// Tag groups that pulled audiences name and nobody declares.
+    /// Undeclared tag groups in pulled audiences.
     pub groups: BTreeSet<String>,
     pub left: Vec<Left>,
     ledger: &'l Ledger,
-    /// The segments of ours that are declared: a manifest can name them.
+    /// The managed segments that are declared, so a manifest can name them.
     declared: BTreeMap<String, String>,
-    /// The tag groups that are declared.
+    /// The declared tag groups.
     declared_groups: BTreeSet<String>,
 }
 
 impl<'l> Draft<'l> {
-    /// A draft of what is `placed`. `addresses` are declared; of them, the service no longer has those that are `gone`, and nothing
-    /// that is written now may name them.
+    /// Creates a draft of `placed`. `addresses` are declared; the service no longer has those in `gone`, so new
+    /// manifests must not name them.
     pub fn new(
         placed: Vec<Placed>,
         left: Vec<Left>,
@@ -80,7 +80,7 @@ impl<'l> Draft<'l> {
         segments.map(|piece| (piece.thing.id.as_str(), piece.key.as_str())).collect()
     }
 
-    /// What each piece says in a manifest, segments by their keys where they have one there.
+    /// Each piece as in a manifest, with keys of segments if they have one there.
     pub fn written(&self) -> Vec<(&Piece, Value)> {
         let pulled = self.pulled();
         let spec = |piece: &Piece| {
@@ -93,7 +93,7 @@ impl<'l> Draft<'l> {
         self.pieces.iter().map(|piece| (piece, spec(piece))).collect()
     }
 
-    /// What the ledger learns: all of it is ours, untouched.
+    /// The records for the ledger: all of it is managed and unchanged.
     pub fn adopted(&self) -> Vec<Adopted> {
         let (pulled, ours) = (self.pulled(), Names::new(self.ledger));
         let each = |piece| move |single| (piece, single);
@@ -101,8 +101,7 @@ impl<'l> Draft<'l> {
         singles.map(|(piece, single)| adopted(piece, single, &pulled, &ours)).collect()
     }
 
-    /// Looks at what the checks say of the draft as it is written, and mends it. Says whether anything is to be written
-    /// again.
+    /// Corrects the draft according to findings about it. Returns whether it has to be checked again.
     pub fn mend(&mut self, findings: &[Finding]) -> bool {
         let mut errors: BTreeMap<&Address, Vec<&Finding>> = BTreeMap::new();
         for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
@@ -133,7 +132,7 @@ impl<'l> Draft<'l> {
         changed
     }
 
-    /// Tag groups that a resource names, and that are declared nowhere and can be.
+    /// Tag groups that a resource names, and that are not declared and can be.
     pub fn undeclared(&self, kind: &Kind, key: &str, spec: &Value) -> BTreeSet<String> {
         let is_piece = |group: &String| self.pieces.iter().any(|piece| piece.address() == group_address(group));
         let is_known = |group: &String| self.declared_groups.contains(group) || self.groups.contains(group);
@@ -142,7 +141,7 @@ impl<'l> Draft<'l> {
         found
     }
 
-    /// Mends a piece so that a finding is no error any more; `false`: that was done before, and it is one all the same.
+    /// Corrects a piece so that a finding is no longer an error; `false` if that was done before without success.
     fn answer(&mut self, known: &BTreeSet<String>, before: &Piece, piece: &mut Piece, finding: &Finding) -> bool {
         if finding.code == &codes::RF103 {
             let can_be = |group: &String| can_be_declared(group) && !known.contains(group);
@@ -162,13 +161,13 @@ impl<'l> Draft<'l> {
         names_segments && !before.by_id
     }
 
-    /// Leaves out what a manifest would not say as the service has it. Says whether there was any.
+    /// Drops resources whose manifest would differ from the live state. Returns whether there was any.
     pub fn verify(&mut self, units: &BTreeMap<Address, Unit>) -> bool {
         let before = self.pieces.len();
         let ids: BTreeMap<String, String> =
             self.pulled().into_iter().map(|(id, key)| (id.to_owned(), key.to_owned())).collect();
         let ours = Names::new(self.ledger);
-        // A manifest may name by its id what has a key.
+        // A manifest may name a segment by id although it has a key.
         let by_key = |reference: &Value| {
             let id = reference["id"].as_str();
             let key = id.and_then(|id| ids.get(id).map(String::as_str).or_else(|| ours.key(id)));
@@ -177,7 +176,7 @@ impl<'l> Draft<'l> {
         let pulled: BTreeMap<&str, &str> = ids.iter().map(|(id, key)| (id.as_str(), key.as_str())).collect();
         let mut pieces = std::mem::take(&mut self.pieces);
         pieces.retain(|piece| {
-            // One by one: an account can have more members of a tag group than fit into memory twice.
+            // One by one, because an account can have more members of a tag group than fit into memory twice.
             let same = |single: &Single| {
                 let Adopted { address, spec, .. } = adopted(piece, single, &pulled, &ours);
                 let audiences = piece.thing.kind.api.audiences();
@@ -201,7 +200,7 @@ impl<'l> Draft<'l> {
     }
 }
 
-/// What the ledger learns of one thing. `pulled` are the keys of pulled segments, by their ids.
+/// The record for one unit. `pulled` has the keys of pulled segments, by their ids.
 fn adopted(piece: &Piece, single: &Single, pulled: &BTreeMap<&str, &str>, ours: &Names) -> Adopted {
     let mut refs = BTreeMap::new();
     let spec = pointed(piece.thing.kind.api.audiences(), &single.spec, &mut |reference| {

@@ -1,4 +1,4 @@
-//! The files that pulled resources are in, and their text.
+//! The files with pulled resources, and their text.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use pushplan_project::manifest::{parse, write};
 use super::draft::{Draft, group_address};
 use crate::guard::Segments;
 
-/// How resources are spread over files.
+/// The distribution of resources over files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
     /// One file for each kind: `segments.yaml`.
@@ -24,27 +24,27 @@ pub enum Layout {
     Resource,
 }
 
-/// What stands at a path already.
+/// The existing content at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing<'e> {
     Nothing,
     /// A manifest of the project, with its text.
     Manifest(&'e str),
-    /// Something else, which is left alone.
+    /// Another file, which is not changed.
     Other,
 }
 
-/// A file as it is to be.
+/// A file with its new content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PulledFile {
-    /// Its path from the folder that files are written to.
+    /// Its path, relative to the folder for new files.
     pub path: String,
-    /// What is in it now; `None`: it is new.
+    /// Its current content; `None` if it is new.
     pub before: Option<String>,
     pub text: String,
-    /// The resources that it gains.
+    /// The resources that are added to it.
     pub gains: Vec<Address>,
-    /// The file that they would have was in, which could not be added to.
+    /// The file that could not be extended, if this one replaces it.
     pub instead_of: Option<String>,
 }
 
@@ -54,7 +54,7 @@ struct Lines {
     text: String,
 }
 
-/// The files that the new pieces of a draft make.
+/// The files with the new pieces of a draft.
 pub fn files<'e>(draft: &Draft, layout: Layout, existing: &dyn Fn(&str) -> Existing<'e>) -> Vec<PulledFile> {
     let mut by_kind: BTreeMap<usize, Vec<Lines>> = BTreeMap::new();
     let place = |kind: &str| KINDS.iter().position(|one| one.key == kind).unwrap_or_default();
@@ -82,7 +82,7 @@ pub fn files<'e>(draft: &Draft, layout: Layout, existing: &dyn Fn(&str) -> Exist
             Layout::Kind => out.push(names.file(kind, kind, resources)),
             Layout::Resource => {
                 for resource in resources {
-                    // A dot could make it look like a file of another sort.
+                    // A dot could make it look like another type of file.
                     let path = format!("{kind}/{}", resource.address.key.replace('.', "-"));
                     out.push(names.file(&path, kind, vec![resource]));
                 }
@@ -92,7 +92,7 @@ pub fn files<'e>(draft: &Draft, layout: Layout, existing: &dyn Fn(&str) -> Exist
     out
 }
 
-/// The lines of one resource, as they stand under its kind. `to_everybody`: it messages everybody, which has to be said.
+/// The lines of one resource, below its kind. `to_everybody`: it reaches all devices, so it needs `broadcast: true`.
 fn lines(key: &str, node: &Node, to_everybody: bool, warn: &BTreeSet<&str>) -> String {
     let mut text = String::new();
     let codes: Vec<&str> = warn.iter().copied().collect();
@@ -113,13 +113,13 @@ fn lines(key: &str, node: &Node, to_everybody: bool, warn: &BTreeSet<&str>) -> S
     text
 }
 
-/// How far resources are indented under their kind.
+/// The indentation of resources below their kind.
 const INDENT: usize = 2;
 
-/// Gives each file a name that is free, or adds to the one that has it.
+/// Finds a free name for each file, or extends the existing file.
 struct Names<'n, 'e> {
     existing: &'n dyn Fn(&str) -> Existing<'e>,
-    /// Paths without regard to letter case, as some file systems see them.
+    /// Paths in lower case, because some file systems ignore case.
     taken: BTreeSet<String>,
 }
 
@@ -158,12 +158,12 @@ impl Names<'_, '_> {
     }
 }
 
-/// A file with nothing else in it.
+/// A file with only these resources.
 fn fresh(kind: &str, resources: &[Lines]) -> String {
     format!("{kind}:\n{}", joined(resources))
 }
 
-/// Resources below each other; what has several lines stands apart from its neighbours.
+/// Resources below each other; long ones are separated by blank lines.
 fn joined(resources: &[Lines]) -> String {
     let mut out = String::new();
     let mut before = None;
@@ -178,13 +178,13 @@ fn joined(resources: &[Lines]) -> String {
     out
 }
 
-/// A manifest with resources added at its end: to the last of its maps where that is of the kind, else in a map of their own.
-/// `None` where that cannot be done without a look at the rest of the file.
+/// A manifest with resources added at its end: to its last map if that is of the kind, otherwise in a new map. `None`
+/// if that is not possible without rewriting the rest of the file.
 fn added(text: &str, kind: &str, resources: &[Lines]) -> Option<String> {
     let source = Source::new("", text);
     let document = document(&source)?;
     let entries = document.entries().unwrap_or_default();
-    // What ends a document, or begins another, is not looked through.
+    // Files with several documents, or document markers, are not extended.
     let is_marked = text.lines().any(|line| line.starts_with("...") || line.starts_with("---"));
     let column = |span: Span| source.position(span.range().start).column - 1;
     if is_marked || entries.iter().any(|entry| column(entry.key.span) != 0) {
@@ -215,7 +215,7 @@ fn added(text: &str, kind: &str, resources: &[Lines]) -> Option<String> {
     Some(format!("{out}\n{}", shifted.collect::<String>())).filter(|all| keeps(all, kind, &document))
 }
 
-/// A text with its lines ended as those are that it begins with.
+/// A text whose new lines end like those of the original.
 fn with_breaks_of(text: &str, all: String) -> String {
     match (text.contains("\r\n"), all.strip_prefix(text)) {
         (true, Some(more)) => format!("{text}{}", more.replace('\n', "\r\n")),
@@ -223,7 +223,7 @@ fn with_breaks_of(text: &str, all: String) -> String {
     }
 }
 
-/// The only document of a text; nothing at all is an empty one.
+/// The only document of a text; an empty text is an empty document.
 fn document(source: &Source) -> Option<Node> {
     let mut findings = Findings::default();
     let mut parsed = parse(FileId::ONLY, source, &mut findings);
@@ -235,7 +235,7 @@ fn document(source: &Source) -> Option<Node> {
     document.entries().is_some().then_some(document)
 }
 
-/// Whether a text still says all that it said before: a last line may belong to a value that takes in what follows.
+/// Whether a text has all of its previous content: its last line may belong to a value that absorbs the added lines.
 fn keeps(text: &str, kind: &str, before: &Node) -> bool {
     let Some(after) = document(&Source::new("", text)) else { return false };
     let was = before.entries().unwrap_or_default();

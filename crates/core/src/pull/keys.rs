@@ -1,33 +1,33 @@
-//! Keys for what has none yet: made from names, readable, and the same whoever makes them.
+//! Keys for new resources: made from names, readable and deterministic.
 
 use std::collections::{HashMap, HashSet};
 
 use pushplan_model::address::{is_key, is_own, to_key};
 use pushplan_model::digest::Digest;
 
-/// The longest key that is made of a name.
+/// The maximal length of a key that is made from a name.
 const MOST: usize = 60;
-/// How much of an id tells two apart that have one name.
+/// The length of the part of an id that distinguishes resources with one name.
 const SUFFIX: usize = 8;
 
-/// Something that is to get a key.
+/// A resource that needs a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nameless<'n> {
-    /// What people call it on the service. Two may have one name.
+    /// Its name on the service, which need not be unique.
     pub name: &'n str,
-    /// Its id there. No two have one.
+    /// Its id on the service, which is unique.
     pub id: &'n str,
 }
 
-/// Whether a text can be a key in a manifest. A key that begins with `x-` is the author's own and declares nothing.
+/// Whether a text can be a key in a manifest. A key that begins with `x-` belongs to the author and declares nothing.
 pub(crate) fn can_be_key(text: &str) -> bool {
     is_key(text) && !is_own(text)
 }
 
-/// A key for each of several things of one kind.
+/// Returns a key for each of several resources of one kind.
 ///
-/// Where several have names that give the same key, all of them get one with the beginning of their id, so that no key depends on
-/// which of them was there first. A key that is taken is not given.
+/// If several names give the same key, all of them get one with the beginning of their id, so that no key depends on
+/// the order of creation. Keys in use are not assigned.
 pub fn keys(noun: &str, things: &[Nameless], taken: &dyn Fn(&str) -> bool) -> Vec<String> {
     let noun = to_key(noun);
     let stems: Vec<String> = things.iter().map(|thing| stem(&noun, thing)).collect();
@@ -35,7 +35,7 @@ pub fn keys(noun: &str, things: &[Nameless], taken: &dyn Fn(&str) -> bool) -> Ve
     for stem in &stems {
         *sharing.entry(stem).or_default() += 1;
     }
-    // Those that have a name of their own come first: nobody else's suffix takes it from them.
+    // Resources with a unique name come first, so that no suffix takes their key.
     let mut order: Vec<usize> = (0..things.len()).collect();
     let is_plain = |stem: &String| sharing[stem.as_str()] == 1 && *stem != noun && !taken(stem);
     order.sort_by_key(|at| (!is_plain(&stems[*at]), things[*at].id));
@@ -49,13 +49,13 @@ pub fn keys(noun: &str, things: &[Nameless], taken: &dyn Fn(&str) -> bool) -> Ve
             (SUFFIX..=digest.as_str().len()).step_by(SUFFIX).map(|length| digest.as_str()[..length].to_owned());
         let suffixes = beginning(thing).into_iter().chain(longer);
         let free = |key: &String| !taken(key) && !given.contains(key);
-        // What begins with `x-` would not be read: the noun comes before it, as for a name that begins so.
+        // A key that begins with `x-` would not be read: the noun is prepended, as for a name that begins like that.
         let with = |suffix: String| match format!("{stem}-{suffix}") {
             key if is_own(&key) => format!("{noun}-{key}"),
             key => key,
         };
         let key = alone.into_iter().chain(suffixes.map(with)).find(free);
-        // The last of them is a digest of its id, which nothing else has.
+        // The last one has a digest of its id, which is unique.
         let key = key.unwrap_or_else(|| format!("{noun}-{}", digest.as_str()));
         given.insert(key.clone());
         keys[at] = key;
@@ -63,9 +63,9 @@ pub fn keys(noun: &str, things: &[Nameless], taken: &dyn Fn(&str) -> bool) -> Ve
     keys
 }
 
-/// What a name gives; the noun alone where it gives nothing.
+/// The key from a name; only the noun if the name has no usable characters.
 fn stem(noun: &str, thing: &Nameless) -> String {
-    // Who is known by an id of people's choice is known by it in git too.
+    // A person with a chosen id has it as the key, too.
     if thing.name == thing.id && can_be_key(thing.id) && thing.id.len() <= MOST {
         return thing.id.to_owned();
     }
@@ -77,10 +77,10 @@ fn stem(noun: &str, thing: &Nameless) -> String {
     }
 }
 
-/// At most so much of a key as people read, up to the end of a word.
+/// Shortens a key to the maximal length, at the end of a word.
 fn cut(mut key: String) -> String {
     if key.len() > MOST {
-        // A word that begins in the second half may be cut off; a longer one is cut in two.
+        // A word that begins in the second half may be dropped; a longer one is cut.
         let end = key[..=MOST].rfind('-').filter(|end| *end > MOST / 2).unwrap_or(MOST);
         key.truncate(end);
     }
@@ -89,7 +89,7 @@ fn cut(mut key: String) -> String {
     key
 }
 
-/// The beginning of an id, where that tells ids apart: people find it in the dashboard.
+/// The beginning of an id, if it can distinguish ids: users find it in the dashboard.
 fn beginning(thing: &Nameless) -> Option<String> {
     let letters: String = thing.id.chars().filter(char::is_ascii_alphanumeric).take(SUFFIX).collect();
     (letters.len() == SUFFIX && thing.name != thing.id).then(|| letters.to_ascii_lowercase())
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn all_that_share_a_name_have_the_beginning_of_their_id() {
         assert_eq!(made(&["Sale", "sale!"], &[]), ["sale-6f1c2a9e", "sale-9b7d4410"]);
-        // Where ids begin alike, a digest tells them apart.
+        // If ids begin alike, a digest distinguishes them.
         let keys = made(&["Sale", "Sale", "Sale"], &[]);
         assert_eq!((&*keys[0], &*keys[1]), ("sale-6f1c2a9e", "sale-9b7d4410"));
         assert!(keys[2].starts_with("sale-") && keys[2] != keys[0], "{keys:?}");

@@ -1,4 +1,4 @@
-//! What was changed in git and what was changed on the service, brought together field by field.
+//! Merging changes in git and changes on the service, field by field.
 
 use std::collections::BTreeSet;
 
@@ -7,17 +7,17 @@ use serde_json::{Map, Value};
 
 use crate::compare::Names;
 
-/// A field that was changed on both sides since it was last applied, and not to the same. `None`: it is not there.
+/// A field that was changed differently on both sides since the last apply. `None`: it does not exist.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clash {
-    /// Such as `push.notification.alert`; empty: all of it.
+    /// Its path, such as `push.notification.alert`; empty: the whole resource.
     pub path: String,
     pub git: Option<Value>,
     pub live: Option<Value>,
     pub applied: Option<Value>,
 }
 
-/// One field as it was last applied, as git says it and as the service has it.
+/// The applied, desired and live value of one field.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<'v> {
     applied: Option<&'v Value>,
@@ -44,7 +44,8 @@ pub fn by_key(audiences: &[&str], names: &Names, spec: &Value) -> Value {
     })
 }
 
-/// Returns a spec that names managed segments by their keys. An audience that means the same in `other` is written as there.
+/// Returns a spec that names managed segments by their keys. An audience with the same meaning in `other` is written as
+/// there.
 pub fn like(audiences: &[&str], names: &Names, spec: &Value, other: &Value) -> Value {
     let (mut spec, keyed) = (by_key(audiences, names, spec), by_key(audiences, names, other));
     for at in audiences {
@@ -57,9 +58,9 @@ pub fn like(audiences: &[&str], names: &Names, spec: &Value, other: &Value) -> V
     spec
 }
 
-/// A field with both kinds of changes since it was last applied: what was changed in git stays, and what was changed on the
-/// service alone takes its place. An audience is one field. What was changed on both sides is told in `clashes`; without
-/// them the service wins.
+/// Merges the changes of a field since the last apply: changes in git are kept, and changes only on the service are
+/// taken over. An audience is one field. Fields that were changed on both sides are added to `clashes`; without it, the
+/// service wins.
 pub fn merged(audiences: &[&str], path: &str, field: Field, clashes: &mut Option<Vec<Clash>>) -> Option<Value> {
     let Field { applied, git, live } = field;
     if live == applied || live == git {
@@ -89,7 +90,7 @@ pub fn merged(audiences: &[&str], path: &str, field: Field, clashes: &mut Option
     }
 }
 
-/// One field after an edit: as it was last applied, as git says it by now, as git was to say it, and as the service has it.
+/// One field after an edit: the applied, desired, intended and live value.
 #[derive(Clone, Copy, Debug)]
 pub struct Edited<'v> {
     pub applied: Option<&'v Value>,
@@ -105,8 +106,9 @@ impl<'v> Edited<'v> {
     }
 }
 
-/// What counts as last applied once a part of what was changed on the service is in git: that part is as the service has it. What
-/// could not be placed, and what was changed on both sides, is as it was, so that it is told again.
+/// The state to record as applied when a part of the service's changes is in git: that part as on the service. Fields
+/// that could not be edited, and those that were changed on both sides, stay as applied, so that they are reported
+/// again.
 pub fn rebased(audiences: &[&str], path: &str, field: Edited, clashes: &[Clash]) -> Option<Value> {
     let Edited { applied, said, wanted, live } = field;
     let dotted = path.trim_start_matches('/').replace('/', ".");

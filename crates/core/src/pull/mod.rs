@@ -1,11 +1,11 @@
-//! Taking what the service has into git: what it is called there, what its manifest says, and which file that is in.
+//! Pulling live resources into git: their keys, their manifests, and the files of these.
 //!
-//! Pure: whoever pulls reads the service and the project, asks the checks what they think of the draft, writes the files and
-//! appends one record to the ledger.
+//! Pure: the caller reads the service and the project, runs the checks on the draft, writes the files and appends one
+//! record to the ledger.
 //!
-//! [`unmanaged()`] finds what is in no manifest, [`place()`] gives it a key, [`Draft`] says what is written of it, and
-//! [`files()`] where. [`changed()`] finds what is declared and was changed on the service, or has more parts there: its manifests are edited
-//! in place.
+//! [`unmanaged()`] finds resources that are in no manifest, [`place()`] gives them keys, [`Draft`] has their manifests,
+//! and [`files()`] the files. [`changed()`] finds declared resources that were changed on the service, or have more
+//! parts there: their manifests are edited in place.
 
 mod changed;
 mod choice;

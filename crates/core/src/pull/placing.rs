@@ -1,4 +1,4 @@
-//! Where each thing has its place in git: at an address that declares it already, or under a key that it gets.
+//! The place of each resource in git: an address that declares it already, or a new key.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::keys::{Nameless, can_be_key, keys};
 use super::unmanaged::{Left, Unmanaged, UnmanagedResource};
 use crate::compare::Unit;
 
-/// What the project declares.
+/// The declared resources of the project.
 #[derive(Debug)]
 pub struct Declared<'d> {
     pub desired: &'d Desired,
@@ -23,26 +23,26 @@ pub struct Declared<'d> {
     pub addresses: &'d BTreeSet<Address>,
 }
 
-/// A thing and its key.
+/// A resource and its key.
 #[derive(Clone, Debug)]
 pub struct Placed {
     pub thing: Arc<UnmanagedResource>,
     pub key: String,
-    /// Nothing declares it yet.
+    /// Whether it is not declared yet.
     pub is_new: bool,
 }
 
-/// Everything with its place.
+/// All resources with their places.
 #[derive(Debug, Default)]
 pub struct Places {
     pub placed: Vec<Placed>,
-    /// Resources that are declared, with parts of them that are not.
+    /// Declared resources, with their undeclared parts.
     pub grown: Vec<(Address, UnmanagedResource)>,
     pub left: Vec<Left>,
 }
 
-/// Finds the place of each thing. What is declared in the same words and is not ours yet has its place there: an earlier run
-/// wrote it down and could not say so in the ledger, or a person did.
+/// Finds the place of each resource. A declared resource with the same content that is not managed yet is its place: an
+/// earlier run wrote it and could not record it in the ledger, or a person wrote it.
 pub fn place(unmanaged: Unmanaged, declared: &Declared, ledger: &Ledger) -> Places {
     let Unmanaged { things, grown, left } = unmanaged;
     let mut places = Places { placed: Vec::new(), grown, left };
@@ -97,13 +97,13 @@ fn leave(thing: &UnmanagedResource, why: impl Into<std::borrow::Cow<'static, str
 
 enum Home {
     None,
-    /// Declared there: what of it is there in the same words, and what is not there.
+    /// Declared there: the parts with the same content, and the missing parts.
     At(Address, Option<UnmanagedResource>, Option<UnmanagedResource>),
-    /// Something declared there has its name and says something else.
+    /// A resource with its name and other content is declared there.
     Other(Address),
 }
 
-/// What is declared and not ours, by what the service would know it by.
+/// Declared and unmanaged resources, by their identity on the service.
 struct Homes<'d> {
     units: &'d BTreeMap<Address, Unit>,
     ledger: &'d Ledger,
@@ -138,7 +138,7 @@ impl<'d> Homes<'d> {
         }
     }
 
-    /// A resource that only one can be: its parts are declared or not, each by itself.
+    /// A resource that can exist only once: each of its parts is declared or not.
     fn parts(&self, thing: &UnmanagedResource, address: &Address) -> Home {
         let (mut same, mut missing) = (thing.clone(), thing.clone());
         same.singles.clear();
@@ -154,7 +154,8 @@ impl<'d> Homes<'d> {
         Home::At(address.clone(), some(same), some(missing))
     }
 
-    /// Names can stand twice. The one with the same content is it, and among several the one with the key it would get.
+    /// Names need not be unique. The declared resource with the same content is chosen, and among several the one with
+    /// the key that it would get.
     fn namesake(&self, thing: &UnmanagedResource, natural: &str, used: &BTreeSet<Address>) -> Home {
         let Some(single) = thing.singles.first() else { return Home::None };
         let name = (thing.kind.key, thing.kind.api.name(&single.spec));
@@ -173,7 +174,7 @@ impl<'d> Homes<'d> {
     }
 }
 
-/// What a thing is to the service, where that can be once only.
+/// The identity of a resource on the service, if that is unique.
 fn identity(thing: &UnmanagedResource) -> Option<String> {
     if thing.kind.api.is_named_by_key() {
         return Some(thing.name.clone());
@@ -181,7 +182,7 @@ fn identity(thing: &UnmanagedResource) -> Option<String> {
     thing.kind.api.read(&thing.whole())?.identity().map(|identity| identity.name)
 }
 
-/// What a spec says, whichever way it names segments.
+/// A spec without its references to segments, which may be keys or ids.
 fn said(kind: &Kind, spec: &Value) -> Value {
     point(kind.api.audiences(), spec, &mut |_| Value::Null)
 }

@@ -1,4 +1,4 @@
-//! What the service has and git has not.
+//! Resources on the service that are not in git.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -14,77 +14,78 @@ use serde_json::Value;
 use super::choice::{Called, Choice};
 use crate::live::Live;
 
-/// A resource that nobody declares, as the service has it.
+/// An undeclared resource, as the service has it.
 #[derive(Clone, Debug)]
 pub struct UnmanagedResource {
     pub kind: &'static Kind,
-    /// What people call it there.
+    /// Its name on the service.
     pub name: String,
-    /// Its id; of one that is made of parts, its name.
+    /// Its id; its name if it has parts.
     pub id: String,
-    /// The single things that it is applied as.
+    /// The units that it is applied as.
     pub singles: Vec<Single>,
-    /// It has begun to message people, and has not ended.
+    /// Whether it has begun to message people and has not ended.
     pub past: bool,
 }
 
-/// One thing that is applied by itself.
+/// A unit, which is applied separately.
 #[derive(Clone, Debug)]
 pub struct Single {
     pub part: Option<String>,
     pub id: String,
-    /// Segments by their ids.
+    /// With ids of segments.
     pub spec: Shared,
     pub stamp: Option<String>,
-    /// The ids of the pushes that it sends, where the service tells.
+    /// The ids of the pushes that it sends, if the service shows them.
     pub push_ids: Vec<String>,
 }
 
 impl UnmanagedResource {
-    /// The address of one of its singles, where it has this key.
+    /// The address of one of its units, if it has this key.
     pub fn address(&self, key: &str, single: &Single) -> Address {
         let part = single.part.as_ref().map(|part| format!("/{part}")).unwrap_or_default();
         Address::new(self.kind.key, format!("{key}{part}"))
     }
 
-    /// All of it in one spec.
+    /// All its units in one spec.
     pub fn whole(&self) -> Value {
         let specs: Vec<&Value> = self.singles.iter().map(|single| &*single.spec).collect();
         self.kind.api.whole(&specs)
     }
 }
 
-/// Something that is not pulled, and why.
+/// A resource that is not pulled, and why.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Left {
     pub kind: &'static str,
     pub why: Cow<'static, str>,
     pub name: String,
     pub id: String,
-    /// The key of what is declared under its name.
+    /// The key of the declared resource with its name.
     pub key: Option<String>,
-    /// It is only a part of what has the name.
+    /// Whether it is only a part of the resource with that name.
     pub is_part: bool,
-    /// A plan does not go on before someone decides about it.
+    /// Whether no plan can be applied before a person decides about it.
     pub undecided: bool,
 }
 
-/// What had its time is not pulled.
+/// Past pushes are not pulled.
 pub const PAST: &str = "its time has passed";
 const UNCLEAR: &str = "this version cannot read its content";
 const IN_DOUBT: &str = "an earlier run may have created it; `pushplan apply` checks";
 
-/// Everything that is in no manifest, by kind.
+/// All resources that are in no manifest, by kind.
 #[derive(Debug, Default)]
 pub struct Unmanaged {
     pub things: Vec<UnmanagedResource>,
-    /// Resources of which some parts are ours, each with its address and the parts that are not.
+    /// Resources with some managed parts, each with its address and its unmanaged parts.
     pub grown: Vec<(Address, UnmanagedResource)>,
     pub left: Vec<Left>,
 }
 
 impl Unmanaged {
-    /// Leaves out what these patterns mean, such as `segments/Test *`, but for what is asked for by itself. Says how much that is.
+    /// Removes resources that match these patterns, such as `segments/Test *`, unless they are requested explicitly.
+    /// Returns how many were removed.
     pub fn ignore(&mut self, patterns: &[String], choice: &Choice) -> usize {
         let before = self.things.len() + self.left.len();
         let is_kept = |kind: &'static str, name: &str, id: &str| {
@@ -97,7 +98,7 @@ impl Unmanaged {
     }
 }
 
-/// What the service has of these kinds and the ledger has not.
+/// Finds the resources of these kinds that are on the service and not in the ledger.
 pub fn unmanaged(live: &Live, ledger: &Ledger, wanted: &BTreeSet<&'static str>, now: Timestamp) -> Unmanaged {
     let mut out = Unmanaged::default();
     let ours = Ours::new(ledger);
@@ -153,7 +154,7 @@ fn left(kind: &Kind, found: &Found, why: impl Into<Cow<'static, str>>) -> Left {
     Left { kind: kind.key, why: why.into(), name, id, key: None, is_part: false, undecided: false }
 }
 
-/// Why something is not to be pulled, whoever asks.
+/// Why a resource cannot be pulled, whatever is requested.
 fn out_of_question(kind: &Kind, found: &Found, ledger: &Ledger, ours: &Ours, now: Timestamp) -> Option<&'static str> {
     let Some(spec) = &found.spec else {
         return (!ours.ids.contains(&(kind.key, found.id.as_str()))).then_some(UNCLEAR);
@@ -174,7 +175,7 @@ fn out_of_question(kind: &Kind, found: &Found, ledger: &Ledger, ours: &Ours, now
     kind.api.runs(spec).is_some_and(|runs| runs.is_done(now, SignedDuration::ZERO)).then_some(PAST)
 }
 
-/// What is ours, by what the service knows it by.
+/// Managed resources, by their identity on the service.
 struct Ours<'l> {
     ids: BTreeSet<(&'l str, &'l str)>,
     by_id: BTreeMap<(&'l str, &'l str), &'l Address>,

@@ -1,6 +1,6 @@
-//! What people ask a service while they write: places, channels, named users, and what its reports say.
+//! Lookups on a service for authors: places, channels, named users, and the content of its reports.
 //!
-//! Pure: each part says which path to ask for and makes of an answer what it means. Whoever drives it carries the requests.
+//! Pure: each part returns the path of a request, and interprets the answer. The caller sends the requests.
 
 pub mod people;
 pub mod place;
@@ -8,7 +8,7 @@ pub mod statistics;
 
 use serde_json::Value;
 
-/// A text, where there is one.
+/// A text, if it is not empty.
 fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned).filter(|text| !text.is_empty())
 }
@@ -18,7 +18,7 @@ fn texts(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(text).collect()
 }
 
-/// How many of something there are. A service may write whole numbers with a point.
+/// A number of items. A service may write whole numbers with a decimal point.
 fn count(value: &Value) -> Option<u64> {
     let whole = |number: f64| (number.is_finite() && number >= 0.0).then(|| number.round() as u64);
     value.as_u64().or_else(|| value.as_f64().and_then(whole))
