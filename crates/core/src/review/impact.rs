@@ -1,5 +1,5 @@
-//! What a plan changes for people: every message whose audience, text, time, trigger or existence changes, by an edit of its own
-//! or through anything that it names.
+//! The effects of a plan on people: every message whose audience, text, time, trigger or existence changes, by its own
+//! edit or by that of anything that it names.
 
 mod audience;
 mod causes;
@@ -44,60 +44,60 @@ use class::{by_share, class};
 use sides::{Messages, other_fields};
 use triggered::{Triggered, between_devices, unread_fields};
 
-/// A message that changes for people.
+/// A changed message, as recipients see it.
 #[derive(Clone, Debug)]
 pub struct MessageChange {
-    /// What sends it.
+    /// The sender.
     pub sender: String,
-    /// The resource that the row is about: what sends the message, or what triggers it.
+    /// The resource of the row: the sender of the message, or its trigger.
     pub address: Address,
-    /// Which variant of an experiment or outcome of a pipeline it is, from 1, if there are several.
+    /// The number of the variant of an experiment or the outcome of a pipeline, from 1, if there are several.
     pub variant: Option<usize>,
-    /// What each of several is called: `variant`.
+    /// The noun for each of several: `variant`.
     pub each: &'static str,
     pub fate: MessageFate,
     pub class: MessageClass,
     pub audience: AudienceChange,
     pub text: TextChange,
-    /// All that it says and does, and the devices that it goes to. Two that are sent at other times have the same.
+    /// The whole content and the device types. Messages that only differ in their times share it.
     pub content: String,
-    /// Its times as they were and as they will be. Those that stay are among them.
+    /// Its times before and after, including unchanged ones.
     pub times: Vec<(Option<Times>, Option<Times>)>,
-    /// Whether what decides whether it is sent changes, apart from its trigger.
+    /// Whether a condition for sending it changes, other than its trigger.
     pub is_conditional: bool,
-    /// The events that trigger it, as they were and as they will be.
+    /// The events that trigger it, before and after.
     pub trigger: (Option<String>, Option<String>),
-    /// The clocks that show quiet hours when it is sent and did not before: `Sydney 01:00 Sat`.
+    /// The times in zones where it is newly sent in quiet hours: `Sydney 01:00 Sat`.
     pub quiet: Vec<String>,
-    /// The quiet hours that do not hold for it, because an event sends it at any hour, if that is news.
+    /// The quiet hours that do not apply to it, because an event can send it at any hour, if that is new.
     pub any_hour: Option<Quiet>,
-    /// Hosts that it leads to or loads from and that no message used before.
+    /// Hosts that it links to or loads from and that no message used before.
     pub new_hosts: Vec<NewHost>,
     pub causes: Vec<MessageCause>,
-    /// Whether nothing changes before a person has done something.
+    /// Whether nothing changes until a manual step is done.
     pub is_by_hand: bool,
-    /// Who gets it because of a tag that the plan adds or removes.
+    /// The recipients that the plan adds by a tag that it adds or removes.
     pub recipients: Vec<String>,
-    /// How long after the plan is applied it is sent, if the plan sends it.
+    /// The delay between the apply and the send, if the plan itself sends it.
     pub after_seconds: Option<i64>,
-    /// Of how many devices one gets this variant, as it was and as it will be, if that changes.
+    /// The share of devices that get this variant, one in this number, before and after, if that changes.
     pub share: Option<(usize, usize)>,
-    /// How many devices are in its audience, if that was counted.
+    /// The number of devices in its audience, if it was counted.
     pub reach: Option<ReachChange>,
 }
 
-/// Who gets a message, before and after.
+/// The audience of a message, before and after.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AudienceChange {
-    /// In a sentence, as it will be, or as it was if it is cancelled.
+    /// The new audience in a sentence, or the old one if the message is cancelled.
     pub words: String,
     /// `None` if there is nothing to compare.
     pub relation: Option<Relation>,
-    /// Whether every device gets it, as it will be.
+    /// Whether every device gets it after the plan.
     pub everyone: bool,
-    /// Whether it is written differently in the message itself, not only in segments that it names.
+    /// Whether its own text differs, not only segments that it names.
     pub is_own: bool,
-    /// The lines of its own condition that come and go.
+    /// The added and removed lines of its own condition.
     pub edit: String,
     /// Whether it reaches people who were excluded before.
     pub is_loosened: bool,
@@ -107,18 +107,18 @@ pub struct AudienceChange {
     pub nobody: bool,
 }
 
-/// What a message says, before and after.
+/// The text of a message, before and after.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextChange {
     pub old: Option<String>,
     pub new: Option<String>,
-    /// Whether anything of it changes, also what is not its text: links, buttons, sounds.
+    /// Whether any content changes, also outside the text: links, buttons, sounds.
     pub is_changed: bool,
-    /// What changes beside a text that stays.
+    /// The changed fields if the text is the same.
     pub fields: Vec<FieldChange>,
 }
 
-/// A field of a message that changes.
+/// A changed field of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldChange {
     /// Its path in the notification or the message: `actions.open.content`.
@@ -128,7 +128,7 @@ pub struct FieldChange {
 }
 
 impl Review<'_> {
-    /// The messages that change, the most urgent first.
+    /// The changed messages, the most urgent first.
     pub fn impact(&self) -> &[MessageChange] {
         self.impact.get_or_init(|| {
             let own = cores::each_of(self.plan.changes.iter().collect(), |change| self.of_change(change));
@@ -141,7 +141,7 @@ impl Review<'_> {
         })
     }
 
-    /// The messages of one change that are not as before.
+    /// The messages of one change that differ from before.
     fn of_change(&self, change: &Change) -> Vec<MessageChange> {
         let api = kinds::api(&change.address);
         let is_still =
@@ -149,7 +149,7 @@ impl Review<'_> {
         if !api.speaks() || change.address.part().is_some() || is_still {
             return Vec::new();
         }
-        // What stays as it is can still reach others.
+        // A message without an edit can reach other people.
         let is_late = change.is_too_late();
         if (change.action == Action::Keep || is_late) && !self.names_moved(change) {
             return Vec::new();
@@ -162,7 +162,8 @@ impl Review<'_> {
         };
         let (was, is) = (before(change), after(change));
         let is_pending = messages(was) && !has_run(was);
-        // What is moved into the past is refused, and is sent at its old time. What is gone does not come back.
+        // A message that was moved into the past is refused, and is sent at its old time. A deleted one is not created
+        // again.
         let stays = messages(is) && (is_pending || !has_run(is) && !is_late) && !change.is_gone();
         let read = |side: Side, is_sent: bool| {
             let messages = self.of_resource(change, side, |spec: &dyn Spec| Messages::of(spec, &key));
@@ -179,7 +180,7 @@ impl Review<'_> {
             self.of_message(change, (&old, &new), pair, number.filter(|_| several), triggered)
         };
         let found: Vec<MessageChange> = pairs.iter().filter_map(|pair| one(*pair, &triggered)).collect();
-        // What changes of a message in a way that nothing above knows is not silent either.
+        // Edits in unknown fields are reported, too.
         let is_edited = matches!(change.action, Action::Update | Action::Replace | Action::ByHand);
         if !found.is_empty() || !is_edited || old.texts.is_empty() || new.texts.is_empty() {
             return found;
@@ -288,7 +289,7 @@ impl Review<'_> {
             at.is_some_and(|at| !several || times.variant.is_none() || times.variant == Some(at + 1))
         };
         let own = both.each().map(|(old, new)| (old.filter(|old| is_own(old, was)), new.filter(|new| is_own(new, is))));
-        // What has passed on both sides is over.
+        // Times that are past on both sides are over.
         let is_over = |times: &&Times| has_passed(times.when, self.plan.made);
         let is_left = |(old, new): &(Option<&Times>, Option<&Times>)| {
             (old.is_some() || new.is_some())
@@ -303,14 +304,14 @@ impl Review<'_> {
 }
 
 impl MessageChange {
-    /// When it is first sent.
+    /// The first time at which it is sent.
     pub fn first(&self) -> Option<Timestamp> {
         let times = self.times.iter().filter_map(|(was, is)| is.as_ref().or(was.as_ref()));
         times.map(|times| range(times.when).0).min()
     }
 }
 
-/// How many of some times there are.
+/// The number of times on one side.
 fn count_of(
     times: &[(Option<Times>, Option<Times>)],
     side: impl Fn(&(Option<Times>, Option<Times>)) -> &Option<Times>,
@@ -322,7 +323,7 @@ fn is_moved((was, is): &(Option<Times>, Option<Times>)) -> bool {
     was.as_ref().map(|times| times.when) != is.as_ref().map(|times| times.when)
 }
 
-/// `the tag vip is added to a device, and 1 hour later`.
+/// `the tag vip is added to a device, and 1 hour later`
 fn after_delay(happens: String, delay: Option<Delay>) -> String {
     match delay.filter(|delay| delay.0 > 0) {
         Some(delay) => format!("{happens}, {delay} later"),

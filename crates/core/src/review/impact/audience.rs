@@ -1,4 +1,4 @@
-//! Who gets a message, before and after.
+//! Recipients of a message, before and after.
 
 use pushplan_model::audience::{self, Answer, Audience, ExampleDevice, Relation, everyone, nobody};
 use pushplan_model::kinds::{self, Parts, Role, Spec, remote};
@@ -11,23 +11,24 @@ use super::{AudienceChange, MessageFate};
 use crate::plan::Change;
 use crate::review::{Mark, Review, Side, start};
 
-/// How deep segments are opened, and how many parts an audience may have, to look for those who were excluded.
+/// The maximal depth of nested segments, and the maximal number of parts of an audience, in the search for freed
+/// people.
 const DEEPEST: usize = 60;
 const LARGEST: usize = 1_000;
 
-/// Whether people join whom an exclusion kept out.
+/// Whether people join who were excluded before.
 #[derive(Debug, PartialEq, Eq)]
 enum Freed {
     Nobody,
-    /// An example of them.
+    /// An example of such a device.
     Device(ExampleDevice),
-    /// That is too complex to say.
+    /// It is too complex to decide.
     Unknown,
 }
 
 impl Review<'_> {
-    /// Whether a change names a segment that others are in than before, directly or through other segments, or a tag or a named
-    /// user that people get or lose by the plan.
+    /// Whether a change names a segment whose members change, directly or through other segments, or a tag or a named
+    /// user whose members the plan changes.
     pub(super) fn names_moved(&self, change: &Change) -> bool {
         let audiences = kinds::api(&change.address).audiences();
         let mut specs = start(change).into_iter().chain(&change.desired);
@@ -38,7 +39,7 @@ impl Review<'_> {
             || !self.departed_from(change).is_empty()
     }
 
-    /// How the audience of a change's messages changes.
+    /// The change of the audience of a change's messages.
     pub(super) fn audience_change(&self, change: &Change, fate: MessageFate) -> AudienceChange {
         let relation = self.effects(change).first().cloned().flatten().filter(|_| fate == MessageFate::Changed);
         let side = if fate == MessageFate::Cancelled { Side::Before } else { Side::After };
@@ -66,14 +67,14 @@ impl Review<'_> {
         }
     }
 
-    /// The lines of a change's own audience that come and go.
+    /// The added and removed lines of a change's own audience.
     fn own_edit(&self, change: &Change) -> String {
         let who = self.who(change);
         let lines = who.iter().flat_map(|who| &who.tree).filter(|line| line.mark != Mark::Same);
         lines.map(|line| format!("{:?} {}\n", line.mark, line.line.text)).collect()
     }
 
-    /// Tells something of the audience of a change's messages on one side.
+    /// Calls a function with the audience of a change's messages on one side.
     pub(in crate::review) fn of_audience<T>(
         &self,
         change: &Change,
@@ -109,8 +110,8 @@ impl Review<'_> {
         self.of_audience(change, Side::After, is_nobody).unwrap_or(false)
     }
 
-    /// Whether an exclusion is gone or excludes fewer people: a segment that it excludes has lost people, or a condition under a
-    /// `not` is gone.
+    /// Whether an exclusion was removed or excludes fewer people: a segment that it excludes has lost members, or a
+    /// condition under a `not` was removed.
     fn is_loosened(&self, change: &Change) -> bool {
         let excluded = |side: Side| {
             let mut found = Vec::new();
@@ -122,12 +123,12 @@ impl Review<'_> {
             || excluded(Side::Before).iter().any(|condition| !after.contains(condition))
     }
 
-    /// A device that an exclusion kept out, and that gets the messages of a change from now on.
+    /// A device that was excluded, and that gets the messages of a change from now on.
     fn freed(&self, change: &Change) -> Freed {
         let plain = |side: Side, condition: Option<bool>| {
             self.of_audience(change, side, |selector| self.plain(side, selector, condition, DEEPEST, &mut 0)).flatten()
         };
-        // Those who would have got it before without any exclusion.
+        // The people who would have got it before without any exclusion.
         let included = plain(Side::Before, Some(false));
         let Some((after, included)) = plain(Side::After, None).zip(included) else { return Freed::Unknown };
         let both = Selector::And([after, included].map(|selector| At::new(selector, Span::NONE)).into());
@@ -140,8 +141,8 @@ impl Review<'_> {
         }
     }
 
-    /// An audience with the criteria of its segments in their places. If it is told whether it is within an exclusion, its
-    /// exclusions are left out.
+    /// An audience with its segments replaced by their criteria. With `is_excluding`, which tells whether it is in an
+    /// exclusion, its exclusions are left out.
     fn plain(
         &self,
         side: Side,
@@ -178,7 +179,7 @@ impl Review<'_> {
         })
     }
 
-    /// The kinds of device that the messages of a change go to.
+    /// The device types of a change's messages.
     fn devices(&self, change: &Change, side: Side) -> Option<DeviceTypes> {
         let key = At::new(change.address.key.clone(), Span::NONE);
         self.of_resource(change, side, |spec: &dyn Spec| {
@@ -190,7 +191,7 @@ impl Review<'_> {
         .flatten()
     }
 
-    /// The segments that the audience of a change excludes, and that have lost people.
+    /// The segments that the audience of a change excludes and that have lost members.
     pub(super) fn shrunk_exclusions(&self, change: &Change) -> Vec<String> {
         let mut named = Vec::new();
         self.of_audience(change, Side::Before, |selector| self.excluded_segments(selector, false, &mut named));
@@ -203,7 +204,7 @@ impl Review<'_> {
         named
     }
 
-    /// The segments under a `not`, with others opened.
+    /// The segments under a `not`, including nested ones.
     fn excluded_segments(&self, selector: &Selector, is_excluding: bool, found: &mut Vec<String>) {
         match selector {
             Selector::Not(inner) => self.excluded_segments(inner, !is_excluding, found),
@@ -223,7 +224,7 @@ impl Review<'_> {
         }
     }
 
-    /// The conditions that exclude people, with segments opened.
+    /// The conditions that exclude people, including those of nested segments.
     fn excluded(&self, side: Side, selector: &Selector, is_excluding: bool, found: &mut Vec<Selector>) {
         match selector {
             Selector::Not(inner) => self.excluded(side, inner, !is_excluding, found),

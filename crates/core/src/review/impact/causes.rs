@@ -1,4 +1,4 @@
-//! Which changes of a plan a message changes because of.
+//! The causes of a changed message: changes in the same plan.
 
 use std::collections::BTreeSet;
 
@@ -18,21 +18,21 @@ use crate::review::fields::{Difference, Field};
 use crate::review::members::Regrouping;
 use crate::review::{Mark, Review, Side, after, before, start};
 
-/// The field of a variable that it is filled in with if nothing else is given.
+/// The field of a variable with its default value.
 const DEFAULT: &str = "default_value";
-/// The parts of a push that templates can give.
+/// The parts of a push that templates can define.
 const SAID: [&str; 2] = ["notification", "message"];
 
-/// A change that a message changes because of.
+/// A change that causes the change of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageCause {
     pub address: Address,
-    /// What writes the value that changes, if the message's own declaration does not: `var.discount`, `overlays.eu`.
+    /// The origin of the changed value, if it is not the message's own declaration: `var.discount`, `overlays.eu`.
     pub origin: Option<String>,
     pub place: Option<DeclaredAt>,
-    /// What it changes: `no longer contains "tag unsubscribed"`. Empty for the message's own resource.
+    /// The effect: `no longer contains "tag unsubscribed"`. Empty for the message's own resource.
     pub words: String,
-    /// Whether it is a segment that the message excludes, and that has lost people.
+    /// Whether it is a segment that the message excludes and that has lost members.
     pub is_exclusion: bool,
 }
 
@@ -41,19 +41,19 @@ impl MessageCause {
         Self { address, origin: None, place, words, is_exclusion: false }
     }
 
-    /// Whether two messages change because of the same.
+    /// Whether two messages have the same cause.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.name() == other.name() && self.words == other.words
     }
 
-    /// What it is called: its address, or what writes the value.
+    /// Its name: the address, or the origin of the value.
     pub fn name(&self) -> String {
         self.origin.clone().unwrap_or_else(|| self.address.to_string())
     }
 }
 
 impl<'p> Review<'p> {
-    /// The changes that a message changes because of, its own first.
+    /// The causes of a changed message, its own change first.
     pub(super) fn causes(
         &self,
         change: &Change,
@@ -72,7 +72,7 @@ impl<'p> Review<'p> {
             && !is_elsewhere
             && (!is_through || fate != MessageFate::Changed || !self.is_only_through(change, text, &templates))
         {
-            // No line of a file is the cause of what a person changed on the service.
+            // A change made on the service has no line in a file.
             let (place, words) = match change.moved {
                 Some(Moved::Service) => (None, "was changed on the service since the last apply"),
                 Some(Moved::Removed) => (None, "was deleted on the service since the last apply"),
@@ -101,7 +101,7 @@ impl<'p> Review<'p> {
         causes
     }
 
-    /// The variable whose other value is all that a text changes by.
+    /// The variable whose new value explains the whole change of a text.
     fn changed_variable(&self, change: &Change, text: &TextChange) -> Option<MessageCause> {
         let (old, new) = (text.old.as_deref()?, text.new.as_deref()?);
         let names = &self.plan.told.of.get(&change.address)?.variables;
@@ -114,12 +114,13 @@ impl<'p> Review<'p> {
         })
     }
 
-    /// Whether the audience changes because of segments that it names.
+    /// Whether the audience changes through segments that it names.
     fn is_through_segments(&self, change: &Change, reached: &AudienceChange) -> bool {
         reached.relation.is_some() && self.names_moved(change)
     }
 
-    /// Whether nothing of the resource itself was edited: its audience is written as before, and its text comes from templates.
+    /// Whether the resource itself was not edited: its audience has the same text, and its content comes from
+    /// templates.
     fn is_only_through(&self, change: &Change, text: &TextChange, templates: &[&Change]) -> bool {
         let times = self.both_times(change);
         let is_timed_alike = times.each().all(|(was, is)| was.map(|was| was.when) == is.map(|is| is.when));
@@ -128,7 +129,7 @@ impl<'p> Review<'p> {
         self.is_written_alike(change) && is_timed_alike && was == is && is_said_by_templates()
     }
 
-    /// The templates of a change from which it gets something else than before.
+    /// The templates that change the content of a change.
     fn changed_templates(&self, change: &Change) -> Vec<&'p Change> {
         let Some(aside) = self.plan.told.of.get(&change.address) else { return Vec::new() };
         let addresses: Vec<Address> =
@@ -142,7 +143,7 @@ impl<'p> Review<'p> {
         }
     }
 
-    /// What sends a message and names one of these segments or templates, directly or through others.
+    /// The senders that use one of these segments or templates, directly or through others.
     pub(crate) fn messages_using(&self, used: &BTreeSet<Address>) -> Vec<Address> {
         let templates = |change: &Change| {
             let aside = self.plan.told.of.get(&change.address);
@@ -187,7 +188,7 @@ impl<'p> Review<'p> {
         self.who(change).iter().all(|who| who.tree.iter().all(|line| line.mark == Mark::Same))
     }
 
-    /// The tags and channels that the plan gives or takes, as far as they concern the audience of a change.
+    /// The tags and channels that the plan adds or removes and that concern the audience of a change.
     pub(super) fn regroupings_of(&self, change: &Change) -> Vec<&Regrouping<'p>> {
         if self.regroupings.is_empty() {
             return Vec::new();
@@ -208,7 +209,7 @@ impl<'p> Review<'p> {
         self.departed_from(change).into_iter().map(of)
     }
 
-    /// What gives or takes tags and channels.
+    /// The causes for added or removed tags and channels.
     fn of_regroupings(&self, regroupings: &[&Regrouping<'p>]) -> Vec<MessageCause> {
         let mut found: Vec<MessageCause> = Vec::new();
         for one in regroupings {
@@ -226,7 +227,7 @@ impl<'p> Review<'p> {
         found
     }
 
-    /// A segment of which the message points at an earlier version.
+    /// The cause for a segment of which the message uses an earlier version.
     fn of_outdated(&self, key: &str) -> MessageCause {
         let after = self.segments.get(key).and_then(|sides| sides.of(Side::After));
         let place = after.and_then(|place| self.plan.changes[*place].place.clone());
@@ -241,7 +242,7 @@ impl<'p> Review<'p> {
         };
         let lines = |mark: Mark| marked(mark, false);
         let (mut gone, mut come) = (lines(Mark::Goes), lines(Mark::Comes));
-        // What only stands elsewhere in the tree is no news.
+        // A line that only moved within the tree is no news.
         gone.retain(|text| match come.iter().position(|other| other == text) {
             Some(at) => {
                 come.remove(at);
@@ -283,7 +284,7 @@ impl<'p> Review<'p> {
     }
 }
 
-/// Whether something that a template gives to a message is other than before.
+/// Whether a template changes content that it gives to a message.
 fn decides(template: &Change, message: &Change) -> bool {
     let (Some(old), Some(new)) = (before(template), after(template)) else { return true };
     let own = Difference::between(before(message), after(message)).fields;
@@ -299,18 +300,18 @@ fn decides(template: &Change, message: &Change) -> bool {
     given.iter().filter(|field| Some(field.path.as_str()) != name && field.path != "description").any(is_given)
 }
 
-/// Whether all that a message says otherwise comes from templates.
+/// Whether all changed content of a message comes from templates.
 fn are_all_given(message: &Change, templates: &[&Change]) -> bool {
     let given: Vec<Field> =
         templates.iter().flat_map(|template| Difference::between(before(template), after(template)).fields).collect();
     let own = Difference::between(before(message), after(message)).fields;
     let mut said = own.iter().filter(|field| SAID.iter().any(|part| field.path.contains(part)));
-    // What a variable is filled in with can stand in every text. A template that is new gives all of it.
+    // The value of a variable can be in any text. A new template gives all of its content.
     let is_any = given.iter().any(|field| field.path.starts_with("variables") || field.old.is_none());
     is_any || said.all(|own| given.iter().any(|field| gives(field, own)))
 }
 
-/// Whether a field of a message has a value of its template, as far as it is not filled in.
+/// Whether a field of a message has the value of its template, unless that has variables.
 fn gives(given: &Field, own: &Field) -> bool {
     let is_filled = given.new.and_then(Value::as_str).is_some_and(|text| text.contains("{{"));
     own.path.ends_with(&given.path) && (is_filled || own.new == given.new)
@@ -321,7 +322,7 @@ fn texts(spec: Option<&Value>) -> String {
     spec.map(|spec| spec["push"].to_string()).unwrap_or_default()
 }
 
-/// Whether a line of a tree is about the lines beneath it.
+/// Whether a line of a tree only introduces the lines below it.
 fn is_join(text: &str) -> bool {
     ["all of", "any of", "none of", "not all of"].contains(&text)
 }

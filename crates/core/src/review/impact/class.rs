@@ -1,10 +1,10 @@
-//! Why a reader should look at a message that changes.
+//! The class of a changed message: the reason to look at it.
 
 use pushplan_model::audience::Relation;
 
 use super::AudienceChange;
 
-/// What becomes of a message.
+/// The fate of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MessageFate {
     New,
@@ -25,7 +25,7 @@ impl MessageFate {
     }
 }
 
-/// Why a reader should look at a message, the most urgent first.
+/// The reason to look at a message, the most urgent first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MessageClass {
     SendsNow,
@@ -60,7 +60,7 @@ impl MessageClass {
         Self::Cancelled,
     ];
 
-    /// The word that stands before it.
+    /// The label before a message.
     pub fn label(self) -> &'static str {
         match self {
             Self::SendsNow => "SENDS NOW",
@@ -79,28 +79,28 @@ impl MessageClass {
         }
     }
 
-    /// The word for programs.
+    /// The name in machine-readable output.
     pub fn word(self) -> String {
         self.label().to_lowercase().replace(' ', "_")
     }
 
-    /// Whether it is about who gets a message.
+    /// Whether it concerns the recipients.
     pub(super) fn is_reach(self) -> bool {
         matches!(self, Self::More | Self::Different)
     }
 
-    /// Whether people get a message that they would not have got, or at a bad time, or are led to an unknown place.
+    /// Whether people get an additional message, or at a bad time, or a link to an unknown host.
     pub fn is_risky(self) -> bool {
         self <= Self::NewHost
     }
 }
 
-/// The class of a variant that one of so many devices got, and one of so many will.
+/// The class of a variant whose share was one device in `was` and will be one in `is`.
 pub(super) fn by_share(was: usize, is: usize) -> MessageClass {
     if is < was { MessageClass::More } else { MessageClass::Fewer }
 }
 
-/// The class of a message; `None` if nothing changes for anybody.
+/// The class of a message; `None` if it does not change.
 pub(super) fn class(
     fate: MessageFate,
     audience: &AudienceChange,

@@ -1,4 +1,4 @@
-//! Which changes make a difference for who gets a message.
+//! The changes that affect the recipients of a message.
 
 use std::collections::BTreeSet;
 
@@ -11,24 +11,24 @@ use crate::plan::Change;
 use crate::review::members::Regrouping;
 use crate::review::{Review, Side};
 
-/// How many resources that give or take tags and channels are tried one by one for each message.
+/// The number of resources that change tags and channels and are tested one by one for each message.
 const TRIED: usize = 8;
-/// How deep segments are opened, and how many parts an audience may have then.
+/// The maximal depth of nested segments, and the maximal number of parts of the resulting audience.
 const DEEPEST: usize = 60;
 const LARGEST: usize = 1_000;
 
-/// The changes without which other people would get a message.
+/// The changes without which a message would have other recipients.
 #[derive(Debug)]
 pub(super) struct Decisive<'r, 'p> {
     pub segments: Vec<&'p Change>,
-    /// The keys of the segments of which the message points at an earlier version.
+    /// The keys of the segments of which the message uses an earlier version.
     pub outdated: Vec<&'r str>,
     pub regroupings: Vec<&'r Regrouping<'p>>,
 }
 
 impl<'p> Review<'p> {
-    /// The changes without which other people would get the message of a change. If none of them makes a difference by itself, and
-    /// the audience is written as before, all of them together do.
+    /// The changes without which the message of a change would have other recipients. If none of them is decisive by
+    /// itself, and the audience has the same text, all of them are returned.
     pub(super) fn decisive<'r>(&'r self, change: &'r Change) -> Decisive<'r, 'p> {
         let segments = self.moved_segments(change);
         let is_moved = |key: &str| segments.iter().any(|segment| *segment.address.key == *key);
@@ -71,7 +71,7 @@ impl<'p> Review<'p> {
         places.map(|place| &self.plan.changes[place]).collect()
     }
 
-    /// Whether other people would get a message if a segment stayed as it was.
+    /// Whether a message would have other recipients if a segment did not change.
     fn decides(&self, change: &Change, segment: &Change) -> bool {
         let key = &*segment.address.key;
         if self.criteria(Side::Before, key).is_none() || self.criteria(Side::After, key).is_none() {
@@ -90,8 +90,8 @@ impl<'p> Review<'p> {
         both.is_none_or(|(old, new)| audience::compare(&old, &new) != Relation::Same)
     }
 
-    /// The audience of a change after the plan, with a segment as it was, and without the tags and channels that a resource gives or
-    /// takes; `None` if it is too complex.
+    /// The audience of a change after the plan, with the previous version of a segment, and without the tags and
+    /// channels that a resource adds or removes; `None` if it is too complex.
     fn opened_audience(&self, change: &Change, old: Option<&str>, without: Option<&Address>) -> Option<Audience> {
         let opened =
             self.of_audience(change, Side::After, |selector| self.spelled_out(selector, old, without, DEEPEST, &mut 0));

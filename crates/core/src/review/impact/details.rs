@@ -1,30 +1,30 @@
-//! What a sentence adds about the one message that it is about: what it says, when, and what triggers it.
+//! Details in a sentence about a single message: its text, time and trigger.
 
 use pushplan_model::text::{all_of, quoted_short, short};
 use pushplan_project::timing::words;
 
 use super::{MessageChange, MessageFate};
 
-/// How many characters of a text a sentence shows.
+/// The number of characters of a text in a sentence.
 const TEXT: usize = 60;
-/// How many characters of the words for a device a sentence shows.
+/// The number of characters of the description of a device.
 const DEVICE: usize = 80;
-/// How many characters before the first change of a long text are shown.
+/// The number of characters before the first difference of a long text.
 const BEFORE: usize = 20;
 
 impl MessageChange {
-    /// Whether its text changes, and not only what belongs to it.
+    /// Whether its text changes, not only other content.
     pub(super) fn has_other_text(&self) -> bool {
         self.fate == MessageFate::Changed && self.text.is_changed && self.text.old != self.text.new
     }
 
-    /// Whether a time of it moves.
+    /// Whether one of its times changes.
     pub(super) fn has_other_time(&self) -> bool {
         let mut pairs = self.times.iter().filter_map(|(was, is)| both(was, is));
         self.fate == MessageFate::Changed && pairs.any(|(was, is)| was.when != is.when)
     }
 
-    /// What it says: ` "A" instead of "B"`, or the field that changes beside its text.
+    /// The new text: ` "A" instead of "B"`, or the changed field if the text is the same.
     pub(super) fn new_text(&self) -> Option<String> {
         let (old, new) = (self.text.old.as_deref()?, self.text.new.as_deref()?);
         if old == new {
@@ -39,7 +39,7 @@ impl MessageChange {
         Some(format!("{} instead of {}", quoted_short(&new, TEXT), quoted_short(&old, TEXT)))
     }
 
-    /// The one time that moves: `Fri 27 Nov 2026 06:00 -> 09:00 America/New_York`.
+    /// The only time that changes: `Fri 27 Nov 2026 06:00 -> 09:00 America/New_York`.
     pub(super) fn new_time(&self) -> Option<String> {
         let mut moved = self.times.iter().filter_map(|(was, is)| both(was, is)).filter(|(was, is)| was.when != is.when);
         let (was, is) = moved.next()?;
@@ -55,8 +55,8 @@ impl MessageChange {
         (!both.is_empty()).then(|| format!("{}, for example", all_of(&both)))
     }
 
-    /// What triggers it: `when the tag a is added to a device, no longer when the tag b is added to a device`. A delay is named only
-    /// if it changes.
+    /// Its trigger: `when the tag a is added to a device, no longer when the tag b is added to a device`. A delay is
+    /// only named if it changes.
     pub(super) fn new_trigger(&self) -> Option<String> {
         let (old, new) = (self.trigger.0.as_deref()?, self.trigger.1.as_deref()?);
         let words = match (old.rsplit_once(", "), new.rsplit_once(", ")) {
@@ -79,7 +79,7 @@ fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Two long texts from the word before their first difference.
+/// Two long texts, from the word before their first difference.
 fn from_the_change(old: &str, new: &str) -> (String, String) {
     let same = old.chars().zip(new.chars()).take_while(|(old, new)| old == new).count();
     if same <= BEFORE || old.chars().count().max(new.chars().count()) <= TEXT {

@@ -12,7 +12,7 @@ use super::{AudienceChange, MessageChange, MessageFate};
 use crate::review::Review;
 use crate::review::prose;
 
-/// Messages that are shown in one row.
+/// Messages in one row.
 #[derive(Clone, Debug)]
 pub struct MessageGroup<'r> {
     pub first: &'r MessageChange,
@@ -20,7 +20,7 @@ pub struct MessageGroup<'r> {
 }
 
 impl Review<'_> {
-    /// The messages that change, in rows, the most urgent first.
+    /// The changed messages in rows, the most urgent first.
     pub fn message_groups(&self) -> Vec<MessageGroup<'_>> {
         let mut groups: Vec<MessageGroup> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
@@ -39,14 +39,14 @@ impl Review<'_> {
 impl MessageGroup<'_> {
     /// How many resources send them.
     pub fn senders(&self) -> usize {
-        // They are in the order of their senders, within one time.
+        // They are sorted by sender only within one time.
         let mut senders: Vec<&str> = self.messages.iter().map(|message| message.sender.as_str()).collect();
         senders.sort_unstable();
         senders.dedup();
         senders.len()
     }
 
-    /// What sends them: an address, or how many there are of a kind.
+    /// The name of the sender: an address, or the number of senders of a kind.
     pub fn name(&self) -> String {
         match self.senders() {
             1 => self.first.sender.clone(),
@@ -57,7 +57,7 @@ impl MessageGroup<'_> {
         }
     }
 
-    /// The first and the last time of all of them: as they will be, or as they were if they are cancelled.
+    /// The first and the last time of all of them: the new times, or the old ones if they are cancelled.
     pub fn first_and_last(&self) -> Option<(&Times, &Times)> {
         let times = self.messages.iter().flat_map(|message| &message.times);
         let times: Vec<&Times> = times.filter_map(|(was, is)| is.as_ref().or(was.as_ref())).collect();
@@ -65,20 +65,20 @@ impl MessageGroup<'_> {
         Some((times.iter().copied().min_by_key(by_moment)?, times.iter().copied().max_by_key(by_moment)?))
     }
 
-    /// Whether all of them say the same of those who join and leave.
+    /// Whether all of them have the same examples of people who join and leave.
     pub fn has_same_examples(&self) -> bool {
         let words = |message: &MessageChange| message.audience.relation.as_ref().map(ToString::to_string);
         self.messages.iter().all(|message| words(message) == words(self.first))
     }
 
-    /// The clocks that show quiet hours for any of them, each once.
+    /// The times in zones where any of them is in quiet hours, each once.
     pub fn quiet(&self) -> Vec<&str> {
         let mut seen = HashSet::new();
         let clocks = self.messages.iter().flat_map(|message| &message.quiet).map(String::as_str);
         clocks.filter(|clock| seen.insert(*clock)).collect()
     }
 
-    /// Which part of the one resource they are: `variant 2`, `2 variants`.
+    /// The part of a single resource: `variant 2`, `2 variants`.
     pub fn part(&self) -> Option<String> {
         let each = self.first.each;
         match (self.senders(), self.messages.len(), self.first.variant) {
@@ -90,7 +90,7 @@ impl MessageGroup<'_> {
 }
 
 impl MessageChange {
-    /// By how many seconds each of its times moves, if all of them move alike.
+    /// The number of seconds by which its times move, if it is the same for all of them.
     pub fn shift(&self) -> Option<i64> {
         let seconds = |(was, is): &(Option<Times>, Option<Times>)| match (was.as_ref()?.when, is.as_ref()?.when) {
             (When::At(was), When::At(is)) => Some(is.duration_since(was).as_secs()),
@@ -103,25 +103,25 @@ impl MessageChange {
     }
 }
 
-/// Whether a message is sent by each device's own clock.
+/// Whether a message is sent in recipients' local time.
 fn is_by_own_clock((was, is): &(Option<Times>, Option<Times>)) -> bool {
     is.as_ref().or(was.as_ref()).is_some_and(|times| matches!(times.when, When::EachZone(_)))
 }
 
-/// The moments of a message, as they were and as they will be.
+/// The moments of a message, before and after.
 fn moments(message: &MessageChange) -> String {
     let when = |times: &Option<Times>| times.as_ref().map(|times| times.when);
     let moments: Vec<_> = message.times.iter().map(|(was, is)| (when(was), when(is))).collect();
     format!("{moments:?}")
 }
 
-/// What a message changes because of, besides an edit of its own.
+/// The causes of a changed message other than its own edit.
 fn because(message: &MessageChange) -> Vec<String> {
     let causes = message.causes.iter().filter(|cause| !cause.words.is_empty());
     causes.map(|cause| format!("{} {}", cause.name(), cause.words)).collect()
 }
 
-/// Two messages with one key are shown in one row.
+/// Messages with the same key are shown in one row.
 fn key(message: &MessageChange) -> String {
     let MessageChange { sender, address, class, fate, audience, text, times, trigger, new_hosts, is_by_hand, .. } =
         message;
@@ -130,7 +130,7 @@ fn key(message: &MessageChange) -> String {
     let is_own = format!("{sender} {:?}", message.after_seconds);
     match fate {
         MessageFate::Sent => is_own,
-        // One message on many days comes or goes as a whole.
+        // A message with many dates is added or deleted as a whole.
         MessageFate::New | MessageFate::Cancelled if !is_triggered => {
             let words = &audience.words;
             let sender = if message.variant.is_some() { sender } else { "" };
@@ -142,7 +142,7 @@ fn key(message: &MessageChange) -> String {
                 "{sender} {kind} {fate:?} {class:?} {words} {content} {clocks:?} {because:?} {is_quiet} {new_hosts:?} {is_by_hand}"
             )
         }
-        // The variants of one experiment differ in their texts alone.
+        // The variants of one experiment only differ in their texts.
         MessageFate::New | MessageFate::Cancelled => {
             format!("{sender} {fate:?} {class:?} {trigger:?} {new_hosts:?} {is_by_hand}")
         }
@@ -152,14 +152,14 @@ fn key(message: &MessageChange) -> String {
                 false => String::new(),
             };
             let shift = message.shift();
-            // Times that do not move alike are named one by one.
+            // Times that move by different amounts are named one by one.
             let moved = match shift.is_none() && times.iter().any(super::is_moved) {
                 true => moments(message),
                 false => String::new(),
             };
             let because = because(message);
             let is_edited = !edit.is_empty() || !audience.edit.is_empty() || shift.is_some();
-            // An edit of each resource by itself is no common cause.
+            // Separate edits of several resources are no common cause.
             let sender = if is_edited || !because.is_empty() { "" } else { sender };
             let relation = audience.relation.as_ref().filter(|relation| **relation != Relation::Same);
             let relation = relation.map(Relation::word).unwrap_or_default();
