@@ -1,7 +1,7 @@
-//! Another key for a resource: what is edited in the files for it, and whether they say the same afterwards.
+//! A new key for a resource: the edits in the files, and the check that they change nothing else.
 //!
-//! Pure but for bodies that are in files. Edits are of spans, so that everything else stays as it is to the byte. What
-//! cannot be edited is refused before anything is written, with its place.
+//! Pure, except that it reads bodies from files. Edits replace spans, so all other bytes are unchanged. A place that
+//! cannot be edited is reported before anything is written.
 
 mod insert;
 
@@ -21,47 +21,47 @@ use serde_json::Value;
 
 use crate::compare::{Unit, units};
 
-/// A unit without the lines that it is written in, which an edit moves.
+/// A unit without its line numbers, which an edit changes.
 fn placeless(mut unit: Unit) -> Unit {
     unit.place = None;
     unit.aside.written.iter_mut().for_each(|value| value.place = None);
     unit
 }
 
-/// What is asked for.
+/// The inputs of a rename.
 #[derive(Debug)]
 pub struct RekeyRequest<'m> {
     pub manifests: &'m Manifests,
-    /// What device tests name.
+    /// The names in device tests.
     pub cases: &'m Names,
     pub kind: &'static Kind,
     pub from: &'m Address,
     pub to: &'m Address,
-    /// Whether the manifest is to say what the key was, for ledgers that are not told.
+    /// Whether to write the old key into the manifest, for ledgers that are not updated by this command.
     pub in_git: bool,
 }
 
-/// The files with the other key.
+/// The files with the new key.
 #[derive(Clone, Debug, Default)]
 pub struct Rekeyed {
-    /// By name: the texts before and after.
+    /// The text before and after, by file name.
     pub files: BTreeMap<String, [String; 2]>,
-    /// What was edited: a place such as `messages.yaml:2:3`, and what is there.
+    /// The edits: a position such as `messages.yaml:2:3`, and a description.
     pub places: Vec<(String, &'static str)>,
-    /// The field that holds the name on the service, where it was the key and is written out now.
+    /// The field with the name on the service, if that was the key and is now written explicitly.
     pub named: Option<&'static str>,
 }
 
 /// Why nothing is edited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// What names it there cannot be edited: each place, and what is there.
+    /// References that cannot be edited: the position and text of each.
     Places(Vec<(String, String)>),
-    /// These would be something else afterwards.
+    /// The units that would differ afterwards.
     Differ(Vec<Address>),
 }
 
-/// What is in the files with the other key.
+/// Computes the files with the new key.
 pub fn rekey(asked: &RekeyRequest) -> Result<Rekeyed, Refused> {
     let mut edits = Edits::default();
     asked.keys(&mut edits);
@@ -77,7 +77,7 @@ pub fn rekey(asked: &RekeyRequest) -> Result<Rekeyed, Refused> {
     let mut differ = asked.differ(&edits.texts());
     let own = |address: &Address| address.resource() == *asked.to;
     if !differ.is_empty() && differ.iter().all(own) {
-        // The key was its name on the service as well. It keeps that name.
+        // The key was also its name on the service, which it keeps.
         let Some(field) = asked.kind.api.name_field() else { return Err(Refused::Differ(differ)) };
         edits.insertions.clear();
         let old = yaml_text(&asked.from.key);
@@ -101,14 +101,14 @@ pub fn rekey(asked: &RekeyRequest) -> Result<Rekeyed, Refused> {
 }
 
 impl RekeyRequest<'_> {
-    /// The keys that it is declared under: in manifests and in overlays.
+    /// Edits the keys in manifests and overlays.
     fn keys(&self, edits: &mut Edits) {
         for Declaration { key, .. } in self.manifests.declarations(self.kind, &self.from.key) {
             edits.replace(&self.manifests.sources, key.span, &self.from.key, &yaml_text(&self.to.key), "its key");
         }
     }
 
-    /// Everything that names it.
+    /// Edits all references.
     fn references(&self, edits: &mut Edits) {
         let (old, new) = (&self.from.key, yaml_text(&self.to.key));
         let sources = &self.manifests.sources;
@@ -123,7 +123,7 @@ impl RekeyRequest<'_> {
                 }
             }
         }
-        // A default that every resource overrides is in none of them.
+        // A default that every resource overrides is in none of the resolved resources.
         for (_, node) in self.manifests.defaults() {
             in_defaults(node, self.kind.noun, old, &mut |at| edits.replace(sources, at, old, &new, "a reference"));
         }
@@ -141,14 +141,14 @@ impl RekeyRequest<'_> {
         }
     }
 
-    /// All targets, and none.
+    /// All targets, and the project without a target.
     fn targets(&self) -> impl Iterator<Item = Option<&str>> {
         let names = self.manifests.project.target_names();
         std::iter::once(None).chain(names.into_iter().map(Some))
     }
 
-    /// Writes a field where it is declared first: in the manifest, or in the overlays that it is declared in alone. A field with
-    /// fields of its own gets these, beside those that it has.
+    /// Writes a field in the first declaration: in the manifest, or in the overlays if only these declare it. A field
+    /// with subfields gets the values in addition to its own.
     fn say(&self, edits: &mut Edits, field: &str, values: &[(&str, &str)]) {
         let sources = &self.manifests.sources;
         let all = self.manifests.declarations(self.kind, &self.from.key);
@@ -171,7 +171,7 @@ impl RekeyRequest<'_> {
         }
     }
 
-    /// What would not say the same as before in some target, by its new address.
+    /// The new addresses of units that would differ in some target.
     fn differ(&self, texts: &BTreeMap<String, [String; 2]>) -> Vec<Address> {
         let after = reread(self.manifests, texts);
         let mut differ: BTreeSet<Address> = BTreeSet::new();
@@ -188,7 +188,7 @@ impl RekeyRequest<'_> {
         differ.into_iter().collect()
     }
 
-    /// Whether device tests name the same as before, under the new key.
+    /// Checks that device tests have the same names, with the new key.
     fn same_cases(&self, texts: &BTreeMap<String, [String; 2]>) -> Result<(), Refused> {
         let input = |(_, source): (_, &Source)| {
             let text = texts.get(&*source.path).map_or(&source.text, |[_, after]| after);
@@ -210,7 +210,7 @@ impl RekeyRequest<'_> {
         Err(Refused::Places(self.cases.names.iter().filter(|name| moved(name) != name.1.value).map(told).collect()))
     }
 
-    /// What a unit is to be.
+    /// The expected state of a unit.
     fn moved(&self, (address, unit): (Address, Unit)) -> (Address, Unit) {
         let renamed = address.renamed(self.from, self.to);
         let spec = match *self.kind.key == *Segment::KEY {
@@ -233,12 +233,12 @@ impl RekeyRequest<'_> {
     }
 }
 
-/// Whether an overlay takes it away.
+/// Whether an overlay removes it.
 fn is_taken(declaration: &Declaration) -> bool {
     declaration.node.is_null() && !declaration.node.span.range().is_empty()
 }
 
-/// The places in defaults that name something, but for what is the author's own.
+/// Finds references in defaults, except in the author's own fields.
 fn in_defaults(node: &Node, noun: &str, key: &str, tell: &mut dyn FnMut(Span)) {
     match &node.tree {
         Tree::Map(entries) => {
@@ -258,7 +258,7 @@ fn in_defaults(node: &Node, noun: &str, key: &str, tell: &mut dyn FnMut(Span)) {
     }
 }
 
-/// The project as it is with other texts.
+/// Reads the project with other texts.
 pub fn reread(manifests: &Manifests, texts: &BTreeMap<String, [String; 2]>) -> Manifests {
     let (mut sources, mut findings) = (Sources::default(), Findings::default());
     let own = manifests.project_file();
@@ -272,27 +272,27 @@ pub fn reread(manifests: &Manifests, texts: &BTreeMap<String, [String; 2]>) -> M
     manifest::read(project, files.map(input).collect(), sources, findings)
 }
 
-/// What is to be done to the files, by their names.
+/// The edits of the files, by name.
 #[derive(Debug, Default)]
 struct Edits {
     files: BTreeMap<String, String>,
-    /// By file and place.
+    /// Replacements by file and position.
     replacements: BTreeMap<(String, usize), Replacement>,
     insertions: Vec<(String, Range<usize>, insert::Added)>,
     refused: Vec<(String, String)>,
 }
 
-/// A text in the place of another.
+/// A replaced text.
 #[derive(Debug)]
 struct Replacement {
     at: Range<usize>,
     text: String,
-    /// The place as people read it, and what is there.
+    /// The position as shown, and a description.
     told: (String, &'static str),
 }
 
 impl Edits {
-    /// Another text in the place of a scalar, in the quotes that it has.
+    /// Replaces the text of a scalar, in its quotes.
     fn replace(&mut self, sources: &Sources, at: Span, old: &str, new: &str, what: &'static str) {
         let Some(source) = at.file().map(|file| sources.get(file)) else { return };
         let written = sources.text(at);
@@ -313,7 +313,7 @@ impl Edits {
         self.replacements.insert(place, Replacement { at: at.range(), text, told: (sources.place(at), what) });
     }
 
-    /// Lines beside what a key stands for.
+    /// Inserts lines next to the fields of a key.
     fn insert(&mut self, sources: &Sources, key: Span, value: &Node, lines: Vec<String>) {
         let Some(source) = key.file().map(|file| sources.get(file)) else { return };
         match insert::place(&source.text, key.range(), value) {
@@ -335,7 +335,7 @@ impl Edits {
         }
     }
 
-    /// Each file before and after.
+    /// The text of each file before and after.
     fn texts(&self) -> BTreeMap<String, [String; 2]> {
         let carried_out = |(name, before): (&String, &String)| {
             let inserted: Vec<(Range<usize>, String)> = self

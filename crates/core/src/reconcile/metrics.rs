@@ -1,4 +1,4 @@
-//! What is counted, and whether that is healthy.
+//! Counters and health of a reconcile.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,37 +8,37 @@ use pushplan_ledger::Verb;
 
 use super::{RoundOutcome, Standing};
 
-/// How many intervals a success counts for.
+/// The number of intervals for which a success counts as recent.
 const FRESH: u32 = 3;
 
-/// Everything that is counted since the start.
+/// The counters since the start.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
     pub last_success: Option<Timestamp>,
-    /// When a round last did all that it could: it succeeded, or another user was at work.
+    /// When a round last did everything that it could: it succeeded, or waited for another user's apply.
     pub last_fine: Option<Timestamp>,
-    /// The last round of all.
+    /// The last round.
     pub last: Option<(Timestamp, RoundOutcome)>,
-    /// How many rounds in a row have failed.
+    /// How many consecutive rounds have failed.
     pub failures: u32,
-    /// How each target stood when it was last looked at.
+    /// The state of each target when it was last planned.
     pub targets: BTreeMap<String, Counts>,
     pub runs: BTreeMap<RoundOutcome, u64>,
-    /// Steps by what they do, and whether they were done.
+    /// Steps by action, and whether they were done.
     pub steps: BTreeMap<(&'static str, bool), u64>,
-    /// How long requests to the service took, by their method.
+    /// The duration of requests to the service, by method.
     pub requests: BTreeMap<&'static str, Histogram>,
     pub posted: u64,
     pub not_posted: u64,
 }
 
-/// How a target stands, in numbers.
+/// The state of a target, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub drift: usize,
-    /// Those of them that are someone's doing on the service.
+    /// How many of them were caused by a change on the service.
     pub edited: usize,
-    /// How many guards refuse to make it so.
+    /// How many guards refuse to apply the plan.
     pub refused: usize,
 }
 
@@ -52,9 +52,9 @@ impl From<&Standing> for Counts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
     Fine,
-    /// None has done what it could yet.
+    /// No round has succeeded yet.
     Starting,
-    /// The last that did is too long ago.
+    /// The last success is too long ago.
     Stale,
 }
 
@@ -68,10 +68,10 @@ impl Health {
     }
 }
 
-/// What a step is that people are told nothing of: the ledger takes note of how something is by now.
+/// The action of a step that is not reported to users: it only updates the ledger.
 const REFRESH: &str = "refresh";
 
-/// What a step does, as programs know it. `is_news`: whether the plan shows it as a change.
+/// The action of a step, for machine-readable output. `is_news`: whether the plan shows it as a change.
 pub fn action(verb: Verb, is_news: bool) -> &'static str {
     match ACTIONS.iter().find(|(other, _)| *other == verb) {
         Some((_, word)) if is_news => word,
@@ -79,7 +79,7 @@ pub fn action(verb: Verb, is_news: bool) -> &'static str {
     }
 }
 
-/// What a step does, as programs know it.
+/// The actions of steps, for machine-readable output.
 pub(super) const ACTIONS: [(Verb, &str); 6] = [
     (Verb::Create, "create"),
     (Verb::Update, "update"),
@@ -90,14 +90,14 @@ pub(super) const ACTIONS: [(Verb, &str); 6] = [
 ];
 
 impl Metrics {
-    /// Nothing has happened yet; what can happen is known, so that a rise from none to one is seen.
+    /// Starts all known counters at zero, so that monitoring sees the rise to one.
     pub fn new() -> Self {
         let words = ACTIONS.iter().map(|(_, word)| *word).chain([REFRESH]);
         let steps = words.flat_map(|word| [((word, true), 0), ((word, false), 0)]).collect();
         Self { runs: RoundOutcome::ALL.map(|outcome| (outcome, 0)).into(), steps, ..Self::default() }
     }
 
-    /// A round has ended.
+    /// Counts a round that has ended.
     pub fn ended(&mut self, outcome: RoundOutcome, now: Timestamp) {
         *self.runs.entry(outcome).or_default() += 1;
         self.last = Some((now, outcome));
@@ -109,13 +109,13 @@ impl Metrics {
         }
         match outcome {
             _ if outcome.is_failure() => self.failures = self.failures.saturating_add(1),
-            // Nobody looked, so nothing is known of what failed before.
+            // The service was not read, so earlier failures still count.
             RoundOutcome::Held | RoundOutcome::Stopped => {}
             _ => self.failures = 0,
         }
     }
 
-    /// A step was taken, with what [`action`] calls it.
+    /// Counts a step, by its [`action`].
     pub fn step(&mut self, action: &'static str, is_done: bool) {
         *self.steps.entry((action, is_done)).or_default() += 1;
     }
@@ -124,7 +124,7 @@ impl Metrics {
         self.requests.entry(method).or_default().observe(took);
     }
 
-    /// Whether a round did all that it could within the last three intervals.
+    /// Whether a round did everything that it could within the last three intervals.
     pub fn health(&self, every: Duration, now: Timestamp) -> Health {
         let Some(last) = self.last_fine else { return Health::Starting };
         let age = Duration::try_from(now.duration_since(last)).unwrap_or_default();
@@ -132,13 +132,13 @@ impl Metrics {
     }
 }
 
-/// The upper ends of the buckets, in seconds. A request is given up after thirty.
+/// The upper bounds of the buckets, in seconds. A request times out after thirty.
 pub(super) const BOUNDS: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 
-/// How long things took.
+/// The distribution of durations.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
-    /// By bucket, each for itself.
+    /// The count of each bucket, not cumulative.
     within: [u64; BOUNDS.len()],
     pub count: u64,
     pub sum: Duration,
@@ -153,7 +153,7 @@ impl Histogram {
         }
     }
 
-    /// How many took at most so many seconds, for each bound.
+    /// The number of durations up to each bound.
     pub fn up_to(&self) -> impl Iterator<Item = (f64, u64)> {
         let mut sum = 0;
         BOUNDS.iter().zip(self.within).map(move |(end, count)| {

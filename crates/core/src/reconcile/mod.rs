@@ -1,6 +1,6 @@
-//! Keeping targets as the manifests say, round after round: when the next round is, what is news, and what is counted.
+//! Keeping targets in sync with the manifests, round after round: the schedule, the news, and the counters.
 //!
-//! Pure: time is an argument, and nothing is asked, sent or shown here.
+//! Pure: time is an argument, and there is no request and no output here.
 
 mod metrics;
 mod news;
@@ -18,26 +18,26 @@ pub use news::{News, TargetNews};
 pub use round::{Looked, Round, TargetRound};
 pub use schedule::Schedule;
 
-/// How a round ended, for one target or for all of them. The worst comes last.
+/// The result of a round, for one target or for all of them. The worst comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RoundOutcome {
-    /// The service is what the manifests say.
+    /// The service agrees with the manifests.
     InSync,
-    /// It was not, and is now.
+    /// It differed, and was corrected.
     Corrected,
-    /// It is not.
+    /// It differs.
     Drift,
-    /// It is not, and a guard refuses to make it so.
+    /// It differs, and a guard refuses the plan.
     Refused,
-    /// Another user was applying, so that nobody looked.
+    /// Another user was applying, so the service was not read.
     Held,
-    /// Someone asked to stop.
+    /// A user stopped it.
     Stopped,
     /// The manifests have errors.
     Invalid,
-    /// Some of it was made, and some was not or is unknown to be.
+    /// Some changes were made, and others failed or are unconfirmed.
     Partly,
-    /// It could not be looked at, or nothing of it could be made.
+    /// The service could not be read, or no change could be made.
     Failed,
 }
 
@@ -54,7 +54,7 @@ impl RoundOutcome {
         Self::Failed,
     ];
 
-    /// How programs know it.
+    /// Its name in machine-readable output.
     pub fn word(self) -> &'static str {
         match self {
             Self::InSync => "in_sync",
@@ -69,30 +69,30 @@ impl RoundOutcome {
         }
     }
 
-    /// Whether everything was looked at and nothing went wrong. What a guard refuses is for people to decide: nothing is wrong
-    /// with the round.
+    /// Whether everything was planned without an error. A refusal by a guard needs a decision, but is no error of the
+    /// round.
     pub fn is_success(self) -> bool {
         self <= Self::Refused
     }
 
-    /// Whether it did all that it could: it succeeded, or left out targets to which another user is applying.
+    /// Whether it did everything that it could: it succeeded, or skipped targets to which another user is applying.
     pub fn is_fine(self) -> bool {
         self.is_success() || self == Self::Held
     }
 
-    /// Whether the service or the ledger was in the way: the next round waits longer then. What is wrong with the manifests costs
-    /// the service nothing, and is soon corrected.
+    /// Whether the service or the ledger failed: then the next round waits longer. Errors in the manifests cost the
+    /// service nothing, and are soon corrected.
     pub(crate) fn is_failure(self) -> bool {
         matches!(self, Self::Partly | Self::Failed)
     }
 }
 
-/// Whose doing a difference is.
+/// The cause of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The files say something that was not applied yet.
+    /// The files have a change that was not applied yet.
     Files,
-    /// Someone changed or removed it on the service since the last apply.
+    /// Someone changed or deleted it on the service since the last apply.
     Service,
 }
 
@@ -105,16 +105,16 @@ impl Cause {
     }
 }
 
-/// One thing that is not as the manifests say.
+/// A resource that differs from the manifests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     pub address: Address,
-    /// What makes it so.
+    /// The action that corrects it.
     pub action: Action,
     pub cause: Cause,
-    /// The fields that someone edited on the service, by their paths.
+    /// The paths of the fields that were edited on the service.
     pub fields: Vec<String>,
-    /// What both sides say. It tells one difference from another of the same thing.
+    /// A digest of both sides. It distinguishes successive differences of one resource.
     state: Digest,
 }
 
@@ -132,17 +132,17 @@ impl Item {
     }
 }
 
-/// How a target stands.
+/// The state of a target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// In the order of addresses.
+    /// The differences, in the order of addresses.
     pub items: Vec<Item>,
-    /// Why they are not made so.
+    /// The refusals of guards.
     pub refused: Vec<Refused>,
 }
 
 impl Standing {
-    /// What a plan finds: every change of it that people would call one.
+    /// The state according to a plan: every change that users see as one.
     pub fn of(plan: &Plan, refused: Vec<Refused>) -> Self {
         let is_change = |change: &&Change| {
             !matches!(change.action, Action::Keep | Action::Past) || change.reasons.iter().any(Reason::is_change)
@@ -150,12 +150,12 @@ impl Standing {
         Self { items: plan.changes.iter().filter(is_change).map(Item::of).collect(), refused }
     }
 
-    /// How many are the doing of someone on the service.
+    /// How many differences were caused by a change on the service.
     pub fn edited(&self) -> usize {
         self.items.iter().filter(|item| item.cause == Cause::Service).count()
     }
 
-    /// Takes out what was made as it should be, and gives that.
+    /// Removes and returns the differences that were corrected.
     pub fn correct(&mut self, is_made: impl Fn(&Address) -> bool) -> Vec<Item> {
         let (made, left) = self.items.drain(..).partition(|item| is_made(&item.address));
         self.items = left;

@@ -1,4 +1,4 @@
-//! What has changed since somebody was told.
+//! Changes since the last report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,38 +6,38 @@ use pushplan_model::address::Address;
 
 use super::{Item, Standing};
 
-/// How targets stand, and what of that was told already.
+/// The states of targets, and the states in the last report.
 #[derive(Clone, Debug, Default)]
 pub struct News {
     now: BTreeMap<String, Standing>,
     told: BTreeMap<String, Standing>,
-    /// What was made as it should be since then, the last time that it was.
+    /// Differences that were corrected since the last report, each in its last form.
     corrected: BTreeMap<String, BTreeMap<Address, Item>>,
 }
 
-/// What is to be told of a target.
+/// The news of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetNews {
     pub target: String,
-    /// All of how it stands now.
+    /// The complete current state.
     pub standing: Standing,
-    /// What drifts since then, or otherwise than it did.
+    /// Differences that are new or changed since the last report.
     pub began: Vec<Item>,
-    /// What drifted then and does no more, also by nobody's doing here.
+    /// Differences of the last report that no longer exist, also if pushplan did not correct them.
     pub over: Vec<Item>,
-    /// What was made as it should be since then. Whoever is told of it need not have been told that it drifted.
+    /// Differences that were corrected since the last report. They need not have been reported before.
     pub corrected: Vec<Item>,
 }
 
 impl News {
-    /// A target was looked at: so it stands after everything, and this was corrected.
+    /// Takes over the state of a target at the end of a round, and the corrected differences.
     pub fn learn(&mut self, target: &str, standing: Standing, corrected: Vec<Item>) {
         self.now.insert(target.to_owned(), standing);
         let all = self.corrected.entry(target.to_owned()).or_default();
         all.extend(corrected.into_iter().map(|item| (item.address.clone(), item)));
     }
 
-    /// These are the targets there are: nobody is told of others any more.
+    /// Keeps only these targets: others no longer exist.
     pub fn keep(&mut self, targets: &BTreeSet<&str>) {
         let is_there = |target: &String| targets.contains(target.as_str());
         self.now.retain(|target, _| is_there(target));
@@ -45,8 +45,8 @@ impl News {
         self.corrected.retain(|target, _| is_there(target));
     }
 
-    /// What is to be told, in the order of targets; nothing where all is as it was told. A target that was never told of is taken
-    /// to be in sync.
+    /// The news, in the order of targets; empty if nothing has changed since the last report. A target that was never
+    /// reported counts as in sync.
     pub fn pending(&self) -> Vec<TargetNews> {
         self.now.iter().filter_map(|(target, standing)| self.of(target, standing)).collect()
     }
@@ -66,7 +66,7 @@ impl News {
         Some(TargetNews { target: target.to_owned(), standing: standing.clone(), began, over, corrected })
     }
 
-    /// Everything that is pending was told.
+    /// Marks all news as reported.
     pub fn settle(&mut self) {
         self.told = self.now.clone();
         self.corrected.clear();

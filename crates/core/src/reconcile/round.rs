@@ -1,4 +1,4 @@
-//! What a round found and did.
+//! The results of a round.
 
 use std::time::Duration;
 
@@ -7,23 +7,23 @@ use pushplan_io::failure::{Failure, FailureKind};
 
 use super::{Item, RoundOutcome, Standing};
 
-/// A round: every target, looked at once.
+/// A round: every target, planned once.
 #[derive(Clone, Debug)]
 pub struct Round {
-    /// The first is 1.
+    /// The number of the round, from 1.
     pub number: u64,
-    /// When it ended.
+    /// The time of its end.
     pub at: Timestamp,
     pub took: Duration,
     pub looked: Looked,
 }
 
-/// What was looked at.
+/// The results of all targets.
 #[derive(Clone, Debug)]
 pub enum Looked {
     /// The project could not be read.
     Nowhere(Failure),
-    /// In the order of the project.
+    /// The targets, in the order of the project.
     At(Vec<TargetRound>),
 }
 
@@ -32,19 +32,19 @@ pub enum Looked {
 pub struct TargetRound {
     pub name: String,
     pub outcome: RoundOutcome,
-    /// How it stands at the end; `None` where that is unknown.
+    /// The state at the end; `None` if it is unknown.
     pub standing: Option<Standing>,
     pub corrected: Vec<Item>,
-    /// What each step did, and whether that was done. What was not begun is none.
+    /// The action of each step that was begun, and whether it was done.
     pub steps: Vec<(&'static str, bool)>,
-    /// How many results of earlier runs are not in the ledger yet: who only looks does not write them.
+    /// How many results of earlier runs are not in the ledger yet: a round that does not apply does not write them.
     pub unwritten: usize,
-    /// What was in the way.
+    /// The failure.
     pub why: Option<Failure>,
 }
 
 impl TargetRound {
-    /// One of which is only known what was in the way.
+    /// A target without a known state.
     pub fn unknown(name: &str, outcome: RoundOutcome, why: Option<Failure>) -> Self {
         let (name, standing) = (name.to_owned(), None);
         Self { name, outcome, standing, corrected: Vec::new(), steps: Vec::new(), unwritten: 0, why }
@@ -59,7 +59,7 @@ impl Looked {
         }
     }
 
-    /// The worst of all targets.
+    /// The worst outcome of all targets.
     pub fn outcome(&self) -> RoundOutcome {
         match self {
             Self::Nowhere(failure) if failure.kind == FailureKind::Invalid => RoundOutcome::Invalid,

@@ -1,13 +1,13 @@
-//! When the next round begins.
+//! The start of the next round.
 
 use std::time::Duration;
 
-/// The longest wait after failures, unless rounds are further apart anyway.
+/// The longest wait after failures, unless the interval is longer.
 const LONGEST: Duration = Duration::from_secs(3600);
-/// How many intervals are waited at most after failures.
+/// The longest wait after failures, in intervals.
 const MOST_INTERVALS: u32 = 8;
 
-/// Rounds at an interval, and further apart after failures.
+/// Rounds at an interval, which is longer after failures.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
     every: Duration,
@@ -15,21 +15,22 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// `seed` decides how waits after failures are spread, so that those who failed together do not come back together.
+    /// Creates a schedule. `seed` spreads the waits after failures, so that processes that failed together do not retry
+    /// together.
     pub fn new(every: Duration, seed: u64) -> Self {
         Self { every: every.max(Duration::from_millis(1)), seed }
     }
 
-    /// How long is waited at most.
+    /// The longest wait.
     pub fn limit(&self) -> Duration {
         self.every.max(self.every.saturating_mul(MOST_INTERVALS).min(LONGEST))
     }
 
-    /// How long after the end of a round the next one begins. `took` is how long the round took, and `failures` how many in a row
-    /// have failed up to it.
+    /// The time from the end of a round to the start of the next one. `took` is the duration of the round, and
+    /// `failures` the number of consecutive failures up to it.
     ///
-    /// Rounds keep to the beat of their interval: one that takes longer leaves a beat out. After failures, the wait is twice as long
-    /// each time up to a limit, less up to a quarter.
+    /// Rounds start at multiples of their interval: a round that takes longer skips some. After failures, the wait
+    /// doubles up to a limit, minus a random part of up to a quarter.
     pub fn wait(&self, round: u64, took: Duration, failures: u32) -> Duration {
         if failures == 0 {
             let into = Duration::from_nanos_u128(took.as_nanos() % self.every.as_nanos());
@@ -42,7 +43,7 @@ impl Schedule {
     }
 }
 
-/// A number that looks like chance and is the same for the same seed.
+/// A pseudo-random number from a seed.
 fn scatter(seed: u64) -> u64 {
     let mut bits = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,10 +1,10 @@
-//! Where entries are added to a map as its author writes it, so nothing else moves.
+//! Positions for new entries of a map in its author's style, so that nothing else moves.
 
 use std::ops::Range;
 
 use pushplan_model::node::{Node, Tree};
 
-/// A place for entries, and how they are written there.
+/// A position for entries, and their form there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InsertionPoint {
     pub at: Range<usize>,
@@ -13,17 +13,17 @@ pub struct InsertionPoint {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Each on a line of its own, with this before it and this behind it.
+    /// Each on its own line, with this indentation and line end.
     Lines { indent: String, end: &'static str },
-    /// Before the entries of a flow map, and what keeps them apart.
+    /// Before the entries of a flow map, with this separator.
     Before { gap: &'static str },
-    /// All there is in a flow map.
+    /// In an empty flow map.
     Within,
-    /// A flow map in the place of nothing.
+    /// A flow map instead of no value.
     Whole { gap: &'static str },
 }
 
-/// Entries to be added.
+/// New entries.
 #[derive(Clone, Debug)]
 pub struct Added {
     pub form: Form,
@@ -42,8 +42,8 @@ impl Added {
     }
 }
 
-/// Where entries are added to what a key stands for: a block gets them before its first entry, and comments stay with what they
-/// are about. `None` where it stands elsewhere, as an alias does.
+/// Finds the position for new entries of a key: before the first entry of a block, so that comments stay with their
+/// entries. `None` if the value is elsewhere, such as an alias.
 pub fn place(text: &str, key: Range<usize>, value: &Node) -> Option<InsertionPoint> {
     let at = value.span.range();
     let colon = key.end + text.get(key.end..)?.find(':')?;
@@ -72,7 +72,7 @@ pub fn place(text: &str, key: Range<usize>, value: &Node) -> Option<InsertionPoi
     let line = text.get(..first)?.rfind('\n')? + 1;
     let indent = text.get(line..first)?;
     let next = key.end + text.get(key.end..)?.find('\n')? + 1;
-    // An entry on the line of its key, as behind `? `, has no line of its own.
+    // An entry on the line of its key, such as after `? `, has no line of its own.
     if next > line || !indent.chars().all(|c| c == ' ') {
         return None;
     }
@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// A text with `n: x` added to what the key `k` stands for.
+    /// Adds `n: x` to the entries of the key `k`.
     fn with(text: &str) -> Option<String> {
         let parsed = parse(FileId::ONLY, &Source::new("text", text), &mut Findings::default());
         let entries = parsed.documents[0].get("s").expect("a map").entries().expect("entries").to_vec();
