@@ -1,4 +1,4 @@
-//! Channels and named users, as the service tells of them.
+//! Channels and named users, as the service reports them.
 
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::text;
 
-/// What is looked for.
+/// A query for places.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlaceQuery {
     Named(String),
@@ -36,7 +36,7 @@ pub struct GeoPlace {
 }
 
 impl PlaceQuery {
-    /// The path that asks for it, for places of one type or of any.
+    /// The path of the request, for places of one type or of any.
     pub fn path(&self, kind: Option<&str>) -> String {
         let numbers = |all: &[f64]| all.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
         let kind = kind.map(|kind| format!("type={}", part(kind)));
@@ -58,14 +58,14 @@ fn with_query(path: String, query: Option<String>) -> String {
     }
 }
 
-/// A point as people write it: latitude, longitude.
+/// Parses a point: latitude, longitude.
 pub fn point(written: &str) -> Result<[f64; 2], String> {
     let [latitude, longitude] = numbers::<2>(written).ok_or("write LATITUDE,LONGITUDE, such as 52.52,13.405")?;
     on_earth(latitude, longitude)?;
     Ok([latitude, longitude])
 }
 
-/// A box as people write it: its south, west, north and east.
+/// Parses a box: south, west, north, east.
 pub fn corners(written: &str) -> Result<[f64; 4], String> {
     let all = numbers::<4>(written).ok_or("write SOUTH,WEST,NORTH,EAST, such as 37.6,-122.6,37.9,-122.0")?;
     let [south, west, north, east] = all;
@@ -92,7 +92,7 @@ fn on_earth(latitude: f64, longitude: f64) -> Result<(), String> {
     Ok(())
 }
 
-/// The places of an answer. Those without an id are of no use to anybody.
+/// The places in an answer. Those without an id are skipped, because a manifest cannot name them.
 pub fn places(body: &Value) -> Result<Vec<GeoPlace>, String> {
     let features = body["features"].as_array().ok_or("the answer has no list of places")?;
     Ok(features.iter().filter_map(place).collect())

@@ -1,4 +1,4 @@
-//! What the service's reports say.
+//! The content of the service's reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ pub enum Statistic {
 }
 
 impl Statistic {
-    /// What it is called in paths and answers.
+    /// Its name in paths and answers.
     pub fn word(self) -> &'static str {
         match self {
             Self::Sends => "sends",
@@ -34,13 +34,13 @@ impl Statistic {
         }
     }
 
-    /// The measure that stands for all of a period, where there are several.
+    /// The measure for the total of a period, if there are several.
     fn leading(self) -> Option<&'static str> {
         (self == Self::Responses).then_some("direct")
     }
 }
 
-/// How long periods are.
+/// The length of periods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
     Hourly,
@@ -58,7 +58,7 @@ impl Precision {
     }
 }
 
-/// A day, or a moment of it, in UTC.
+/// A day or a moment in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     Day(Date),
@@ -66,11 +66,11 @@ pub enum Moment {
 }
 
 impl Moment {
-    /// `2026-11-01`, `2026-11-01 09:00` or `2026-11-01T09:00`, the time in UTC.
+    /// Parses `2026-11-01`, `2026-11-01 09:00` or `2026-11-01T09:00`, the time in UTC.
     pub fn parse(written: &str) -> Result<Self, String> {
         const FORM: &str = "write a day such as 2026-11-01, or a time in UTC such as 2026-11-01T09:00";
         let written = written.trim();
-        // A day that has a time behind it is no day alone.
+        // A day must not be followed by a time.
         if !written.contains([' ', 'T', 't', ':']) {
             return written.parse().map(Self::Day).map_err(|_| FORM.to_owned());
         }
@@ -94,7 +94,7 @@ impl Moment {
         }
     }
 
-    /// As the contract writes it.
+    /// Formats it as the contract requires.
     fn wire(self) -> String {
         match self {
             Self::Day(day) => day.to_string(),
@@ -155,7 +155,7 @@ pub struct Periods {
     pub total: u64,
 }
 
-/// Makes one report of the pages of an answer.
+/// Builds one report from the pages of an answer.
 pub fn periods(report: Statistic, pages: &[Value]) -> Result<Periods, String> {
     let mut made = Periods::default();
     let mut columns = BTreeSet::new();
@@ -178,7 +178,7 @@ pub fn periods(report: Statistic, pages: &[Value]) -> Result<Periods, String> {
     Ok(made)
 }
 
-/// The platforms that everybody has come first.
+/// The most common platforms come first.
 fn platform_rank(name: &str) -> usize {
     let platform = name.split('_').next().unwrap_or_default();
     ["ios", "android"].iter().position(|known| *known == platform).unwrap_or(2)
@@ -291,7 +291,7 @@ pub fn pushes(pages: &[Value]) -> Result<Vec<Push>, String> {
     Ok(found)
 }
 
-/// One push, or nothing where a record has no id.
+/// One push; `None` if a record has no id.
 pub fn push(record: &Value) -> Option<Push> {
     Some(Push {
         push_id: text(&record["push_uuid"]).or(text(&record["push_id"]))?,

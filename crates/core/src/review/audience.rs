@@ -1,4 +1,4 @@
-//! Who is meant, before and after, and what that means.
+//! Audiences before and after a plan, and their effect.
 
 use std::borrow::Cow;
 
@@ -12,24 +12,24 @@ use pushplan_model::source::Span;
 use super::{ChangeFacts, OfSide, Review, Side, resource, start};
 use crate::plan::{Change, Moved};
 
-/// An audience of a change.
+/// The audience of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Who {
-    /// In a sentence, as it will be, or as it was where it goes.
+    /// The new audience in a sentence, or the old one if it is deleted.
     pub words: String,
-    /// Where that names segments alone: who is in them.
+    /// The members, if the sentence only names segments.
     pub meaning: Option<String>,
-    /// As a tree, with what comes and goes.
+    /// The audience as a tree, with marks for added and removed lines.
     pub tree: Vec<Marked>,
-    /// It says the same as before, to the same kinds of device: what changes is a segment that it names.
+    /// Whether its text and device types are unchanged: only a segment in it changes.
     pub through: bool,
-    /// What was last applied, where both sides have moved on from it.
+    /// The last applied audience, if both sides have changed since.
     pub last_applied: Option<String>,
-    /// How it changes; `None` where there is nothing to compare.
+    /// The effect of the change; `None` if there is nothing to compare.
     pub effect: Option<Relation>,
 }
 
-/// A line of a tree, and what happens to it.
+/// A line of a tree, and its mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marked {
     pub mark: Mark,
@@ -44,7 +44,8 @@ pub enum Mark {
 }
 
 impl Review<'_> {
-    /// The audiences of a change, each with what it was before. Those of a pipeline are whoever sets it off, and not told.
+    /// The audiences of a change, each compared with the previous one. The audience of a pipeline is everyone who
+    /// triggers it, and is not shown.
     pub fn who(&self, change: &Change) -> Cow<'_, [Who]> {
         if kinds::api(&change.address).audiences().is_empty() {
             return Cow::Borrowed(&[]);
@@ -55,7 +56,8 @@ impl Review<'_> {
         }
     }
 
-    /// How each of these audiences changes; `None` where there is nothing to compare. That takes less than to say who is in it.
+    /// The effect of the change on each of these audiences; `None` if there is nothing to compare. Faster than
+    /// describing them.
     pub fn effects(&self, change: &Change) -> Cow<'_, [Option<Relation>]> {
         if kinds::api(&change.address).audiences().is_empty() {
             return Cow::Borrowed(&[]);
@@ -71,13 +73,13 @@ impl Review<'_> {
         let settled = self.is_settled(change);
         let compared = |at: usize| {
             let (old, new) = (old.get(at)?, new.get(at)?);
-            // What is written alike and names nothing that changes needs no proof.
+            // Equal texts without a changed segment need no proof.
             if settled && old == new {
                 return Some(Relation::Same);
             }
             let (before, after) = (self.audience(Side::Before, change, old), self.audience(Side::After, change, new));
             Some(match audience::compare(&before, &after) {
-                // A device that loses a tag here may have it by itself.
+                // A device that loses a tag by the plan may also have it for another reason.
                 Relation::Disjoint { joins, leaves } if !self.regroupings.is_exact() => {
                     Relation::Different { joins, leaves }
                 }
@@ -107,7 +109,7 @@ impl Review<'_> {
         })
     }
 
-    /// Tells something of the audiences of a change as they were and as they will be.
+    /// Calls a function with the audiences of a change before and after.
     fn of_both<T>(&self, change: &Change, tell: impl FnOnce(&[Meant], &[Meant]) -> T) -> T {
         let key = key(change);
         match self.known(change) {
@@ -122,7 +124,7 @@ impl Review<'_> {
         }
     }
 
-    /// Whether everything that a change names means the same people on both sides.
+    /// Whether everything that a change names has the same members on both sides.
     fn is_settled(&self, change: &Change) -> bool {
         if self.is_regrouped(change) || self.names_outdated(change) || !self.departed_from(change).is_empty() {
             return false;
@@ -132,13 +134,13 @@ impl Review<'_> {
         specs.all(|spec| remote::named(audiences, spec).iter().all(|key| !self.moved.contains(key)))
     }
 
-    /// Whether its audience names a tag or a named user that people get or lose by the plan.
+    /// Whether its audience names a tag or a named user whose members the plan changes.
     pub(super) fn is_regrouped(&self, change: &Change) -> bool {
         let is_it = |selector: &At<Selector>| !self.regroupings.within(selector).is_empty();
         !self.regroupings.is_empty() && self.of_audience(change, Side::After, is_it).unwrap_or(false)
     }
 
-    /// One of them, but for its effect and what was last applied.
+    /// One of the audiences, without its effect and its last applied version.
     fn one(&self, change: &Change, old: Option<&Meant>, new: Option<&Meant>) -> Who {
         let lines = |meant: Option<&Meant>| meant.map(|(selector, _)| audience::tree(selector)).unwrap_or_default();
         let told = new.map(|new| (Side::After, new.0)).or(old.map(|old| (Side::Before, old.0)));
@@ -155,7 +157,7 @@ impl Review<'_> {
         }
     }
 
-    /// Who is in the one segment that an audience is.
+    /// The members of an audience that is a single segment.
     fn meaning(&self, side: Side, selector: &Selector) -> Option<String> {
         let Selector::Segment(reference) = selector else { return None };
         let (side, key) = self.meant_by(side, reference)?;
@@ -166,25 +168,26 @@ impl Review<'_> {
         self.own(side, change, selector).map_or_else(|| audience::words(selector), in_words)
     }
 
-    /// What is known of a segment, where that is what a change is about and these are its criteria.
+    /// The facts about a segment, if it is the resource of the change and these are its criteria.
     fn own(&self, side: Side, change: &Change, selector: &Selector) -> Option<(&OfSide, &At<Selector>)> {
         let known = (*change.address.kind == *Segment::KEY).then(|| self.known_segment(side, &change.address.key));
         known.flatten().filter(|(_, criteria)| std::ptr::eq(&criteria.value, selector))
     }
 
-    /// Who is in the one segment that an audience is, where that is the same on both sides of what it names.
+    /// The members of an audience that is a single segment, if they do not depend on segments in it.
     pub(super) fn people(&self, side: Side, selector: &Selector) -> Option<&Audience> {
         let Selector::Segment(reference) = selector else { return None };
         let (side, key) = self.meant_by(side, reference)?;
         self.meaning_of(side, key).and_then(people)
     }
 
-    /// Those who are reached: an audience with its segments as they are on that side.
+    /// The recipients: an audience with its segments on that side.
     pub(super) fn whole(&self, side: Side, change: &Change, selector: &Selector) -> Audience {
         self.audience(side, change, &(selector, None))
     }
 
-    /// Those who can be in an audience by its words and those of its segments, whatever the plan does to people's tags.
+    /// The possible members of an audience according to its text and that of its segments, whatever the plan does to
+    /// tags.
     pub(super) fn as_written(&self, side: Side, selector: &Selector) -> Audience {
         let criteria = |reference: &SegmentRef| {
             let (side, key) = self.meant_by(side, reference)?;
@@ -214,7 +217,7 @@ impl Review<'_> {
     }
 }
 
-/// Who is in a segment, worked out once; `None` where it names others, which may be other people on the other side.
+/// The members of a segment, computed once; `None` if it names others, whose members may differ between the sides.
 fn people<'r>((known, criteria): (&'r OfSide, &At<Selector>)) -> Option<&'r Audience> {
     let audience = known.audience.get_or_init(|| {
         let mut is_whole = true;
@@ -224,19 +227,19 @@ fn people<'r>((known, criteria): (&'r OfSide, &At<Selector>)) -> Option<&'r Audi
     audience.as_ref()
 }
 
-/// Who is in a segment, in a sentence.
+/// The members of a segment, in a sentence.
 fn in_words((known, criteria): (&OfSide, &At<Selector>)) -> String {
     known.words.get_or_init(|| audience::words(&criteria.value)).clone()
 }
 
-/// An audience, and the devices that it is reached on.
+/// An audience, and its device types.
 type Meant<'s> = (&'s Selector, Option<&'s DeviceTypes>);
 
 fn key(change: &Change) -> At<String> {
     At::new(change.address.key.clone(), Span::NONE)
 }
 
-/// The audiences of a resource, where there is one. Those of a pipeline are whoever sets it off.
+/// The audiences of a resource, if it has any. The audience of a pipeline is everyone who triggers it.
 fn meant<'s>(spec: Option<&'s dyn Spec>, key: &'s At<String>) -> Vec<Meant<'s>> {
     let Some(spec) = spec else { return Vec::new() };
     let mut parts = Parts::new(key);
@@ -245,12 +248,12 @@ fn meant<'s>(spec: Option<&'s dyn Spec>, key: &'s At<String>) -> Vec<Meant<'s>> 
     own.map(|one| (&one.selector.value, one.devices.map(|devices| &devices.value))).collect()
 }
 
-/// A tree that stays as it is, or that comes or goes as a whole.
+/// A tree with the same mark on all lines.
 fn all(lines: Vec<TreeLine>, mark: Mark) -> Vec<Marked> {
     lines.into_iter().map(|line| Marked { mark, line }).collect()
 }
 
-/// Two trees as one. Lines that stay are those of the longest run that both have in the same order.
+/// Merges two trees. Unchanged lines are those of the longest common subsequence.
 fn marked(old: Vec<TreeLine>, new: Vec<TreeLine>) -> Vec<Marked> {
     if old.is_empty() {
         return all(new, Mark::Comes);

@@ -1,4 +1,5 @@
-//! Channels that a plan installs or uninstalls. Before and after that, they get no message, whatever an audience says.
+//! Channels that a plan installs or uninstalls. Before the one and after the other, they get no message, whatever an
+//! audience says.
 
 use pushplan_model::kinds::{self, Parts, Role, Spec, Whose};
 use pushplan_model::node::At;
@@ -8,11 +9,11 @@ use pushplan_model::source::Span;
 use super::{Review, Side, end, start};
 use crate::plan::{Action, Change, Plan};
 
-/// How deep segments are followed, and how many channels are looked at.
+/// The maximal depth of nested segments, and the maximal number of channels.
 const DEEPEST: usize = 60;
 const MOST: usize = 40;
 
-/// The fields of a channel that the service derives tags from, and the groups of these.
+/// The fields of a channel from which the service derives tags, and the groups of these tags.
 const DERIVED: [(&str, &str); 3] =
     [("locale_country", "ua_locale_country"), ("locale_language", "ua_locale_language"), ("timezone", "timezone")];
 
@@ -20,9 +21,9 @@ const DERIVED: [(&str, &str); 3] =
 #[derive(Debug)]
 pub(super) struct Departed<'p> {
     pub whose: Whose,
-    /// The side on which it is there.
+    /// The side on which it is installed.
     pub side: Side,
-    /// The tags that the plan knows it has, with their groups.
+    /// Its tags according to the plan, with their groups.
     tags: Vec<(Option<&'static str>, String)>,
     pub change: &'p Change,
 }
@@ -31,7 +32,7 @@ impl<'p> Departed<'p> {
     pub fn all(plan: &'p Plan) -> Vec<Self> {
         let one = |change: &'p Change| {
             let api = kinds::api(&change.address);
-            // One that is replaced has a successor with its tags.
+            // The successor of a replaced channel has its tags.
             let (side, whole) = match change.action {
                 Action::Delete => (Side::Before, start(change)),
                 Action::Create => (Side::After, end(change)),
@@ -49,7 +50,7 @@ impl<'p> Departed<'p> {
         plan.changes.iter().filter_map(one).take(MOST).collect()
     }
 
-    /// What becomes of it: `uninstalls the open channel till-1`.
+    /// The effect in words: `uninstalls the open channel till-1`.
     pub fn words(&self) -> String {
         let verb = if self.side == Side::Before { "uninstalls" } else { "installs" };
         format!("{verb} {}", self.whose.who)
@@ -62,7 +63,7 @@ impl<'p> Departed<'p> {
 }
 
 impl<'p> Review<'p> {
-    /// The channels that the plan installs or uninstalls and that are in the audience of a change while they are there.
+    /// The channels that the plan installs or uninstalls and that are in the audience of a change while installed.
     pub(super) fn departed_from(&self, change: &Change) -> Vec<&Departed<'p>> {
         if self.departed.is_empty() {
             return Vec::new();
@@ -88,7 +89,7 @@ impl<'p> Review<'p> {
         [Side::Before, Side::After].into_iter().flat_map(on).collect()
     }
 
-    /// Whether an audience includes a channel, as far as the plan knows it.
+    /// Whether an audience includes a channel, according to the plan.
     fn includes(&self, selector: &Selector, one: &Departed, depth: usize) -> bool {
         let Some(depth) = depth.checked_sub(1) else { return false };
         let includes = |member: &At<Selector>| self.includes(&member.value, one, depth);
@@ -108,7 +109,7 @@ impl<'p> Review<'p> {
         }
     }
 
-    /// The audience of a change without the channels that are not there on that side; `None` if all are.
+    /// The audience of a change without the channels that are not installed on that side; `None` if all are installed.
     pub(super) fn without_departed(&self, change: &Change, side: Side, selector: &Selector) -> Option<Selector> {
         let mut departed = self.departed_from(change);
         departed.retain(|one| one.side != side);

@@ -1,4 +1,4 @@
-//! What differs between two specs, field by field: maps by their keys, lists by what their items are.
+//! Differences between two specs, field by field: maps by their keys, lists by the identity of their items.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,19 +6,19 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// A field that differs, by its path in the manifest: `push.notification.alert`.
+/// A different field, by its path in the manifest: `push.notification.alert`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field<'v> {
     pub path: String,
-    /// `None`: it was not there.
+    /// `None`: it did not exist.
     pub old: Option<&'v Value>,
-    /// `None`: it will not be there.
+    /// `None`: it will not exist.
     pub new: Option<&'v Value>,
-    /// It is the same and stands elsewhere in its list: the places, from 0.
+    /// The old and new positions from 0, if only its position in a list differs.
     pub moved: Option<(usize, usize)>,
 }
 
-/// All that differs, and how many fields do not.
+/// All different fields, and the number of equal ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Difference<'v> {
     pub fields: Vec<Field<'v>>,
@@ -26,7 +26,7 @@ pub struct Difference<'v> {
 }
 
 impl<'v> Difference<'v> {
-    /// What it takes to turn one spec into another. A side that is not there has no fields.
+    /// Compares two specs. A missing side has no fields.
     pub fn between(old: Option<&'v Value>, new: Option<&'v Value>) -> Self {
         let mut found = Self::default();
         found.compare(String::new(), old, new);
@@ -50,7 +50,7 @@ impl<'v> Difference<'v> {
             (Some(Value::Array(old)), Some(Value::Array(new))) if has_maps(old) && has_maps(new) => {
                 self.lists(&path, old, new);
             }
-            // What may be one or many and is one: its author wrote no list.
+            // A field with one or many values that has one: its author wrote no list.
             (Some(Value::Array(items)), None) if is_one_map(items) => self.compare(path, items.first(), None),
             (None, Some(Value::Array(items))) if is_one_map(items) => self.compare(path, None, items.first()),
             (old, new) => self.fields.push(Field { path, old, new, moved: None }),
@@ -79,7 +79,7 @@ impl<'v> Difference<'v> {
         }
     }
 
-    /// Items with keys of their own are compared with those of the same key, wherever they stand.
+    /// Compares items with unique keys by key, whatever their positions.
     fn by_key(&mut self, path: &str, old: (&'v [Value], &[&str]), new: (&'v [Value], &[&str])) {
         let ((old, old_keys), (new, new_keys)) = (old, new);
         let (was, is) = (places(old_keys), places(new_keys));
@@ -108,8 +108,9 @@ impl<'v> Difference<'v> {
         }
     }
 
-    /// Items that are alike belong together, in their order. Of what is left between them, as many on both sides are compared
-    /// one by one; otherwise the old ones go and the new ones come, and what goes and comes again has moved.
+    /// Compares other lists: equal items in the same order are paired. Between them, items are compared one by one if
+    /// their numbers are equal; otherwise the old ones are removed and the new ones added, and an item that is both
+    /// removed and added has moved.
     fn by_place(&mut self, path: &str, old: &'v [Value], new: &'v [Value]) {
         let Matched { beside, goes, comes } = Matched::of(old, new);
         for (from, to) in beside {
@@ -138,10 +139,10 @@ impl<'v> Difference<'v> {
     }
 }
 
-/// A key, with what each of two maps has there.
+/// A key, with its value in each of two maps.
 type KeyPair<'v> = (&'v String, Option<&'v Value>, Option<&'v Value>);
 
-/// All keys of two maps in their order.
+/// All keys of two maps, sorted.
 fn side_by_side<'v>(old: Option<&'v Map<String, Value>>, new: Option<&'v Map<String, Value>>) -> Vec<KeyPair<'v>> {
     let sorted = |map: Option<&'v Map<String, Value>>| {
         let mut all: Vec<(&'v String, &'v Value)> = map.into_iter().flatten().collect();
@@ -158,14 +159,14 @@ fn side_by_side<'v>(old: Option<&'v Map<String, Value>>, new: Option<&'v Map<Str
     found
 }
 
-/// Which items of two lists belong together, by their places.
+/// The pairing of items of two lists, by their positions.
 #[derive(Default)]
 struct Matched {
-    /// Those in the same order.
+    /// Items in the same order.
     beside: Vec<(usize, usize)>,
-    /// Those that leave their place, with the one that they come to as they are.
+    /// Removed items, with the new position if they have moved.
     goes: Vec<(usize, Option<usize>)>,
-    /// Those that come from nowhere.
+    /// Added items.
     comes: Vec<usize>,
 }
 
@@ -188,7 +189,7 @@ impl Matched {
     }
 }
 
-/// The item of an old list that each item of a new one is compared with, where there is one.
+/// For each item of a new list, the item of the old one that it is compared with.
 pub(crate) fn partners(old: &[Value], new: &[Value]) -> Vec<Option<usize>> {
     let mut found = vec![None; new.len()];
     if old.len() == 1 && new.len() == 1 {
@@ -206,7 +207,7 @@ pub(crate) fn partners(old: &[Value], new: &[Value]) -> Vec<Option<usize>> {
     found
 }
 
-/// Which items of two lists belong together, part by part: those that are alike, and what stands between them.
+/// Pairs two lists range by range: equal items, and the ranges between them.
 fn aligned(old: &[Value], new: &[Value]) -> Vec<(Range<usize>, Range<usize>)> {
     if let Some((was, is)) = one_edit(old, new) {
         let begin = (0..was.start, 0..is.start);
@@ -218,8 +219,8 @@ fn aligned(old: &[Value], new: &[Value]) -> Vec<(Range<usize>, Range<usize>)> {
     found.iter().map(|op| (op.old_range(), op.new_range())).collect()
 }
 
-/// The one item that comes, goes or changes, where there are no others and it is like neither of its neighbours: then there is
-/// one way alone to see it.
+/// The only item that was added, removed or changed, if it differs from its neighbours: then the pairing is
+/// unambiguous.
 fn one_edit(old: &[Value], new: &[Value]) -> Option<(Range<usize>, Range<usize>)> {
     let alike = |(one, other): &(&Value, &Value)| one == other;
     let begin = old.iter().zip(new).take_while(alike).count();
@@ -235,10 +236,10 @@ fn places<'k>(keys: &[&'k str]) -> BTreeMap<&'k str, usize> {
     keys.iter().enumerate().map(|(place, key)| (*key, place)).collect()
 }
 
-/// What items of a list are told apart by, where each has a text of its own there.
+/// The fields that can identify the items of a list, if their values are unique.
 const KEYS: [&str; 3] = ["key", "name", "id"];
 
-/// The items' own keys, where all have one and no two the same.
+/// The keys of the items, if each has one and all differ.
 fn keys(items: &[Value]) -> Option<Vec<&str>> {
     KEYS.iter().find_map(|field| {
         let found: Vec<&str> = items.iter().map(|item| item.get(field)?.as_str()).collect::<Option<_>>()?;
@@ -249,10 +250,10 @@ fn keys(items: &[Value]) -> Option<Vec<&str>> {
     })
 }
 
-/// A spec as single fields. What stands at one of the pointers in `whole` stays in one piece.
+/// The single fields of a spec. The value at a pointer in `whole` is one field.
 pub fn fields<'v>(spec: &'v Value, whole: &[&str]) -> Vec<(String, &'v Value)> {
     let mut found = Vec::new();
-    // A pointer is followed for as long as it leads to one of those.
+    // A pointer is tracked while it is a prefix of one of these.
     let leads = |pointer: &String| whole.iter().any(|at| at.starts_with(pointer.as_str()));
     let mut all: Vec<(String, Option<String>, &Value)> = vec![(String::new(), Some(String::new()), spec)];
     while let Some((path, pointer, value)) = all.pop() {
@@ -282,7 +283,7 @@ pub fn fields<'v>(spec: &'v Value, whole: &[&str]) -> Vec<(String, &'v Value)> {
     found
 }
 
-/// The single fields of a spec that stand beneath something and have one of these names, or any field whose name ends so.
+/// The nested fields of a spec that have one of these names, or whose names end with a suffix.
 pub fn ending_in<'v>(spec: &'v Value, names: &[&str], end: &str) -> Vec<&'v Value> {
     let mut found = Vec::new();
     let mut all: Vec<(Option<&str>, bool, &Value)> = vec![(None, false, spec)];
@@ -313,7 +314,7 @@ fn is_one_map(items: &[Value]) -> bool {
     items.len() == 1 && has_maps(items)
 }
 
-/// How many fields a value has: a list of plain values is one.
+/// The number of fields of a value: a list of scalars is one.
 fn leaves(value: &Value) -> usize {
     match value {
         Value::Object(map) => map.values().map(leaves).sum(),
