@@ -1,4 +1,4 @@
-//! Tags and channels that a plan gives or takes. They change who is in an audience that is written as before.
+//! Tags and channels that a plan adds or removes. They change the members of an audience whose text is the same.
 //!
 //! A device that gets the tag `gold` because it belongs to the named user `ann` is, before the plan, a device of `ann`. So the
 //! audience after the plan is the written one in which `gold` means "has gold, or belongs to ann", and both are compared as
@@ -15,25 +15,26 @@ use pushplan_model::source::Span;
 use super::{end, start};
 use crate::plan::{Action, Change, Plan};
 
-/// How many members with the same change stand for all of them.
+/// The number of members with the same change that represent all of them.
 const ALIKE: usize = 2;
-/// How many changes of what one condition means are looked at.
+/// The number of changes that are evaluated for one condition.
 const MOST: usize = 40;
 
-/// What a condition means after the plan.
+/// The meaning of a condition after the plan.
 #[derive(Debug)]
 pub(super) struct Regrouping<'p> {
     condition: Condition,
-    /// Those who are concerned.
+    /// The people concerned.
     whose: Selector,
-    /// Whether that means devices as they are after the plan.
+    /// Whether `whose` describes devices after the plan.
     is_after: bool,
-    /// Whether they meet the condition then; they no longer do otherwise.
+    /// Whether they meet the condition after the plan; otherwise they no longer do.
     gains: bool,
     pub change: &'p Change,
-    /// Whether it is just these people: nobody else is left out, and nobody of them may have the tag otherwise.
+    /// Whether it describes exactly these people: nobody else is affected, and none of them can have the tag for
+    /// another reason.
     pub is_exact: bool,
-    /// What the change does: `gives named user ann the tag gold`.
+    /// The effect of the change: `gives named user ann the tag gold`.
     pub words: String,
 }
 
@@ -57,7 +58,7 @@ impl Condition {
 }
 
 impl Regrouping<'_> {
-    /// What several of them do.
+    /// The effect of several of them.
     pub fn several(&self) -> &'static str {
         match self.is_after {
             true => "changes the tags of several members",
@@ -66,13 +67,13 @@ impl Regrouping<'_> {
     }
 }
 
-/// What a plan changes of the tags and channels of people.
+/// The changes of a plan to tags and channels of people.
 #[derive(Debug, Default)]
 pub(super) struct Regroupings<'p> {
     all: Vec<Regrouping<'p>>,
-    /// Those of each condition.
+    /// The changes for each condition.
     of: BTreeMap<Condition, Vec<usize>>,
-    /// Those by which a channel comes to a named user: it is lost to every other.
+    /// The changes that move a channel to a named user: every other user loses it.
     come: Vec<usize>,
 }
 
@@ -86,7 +87,7 @@ impl<'p> Regroupings<'p> {
             }
             let api = kinds::api(&change.address);
             let (was, is) = (start(change), end(change));
-            // A channel that is new is no other than before.
+            // A new channel had no other user before.
             let installs = change.action == Action::Create && api.departing(is, None).is_some();
             for tagging in api.taggings(was, is).into_iter().filter(|_| !installs) {
                 members.entry(tagging.whose.who.clone()).or_default().push((change, tagging));
@@ -111,7 +112,7 @@ impl<'p> Regroupings<'p> {
                     words: words.clone(),
                 });
             };
-            // A channel has the tags of its named user, and loses those of whoever had it before.
+            // A channel has the tags of its named user, and loses those of its previous user.
             let own: BTreeSet<&Condition> = tags.get(&user).into_iter().flatten().collect();
             own.iter().for_each(|condition| add((*condition).clone(), whose.clone(), gains));
             for (other, conditions) in tags.iter().filter(|(other, _)| gains && number < MOST && **other != user) {
@@ -121,7 +122,7 @@ impl<'p> Regroupings<'p> {
             }
             add(Condition::User(user.clone()), whose, gains);
         }
-        // Of many members with the same change, a few stand for all.
+        // Of many members with the same change, a few represent all.
         let mut alike: BTreeMap<Vec<(bool, String, Option<String>)>, usize> = BTreeMap::new();
         let mut is_part = false;
         for taggings in members.into_values() {
@@ -153,7 +154,7 @@ impl<'p> Regroupings<'p> {
         Self { all, of, come }
     }
 
-    /// Those that concern a condition, and whether each lets people meet it.
+    /// The changes for a condition, and whether each lets people meet it.
     fn concerning(&self, condition: &Condition) -> impl Iterator<Item = (&Regrouping<'p>, bool)> {
         let own = self.of.get(condition).into_iter().flatten().take(MOST).map(|at| &self.all[*at]);
         let is_user = matches!(condition, Condition::User(_));
@@ -166,12 +167,12 @@ impl<'p> Regroupings<'p> {
         self.all.is_empty()
     }
 
-    /// Whether each of them is just of the people that it names.
+    /// Whether each of them describes exactly the people that it names.
     pub fn is_exact(&self) -> bool {
         self.all.iter().all(|one| one.is_exact)
     }
 
-    /// Those that concern a condition of an audience.
+    /// The changes for the conditions in an audience.
     pub fn within(&self, selector: &At<Selector>) -> Vec<&Regrouping<'p>> {
         let mut named = BTreeSet::new();
         selector.walk(&mut |one| named.extend(Condition::of(&one.value)));
@@ -184,12 +185,12 @@ impl<'p> Regroupings<'p> {
         found
     }
 
-    /// What an audience means after the plan; `None` if that is as it is written.
+    /// The meaning of an audience after the plan; `None` if it is that of its text.
     pub fn rewritten(&self, selector: &Selector) -> Option<Selector> {
         self.rewritten_without(selector, None)
     }
 
-    /// What an audience would mean without what one resource gives or takes.
+    /// The meaning of an audience without the changes of one resource.
     pub fn rewritten_without(&self, selector: &Selector, without: Option<&Address>) -> Option<Selector> {
         let all = |members: &[At<Selector>]| -> Option<Vec<At<Selector>>> {
             let new: Vec<Option<Selector>> =
@@ -221,7 +222,7 @@ impl<'p> Regroupings<'p> {
     }
 }
 
-/// The tags that the plan's tag groups give to named users.
+/// The tags that the plan's tag groups assign to named users.
 fn user_tags(plan: &Plan) -> BTreeMap<String, Vec<Condition>> {
     let mut tags: BTreeMap<String, Vec<Condition>> = BTreeMap::new();
     for change in &plan.changes {

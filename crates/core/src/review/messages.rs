@@ -1,4 +1,4 @@
-//! What people will read, and what they would read before.
+//! The messages that people receive, before and after.
 
 use pushplan_model::kinds::{self, Parts, Spec};
 use pushplan_model::node::At;
@@ -12,13 +12,13 @@ use crate::plan::Change;
 type Sample<'s> = (&'s str, &'s Values);
 
 impl Review<'_> {
-    /// The messages of a change as people see them, with defaults for their variables; behind them one for each sample that
-    /// its author gave.
+    /// The messages of a change as people see them, with the defaults of their variables, followed by one for each
+    /// sample in the manifest.
     pub fn messages(&self, change: &Change, side: Side) -> Vec<Appearance> {
         self.each_message(change, side, &|parts, sample| look::all(&look::spoken(parts), parts.each, sample))
     }
 
-    /// The texts of these messages alone.
+    /// The texts of these messages.
     pub fn texts(&self, change: &Change, side: Side) -> Vec<String> {
         let none = Values::new();
         self.each_message(change, side, &|parts, sample| {
@@ -27,7 +27,7 @@ impl Review<'_> {
         })
     }
 
-    /// What a function makes of the messages of a change: with defaults, and then with each sample.
+    /// The results of a function for the messages of a change: with defaults, and then with each sample.
     fn each_message<T>(&self, change: &Change, side: Side, made: &dyn Fn(&Parts, Option<Sample>) -> Vec<T>) -> Vec<T> {
         if !kinds::api(&change.address).speaks() {
             return Vec::new();

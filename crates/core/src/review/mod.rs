@@ -1,5 +1,5 @@
-//! What people should know of a plan, worked out from its data alone: who is meant and how that changes, and what a spec
-//! says as the resource that it is. Every output form shows the same facts.
+//! Facts about a plan for reviewers, computed only from its data: audiences and their changes, and specs as resources.
+//! All output forms show the same facts.
 
 mod audience;
 mod departed;
@@ -39,7 +39,7 @@ pub use pairs::{Pair, pairs};
 pub use renamed::{RenamedVariable, renamed_variables, with_renamed};
 pub use times::BothTimes;
 
-/// What the service has, or what it will have.
+/// The state before or after a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
     Before,
@@ -50,29 +50,29 @@ pub enum Side {
 #[derive(Debug)]
 pub struct Review<'p> {
     pub plan: &'p Plan,
-    /// By the keys of all segments: the places of their changes in the plan.
+    /// The indexes of the changes of all segments, by key.
     segments: HashMap<&'p str, Sides<usize>>,
-    /// The places of earlier versions of segments by their ids. Some resources still point at them.
+    /// The indexes of earlier versions of segments, by id. Some resources still refer to them.
     outdated: HashMap<&'p str, usize>,
-    /// Segments of ours by their ids.
+    /// Managed segments, by id.
     ids: BTreeMap<&'p str, &'p Change>,
-    /// By the key of a segment: the changes whose audiences name it, before or after.
+    /// The changes whose audiences name a segment before or after, by its key.
     users: BTreeMap<&'p str, Vec<&'p Change>>,
-    /// The segments that others are in than before, or may be: by themselves, or through one that they name.
+    /// The segments whose members change, or may change: directly, or through a segment that they name.
     moved: BTreeSet<&'p str>,
-    /// The tags and channels that the plan gives or takes.
+    /// The tags and channels that the plan adds or removes.
     regroupings: Regroupings<'p>,
-    /// The criteria of segments that mean other people after the plan, because of that.
+    /// The criteria of segments whose members change because of that.
     regrouped: HashMap<&'p str, At<Selector>>,
     /// The channels that the plan installs or uninstalls.
     departed: Vec<Departed<'p>>,
-    /// By the place of a change in the plan.
+    /// Facts about changes, by index.
     known: All,
     impact: OnceLock<Vec<MessageChange>>,
     used_hosts: impact::UsedHosts,
 }
 
-/// What there may be of each side.
+/// A value for each side, if it exists.
 #[derive(Debug)]
 struct Sides<T> {
     before: Option<T>,
@@ -94,7 +94,7 @@ impl<T> Sides<T> {
     }
 }
 
-/// What was found out of a change. Several forms and parts of them ask for it, and it takes a while.
+/// Cached facts about a change, which are slow to compute and used by several forms.
 #[derive(Debug, Default)]
 struct ChangeFacts {
     before: OfSide,
@@ -103,7 +103,7 @@ struct ChangeFacts {
     who: OnceLock<Vec<Who>>,
 }
 
-/// What was found out of all changes. To let go of that takes a while too.
+/// The facts about all changes. Freeing their memory is slow too.
 #[derive(Debug, Default)]
 struct All(Vec<ChangeFacts>);
 
@@ -113,12 +113,12 @@ impl Drop for All {
     }
 }
 
-/// What was found out of a side of a change.
+/// Cached facts about one side of a change.
 #[derive(Debug, Default)]
 struct OfSide {
     resource: OnceLock<Option<Box<dyn Spec>>>,
     times: OnceLock<Vec<Times>>,
-    /// Who is in a segment, and that in words. Whoever names it asks for the same.
+    /// The members of a segment, also in words, shared by all its users.
     audience: OnceLock<Option<Audience>>,
     words: OnceLock<String>,
 }
@@ -133,7 +133,7 @@ impl ChangeFacts {
 }
 
 impl<'p> Review<'p> {
-    /// For whoever asks nothing of it: a plan that changes nothing is shown without a look at who is meant.
+    /// Creates a review without facts: for a plan without changes, which is shown without any audience.
     pub fn unread(plan: &'p Plan) -> Self {
         let (segments, ids, users) = (HashMap::new(), BTreeMap::new(), BTreeMap::new());
         Self {
@@ -160,7 +160,7 @@ impl<'p> Review<'p> {
         review
     }
 
-    /// Reads a plan without what it changes of the tags and channels of people: audiences mean what they say.
+    /// Reads a plan without its changes to tags and channels of people: audiences have the meaning of their text.
     pub fn as_declared(plan: &'p Plan) -> Self {
         let known: Vec<ChangeFacts> = plan.changes.iter().map(|_| ChangeFacts::default()).collect();
         let is_segment = |change: &&Change| *change.address.kind == *Segment::KEY;
@@ -202,7 +202,7 @@ impl<'p> Review<'p> {
         Self { segments, outdated, ids, users, known: All(known), ..Self::unread(plan) }
     }
 
-    /// Finds what the conditions of segments mean once the plan has changed tags and channels.
+    /// Computes the meaning of the conditions in segments after the plan has changed tags and channels.
     fn regroup(&mut self) {
         let regroupings = Regroupings::of(self.plan);
         if regroupings.is_empty() {
@@ -231,18 +231,18 @@ impl<'p> Review<'p> {
         moved
     }
 
-    /// Whether a change goes on pointing at the old version of a segment that the plan replaces.
+    /// Whether a change still refers to the old version of a segment that the plan replaces.
     fn holds_old(&self, change: &Change, segment: &str) -> bool {
         let place = self.segments.get(segment).and_then(|sides| sides.of(Side::After));
         change.action == Action::Keep && place.is_some_and(|place| self.plan.changes[*place].action == Action::Replace)
     }
 
-    /// What is known of a change of this plan.
+    /// The facts about a change of this plan.
     fn known(&self, change: &Change) -> Option<&ChangeFacts> {
         self.known.0.get(self.plan.changes.element_offset(change)?)
     }
 
-    /// What a side of a change says as the resource that it is, where there is one. It is read once.
+    /// Calls a function with one side of a change as a resource, if it exists. It is parsed only once.
     fn of_resource<T>(&self, change: &Change, side: Side, tell: impl FnOnce(&dyn Spec) -> T) -> Option<T> {
         match self.known(change) {
             Some(known) => known.of(side).read(change, side).map(tell),
@@ -250,42 +250,42 @@ impl<'p> Review<'p> {
         }
     }
 
-    /// Those whose audiences name a segment, before or after.
+    /// The changes whose audiences name a segment, before or after.
     pub fn users(&self, segment: &str) -> &[&'p Change] {
         self.users.get(segment).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The criteria of a segment that the plan knows.
+    /// The criteria of a segment in the plan.
     pub fn segment(&self, side: Side, reference: &SegmentRef) -> Option<&Selector> {
         let (side, key) = self.meant_by(side, reference)?;
         self.meaning_of(side, key).map(|(_, criteria)| &criteria.value)
     }
 
-    /// The side and the key of the segment that a reference means.
+    /// The side and the key of the segment of a reference.
     fn meant_by<'r>(&'r self, side: Side, reference: &'r SegmentRef) -> Option<(Side, &'r str)> {
         match reference {
             SegmentRef::Key(key) => Some((side, key.as_str())),
             SegmentRef::Id(id) => {
                 let change = self.ids.get(id.as_str())?;
-                // One that is replaced has another id from then on.
+                // A replaced one has another id after the plan.
                 let kept = change.action != Action::Replace;
                 Some((if kept { side } else { Side::Before }, change.address.key.as_str()))
             }
         }
     }
 
-    /// The criteria of a segment as they are written.
+    /// The criteria of a segment, as declared.
     fn criteria(&self, side: Side, key: &str) -> Option<&Selector> {
         self.known_segment(side, key).map(|(_, criteria)| &criteria.value)
     }
 
-    /// What is known of a side of a segment, and the criteria that it comes down to on that side.
+    /// The facts about one side of a segment, and its effective criteria on that side.
     fn meaning_of(&self, side: Side, key: &str) -> Option<(&OfSide, &At<Selector>)> {
         let (known, criteria) = self.known_segment(side, key)?;
         Some((known, self.regrouped.get(key).filter(|_| side == Side::After).unwrap_or(criteria)))
     }
 
-    /// What is known of a side of a segment, and its criteria.
+    /// The facts about one side of a segment, and its criteria.
     fn known_segment(&self, side: Side, key: &str) -> Option<(&OfSide, &At<Selector>)> {
         let place = *self.segments.get(key)?.of(side)?;
         let known = self.known.0[place].of(side);
@@ -295,14 +295,14 @@ impl<'p> Review<'p> {
 }
 
 impl OfSide {
-    /// The resource, where there is one.
+    /// The resource, if it exists.
     fn read(&self, change: &Change, side: Side) -> Option<&dyn Spec> {
         self.resource.get_or_init(|| resource(change, side)).as_deref()
     }
 }
 
-/// What a change starts from: what the service has, or what is remembered where it does not tell. What is made, be it once more,
-/// starts from nothing.
+/// The state before a change: the live state, or the applied state if the service does not show it. Empty for a
+/// creation, even a repeated one.
 pub fn before(change: &Change) -> Option<&Value> {
     start(change).map(|spec| &**spec)
 }
@@ -312,12 +312,12 @@ pub fn start(change: &Change) -> Option<&Shared> {
     change.live.as_ref().or(remembered)
 }
 
-/// Whether a change is new and left out of the plan: it does not come.
+/// Whether a change is a creation that was excluded from the plan.
 pub(crate) fn is_new_and_left_out(change: &Change) -> bool {
     change.action == Action::Keep && start(change).is_none()
 }
 
-/// What a change leads to.
+/// The state after a change.
 pub fn after(change: &Change) -> Option<&Value> {
     end(change).map(|spec| &**spec)
 }
@@ -325,20 +325,20 @@ pub fn after(change: &Change) -> Option<&Value> {
 pub fn end(change: &Change) -> Option<&Shared> {
     match change.action {
         Action::Delete => None,
-        // What is left out of a plan stays as it is, whatever the files say.
+        // An excluded change leaves the state as it is, whatever the files declare.
         Action::Keep => start(change).or(change.desired.as_ref()),
         _ if change.is_held() => start(change),
         _ => change.desired.as_ref(),
     }
 }
 
-/// A side of a change as the resource that it is; `None` where there is nothing, or but a part of a resource.
+/// One side of a change as a resource; `None` if it does not exist, or is only a part of a resource.
 pub fn resource(change: &Change, side: Side) -> Option<Box<dyn Spec>> {
     let spec = match side {
         Side::Before => before(change),
         Side::After => after(change),
     };
-    // A part is no resource of its kind, and to find that out by reading it takes long.
+    // A part is no resource of its kind, and parsing it to find that out is slow.
     if change.address.part().is_some() {
         return None;
     }

@@ -1,4 +1,5 @@
-//! Earlier versions of segments. Where the API replaces a segment, what cannot be changed goes on pointing at the old one.
+//! Earlier versions of segments. When the API replaces a segment, resources that cannot be changed still refer to the
+//! old one.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +12,12 @@ use pushplan_model::source::Span;
 use super::{Review, Side};
 use crate::plan::{Change, Reason};
 
-/// How many names of one audience criteria are put in the place of. What names others twice on each level has very many.
+/// The maximal number of names in one audience that are replaced by criteria. With several names on each level, the
+/// number grows exponentially.
 const MOST: usize = 1_000;
 
 impl Review<'_> {
-    /// The keys of the segments of which a change still points at an earlier version that is there.
+    /// The keys of the segments of which a change still uses an earlier version that exists.
     pub(super) fn outdated_keys<'c>(&self, change: &'c Change) -> Vec<&'c str> {
         let ids = change.outdated().into_iter().flatten();
         ids.filter(|(_, id)| self.outdated.contains_key(id.as_str())).map(|(key, _)| key.as_str()).collect()
@@ -25,15 +27,14 @@ impl Review<'_> {
         !self.outdated.is_empty() && !self.outdated_keys(change).is_empty()
     }
 
-    /// The audience of a change before the plan, with the criteria of earlier versions in their places; `None` if it points at
-    /// none of them.
+    /// The audience of a change before the plan, with the criteria of earlier versions; `None` if it uses none of them.
     pub(super) fn with_outdated(&self, change: &Change, side: Side, selector: &Selector) -> Option<Selector> {
         let is_one = side == Side::Before && self.names_outdated(change);
         let refs = change.outdated().filter(|_| is_one)?;
         Some(self.inlined(selector, refs, &mut { MOST }))
     }
 
-    /// Whether it makes a difference for a message that it points at an earlier version of a segment.
+    /// Whether a message is affected by its use of an earlier version of a segment.
     pub(super) fn is_decided_by_outdated(&self, change: &Change, key: &str) -> bool {
         let Some(refs) = change.outdated() else { return true };
         let own_key = At::new(change.address.key.clone(), Span::NONE);
@@ -72,7 +73,7 @@ impl Review<'_> {
         }
     }
 
-    /// The criteria of an earlier version, and the ids of the segments that these name.
+    /// The criteria of an earlier version, and the ids of the segments in these.
     fn earlier_version(&self, id: &str) -> Option<(&Selector, &BTreeMap<String, String>)> {
         let place = *self.outdated.get(id)?;
         let change = &self.plan.changes[place];

@@ -1,16 +1,16 @@
-//! Addresses of a page that change, each beside the one that takes its place.
+//! Pairs of removed and added addresses of a page.
 
-/// How many pairs are compared.
+/// The maximal number of pairs that are compared.
 const MOST: usize = 10_000;
 /// The score of two addresses of which half is the same, and what an equal label adds: more than any addresses have in common.
 const HALF: usize = 50;
 const LABEL: usize = 200;
 
-/// An old and a new address that belong together, or one of them alone.
+/// An old and a new address, or only one of them.
 pub type Pair<'t> = (Option<&'t str>, Option<&'t str>);
 
-/// Pairs removed with added addresses. Two with the same label, the text that a reader sees, come
-/// first, then the most similar addresses, if at least half of both is the same. A single removed and a single added address are always a pair.
+/// Pairs removed and added addresses: first those with the same label, which is the text that a reader sees, then the most
+/// similar ones, and only if at least half of both is equal. A single removed and a single added address are always a pair.
 pub fn pairs<'t>(goes: &[&'t str], comes: &[&'t str], is_labelled_alike: impl Fn(&str, &str) -> bool) -> Vec<Pair<'t>> {
     let mut partners: Vec<Option<usize>> = vec![None; goes.len()];
     let mut taken = vec![false; comes.len()];
@@ -36,7 +36,7 @@ pub fn pairs<'t>(goes: &[&'t str], comes: &[&'t str], is_labelled_alike: impl Fn
     found.chain(gone).chain(new).collect()
 }
 
-/// How much of two texts is the same at their beginnings and ends, in percent of the longer one.
+/// The length of the common prefix and suffix of two texts, in percent of the longer one.
 fn percent(one: &str, other: &str) -> usize {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     let same = |(one, other): &(&u8, &u8)| one == other;

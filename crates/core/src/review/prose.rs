@@ -1,9 +1,9 @@
-//! How a text became another one, word by word.
+//! Differences between two texts, word by word.
 
 use similar::{Algorithm, DiffOp, DiffableStr, capture_diff_slices};
 use unicode_width::UnicodeWidthChar;
 
-/// A piece of a text, and what happened to it.
+/// A piece of a text: unchanged, removed or added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
     Same(String),
@@ -11,14 +11,14 @@ pub enum Piece {
     Comes(String),
 }
 
-/// Of how many letters one has to be the same for a text to be read as an edit of another.
+/// A text counts as an edit of another if one letter in this number is unchanged.
 const ALIKE: usize = 3;
-/// How many pairs of words are weighed.
+/// The maximal number of pairs of words that are compared.
 const CELLS: usize = 250_000;
-/// What is longer is not compared word by word.
+/// The maximal length of a text that is compared word by word.
 const MOST: usize = 100_000;
 
-/// What goes and comes in a text, without what stays.
+/// The removed and added words of a text, without the unchanged ones.
 pub fn edit(old: Option<&str>, new: Option<&str>) -> String {
     let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
     match words(old, new) {
@@ -34,7 +34,7 @@ pub fn edit(old: Option<&str>, new: Option<&str>) -> String {
     }
 }
 
-/// The words that go and come. `None` where the two have little in common, or are no prose.
+/// The difference of two texts. `None` if they have little in common, or are no prose.
 pub fn words(old: &str, new: &str) -> Option<Vec<Piece>> {
     if !(is_prose(old) && is_prose(new)) || old.len().max(new.len()) > MOST {
         return None;
@@ -59,14 +59,14 @@ pub fn words(old: &str, new: &str) -> Option<Vec<Piece>> {
     (same * ALIKE >= letters(old).max(letters(new))).then(|| joined(pieces))
 }
 
-/// Whether a text has several words. Chinese and Japanese are written without blanks between them.
+/// Whether a text has several words. Chinese and Japanese are written without spaces.
 fn is_prose(text: &str) -> bool {
     let unspaced = |c: &char| c.is_alphabetic() && c.width() == Some(2);
     text.split_whitespace().nth(1).is_some() || text.chars().filter(unspaced).nth(3).is_some()
 }
 
-/// The places of the words that stay, in both texts: of all ways to choose them, the one that keeps the most letters. So a
-/// phrase stays whole, where keeping the most words would pick small ones out of it.
+/// The positions of the unchanged words in both texts: of all choices, the one with the most letters. So a phrase stays
+/// together, while the choice with the most words would pick small ones out of it.
 fn kept(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let (old_rest, new_rest) = (&old[start..], &new[start..]);
@@ -76,7 +76,7 @@ fn kept(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     if rows * columns <= CELLS {
         let mut best = vec![0u32; (rows + 1) * (columns + 1)];
         let cell = |row: usize, column: usize| row * (columns + 1) + column;
-        // A blank weighs less than a letter, and more than nothing.
+        // A blank weighs less than a letter, but more than nothing.
         let weight = |word: &str| if word.trim().is_empty() { 1 } else { 4 * u32::try_from(word.len()).unwrap_or(1) };
         for row in (0..rows).rev() {
             for column in (0..columns).rev() {
@@ -111,7 +111,7 @@ fn kept(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     kept
 }
 
-/// Changes with nothing but a blank between them are one change: it reads as people edit.
+/// Joins changes that are separated only by a blank: this is easier to read.
 fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
     let mut out: Vec<Piece> = Vec::new();
     let (mut goes, mut comes, mut blank) = (String::new(), String::new(), String::new());
@@ -157,8 +157,8 @@ fn flush(out: &mut Vec<Piece>, goes: &mut String, comes: &mut String) {
     }
 }
 
-/// Pieces of a long text, with what stays the same shortened to so many characters beside each change: whole words, where
-/// there are any.
+/// Shortens unchanged pieces of a long text to this number of characters next to each change, at word boundaries if
+/// possible.
 pub fn around(pieces: Vec<Piece>, context: usize) -> Vec<Piece> {
     let last = pieces.len().saturating_sub(1);
     let shorten = |(number, piece): (usize, Piece)| match piece {

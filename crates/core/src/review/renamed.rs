@@ -1,21 +1,22 @@
-//! Variables of a template that get another key.
+//! Renamed variables of a template.
 
 use std::collections::BTreeMap;
 
 use pushplan_model::nouns::placeholder::{fill, placeholders};
 use serde_json::Value;
 
-/// A variable that has the same places under another key.
+/// A variable that has the same positions under another key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RenamedVariable {
     pub from: String,
     pub to: String,
 }
 
-/// The places of a key: the path of a text, and which of its placeholders it is.
+/// The positions of a key: the path of a text, and the index of the placeholder in it.
 type Places = Vec<(String, usize)>;
 
-/// The variables that are renamed between two specs: one goes and one comes, and both stand at the same places of the same texts.
+/// The variables that are renamed between two specs: one is removed and one is added, and both have the same positions
+/// in the same texts.
 pub fn renamed_variables(old: &Value, new: &Value) -> Vec<RenamedVariable> {
     let (was, is) = (keys(old), keys(new));
     let goes: Vec<&str> = was.iter().copied().filter(|key| !is.contains(key)).collect();
@@ -32,7 +33,7 @@ pub fn renamed_variables(old: &Value, new: &Value) -> Vec<RenamedVariable> {
     renamed.collect()
 }
 
-/// Returns the spec with the variables renamed, so that it differs only by what else changes.
+/// Returns the spec with the variables renamed, so that it shows only the other differences.
 pub fn with_renamed(spec: &Value, renamed: &[RenamedVariable]) -> Value {
     let key = |key: &str| renamed.iter().find(|one| one.from == key).map(|one| one.to.as_str());
     let braces: BTreeMap<&str, String> =
@@ -40,7 +41,7 @@ pub fn with_renamed(spec: &Value, renamed: &[RenamedVariable]) -> Value {
     let mut spec = spec.clone();
     each_text(&mut spec, &|text| fill(text, |key| braces.get(key).map(String::as_str)));
     for variable in spec.get_mut("variables").and_then(Value::as_array_mut).into_iter().flatten() {
-        // The service gives a variable without a name that of its key.
+        // The service names a variable without a name after its key.
         for field in ["key", "name"] {
             let Some(value) = variable.get_mut(field) else { continue };
             if let Some(to) = value.as_str().and_then(key) {
@@ -56,7 +57,7 @@ fn keys(spec: &Value) -> Vec<&str> {
     variables.filter_map(|variable| variable.get("key")?.as_str()).collect()
 }
 
-/// Where each key is used.
+/// The positions of each key.
 fn uses(spec: &Value) -> BTreeMap<&str, Places> {
     let mut found: BTreeMap<&str, Places> = BTreeMap::new();
     let mut open: Vec<(String, &Value)> = vec![(String::new(), spec)];

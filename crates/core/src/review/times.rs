@@ -1,4 +1,4 @@
-//! When the messages of a plan go out, and which of them are too near to each other.
+//! The send times of a plan's messages, and messages that are too close together.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,20 +27,20 @@ use crate::plan::{Action, Change};
 pub struct BothTimes<'r> {
     pub old: Cow<'r, [Times]>,
     pub new: Cow<'r, [Times]>,
-    /// The places of those that belong together.
+    /// The indexes of paired times.
     pairs: Vec<Pair>,
 }
 
 type Pair = (Option<usize>, Option<usize>);
 
 impl BothTimes<'_> {
-    /// All of them: each as it was, and as it will be.
+    /// All times, each before and after.
     pub fn each(&self) -> impl Iterator<Item = (Option<&Times>, Option<&Times>)> {
         self.pairs.iter().map(|(was, is)| (was.map(|at| &self.old[at]), is.map(|at| &self.new[at])))
     }
 }
 
-/// Which times belong together: those of the same variant, or the same moments. What is left has moved, the first to the first.
+/// The pairs of times: those of the same variant, or the same moments. The others have moved, in their order.
 fn pairs(change: &Change, old: &[Times], new: &[Times]) -> Vec<Pair> {
     let was = match new.iter().any(|times| times.variant.is_some()) {
         true => by_variant(change, old, new),
@@ -52,7 +52,7 @@ fn pairs(change: &Change, old: &[Times], new: &[Times]) -> Vec<Pair> {
     was.iter().enumerate().map(|(is, was)| (*was, Some(is))).chain(gone).collect()
 }
 
-/// The old time that each new one belongs to.
+/// The old time for each new one.
 fn by_variant(change: &Change, old: &[Times], new: &[Times]) -> Vec<Option<usize>> {
     let partners = partners(variants(before(change)), variants(after(change)));
     let was = |times: &Times| partners.get(times.variant?.checked_sub(1)?).copied().flatten();
@@ -80,7 +80,7 @@ fn by_moment(old: &[Times], new: &[Times]) -> Vec<Option<usize>> {
 }
 
 impl Review<'_> {
-    /// The times at which a change's messages go out, as they were or as they will be.
+    /// The send times of a change's messages, before or after.
     pub fn times(&self, change: &Change, side: Side) -> Cow<'_, [Times]> {
         if !kinds::api(&change.address).has_runs() {
             return Cow::Borrowed(&[]);
@@ -91,7 +91,7 @@ impl Review<'_> {
         }
     }
 
-    /// Those as they were and as they will be. Times that give way to others have no recipients' clocks.
+    /// The times before and after. Replaced times have no local times of recipients.
     pub fn both_times(&self, change: &Change) -> BothTimes<'_> {
         let new = self.times(change, Side::After);
         let by_author = |sending: &Sending, zone: &TimeZone| {
@@ -112,7 +112,7 @@ impl Review<'_> {
         BothTimes { old: old.into(), new, pairs }
     }
 
-    /// The time zone that the times of a change were written in before, if the ledger knows it.
+    /// The previous time zone of the times of a change, if the ledger has it.
     fn old_zone(&self, change: &Change) -> Option<TimeZone> {
         zone::get(self.plan.told.of.get(&change.address)?.old_zone.as_deref()?)
     }
@@ -126,7 +126,7 @@ impl Review<'_> {
         })
     }
 
-    /// The clocks that show some quiet hours when the messages of a change are sent, as they will be: `Sydney 01:00 Sat`.
+    /// The local times in quiet hours at which the messages of a change are sent after the plan: `Sydney 01:00 Sat`.
     pub fn quiet_clocks(&self, change: &Change, quiet: Quiet) -> Vec<String> {
         if matches!(change.action, Action::Delete | Action::Past | Action::Forget) {
             return Vec::new();
@@ -137,11 +137,11 @@ impl Review<'_> {
             Times::new(sending.schedule.when, zone, &audience, Some(quiet))
         });
         let to_come = all.iter().filter(|times| !has_passed(times.when, self.plan.made));
-        // A message to the whole world is always sent at night somewhere.
+        // A message to all countries is always sent at night somewhere.
         to_come.flat_map(|times| words::quiet_clocks(times, false)).map(|clock| clock.words).collect()
     }
 
-    /// The times of a change, with the clocks of people outside the countries that its audience excludes.
+    /// The times of a change, with local times of people outside the countries that its audience excludes.
     pub(super) fn times_by_exclusions(&self, change: &Change, side: Side) -> Vec<Times> {
         self.each_time(change, side, |sending, zone| {
             let segment = |reference: &SegmentRef| self.segment(side, reference);
@@ -171,7 +171,7 @@ impl Review<'_> {
         self.of_resource(change, side, times).unwrap_or_default()
     }
 
-    /// What has to happen for a change's messages to be sent, where they wait for something: as it was, and as it will be.
+    /// The events that trigger a change's messages, if they have triggers: before and after.
     pub fn both_set_off(&self, change: &Change) -> (Option<String>, Option<String>) {
         let new = self.set_off(change, Side::After);
         let (was, is) = (before(change), after(change));
@@ -190,7 +190,7 @@ impl Review<'_> {
             let mut parts = Parts::new(&key);
             spec.parts(&mut parts);
             let mut happens: Vec<String> = parts.triggers.iter().map(|trigger| trigger.happens()).collect();
-            // In which order they are written means nothing.
+            // Their order has no meaning.
             happens.sort_unstable();
             happens
         };
@@ -198,7 +198,7 @@ impl Review<'_> {
         Some(pushplan_model::text::any_of(&triggers))
     }
 
-    /// The messages of the plan that one person would get shortly after each other, also among those that stay as they are.
+    /// The messages of the plan that one person would get shortly after each other, including unchanged ones.
     pub fn collisions(&self) -> Collisions {
         self.collisions_within(self.plan.told.apart_seconds.map_or(timing::APART, SignedDuration::from_secs))
     }
@@ -206,14 +206,14 @@ impl Review<'_> {
     /// The messages of the plan that one person would get within some time.
     pub(crate) fn collisions_within(&self, apart: SignedDuration) -> Collisions {
         let plan = self.plan;
-        // Most resources send nothing at a time, which their kind tells without reading them.
+        // Most resources have no send time, which their kind shows without parsing them.
         let sends = |change: &Change| {
             let runs = after(change).and_then(|spec| kinds::api(&change.address).runs(spec));
             !is_new_and_left_out(change)
                 && change.action != Action::Past
                 && runs.and_then(|runs| runs.last).is_some_and(|last| last > plan.made)
         };
-        // What is half out goes on as it is.
+        // A push that has begun continues unchanged.
         let side = |change: &Change| match change.rest() {
             [] => sends(change).then_some(Side::After),
             _ => Some(Side::Before),
@@ -227,7 +227,7 @@ impl Review<'_> {
                 Some((change, known.of(side).read(change, side)?, key(&change.address)))
             })
             .collect();
-        // Two that were near before, to the same people, are no news if one of them says something else.
+        // Two that were close together before, with the same audience, are no news if only a text changes.
         let is_as_near = |class| matches!(class, MessageClass::Text | MessageClass::Fewer | MessageClass::Nobody);
         let messages = self.impact().iter().filter(|message| !is_as_near(message.class));
         let news: BTreeSet<&Address> = messages.map(|message| &message.address).collect();

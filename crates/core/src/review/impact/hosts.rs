@@ -9,11 +9,11 @@ use serde_json::Value;
 use crate::plan::Plan;
 use crate::review::before;
 
-/// A host that a message links to or loads from, and that no message has used before.
+/// A host that a message links to or loads from, and that no message used before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewHost {
     pub name: String,
-    /// The host that was used before and that it is easily mistaken for.
+    /// The previously used host that it is easily mistaken for.
     pub resembles: Option<String>,
     /// Whether there is a link to it that is not encrypted.
     pub is_plain: bool,
@@ -39,12 +39,12 @@ impl NewHost {
     }
 }
 
-/// The hosts of everything that was there before the plan. They are looked for once something links to another host.
+/// The hosts of all content before the plan. Computed when a message first links to another host.
 #[derive(Debug, Default)]
 pub struct UsedHosts(OnceLock<Option<Hosts>>);
 
 impl UsedHosts {
-    /// `None` if there was no message before: to a first plan, every host is new.
+    /// `None` if there was no message before: in a first plan, every host is new.
     fn get(&self, plan: &Plan) -> Option<&Hosts> {
         let used = self.0.get_or_init(|| {
             let mut used = Hosts::new();
@@ -58,7 +58,7 @@ impl UsedHosts {
         used.as_ref()
     }
 
-    /// The hosts of a message that neither it nor any other used before.
+    /// The hosts of a message that no message used before.
     pub fn new_in(&self, plan: &Plan, old: Option<&Value>, new: Option<&Value>) -> Vec<NewHost> {
         let mut found = new.map(hosts::hosts).unwrap_or_default();
         let own = if found.is_empty() { Hosts::new() } else { old.map(hosts::hosts).unwrap_or_default() };

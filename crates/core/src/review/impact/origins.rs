@@ -1,4 +1,4 @@
-//! Which defaults, overlays, body files and variables a message changes because of.
+//! Defaults, overlays, body files and variables as causes of a changed message.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,12 +11,12 @@ use crate::plan::{Annotation, Change, DeclaredAt, Moved, WrittenValue};
 use crate::review::fields::{Difference, Field};
 use crate::review::{Review, after, before};
 
-/// Fields whose parts are written in other ways than the service has them.
+/// Fields whose parts are written differently in manifests and on the service.
 const WHOLE: [&str; 3] = ["audience", "criteria", "schedule"];
-/// The field beside a time that gives its zone.
+/// The field with the zone of a time.
 const ZONE: &str = "time_zone";
 
-/// What a change is made of that its own declaration does not write.
+/// The causes of a change outside its own declaration.
 #[derive(Debug, Default)]
 pub(super) struct ElsewhereCauses {
     pub causes: Vec<MessageCause>,
@@ -24,22 +24,22 @@ pub(super) struct ElsewhereCauses {
     pub are_all: bool,
 }
 
-/// A cause as it is found, field by field.
+/// A cause, as it is collected field by field.
 #[derive(Debug, Default)]
 struct Found {
     paths: BTreeSet<String>,
-    /// What a variable is filled in with, and was.
+    /// The value of a variable after and before.
     values: Option<(String, String)>,
     place: Option<DeclaredAt>,
 }
 
 impl Review<'_> {
-    /// What writes the changed fields of a resource, where its declaration does not.
+    /// The origins of the changed fields of a resource outside its declaration.
     pub(super) fn elsewhere(&self, change: &Change) -> ElsewhereCauses {
         let Some(aside) = self.plan.told.of.get(&change.address) else { return ElsewhereCauses::default() };
         let written: Vec<&WrittenValue> = aside.written.iter().filter(|value| !is_same_zone(value, aside)).collect();
         let (Some(old), Some(new)) = (before(change), after(change)) else { return ElsewhereCauses::default() };
-        // No line of a file is the cause of what a person changed on the service.
+        // A change made on the service has no line in a file.
         if written.is_empty() || change.moved.is_some_and(|moved| moved != Moved::Git) {
             return ElsewhereCauses::default();
         }
@@ -78,8 +78,8 @@ impl Found {
     }
 }
 
-/// What writes a field that changes, and what a variable was filled in with before. A variable is named before the layer that it
-/// is used in.
+/// The origin of a changed field, and the previous value of a variable. A variable is named rather than the layer in
+/// which it is used.
 fn writer<'w>(field: &Field, written: &[&'w WrittenValue]) -> Option<(&'w WrittenValue, Option<String>)> {
     let path = field_of(&field.path);
     let texts = as_text(field.old).zip(as_text(field.new));
@@ -91,12 +91,12 @@ fn writer<'w>(field: &Field, written: &[&'w WrittenValue]) -> Option<(&'w Writte
     by_variable.or_else(|| own().find(|value| value.filled.is_none()).map(|value| (value, None)))
 }
 
-/// Whether a value is the zone of a time, and the ledger does not show that the zone is another one: then the time itself changed.
+/// Whether a value is the zone of a time, and the ledger does not show another zone: then the time itself changed.
 fn is_same_zone(value: &WrittenValue, aside: &Annotation) -> bool {
     value.path.ends_with(ZONE) && (aside.old_zone.is_none() || aside.old_zone == aside.zone)
 }
 
-/// A path up to what is written in other ways, without places in lists.
+/// A path up to a field of [`WHOLE`], without positions in lists.
 fn field_of(path: &str) -> String {
     let mut out: Vec<&str> = Vec::new();
     for part in path.split('.') {
@@ -109,13 +109,13 @@ fn field_of(path: &str) -> String {
     out.join(".")
 }
 
-/// Whether one path is the other, or is within it.
+/// Whether the paths are equal, or one is within the other.
 fn is_part(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
     long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Where a value is written. Within a body file, that is the first line that differs.
+/// The position of a value. In a body file, the first different line.
 fn place(value: &WrittenValue, field: &Field) -> Option<DeclaredAt> {
     let is_file = value.place.is_none() && value.filled.is_none();
     let body = || {
@@ -127,7 +127,7 @@ fn place(value: &WrittenValue, field: &Field) -> Option<DeclaredAt> {
     value.place.clone().or_else(|| body().filter(|_| is_file))
 }
 
-/// What stood everywhere in an old text where a value stands in the new one, if that is all that differs.
+/// The text in an old text at every position of a value in the new one, if nothing else differs.
 pub(super) fn filled_before<'t>(value: &str, old: &'t str, new: &str) -> Option<&'t str> {
     let parts: Vec<&str> = new.split(value).filter(|_| !value.is_empty()).collect();
     let times = parts.len().checked_sub(1).filter(|times| *times > 0)?;

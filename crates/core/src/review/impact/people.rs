@@ -1,4 +1,4 @@
-//! The messages whose recipients change, as questions about devices.
+//! The messages whose recipients change, as descriptions of devices.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,8 @@ use super::{MessageChange, MessageFate};
 use crate::plan::Change;
 use crate::review::{Review, Side, after, before};
 
-/// What sends a message, and who gets it before and after. A side without an audience or a trigger reaches nobody.
+/// A sender, and the recipients of its message before and after. A side without an audience or a trigger reaches
+/// nobody.
 #[derive(Clone, Debug)]
 pub struct ChangedRecipients {
     pub address: Address,
@@ -18,19 +19,19 @@ pub struct ChangedRecipients {
     pub after: Recipients,
 }
 
-/// Who gets a message, on one side.
+/// The recipients of a message, on one side.
 #[derive(Clone, Debug)]
 pub enum Recipients {
     Nobody,
-    /// Those in an audience.
+    /// The members of an audience.
     Audience(Audience),
     /// The devices that get or lose a tag.
     Tagged(Firing),
 }
 
 impl Review<'_> {
-    /// Returns the messages whose recipients change, the most urgent first, each sender once. Messages that the plan itself
-    /// triggers are not among them: they name their recipients.
+    /// Returns the messages whose recipients change, the most urgent first, each sender once. Messages that the plan
+    /// itself triggers are not included, because their changes name the recipients.
     pub fn changed_recipients(&self) -> Vec<ChangedRecipients> {
         let mut seen = BTreeSet::new();
         let mut found = Vec::new();
@@ -45,7 +46,7 @@ impl Review<'_> {
     }
 
     fn recipients_of(&self, change: &Change, message: &MessageChange) -> Option<ChangedRecipients> {
-        // A new variant of an experiment that was there before brings nobody new.
+        // A new variant of an existing experiment adds no recipients.
         let relation = self.effects(change).first().cloned().flatten();
         let trigger = &message.trigger;
         let is_changed = match (&relation, message.fate) {

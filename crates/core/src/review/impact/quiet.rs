@@ -1,4 +1,4 @@
-//! Whether a message is sent in quiet hours in which it was not sent before.
+//! Messages that are newly sent in quiet hours.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::plan::Change;
 use crate::review::{Review, Side};
 
 impl Review<'_> {
-    /// The quiet clocks of a message that were not quiet before.
+    /// The local times of a message that are newly in quiet hours.
     pub(super) fn newly_quiet(
         &self,
         change: &Change,
@@ -20,7 +20,7 @@ impl Review<'_> {
         if self.plan.told.quiet.is_none() || is.is_none() {
             return Vec::new();
         }
-        // A new message to the whole world is always sent at night somewhere.
+        // A message to all countries is always sent at night somewhere.
         let anywhere = was.is_some();
         let quiet = |side: Side, at: Option<usize>| -> Vec<QuietClock> {
             // A country that is no longer excluded is news.
@@ -32,7 +32,7 @@ impl Review<'_> {
             let own = times.iter().filter(is_own).filter(|times| !has_passed(times.when, self.plan.made));
             own.flat_map(|times| words::quiet_clocks(times, anywhere)).collect()
         };
-        // Where one of several times was in quiet hours before, one of them is not news.
+        // If one of several times was in quiet hours before, one of them is not news.
         let mut before: Vec<String> = quiet(Side::Before, was).into_iter().map(|clock| clock.place).collect();
         let mut found = quiet(Side::After, is);
         found.retain(|clock| match before.iter().position(|place| *place == clock.place) {

@@ -1,4 +1,4 @@
-//! The audiences of messages that are counted.
+//! The audiences of messages whose devices are counted.
 
 use std::collections::BTreeMap;
 
@@ -15,24 +15,25 @@ use super::MessageFate;
 use crate::plan::{Change, ReachChange};
 use crate::review::{Review, Side};
 
-/// How deep segments may be nested, and how many parts an audience may have, to be counted by the service.
+/// The maximal depth of nested segments, and the maximal number of parts of an audience that the service counts.
 const DEEPEST: usize = 60;
 const LARGEST: usize = 1_000;
 
-/// The audience of what sends a message, on one side.
+/// The audience of a sender, on one side.
 #[derive(Clone, Debug)]
 pub struct CountedAudience {
     pub address: Address,
     pub side: Side,
-    /// Those who have one of the kinds of device that the message goes to.
+    /// The members with one of the device types of the message.
     pub audience: Audience,
-    /// The audience as a question to the built-in service, with segments opened; `None` if it is too complex.
+    /// The audience as a query for the built-in service, with the criteria of its segments; `None` if it is too
+    /// complex.
     pub query: Option<Value>,
 }
 
 impl Review<'_> {
-    /// Returns the audiences of the messages that change, as they were and as they will be. A message that a trigger sends goes to
-    /// the device that triggers it, so there is nothing to count.
+    /// Returns the audiences of the changed messages, before and after. A triggered message goes to the device that
+    /// triggers it, so there is nothing to count.
     pub fn counted_audiences(&self) -> Vec<CountedAudience> {
         let mut sides: BTreeMap<&Address, [bool; 2]> = BTreeMap::new();
         for message in self.impact().iter().filter(|message| message.fate != MessageFate::Sent) {
@@ -49,8 +50,8 @@ impl Review<'_> {
         found
     }
 
-    /// Returns the audience of a change on one side. Who is in it after the plan is not claimed if tags are taken or channels
-    /// change hands: a device can have a tag by itself.
+    /// Returns the audience of a change on one side. `None` after the plan if it removes tags or moves channels between
+    /// users, because a device may also have a tag for another reason.
     fn counted(&self, change: &Change, side: Side) -> Option<CountedAudience> {
         if side == Side::After && self.regroupings_of(change).iter().any(|one| !one.is_exact) {
             return None;
@@ -72,7 +73,7 @@ impl Review<'_> {
         .flatten()
     }
 
-    /// Returns those who get the pushes of a change on one side; `None` if it has no audience of its own.
+    /// Returns the recipients of a change's pushes on one side; `None` if it has no audience of its own.
     pub(super) fn push_audience(&self, change: &Change, side: Side) -> Option<Audience> {
         let key = At::new(change.address.key.clone(), Span::NONE);
         self.of_resource(change, side, |spec: &dyn Spec| {
@@ -85,7 +86,7 @@ impl Review<'_> {
         .flatten()
     }
 
-    /// Those of an audience who have one of the kinds of device that a message goes to.
+    /// The members of an audience with one of the device types of a message.
     fn reached(&self, side: Side, change: &Change, selector: &Selector, devices: Option<&DeviceTypes>) -> Audience {
         let without = self.without_departed(change, side, selector);
         let whole = self.whole(side, change, without.as_ref().unwrap_or(selector));
@@ -95,7 +96,8 @@ impl Review<'_> {
         }
     }
 
-    /// A selector with the criteria of its segments in their places. One that the plan does not know is left to the service.
+    /// A selector with its segments replaced by their criteria. Segments that are not in the plan are left to the
+    /// service.
     fn opened(&self, side: Side, selector: &Selector, depth: usize, size: &mut usize) -> Option<Selector> {
         *size += 1;
         if depth == 0 || *size > LARGEST {
@@ -113,7 +115,7 @@ impl Review<'_> {
                 (Some((side, key)), _) if self.criteria(side, key).is_some() => {
                     self.opened(side, self.criteria(side, key)?, depth - 1, size)?
                 }
-                // In a request, an id stands where a manifest has a key.
+                // A request has an id where a manifest has a key.
                 (None, SegmentRef::Id(id)) => Selector::Segment(At::new(SegmentRef::Key(id.clone()), reference.span)),
                 _ => return None,
             },
@@ -124,7 +126,7 @@ impl Review<'_> {
         })
     }
 
-    /// How many devices the messages of an address reach, if that was counted.
+    /// How many devices the messages of an address reach, if they were counted.
     pub(super) fn reach(&self, address: &Address) -> Option<ReachChange> {
         self.plan.told.reach.as_ref()?.of.get(address).copied()
     }

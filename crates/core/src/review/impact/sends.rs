@@ -11,7 +11,7 @@ use super::{AudienceChange, MessageCause, MessageChange, MessageClass, MessageFa
 use crate::plan::{CausedSend, Change, RemoteThing};
 use crate::review::{Review, Side};
 
-/// What a message to a named user means.
+/// The addition for a message to a named user.
 pub const EACH_DEVICE: &str = ", on each of their devices";
 
 impl MessageChange {
@@ -33,7 +33,7 @@ impl<'p> Review<'p> {
         by.into_iter().map(|((sender, after), sends)| self.one_sent(sender, after, &sends)).collect()
     }
 
-    /// What a pipeline says so long after its trigger.
+    /// The text that a pipeline sends with this delay.
     fn sent_after(&self, change: &Change, seconds: i64) -> Option<String> {
         let key = At::new(change.address.key.clone(), Span::NONE);
         let messages = self.of_resource(change, Side::After, |spec: &dyn Spec| super::Messages::of(spec, &key))?;

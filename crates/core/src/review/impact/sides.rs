@@ -1,4 +1,4 @@
-//! The messages of a resource as it was and as it will be, and which of them belong together.
+//! The messages of a resource before and after, and the pairing of both.
 
 use pushplan_model::kinds::{Parts, ReadableText, Role, Spec};
 use pushplan_model::node::At;
@@ -12,7 +12,7 @@ use crate::plan::Change;
 use crate::review::fields::{Difference, partners};
 use crate::review::{after, before};
 
-/// What several messages are called of which a device gets one.
+/// The noun for several messages of which a device gets one.
 const VARIANT: &str = "variant";
 
 /// The messages of one side of a resource.
@@ -21,14 +21,14 @@ pub(super) struct Messages {
     pub each: &'static str,
     pub delays: Vec<Delay>,
     pub texts: Vec<String>,
-    /// The kinds of device that each of them goes to.
+    /// The device types of each message.
     pub devices: Vec<Option<DeviceTypes>>,
-    /// All that each of them says and does, without its audience and its times.
+    /// The content of each message, without its audience and its times.
     pub contents: Vec<Value>,
 }
 
 impl Messages {
-    /// Empty for what messages nobody.
+    /// Reads the messages of a resource. Empty if it messages nobody.
     pub fn of(spec: &dyn Spec, key: &At<String>) -> Self {
         let mut parts = Parts::new(key);
         spec.parts(&mut parts);
@@ -45,7 +45,7 @@ impl Messages {
         }
     }
 
-    /// The message of another side that says the same as each, or else the next that is left.
+    /// For each new message, the old one with the same content, or else the next one that is left.
     fn by_content(&self, new: &Self) -> Vec<Option<usize>> {
         let mut left: Vec<usize> = (0..self.contents.len()).collect();
         let take = |left: &mut Vec<usize>, at: Option<usize>| at.map(|at| left.remove(at));
@@ -61,19 +61,19 @@ impl Messages {
         found
     }
 
-    /// The numbers of variants, as they were and as they will be, if they change. A device gets one of them.
+    /// The numbers of variants before and after, if they differ. A device gets one of them.
     pub fn shares(&self, new: &Self) -> Option<(usize, usize)> {
         let (was, is) = (self.texts.len(), new.texts.len());
         let are_variants = self.each == VARIANT && new.each == VARIANT;
         (are_variants && was > 0 && is > 0 && was != is).then_some((was, is))
     }
 
-    /// How long after its trigger a message is sent, if something triggers it.
+    /// The delay between its trigger and a message, if it has a trigger.
     pub fn delay(&self, at: Option<usize>) -> Option<Delay> {
         self.delays.get(at?).copied()
     }
 
-    /// Which messages of two sides belong together.
+    /// The pairs of messages before and after.
     pub fn pairs(&self, change: &Change, new: &Self) -> Vec<(Option<usize>, Option<usize>)> {
         let variants =
             |spec: Option<&'_ Value>| spec.and_then(|spec| spec["variants"].as_array()).cloned().unwrap_or_default();
@@ -92,7 +92,7 @@ impl Messages {
     }
 }
 
-/// All that a message says and does.
+/// The content of a message.
 fn content(said: &ReadableText) -> Value {
     let ReadableText { notification, message, variables: _, devices: _, borrowed: _, campaigns, rest } = said;
     let notification = notification.map(|part| serde_json::to_value(&part.value));
@@ -104,7 +104,7 @@ fn content(said: &ReadableText) -> Value {
     Value::Object(parts.collect())
 }
 
-/// The fields of a message that differ, without its alert.
+/// The different fields of a message, without its alert.
 pub(super) fn other_fields(old: &Value, new: &Value) -> Vec<FieldChange> {
     let differs = Difference::between(Some(old), Some(new)).fields;
     let other = differs.into_iter().filter(|field| field.moved.is_none() && !field.path.ends_with("alert"));
@@ -114,7 +114,7 @@ pub(super) fn other_fields(old: &Value, new: &Value) -> Vec<FieldChange> {
         .collect()
 }
 
-/// A value of a field as people read it.
+/// A value of a field as shown to readers.
 pub(super) fn as_text(value: Option<&Value>) -> Option<String> {
     match value? {
         Value::String(text) => Some(text.clone()),

@@ -1,4 +1,4 @@
-//! What sends the messages of a pipeline, before and after.
+//! The triggers of a pipeline's messages, before and after.
 
 use std::collections::BTreeMap;
 
@@ -19,18 +19,18 @@ use crate::plan::Change;
 use crate::review::fields::{Difference, Field};
 use crate::review::{Review, Side, after, before};
 
-/// How what triggers the messages of a change differs.
+/// The change of the triggers of a resource's messages.
 #[derive(Debug, Default)]
 pub(super) struct Triggered {
-    /// The events, with the time in which they count if that changes.
+    /// The events, with the active period if that changes.
     pub words: (Option<String>, Option<String>),
-    /// Whether more, fewer or other events trigger them.
+    /// The effect on the number of triggering events: more, fewer or different.
     pub reach: Option<MessageClass>,
-    /// What else decides whether they are sent.
+    /// Changed conditions other than triggers.
     pub conditions: Vec<FieldChange>,
 }
 
-/// What triggers the messages of one side.
+/// The triggers of the messages on one side.
 struct TriggeredSide {
     triggers: Vec<Trigger>,
     active: (Option<Timestamp>, Option<Timestamp>),
@@ -38,7 +38,7 @@ struct TriggeredSide {
 }
 
 impl TriggeredSide {
-    /// Whether everything that triggers the messages of another side triggers those of this one.
+    /// Whether every event that triggers the messages of another side also triggers those of this one.
     fn covers(&self, other: &Self, now: Timestamp) -> bool {
         let is_covered = |trigger: &Trigger| self.triggers.iter().any(|own| own.covers(trigger));
         let from = |side: &Self| side.active.0.filter(|from| *from > now);
@@ -46,7 +46,7 @@ impl TriggeredSide {
         other.triggers.iter().all(is_covered) && from(self) <= from(other) && is_open
     }
 
-    /// `, from Tue 1 Jan 2030 00:00 UTC until Wed 1 Jan 2031 00:00 UTC`.
+    /// `, from Tue 1 Jan 2030 00:00 UTC until Wed 1 Jan 2031 00:00 UTC`
     fn while_active(&self) -> String {
         match self.active {
             (Some(from), Some(until)) => format!(", from {} until {}", words::moment(from), words::moment(until)),
@@ -81,7 +81,7 @@ impl Review<'_> {
             }
         };
         let mut conditions = changed_fields(&old.conditions, &new.conditions);
-        // Both are said in words.
+        // The active period is described in words.
         conditions.retain(|field| !(ACTIVE.contains(&field.path.as_str()) && old.active != new.active));
         Triggered { words, reach, conditions }
     }
@@ -100,10 +100,10 @@ impl Review<'_> {
     }
 }
 
-/// The fields that the time of a pipeline is read from.
+/// The fields with the active period of a pipeline.
 const ACTIVE: [&str; 2] = ["activation_time", "deactivation_time"];
 
-/// How the devices that a message goes to change; `None` if they stay.
+/// The effect of changed device types; `None` if they reach the same devices.
 pub(super) fn between_devices((old, new): (Option<&DeviceTypes>, Option<&DeviceTypes>)) -> Option<Relation> {
     let reached = |devices: Option<&DeviceTypes>| {
         let all = Audience::of(&Selector::All, |_| None);
@@ -119,8 +119,8 @@ fn changed_fields(old: &Value, new: &Value) -> Vec<FieldChange> {
     Difference::between(Some(old), Some(new)).fields.into_iter().map(one).collect()
 }
 
-/// The fields of a resource that change, without its name, its description, and what is compared by its meaning: audiences,
-/// kinds of device, times and triggers.
+/// The changed fields of a resource, without its name, its description, and those that are compared in another way:
+/// audiences, device types, times and triggers.
 pub(super) fn unread_fields(change: &Change) -> Vec<FieldChange> {
     let api = kinds::api(&change.address);
     let simple = |spec: &Value| {
@@ -149,7 +149,7 @@ pub(super) fn unread_fields(change: &Change) -> Vec<FieldChange> {
     fields
 }
 
-/// In which order several are written means nothing.
+/// Sorts the items of a list whose order has no meaning.
 fn unordered(value: &mut Value) {
     if let Value::Array(items) = value {
         let sorted: BTreeMap<String, Value> = items

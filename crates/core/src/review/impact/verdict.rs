@@ -1,4 +1,4 @@
-//! What is at stake, in a few sentences.
+//! The effects of a plan in a few sentences.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,9 +11,9 @@ use super::sends::EACH_DEVICE;
 use super::{MessageChange, MessageClass, MessageFate, count_of};
 use crate::review::Review;
 
-/// How many hosts a sentence names.
+/// The number of hosts in a sentence.
 const HOSTS: usize = 3;
-/// How many characters of a message's name a sentence shows.
+/// The number of characters of a message's name in a sentence.
 const NAME: usize = 80;
 
 /// A sentence about a plan's messages.
@@ -24,7 +24,7 @@ pub struct VerdictSentence {
 }
 
 impl Review<'_> {
-    /// What is at stake, the most urgent first. Empty if no message changes.
+    /// Sentences about the effects, the most urgent first. Empty if no message changes.
     pub fn verdict(&self) -> Vec<VerdictSentence> {
         let all = self.impact();
         let mut sentences = Vec::new();
@@ -32,9 +32,9 @@ impl Review<'_> {
         let is_only = all.iter().all(|message| message.sender == all[0].sender);
         for class in MessageClass::ALL {
             let own = |message: &&MessageChange| match class {
-                // What reaches more people at night counts for both.
+                // A message that reaches more people and is in quiet hours counts for both.
                 MessageClass::QuietHours => !message.quiet.is_empty(),
-                // Also what reaches more people.
+                // Also if it reaches more people.
                 MessageClass::NewHost => !message.new_hosts.is_empty(),
                 MessageClass::New => message.fate == MessageFate::New,
                 class => message.class == class || message.also(class),
@@ -60,7 +60,7 @@ impl Review<'_> {
         sentences
     }
 
-    /// Whether a reader may be told that nothing here is risky: at most, a message reaches fewer people, and no guard is loosened.
+    /// Whether the effects are harmless: at most, a message reaches fewer people, and no safety setting is looser.
     pub fn is_harmless(&self) -> bool {
         let is_harmless = |message: &MessageChange| {
             message.class == MessageClass::Fewer && message.quiet.is_empty() && message.new_hosts.is_empty()
@@ -70,29 +70,29 @@ impl Review<'_> {
     }
 }
 
-/// What of a message a sentence is about. The order is that of the sentences of one class.
+/// The aspect of a message in a sentence. The order is that of the sentences of one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Facet {
-    /// Its audience, which loses an exclusion.
+    /// An exclusion that was removed from its audience.
     Exclusion,
-    /// What its class says.
+    /// The aspect of its class.
     Class,
-    /// How often it is sent.
+    /// The number of times it is sent.
     Frequency,
-    /// Under which conditions it is sent.
+    /// The conditions for sending it.
     Conditions,
-    /// How many variants share its devices.
+    /// The number of variants that share its devices.
     Share,
 }
 
 impl MessageChange {
-    /// Whether it changes in this way too, besides what its class says.
+    /// Whether it also has the change of another class.
     fn also(&self, class: MessageClass) -> bool {
         let is_second = self.fate == MessageFate::Changed && self.class < class;
         is_second
             && match class {
                 MessageClass::More => self.is_sent_more() || self.is_shared_by_fewer(),
-                // It is sent more often, too.
+                // It is also sent more often.
                 MessageClass::Different => {
                     let relation = self.audience.relation.as_ref();
                     self.class == MessageClass::More
@@ -101,7 +101,7 @@ impl MessageChange {
                             Relation::Disjoint { .. } | Relation::Different { .. } | Relation::TooComplex => true,
                         })
                 }
-                // It is in quiet hours because of its time.
+                // Its time is the reason for the quiet hours.
                 MessageClass::Time => self.class != MessageClass::QuietHours && self.has_other_time(),
                 MessageClass::Text => self.has_other_text(),
                 MessageClass::Fewer => self.is_narrower() || self.is_sent_less() || self.is_shared_by_more(),
@@ -110,7 +110,7 @@ impl MessageChange {
             }
     }
 
-    /// What of it the sentences of a class are about.
+    /// The aspects of it in the sentences of a class.
     fn facets(&self, class: MessageClass) -> Vec<Facet> {
         let is_loosened = self.audience.is_loosened && class.is_reach();
         let by_audience = if is_loosened { Facet::Exclusion } else { Facet::Class };
@@ -126,7 +126,7 @@ impl MessageChange {
         let is_by_audience = match (&self.audience.relation, class) {
             (Some(Relation::Broader { .. }), MessageClass::More) => self.class == MessageClass::More,
             (Some(Relation::Narrower { .. }), MessageClass::Fewer) => true,
-            // An event triggers it for others.
+            // An event triggers it for other people.
             _ => !is_sent && !is_shared,
         };
         let sent = is_sent.then_some(Facet::Frequency);
@@ -134,7 +134,7 @@ impl MessageChange {
         [is_by_audience.then_some(by_audience), sent, shared].into_iter().flatten().collect()
     }
 
-    /// How many times it has, before and after.
+    /// The number of its times, before and after.
     fn occurrences(&self) -> (usize, usize) {
         (count_of(&self.times, |(was, _)| was), count_of(&self.times, |(_, is)| is))
     }
@@ -171,7 +171,7 @@ impl MessageChange {
     }
 }
 
-/// A sentence about one message begins with its name, or with "It". If no other message changes, there is room for an example.
+/// A sentence about one message begins with its name, or with "It". If no other message changes, it gets an example.
 fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name: String, is_only: bool) -> String {
     if let Some(words) = by_shares(class, messages, &name).filter(|_| facet == Facet::Share) {
         return words;
@@ -255,7 +255,7 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
     }
 }
 
-/// What becomes of the variants of one experiment that gets or loses some.
+/// The sentence about the variants of one experiment that gets or loses some.
 fn by_shares(class: MessageClass, messages: &[&MessageChange], name: &str) -> Option<String> {
     let (was, is) = messages.first()?.share.filter(|_| !name.is_empty())?;
     let is_shared = messages.iter().all(|message| message.share.is_some());
@@ -270,25 +270,26 @@ fn by_shares(class: MessageClass, messages: &[&MessageChange], name: &str) -> Op
     }
 }
 
-/// The message that a sentence is about, if there is one.
+/// The message of a sentence, if there is only one.
 fn only<'m>(messages: &[&'m MessageChange]) -> Option<&'m MessageChange> {
     if let [only] = messages { Some(only) } else { None }
 }
 
-/// By how much all of them move, if they move alike.
+/// The shift of all of them, if it is the same.
 fn shift(messages: &[&MessageChange]) -> Option<String> {
     let first = messages.first()?.shift()?;
     messages.iter().all(|message| message.shift() == Some(first)).then(|| words::shift(first))
 }
 
-/// Why others get them, or else who joins and who leaves.
+/// Why the recipients change, or an example of one who joins and one who leaves.
 fn why(messages: &[&MessageChange], is_only: bool) -> String {
     let because = because(messages);
     let example = only(messages).filter(|_| is_only && because.is_empty()).and_then(MessageChange::example);
     example.map_or(because, |words| format!(": {words}"))
 }
 
-/// The one segment that all of them change because of. What is edited in a message itself may be the graver cause.
+/// The only segment that causes all of the changes. Empty if a message itself was edited, because that may be more
+/// important.
 fn because(messages: &[&MessageChange]) -> String {
     let causes: BTreeSet<&str> = messages
         .iter()
@@ -313,7 +314,7 @@ fn because(messages: &[&MessageChange]) -> String {
     }
 }
 
-/// What becomes of a segment that all of them change because of.
+/// The change of a segment that causes all of the changes.
 fn words_of<'m>(key: &str, messages: &[&'m MessageChange]) -> &'m str {
     let causes = messages.iter().flat_map(|message| &message.causes);
     let mut words = causes.filter(|cause| *cause.address.key == *key).map(|cause| cause.words.as_str());
@@ -321,7 +322,7 @@ fn words_of<'m>(key: &str, messages: &[&'m MessageChange]) -> &'m str {
     if words.all(|other| other == first) && !first.is_empty() { first } else { "changes" }
 }
 
-/// The one thing beside themselves that all of them change because of.
+/// The only cause of all of the changes other than their own edits.
 fn only_cause(messages: &[&MessageChange]) -> String {
     let mut all = messages.iter().map(|message| match &message.causes[..] {
         [cause] if cause.origin.is_some() || cause.address.resource() != message.address.resource() => Some(cause),
