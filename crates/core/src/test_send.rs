@@ -1,4 +1,5 @@
-//! A test: one message to one named recipient, now. Pure: what is asked before, who would get it, and what is sent.
+//! Test sends: one message to one named recipient, now. Pure: the requests before it, the recipients, and the request
+//! that sends it.
 
 use std::collections::BTreeSet;
 
@@ -16,20 +17,20 @@ use pushplan_model::source::Span;
 use pushplan_project::look::{Values, filled, said_with};
 use serde_json::{Map, Value, json};
 
-/// How a recipient is looked for before anything is sent.
+/// How a recipient is found before anything is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Search {
-    /// One answer tells; where it is missing, there is no such recipient.
+    /// With one request; a missing resource means that there is no such recipient.
     Lookup(Request),
-    /// Every page of a list is looked through: the contract finds no open channel by its address.
+    /// By reading every page of a list, because the contract has no request for an open channel by its address.
     Listing(Request),
 }
 
-/// A device of the recipient, as the service tells of it.
+/// A device of the recipient, according to the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecipientDevice {
     pub id: String,
-    /// `None` where the service does not tell one that a push could name.
+    /// `None` if the service shows no type that a push can name.
     pub kind: Option<DeviceType>,
     /// The address of an open channel.
     pub address: Option<String>,
@@ -37,27 +38,27 @@ pub struct RecipientDevice {
     pub installed: bool,
 }
 
-/// Why a device of the recipient would not get the message.
+/// Why a device of the recipient does not get the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     OptedOut,
     Uninstalled,
-    /// The message does not go to devices of its kind.
+    /// The message does not go to devices of its type.
     OtherKind,
-    /// It is no channel of the kind that was named.
+    /// It is not a channel of the given type.
     NotAsNamed,
-    /// The service does not tell what it is.
+    /// The service does not show its type.
     Untold,
 }
 
-/// Who would get it, and who would not.
+/// The devices that get it, and those that do not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
     pub devices: Vec<RecipientDevice>,
     pub left_out: Vec<(RecipientDevice, Why)>,
 }
 
-/// Where a recipient is looked for. An open channel of ours is known by its id.
+/// How to find a recipient. A managed open channel has a known id.
 pub fn search(recipient: &Recipient, ledger: &Ledger) -> Search {
     let channel = |id: &str| Search::Lookup(Request::get(format!("/api/channels/{}", part(id))));
     match recipient.channel {
@@ -95,13 +96,13 @@ impl RecipientDevice {
             id: text(&record["channel_id"])?,
             kind,
             address: text(&record["address"]).or_else(|| text(&record["push_address"])),
-            // What the service does not tell is no reason to hold a test back.
+            // A field that the service does not show must not block a test.
             opted_in: record["opt_in"].as_bool().unwrap_or(true),
             installed: record["installed"].as_bool().unwrap_or(true),
         })
     }
 
-    /// Why it would not get a message that goes to these kinds of device; to all where none are said.
+    /// Why it does not get a message for these device types; for all types if there are none.
     fn objection(&self, recipient: &Recipient, goes_to: Option<&DeviceTypes>) -> Option<Why> {
         let Some(kind) = &self.kind else { return Some(Why::Untold) };
         let is_open = matches!(kind, DeviceType::Open(_));
@@ -121,7 +122,7 @@ impl RecipientDevice {
 }
 
 impl Reached {
-    /// Tells the devices that get a message from those that do not.
+    /// Separates the devices that get a message from those that do not.
     pub fn of(recipient: &Recipient, found: Vec<RecipientDevice>, goes_to: Option<&DeviceTypes>) -> Self {
         let mut reached = Self::default();
         for device in found {
@@ -133,14 +134,14 @@ impl Reached {
         reached
     }
 
-    /// The kinds of device that the message is narrowed to.
+    /// The device types to which the message is restricted.
     pub fn types(&self) -> DeviceTypes {
         let kinds: BTreeSet<&DeviceType> = self.devices.iter().filter_map(|device| device.kind.as_ref()).collect();
         DeviceTypes::Some(Set(Many(kinds.into_iter().map(|kind| At::new(kind.clone(), Span::NONE)).collect())))
     }
 }
 
-/// What is said, as it goes over the wire: without who gets it.
+/// The content of the request, without the audience.
 pub fn content(said: &ReadableText, values: &Values) -> Map<String, Value> {
     let (notification, message) = said_with(said, values);
     let mut content = Map::new();
@@ -162,7 +163,7 @@ pub fn content(said: &ReadableText, values: &Values) -> Map<String, Value> {
     content
 }
 
-/// The placeholders that have no value, wherever they stand. Nobody fills them in later: people would read the braces.
+/// The placeholders without a value in any field. The service would not fill them, so recipients would see the braces.
 pub fn unfilled(content: &Map<String, Value>) -> Vec<String> {
     fn walk(value: &Value, found: &mut Vec<String>) {
         match value {
@@ -182,11 +183,11 @@ pub fn unfilled(content: &Map<String, Value>) -> Vec<String> {
     found
 }
 
-/// The one request. It is a push of its own and no push of a template: what was shown is what is sent, also where the service
-/// has an older version of the template or none.
+/// The request. It has the content instead of a reference to a template: so exactly the shown content is sent, even if
+/// the service has an older version of the template or none.
 pub fn request(mut content: Map<String, Value>, recipient: &Recipient, types: &DeviceTypes, level: Level) -> Request {
     let key = match recipient.channel {
-        // The contract has no key of its own for these.
+        // The contract has no separate key for these.
         Some(ChannelKey::Amazon) if level < Level::Extended => Some(ChannelKey::Any),
         key => key,
     };

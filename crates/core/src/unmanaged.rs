@@ -1,6 +1,6 @@
-//! What the service has and nobody here knows of: neither a manifest nor the ledger.
+//! Resources on the service that are in neither a manifest nor the ledger.
 //!
-//! Pure: it is worked out from what was fetched.
+//! Pure: computed from the fetched state.
 
 mod names;
 mod prune;
@@ -23,34 +23,34 @@ use crate::plan::{Annotations, Change, Reason, RemoteThing, Unmanaged};
 pub use prune::contents;
 pub(crate) use prune::prune;
 
-/// Something on the service that is not in git.
+/// A resource on the service that is not in git.
 #[derive(Clone, Debug)]
 pub struct Other<'l> {
     pub kind: &'static Kind,
     pub found: &'l Found,
-    /// What it is called here, from its name: the same list always gives the same addresses.
+    /// Its proposed address, from its name: the same list always gives the same addresses.
     pub address: Address,
 }
 
 impl Other<'_> {
-    /// Whether a pattern over kinds and names means it, such as `segments/Test *`.
+    /// Whether a pattern of kind and name matches it, such as `segments/Test *`.
     pub fn is_like(&self, pattern: &str) -> bool {
         is_like(pattern, &format!("{}/{}", self.kind.key, self.found.name))
     }
 
-    /// Whether it messaged people and is over: `pull` leaves it where it is.
+    /// Whether it messaged people and is over: `pull` skips it.
     pub fn is_over(&self, now: Timestamp) -> bool {
         let runs = self.found.spec.as_ref().and_then(|spec| self.kind.api.runs(spec));
         runs.is_some_and(|runs| runs.is_done(now, SignedDuration::ZERO))
     }
 
-    /// Whether one of these patterns means it.
+    /// Whether one of these patterns matches it.
     pub fn is_ignored(&self, ignore: &[String]) -> bool {
         ignore.iter().any(|pattern| self.is_like(pattern))
     }
 }
 
-/// Everything that is listed and in no ledger, by kind and name.
+/// All listed resources that are in no ledger, by kind and name.
 pub fn others<'l>(live: &'l Live, ledger: &Ledger, declared: &BTreeMap<Address, Unit>) -> Vec<Other<'l>> {
     let ours = ledger.ids();
     let is_other = |(kind, found): &(&'static Kind, &Found)| !ours.contains(&(kind.key, found.id.as_str()));
@@ -63,7 +63,7 @@ pub fn others<'l>(live: &'l Live, ledger: &Ledger, declared: &BTreeMap<Address, 
     names::named(others, &known)
 }
 
-/// Adds what a plan's readers should know of what is not in git: how much there is, but for what the plan tells of itself.
+/// Adds the number of unmanaged resources to the facts for readers, without those that the plan names.
 pub fn tell(told: &mut Annotations, live: &Live, others: &[Other], changes: &[Change], ignore: &[String]) {
     let is_told = if others.is_empty() { BTreeSet::new() } else { spoken_for(changes.iter()) };
     for other in others.iter().filter(|other| !other.is_ignored(ignore)) {
@@ -76,7 +76,8 @@ pub fn tell(told: &mut Annotations, live: &Live, others: &[Other], changes: &[Ch
     told.unlisted = live.unlisted.iter().map(|(kind, why)| ((*kind).to_owned(), why.clone())).collect();
 }
 
-/// The ids, by kind, that changes speak of: what they are about, what has a name that is declared, what may be ours.
+/// The ids, by kind, that changes name: their own objects, objects with a declared name, and objects that may be
+/// managed.
 fn spoken_for<'c>(changes: impl Iterator<Item = &'c Change>) -> BTreeSet<(&'c str, &'c str)> {
     let mut ids = BTreeSet::new();
     for change in changes {
@@ -90,7 +91,7 @@ fn spoken_for<'c>(changes: impl Iterator<Item = &'c Change>) -> BTreeSet<(&'c st
     ids
 }
 
-/// Who points at each segment, by its id, as far as is known. What has messaged people for the last time points at nothing.
+/// The known users of each segment, by its id. A resource that has messaged people for the last time is no user.
 pub fn users(
     live: &Live,
     ledger: &Ledger,
@@ -132,13 +133,13 @@ pub fn users(
     users
 }
 
-/// The kinds whose contents no list shows. Who wants to know what points at what has all of them read.
+/// The kinds whose contents no list shows. To find references, all of them have to be read.
 pub fn read_by_itself(level: Level) -> BTreeSet<&'static str> {
     let by_itself = |kind: &&Kind| kind.api.lifecycle(level).read == Read::ListedThenGet;
     KINDS.iter().filter(by_itself).map(|kind| kind.key).collect()
 }
 
-/// The kinds that cannot be listed: there is one for each person, or this level of the API does not tell.
+/// The kinds that cannot be listed: resources of single people, or kinds that this API level does not list.
 pub fn unlistable(level: Level) -> impl Iterator<Item = &'static Kind> {
     KINDS.iter().filter(move |kind| kind.api.list(level).is_empty())
 }

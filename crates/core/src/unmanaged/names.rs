@@ -1,4 +1,4 @@
-//! Addresses for what has none: those that `pull` would write it under.
+//! Proposed addresses for unmanaged resources: those that `pull` would use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use pushplan_model::kinds::{Found, Kind};
 use super::Other;
 use crate::pull::keys::{Nameless, keys};
 
-/// Gives everything an address of its own, and puts it in their order.
+/// Assigns a unique address to each resource, and sorts by address.
 pub fn named<'l>(all: Vec<(&'static Kind, &'l Found)>, taken: &BTreeSet<Address>) -> Vec<Other<'l>> {
     let mut of_kind: BTreeMap<&str, (&'static Kind, Vec<&'l Found>)> = BTreeMap::new();
     for (kind, found) in all {

@@ -1,4 +1,4 @@
-//! Deleting what nobody declares, where the target asks for it.
+//! Deletion of undeclared resources, if the target prunes their kinds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,18 +13,18 @@ use super::{Other, others, read_by_itself, spoken_for};
 use crate::compare::{Compared, Names, Situation};
 use crate::plan::{Action, Change, Reason, RemoteThing};
 
-/// The kinds whose contents have to be read for that: who names a tag is in audiences that no list shows.
+/// The kinds whose contents have to be read for that: users of a tag are in audiences that no list shows.
 pub fn contents(kinds: &BTreeSet<&'static str>, level: Level) -> BTreeSet<&'static str> {
     let mut read = read_by_itself(level);
     read.retain(|key| kinds.contains(key) || kinds.contains(LegacyTag::KEY));
     read
 }
 
-/// Adds the deletion of everything of these kinds that nobody declares, but for what is ignored. What has begun to
-/// message people stays, and so does what has a name that is declared, or may be what an earlier run made: while it is
-/// unknown whether something of a kind was created, nothing of that kind is deleted here. A person may have edited it
-/// beyond recognition. Nor is anything deleted while a gap of the ledger is open: it may have been created in the gap,
-/// or be named by what was.
+/// Adds the deletion of every undeclared resource of these kinds that is not ignored. A resource is kept if it has
+/// begun to message people, has a declared name, or may be one that an earlier run created. If a creation of an earlier
+/// run is unconfirmed, all resources of that kind are kept, because a person may have edited the created one beyond
+/// recognition. While a gap of the ledger is open, nothing is deleted: a resource may have been created in the gap, or
+/// be named by one that was.
 pub fn prune(compared: &mut Vec<Compared>, situation: &Situation, kinds: &BTreeSet<&'static str>, ignore: &[String]) {
     let is_gap_open = situation.heed_gap && situation.ledger.gap.as_ref().is_some_and(|gap| !gap.is_closed);
     if !situation.deletes || kinds.is_empty() || is_gap_open {
@@ -56,16 +56,16 @@ pub fn prune(compared: &mut Vec<Compared>, situation: &Situation, kinds: &BTreeS
     compared.sort_by(|one, other| one.change.address.cmp(&other.change.address));
 }
 
-/// What keeps things from being deleted.
+/// The reasons against deletions.
 struct Obstacles {
-    /// What points at segments and tags, perhaps.
+    /// Resources that may name segments and tags.
     unclear: Vec<RemoteThing>,
-    /// Who names each tag.
+    /// The users of each tag.
     tags: BTreeMap<String, BTreeSet<RemoteThing>>,
 }
 
 impl Obstacles {
-    /// Who still points at something.
+    /// The remaining users of a resource.
     fn by(&self, other: &Other) -> Vec<RemoteThing> {
         let named = self.tags.get(&other.found.id).filter(|_| other.kind.key == LegacyTag::KEY);
         let unclear = self.unclear.iter().filter(|_| is_named(other.kind));
@@ -74,13 +74,13 @@ impl Obstacles {
     }
 }
 
-/// Whether audiences name things of a kind.
+/// Whether audiences name resources of a kind.
 fn is_named(kind: &Kind) -> bool {
     [Segment::KEY, LegacyTag::KEY].contains(&kind.key)
 }
 
-/// Who names each tag that has no group: in git, in the ledger or on the service. What has messaged people for the last time
-/// names none.
+/// The users of each tag without a group: in git, in the ledger or on the service. A resource that has messaged people
+/// for the last time is no user.
 fn tag_users(situation: &Situation) -> BTreeMap<String, BTreeSet<RemoteThing>> {
     let mut users: BTreeMap<String, BTreeSet<RemoteThing>> = BTreeMap::new();
     // A tag does not name itself.
@@ -121,20 +121,20 @@ fn tag_users(situation: &Situation) -> BTreeMap<String, BTreeSet<RemoteThing>> {
     users
 }
 
-/// The deletion of one thing, as the API allows it; `None` where it stays.
+/// The deletion of one resource, as the API allows it; `None` if it is kept.
 fn one(other: &Other, situation: &Situation, names: &Names, held: &Obstacles) -> Option<Compared> {
     let (api, found) = (other.kind.api, other.found);
-    // What someone's push points at is unknown where pushes should be listed and are not.
+    // The references of unmanaged pushes are unknown if pushes should be listed and are not.
     if is_named(other.kind) && situation.live.unlisted.keys().any(|key| kind(key).is_some_and(points)) {
         return None;
     }
-    // What cannot be understood cannot be judged either.
+    // A resource with an unreadable content cannot be judged.
     let spec = found.spec.as_ref()?;
     if has_begun(api, spec, situation) {
         return None;
     }
     let by_hand = api.lifecycle(situation.level).delete == Delete::Never;
-    // All that can be done by hand has been.
+    // The manual step is already done.
     if by_hand && api.is_off(spec) {
         return None;
     }
@@ -186,14 +186,14 @@ fn one(other: &Other, situation: &Situation, names: &Names, held: &Obstacles) ->
     })
 }
 
-/// What points at segments, perhaps: this version cannot read its content.
+/// Resources that may name segments, because this version cannot read their content.
 fn unclear(situation: &Situation) -> Vec<RemoteThing> {
     let listed = situation.live.listed();
     let unread = listed.filter(|(kind, found)| points(kind) && found.spec.is_none());
     unread.map(|(kind, found)| RemoteThing::other(kind.key, found)).collect()
 }
 
-/// Whether things of a kind point at segments.
+/// Whether resources of a kind refer to segments.
 fn points(kind: &Kind) -> bool {
     !kind.api.audiences().is_empty()
 }
