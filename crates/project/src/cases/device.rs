@@ -1,4 +1,4 @@
-//! A device as a case describes it, in the form that the service's control API takes.
+//! The device of a case, in the form of the service's control API.
 
 use pushplan_model::codes;
 use pushplan_model::finding::Finding;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::language::{self, WrittenDevice};
 use super::{Against, Tags};
 
-/// The form of a device that is there when a case begins.
+/// The form of a device at the start of a case.
 pub fn whole(device: &At<WrittenDevice>, against: &Against, reader: &mut Reader) -> Option<Value> {
     let Some(kind) = &device.device_type else {
         let finding = Finding::new(&codes::YM203, device.span, missing("device_type")).label("needs `device_type`");
@@ -23,7 +23,7 @@ pub fn whole(device: &At<WrittenDevice>, against: &Against, reader: &mut Reader)
     Some(Value::Object(form))
 }
 
-/// The form of what changes of one.
+/// The form of a change to a device.
 pub fn change(device: &At<WrittenDevice>, against: &Against, reader: &mut Reader) -> Option<Value> {
     let fixed = [
         ("device_type", device.device_type.as_ref().map(|kind| kind.span)),
@@ -86,7 +86,7 @@ fn fields(device: &WrittenDevice, against: &Against, reader: &mut Reader) -> Opt
     (reader.findings.len() == before).then_some(form)
 }
 
-/// With the code that is meant: in other letters, or the one of that name.
+/// Adds the probable code: with other capitalization, or with this name.
 fn near(finding: Finding, code: &At<String>, all: &[(&str, &str)]) -> Finding {
     let meant = all.iter().find(|(known, name)| known.eq_ignore_ascii_case(code) || name.eq_ignore_ascii_case(code));
     match meant {
@@ -104,7 +104,7 @@ fn is_channel(id: &str) -> bool {
         && !id.chars().any(|c| c.is_whitespace() || c.is_control() || matches!(c, '/' | '?' | '#' | '%'))
 }
 
-/// Tags by group. One that its group has no room for is an error here as it is in a manifest.
+/// Tags by group. A tag that its group does not allow is an error here as in a manifest.
 pub fn tags(tags: &language::Tags, against: &Against, reader: &mut Reader) -> Option<Tags> {
     let before = reader.findings.len();
     let mut read = Tags::new();

@@ -1,4 +1,4 @@
-//! What can are in a file of device tests.
+//! The content of a file of device tests.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -134,7 +134,7 @@ shape! {
     }
 }
 
-/// A date and time as it is written; what it means depends on the zone of its case.
+/// A date and time as written; the moment depends on the time zone of its case.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Time(pub String);
@@ -159,12 +159,12 @@ impl JsonSchema for Time {
     }
 }
 
-/// Tags by their groups; those without one under an empty name.
+/// Tags by group; those without a group have an empty name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Tags(pub Vec<OfGroup>);
 
-/// A group, where there is one, and tags in it.
+/// A group, if there is one, and its tags.
 pub type OfGroup = (Option<At<String>>, Vec<At<String>>);
 
 impl Decode for Tags {
@@ -200,7 +200,7 @@ impl JsonSchema for Tags {
     }
 }
 
-/// What is tapped: a notification by where it came from, or one of its buttons.
+/// The target of a tap: the notification of a sender, or one of its buttons.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tap {
     pub from: At<String>,
@@ -247,7 +247,7 @@ impl JsonSchema for Tap {
     }
 }
 
-/// What a text is to be, or to contain.
+/// The expected text, or a part of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wording {

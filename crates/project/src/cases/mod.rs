@@ -1,7 +1,7 @@
-//! Device tests: files that say what a device does, and what is expected of it.
+//! Device tests: files with the events of a device, and the expected results.
 //!
-//! [`read`] finds the files, reads them and works out what every name and time in them means, so that whoever plays a case
-//! ([`crate::cli`] does, on the built-in service) has nothing left to ask. What became of one is a [`Ran`].
+//! [`read`] finds and reads the files, and resolves every name and time in them, so that the caller that plays a case
+//! ([`crate::cli`] does, on the built-in service) has nothing left to resolve. The result of one is a [`Ran`].
 
 mod device;
 pub mod language;
@@ -28,36 +28,36 @@ use pushplan_model::source::{Source, Sources};
 
 use crate::manifest::{self, Desired, Input, InputSource, Manifests, schema};
 
-/// What files of device tests are called.
+/// The pattern for the names of files of device tests.
 pub const FILES: &str = "*.test.yaml";
 
-/// All cases of a project, and what is wrong with their files.
+/// All cases of a project, and the findings in their files.
 #[derive(Debug)]
 pub struct Suite {
-    /// By file, in the order in which they stand there.
+    /// By file, in their order in the file.
     pub cases: Vec<Case>,
     pub findings: Vec<Finding>,
     pub sources: Sources,
 }
 
-/// One case, with every name looked up and every time worked out.
+/// One case, with every name and time resolved.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub name: String,
     pub place: CaseLine,
     pub zone: TimeZone,
-    /// What the clock shows when it begins.
+    /// The time of the clock at the start.
     pub start: Timestamp,
-    /// The device in the form that the service's control API takes.
+    /// The device in the form of the service's control API.
     pub device: Value,
-    /// The channel id that its author gave it.
+    /// The channel id in the case, if it has one.
     pub channel: Option<String>,
-    /// Whether the app has been opened before.
+    /// Whether the app has been opened before the start.
     pub opened: bool,
     pub steps: Vec<CaseStep>,
 }
 
-/// Something that happens at a time, and what is expected then.
+/// An event at a time, and the expected results.
 #[derive(Clone, Debug)]
 pub struct CaseStep {
     pub place: CaseLine,
@@ -66,16 +66,16 @@ pub struct CaseStep {
     pub expect: Option<Expect>,
 }
 
-/// Tags by group; those without one under an empty name.
+/// Tags by group; those without a group have an empty name.
 pub type Tags = BTreeMap<String, BTreeSet<String>>;
 
-/// Something that happens to the device.
+/// An event of the device.
 #[derive(Clone, Debug)]
 pub enum Event {
     Open,
     AddTags(Tags),
     RemoveTags(Tags),
-    /// What is so from now on, in the form of the control API.
+    /// New properties, in the form of the control API.
     Change(Value),
     Tap {
         from: Address,
@@ -85,10 +85,10 @@ pub enum Event {
     Uninstall,
 }
 
-/// What is expected.
+/// The expected results.
 #[derive(Clone, Debug)]
 pub struct Expect {
-    /// The clock moves on to this first: to the latest time that a message is expected at.
+    /// The clock first moves to this time: the latest expected time of a message.
     pub until: Timestamp,
     pub members: Vec<Member>,
     pub receives: Option<Vec<ExpectedMessage>>,
@@ -110,19 +110,19 @@ pub struct ExpectedMessage {
     pub place: CaseLine,
     pub from: Option<Address>,
     pub at: Option<Timestamp>,
-    /// The texts that it may have; any where there are none.
+    /// The allowed texts; empty for any text.
     pub alert: Vec<Wording>,
     pub message: Vec<Wording>,
 }
 
-/// What cases are read for: the manifests as one target gets them.
+/// The context of cases: the manifests as resolved for one target.
 #[derive(Clone, Copy, Debug)]
 pub struct Against<'a> {
     pub manifests: &'a Manifests,
     pub desired: &'a Desired,
 }
 
-/// Reads the cases at or beneath the given places of the project. `name` says what people call a file.
+/// Reads the cases at or below the given places of the project. `name` returns the name of a file to show.
 pub fn read(places: &[PathBuf], against: Against, name: &dyn Fn(&str) -> String) -> Suite {
     let root = &against.manifests.project.root;
     let (paths, unreadable) = files::cases(root, places);
@@ -163,7 +163,7 @@ pub fn schema() -> Value {
     schema
 }
 
-/// The text of a notification, or the like, as a kind of device shows it: its own, or the one for all.
+/// The text of a notification for a device type: its own override, or the common one.
 pub fn alert<'n>(notification: &'n Value, device_type: &str) -> Option<&'n str> {
     notification[device_type]["alert"].as_str().or_else(|| notification["alert"].as_str())
 }

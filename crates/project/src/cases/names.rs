@@ -1,4 +1,4 @@
-//! What device tests name of the project, each with its place.
+//! The names of resources in device tests, with their positions.
 
 use std::path::PathBuf;
 
@@ -11,10 +11,10 @@ use pushplan_model::source::{Source, Sources};
 use super::language::{Case, CaseFile, Expect, WrittenStep};
 use crate::manifest::{self, Input, InputSource, Manifests};
 
-/// What is in files of device tests.
+/// The names in files of device tests.
 #[derive(Debug, Default)]
 pub struct Names {
-    /// The kind of what is named by its key; none where it is named by its address.
+    /// The names, with their kind if they are keys; `None` if they are addresses.
     pub names: Vec<(Option<&'static str>, At<String>)>,
     pub findings: Vec<Finding>,
     pub sources: Sources,
@@ -22,7 +22,7 @@ pub struct Names {
     pub target: Option<String>,
 }
 
-/// What the device tests of a project name.
+/// The names in the device tests of a project.
 pub fn names(manifests: &Manifests, target: Option<&str>) -> Names {
     let root = &manifests.project.root;
     let (paths, unreadable) = files::cases(root, std::slice::from_ref(root));
@@ -54,7 +54,7 @@ pub fn of(inputs: Vec<Input>, manifests: &Manifests, target: Option<&str>) -> Na
     Names { names, findings, sources, target: target.map(str::to_owned) }
 }
 
-/// A file as it is written, with its variables filled in. One that is empty, or was not read, has nothing.
+/// A file as written, with its variables filled in. `None` if it is empty or could not be read.
 pub fn written(
     document: &mut Node,
     has_variables: bool,

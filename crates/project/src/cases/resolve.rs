@@ -1,4 +1,4 @@
-//! From what is written to what is meant: names that must exist, and times that only go forward.
+//! Resolving names, which must exist, and times, which must not go back.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 use super::language::{self, Time};
 use super::{Against, Case, CaseLine, CaseStep, Event, Expect, ExpectedMessage, Member, Wording, alert, device};
 
-/// When a case begins that does not say so, by the clocks of its zone. A fixed day: it runs alike on every other.
+/// The default start of a case, in local time of its zone. It is fixed, so results do not depend on the current day.
 const START: &str = "2026-01-01T09:00";
-/// How many steps a case has at most; nobody reads more.
+/// The maximal number of steps of a case.
 const MOST_STEPS: usize = 10_000;
 
-/// A case, or `None` where something in it was reported.
+/// Resolves a case, or returns `None` if a problem in it was reported.
 pub fn case(
     name: &At<String>,
     written: &At<language::Case>,
@@ -74,7 +74,7 @@ pub fn case(
     })
 }
 
-/// The moment that a clock time means in a zone.
+/// The moment of a local time in a zone.
 fn moment(time: &At<Time>, zone: Option<&At<TimeZone>>, reader: &mut Reader) -> Option<Timestamp> {
     let written = At::new(Written(time.0.clone()), time.span);
     match instant(&written, zone.cloned(), reader)?.when {
@@ -83,7 +83,7 @@ fn moment(time: &At<Time>, zone: Option<&At<TimeZone>>, reader: &mut Reader) -> 
     }
 }
 
-/// What is known while the steps of a case are read, one after the other.
+/// The state while the steps of a case are read, one after the other.
 struct CaseReader<'r> {
     against: &'r Against<'r>,
     sources: &'r Sources,
@@ -92,11 +92,11 @@ struct CaseReader<'r> {
     /// The device's type.
     kind: String,
     start: Timestamp,
-    /// What the clock shows by now.
+    /// The current time of the clock.
     clock: Timestamp,
-    /// When something last happened.
+    /// The time of the last event.
     since: Timestamp,
-    /// Where the clock was last moved.
+    /// The position of the last change of the clock.
     last: Span,
 }
 
@@ -115,7 +115,7 @@ impl CaseReader<'_> {
         self.reader.report(finding);
     }
 
-    /// A moment so long after another one.
+    /// A moment after another one, by a delay.
     fn later(&mut self, from: Timestamp, delay: &At<Delay>) -> Option<Timestamp> {
         let at = from.checked_add(SignedDuration::from_secs(delay.value.0)).ok();
         let wrong = match at {
@@ -127,7 +127,7 @@ impl CaseReader<'_> {
         None
     }
 
-    /// When a step happens. Time that goes back is reported.
+    /// The time of a step. A time before the current one is reported.
     fn time(&mut self, step: &language::WrittenStep) -> Option<Timestamp> {
         match (&step.after, &step.at) {
             (Some(after), Some(at)) => {
@@ -175,7 +175,7 @@ impl CaseReader<'_> {
         Some(CaseStep { place, at, event: event?, expect: expect.flatten() })
     }
 
-    /// What happens in a step. The outer `None` says that a problem was reported.
+    /// The event of a step. The outer `None` means that a problem was reported.
     fn event(&mut self, step: &At<language::WrittenStep>) -> Option<Option<Event>> {
         let language::WrittenStep {
             after: _,
@@ -296,8 +296,8 @@ impl CaseReader<'_> {
         Some(ExpectedMessage { place, from, at, alert, message })
     }
 
-    /// Which variant of an experiment a device gets is not for a case to say: one that takes some of them alone would pass
-    /// by chance.
+    /// Reports an expectation that only some variants of an experiment meet: the variant of a device is random, so the
+    /// case would pass by chance.
     fn by_chance(&mut self, from: &Address, written: &At<language::WrittenMessage>, expected: &[Wording]) {
         let declared = self.against.desired.resources.get(from);
         let Some(experiment) = declared.and_then(|declared| of_kind::<Experiment>(&*declared.spec)) else { return };
@@ -320,7 +320,7 @@ impl CaseReader<'_> {
 
     fn segment(&mut self, key: &At<String>) -> Option<String> {
         let desired = self.against.desired;
-        // An address is understood as well: that is what messages have.
+        // An address is accepted as well, because messages have one.
         let own = key.strip_prefix(Segment::KEY).and_then(|rest| rest.strip_prefix('/')).unwrap_or(key);
         if desired.knows::<Segment>(own) {
             return Some(own.to_owned());
@@ -334,7 +334,7 @@ impl CaseReader<'_> {
         None
     }
 
-    /// The address of something that sends messages.
+    /// The address of a sender.
     fn sender(&mut self, written: &At<String>) -> Option<Address> {
         let desired = self.against.desired;
         let sends = |address: &Address| {

@@ -1,4 +1,4 @@
-//! What became of a case.
+//! The result of a case.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -7,13 +7,13 @@ use jiff::tz::TimeZone;
 #[derive(Clone, Debug)]
 pub struct Ran {
     pub name: String,
-    /// Where it stands: `tests/sale.test.yaml:3`.
+    /// Its position: `tests/sale.test.yaml:3`.
     pub place: CaseLine,
     /// The zone of its times.
     pub zone: TimeZone,
-    /// How many expectations were looked at.
+    /// The number of expectations that were checked.
     pub checks: usize,
-    /// What was otherwise than expected. None: it passed.
+    /// The expectations that failed. Empty: it passed.
     pub failures: Vec<Failed>,
 }
 
@@ -24,49 +24,49 @@ pub struct CaseLine {
     pub line: usize,
 }
 
-/// One expectation that was not met.
+/// A failed expectation.
 #[derive(Clone, Debug)]
 pub struct Failed {
     /// The line of the expectation.
     pub place: CaseLine,
-    /// What the clock of the case showed.
+    /// The time of the case's clock.
     pub at: Timestamp,
     pub what: Mismatch,
-    /// What it comes from, in sentences.
+    /// The causes, in sentences.
     pub notes: Vec<String>,
-    /// The conditions that decided, where someone is in an audience or not.
+    /// The conditions that decided the membership in an audience.
     pub why: Option<Why>,
 }
 
-/// How it was otherwise than expected.
+/// The difference from the expectation.
 #[derive(Clone, Debug)]
 pub enum Mismatch {
-    /// The device is in a segment or not, and should not be or should.
+    /// The device is in a segment and should not be, or the reverse.
     Member { segment: String, expected: bool },
-    /// A message was expected and did not come.
+    /// An expected message was not received.
     Missing { expected: ExpectedAlert },
-    /// One came from where it should, and is otherwise.
+    /// A message from the expected sender has other properties.
     Different { expected: ExpectedAlert, got: Got },
-    /// One came and was not expected.
+    /// An unexpected message was received.
     Unexpected { got: Got },
-    /// A step cannot be carried out.
+    /// A step cannot be executed.
     Impossible { why: String },
 }
 
-/// A message as it was expected.
+/// An expected message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectedAlert {
     pub from: Option<String>,
     pub at: Option<Timestamp>,
-    /// The texts that it may have: quoted, or `something with "..."`.
+    /// The allowed texts: quoted, or `something with "..."`.
     pub alert: Option<String>,
     pub message: Option<String>,
 }
 
-/// A message as it came.
+/// A received message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Got {
-    /// The address of what sent it.
+    /// The address of its sender.
     pub from: String,
     pub at: Timestamp,
     pub alert: Option<String>,
@@ -74,24 +74,24 @@ pub struct Got {
     pub message: Option<String>,
 }
 
-/// A condition, and how the device stands to it.
+/// A condition, and whether the device meets it.
 #[derive(Clone, Debug)]
 pub struct Why {
-    /// What is asked: `country = US`.
+    /// The condition: `country = US`.
     pub condition: String,
     pub holds: bool,
-    /// What the device has instead, or by what it has it.
+    /// The value that the device has instead, or that meets the condition.
     pub because: Option<String>,
-    /// Where the condition is declared.
+    /// The position of the condition's declaration.
     pub place: Option<CaseLine>,
-    /// Whether the whole would be otherwise if this alone, or this with others like it, were.
+    /// Whether the result would differ if this condition, alone or together with similar ones, had the other result.
     pub decided: bool,
     pub conditions: Vec<Why>,
 }
 
 impl Why {
-    /// Marks the single conditions that decided: those that are as the whole is, down to where nothing is left to take
-    /// apart. For a condition that is turned around, that is the one within it.
+    /// Marks the single conditions that decided: those with the same result as the whole, down to conditions without
+    /// parts. For a negated condition, this is the inner one.
     pub fn decide(&mut self) {
         if self.conditions.is_empty() {
             self.decided = true;
