@@ -1,4 +1,4 @@
-//! Conditions that do not go together.
+//! Conditions that cannot be combined.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use super::super::{Dissected, Subject};
 use super::extremes::in_part;
 use crate::manifest::Desired;
 
-/// How many conditions the service takes in one audience.
+/// The number of conditions that the service accepts in one audience.
 const MOST: usize = 1_000;
 
 pub fn compounds(_: &Subject, one: &Dissected, findings: &mut Findings) {
@@ -88,7 +88,7 @@ fn too_many(selector: &At<Selector>) -> Finding {
         .help("upload the values as a list and use `static_list`, or give these devices a tag")
 }
 
-/// An `and` that asks for two values of which a device has one. Only what stands side by side is compared.
+/// An `and` that requires two values of a property with one value. Only direct members are compared.
 pub fn exclusive(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for audience in &one.parts.audiences {
         audience.selector.walk(&mut |selector| {
@@ -133,7 +133,7 @@ pub fn location(subject: &Subject, one: &Dissected, findings: &mut Findings) {
             };
             let (Some(location), Some(sdk)) = (both(is_location), both(is_old_sdk)) else { return };
             let (location, through) = location;
-            // What stands in one segment is told there.
+            // If both are in one segment, it is reported there.
             if through.is_some() && through == sdk.1 {
                 return;
             }
@@ -150,18 +150,18 @@ pub fn location(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// How many segments are followed for one condition.
+/// The number of segments that are followed for one condition.
 const FOLLOWED: usize = 64;
 
 /// A search for a tag that every device of a selector must have, or one of several such tags.
 struct Always<'d> {
     desired: &'d Desired,
-    /// The segments that it went through. Each is followed once, so that a circle of them ends.
+    /// The segments that were searched. Each is followed once, so the search also ends in a circle.
     followed: Vec<&'d str>,
 }
 
 impl<'d> Always<'d> {
-    /// The tag, and the segment named in the selector that led to it.
+    /// Finds the tag, and the segment in the selector through which it was found.
     fn of(&mut self, selector: &'d Selector, test: fn(&Tag) -> bool) -> Option<(&'d Tag, Option<Span>)> {
         match selector {
             Selector::Tag(tag) => test(tag).then_some((tag, None)),

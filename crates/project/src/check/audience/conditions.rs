@@ -1,5 +1,5 @@
-//! What each segment comes down to, with the segments that it names. It is found once: any number of pushes can name a segment,
-//! which can stand at the head of a long chain of them.
+//! The conditions of each segment, including those of nested segments. Computed once, because many pushes can name a
+//! segment with a long chain of nested ones.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,16 +12,17 @@ use pushplan_model::nouns::zone;
 use super::segment;
 use crate::manifest::{Conditions, Desired};
 
-/// How many conditions of a segment are kept. There are fewer groups of the service and listed time zones than this.
+/// The number of conditions that are stored for a segment. There are fewer groups of the service and listed time zones
+/// than this.
 const MOST: usize = 256;
 
-/// The conditions of every segment that say something about devices or places, outermost first, one of each sort. Whether it
-/// says who is left out stands beside each. Of segments in a circle, which is reported elsewhere, some can be missing.
+/// The conditions of every segment about devices or places, outermost first, one for each property, with whether it is
+/// negated. For segments in a circle, which is reported elsewhere, some can be missing.
 pub(crate) fn of_segments(desired: &Desired) -> Conditions {
     let mut done: HashMap<&str, Vec<(&At<Selector>, bool)>> = HashMap::new();
     let (mut begun, mut order) = (HashSet::new(), Vec::new());
     for (address, _, first) in desired.all::<Segment>() {
-        // A chain of segments can be longer than the stack is deep.
+        // A chain of segments can be longer than the stack allows.
         let mut open = vec![(address.key.as_str(), first)];
         while let Some((key, criteria)) = open.last().copied() {
             if done.contains_key(key) {
@@ -37,7 +38,7 @@ pub(crate) fn of_segments(desired: &Desired) -> Conditions {
             }
         }
     }
-    // Whoever leads back into a circle was looked at before its beginning was known.
+    // Segments that lead into a circle were visited before its first segment was complete.
     for (key, criteria) in order {
         let all = conditions(&criteria.criteria, &done);
         done.insert(key, all);
@@ -53,7 +54,7 @@ pub fn named(segment: &Segment) -> Vec<&str> {
     keys
 }
 
-/// The conditions of one segment, where those of the segments that it names are known.
+/// The conditions of one segment, if those of its nested segments are known.
 fn conditions<'d>(
     criteria: &'d At<Selector>,
     known: &HashMap<&str, Vec<(&'d At<Selector>, bool)>>,
@@ -81,7 +82,7 @@ fn conditions<'d>(
     all
 }
 
-/// The sort of a condition, if it says something about devices or places.
+/// The property of a condition, if it is about devices or places.
 fn sort(selector: &Selector) -> Option<(&str, &str)> {
     match selector {
         Selector::Tag(Tag { tag, group: Some(id) }) => match group(id)? {
@@ -95,7 +96,7 @@ fn sort(selector: &Selector) -> Option<(&str, &str)> {
     }
 }
 
-/// Visits every selector of one segment by itself, outermost first.
+/// Visits every selector of one segment without nested segments, outermost first.
 fn walk<'d>(criteria: &'d At<Selector>, visit: &mut dyn FnMut(&'d At<Selector>, bool)) {
     let mut open = vec![(criteria, false)];
     while let Some((selector, negated)) = open.pop() {

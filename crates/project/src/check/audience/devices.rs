@@ -1,4 +1,4 @@
-//! Conditions that only devices of another kind can meet than those the push goes to.
+//! Conditions that no device type of the push can meet.
 
 use std::collections::HashSet;
 
@@ -19,10 +19,10 @@ use super::{Reached, reach};
 /// A condition that none of a push's devices can meet.
 struct Unmet {
     code: &'static Code,
-    /// The condition, and where it stands.
+    /// The condition, and its position.
     what: String,
     at: Span,
-    /// What the push would have to go to.
+    /// The device types that would meet it.
     needs: String,
 }
 
@@ -38,11 +38,12 @@ pub fn devices(subject: &Subject, one: &Dissected, findings: &mut Findings) {
         reach(subject.desired, selector, &mut |reached| {
             let Reached { selector, through, negated } = reached;
             let Some(unmet) = unmet(selector, devices).filter(|_| !negated) else { return };
-            // Whoever names a channel wants it reached. A version is one way of several to be in an audience.
+            // The author of a channel condition wants to reach that channel. A version condition may be one of several
+            // alternatives in an audience.
             if unmet.code == &codes::AU111 && !nobody {
                 return;
             }
-            // A list of tags has one group, and a segment one cause for each kind of device.
+            // A list of tags has one group, and a segment has one cause per device type.
             let cause = match through {
                 Some(reference) => (reference, unmet.needs.clone()),
                 None => (unmet.at, String::new()),

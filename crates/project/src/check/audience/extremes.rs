@@ -1,4 +1,4 @@
-//! Audiences that nobody can be in, and those that leave nobody out by accident.
+//! Audiences that match nobody, and those that accidentally match everybody.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -15,10 +15,10 @@ use pushplan_model::nouns::vocabulary::{self, Values};
 use super::super::{Dissected, Subject};
 use crate::manifest::Desired;
 
-/// How many segments are followed for one audience. What is in others is taken for anything.
+/// The number of segments that are followed for one audience. The content of others counts as unknown.
 const FOLLOWED: usize = 16;
 
-/// Codes that say why nobody or everybody matches, or that a condition does not say what it should.
+/// Codes that already explain why nobody or everybody matches, or that a condition has no effect.
 const TOLD: &[&Code] = &[
     &codes::AU101,
     &codes::AU104,
@@ -46,7 +46,7 @@ pub fn extremes(subject: &Subject, one: &Dissected, findings: &mut Findings) {
         }
         if let Answer::Yes(conflict) = nobody(&followed(subject.desired, audience, &HashSet::new())) {
             let mut spoiled = spoiled(subject.desired, selector, |one| matches!(nobody(one), Answer::Yes(_)));
-            // A segment that nobody is in is told where it stands, unless that is allowed there.
+            // A segment without members is reported at its declaration, unless that is allowed there.
             spoiled.retain(|key| !is_allowed(subject.desired, key));
             if matches!(nobody(&followed(subject.desired, audience, &spoiled)), Answer::Yes(_)) {
                 findings.push(excluded(selector, &conflict));
@@ -62,11 +62,10 @@ pub fn extremes(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// Whether some can be in an audience and some outside, as is nearly always seen at once: nothing is both asked for and
-/// refused, of what each device has one of no two values are named, and at most one condition is about a thing that says
-/// something of others.
+/// Whether an audience is obviously neither empty nor universal, like nearly all: no condition is both required and
+/// excluded, no property with one value has two, and at most one condition concerns a property that implies others.
 fn is_ordinary(desired: &Desired, audience: &Selector) -> bool {
-    // What can be wrong with a single condition is found where it is looked at.
+    // A single condition is checked elsewhere.
     if audience.members().is_empty() {
         return true;
     }
@@ -99,7 +98,7 @@ fn is_ordinary(desired: &Desired, audience: &Selector) -> bool {
             }
             Selector::StaticList(name) => ("list", "", name.as_str()),
             Selector::SubscriptionList(name) => ("subscription", "", name.as_str()),
-            // Of a place, a longer period holds the shorter ones.
+            // For a place, a longer period includes the shorter ones.
             Selector::Location(place) => ("place", "", place.id.as_str()),
             Selector::Tag(Tag { tag, group: Some(group) }) if stands_alone(group, tag) => {
                 if *single.entry(group.as_str()).or_insert(tag.as_str()) != tag.as_str() {
@@ -126,7 +125,7 @@ fn is_ordinary(desired: &Desired, audience: &Selector) -> bool {
     true
 }
 
-/// Whether a tag is one of many values, or of two, in a group that every kind of device has and that says nothing of others.
+/// Whether a tag is one of many values in a group that every device type has and that implies nothing else.
 fn stands_alone(group: &str, tag: &str) -> bool {
     vocabulary::group(group).is_some_and(|group| {
         let is_free = matches!(group.values, Values::TimeZone | Values::Language | Values::Country);
@@ -134,7 +133,7 @@ fn stands_alone(group: &str, tag: &str) -> bool {
     })
 }
 
-/// An audience with the segments that it names, except for some.
+/// An audience with its segments resolved, except for some.
 fn followed(desired: &Desired, audience: &kinds::Audience, except: &HashSet<String>) -> Audience {
     let left = Cell::new(FOLLOWED);
     let whole = Audience::of(audience.selector, |reference| {
@@ -148,7 +147,7 @@ fn followed(desired: &Desired, audience: &kinds::Audience, except: &HashSet<Stri
     }
 }
 
-/// The segments in an audience of which a thing is true by themselves.
+/// The segments in an audience that match a predicate by themselves.
 fn spoiled(desired: &Desired, selector: &Selector, is_so: impl Fn(&Audience) -> bool) -> HashSet<String> {
     let seen = RefCell::new(HashSet::new());
     let lookup = |reference: &SegmentRef| {
@@ -170,7 +169,7 @@ fn spoiled(desired: &Desired, selector: &Selector, is_so: impl Fn(&Audience) -> 
     seen.borrow().iter().filter(|key| of_itself(key)).cloned().collect()
 }
 
-/// Whether a segment may have nobody in it.
+/// Whether a segment may have no members.
 fn is_allowed(desired: &Desired, segment: &str) -> bool {
     let address = Address::new(Segment::KEY, segment);
     let named = [&desired.allowed, &desired.warned].into_iter().filter_map(|codes| codes.get(&address)).flatten();
@@ -188,7 +187,7 @@ fn excluded(selector: &At<Selector>, conflict: &Conflict) -> Finding {
         .help(help)
 }
 
-/// What is found in a part of an audience, where that part is impossible. Where others still match, it is a warning.
+/// Adapts a finding in an impossible part of an audience: it is only a warning if other parts match.
 pub fn in_part(subject: &Subject, audience: &kinds::Audience, finding: Finding) -> Finding {
     match nobody(&followed(subject.desired, audience, &HashSet::new())) {
         Answer::Yes(_) => finding.note("nobody gets it"),
@@ -214,7 +213,7 @@ mod tests {
     use super::*;
     use crate::manifest::{self, Input, InputSource, Project};
 
-    /// What a manifest with one segment declares.
+    /// The desired state of a manifest with one segment.
     fn declared(criteria: &str) -> Desired {
         let text = format!("segments:\n  one:\n    display_name: One\n    criteria: {criteria}\n");
         let input = Input { name: "one.yaml".into(), from: InputSource::Bytes(text.into_bytes()) };

@@ -8,7 +8,7 @@ use pushplan_model::text;
 
 use super::tags::{SILENT, correct, shown, suggest, suggest_with};
 
-/// What people write for a language, and its code: codes of countries, and codes that the standard has given up.
+/// Wrong codes for languages with the right ones: codes of countries, and withdrawn codes.
 const LANGUAGE_SLIPS: &[(&str, &str)] = &[
     ("cn", "zh"),
     ("cz", "cs"),
@@ -24,7 +24,7 @@ const LANGUAGE_SLIPS: &[(&str, &str)] = &[
     ("us", "en"),
 ];
 
-/// What people write for a country, and its code: codes of languages, and everyday names.
+/// Wrong codes for countries with the right ones: codes of languages, and everyday names.
 const COUNTRY_SLIPS: &[(&str, &str)] = &[
     ("CS", "CZ"),
     ("DA", "DK"),
@@ -76,12 +76,12 @@ pub fn country(tag: &At<String>) -> Finding {
     }
 }
 
-/// `en-US` and `en_US` in their two parts.
+/// Splits `en-US` and `en_US` into two codes.
 fn locale(tag: &str) -> Option<(String, String)> {
     let (language, country) = tag.split_once(['-', '_'])?;
     let (language, country) = (language.to_ascii_lowercase(), country.to_ascii_uppercase());
     let both = vocabulary::language(&language).is_some() && vocabulary::country(&country).is_some();
-    // `CA-QC` is a part of a country: a locale begins with small letters.
+    // `CA-QC` is a part of a country: a locale begins with a lower-case language.
     both.then_some((language, country)).filter(|(language, _)| tag.starts_with(language.as_str()))
 }
 
@@ -89,7 +89,7 @@ fn slip(code: &str, slips: &[(&str, &'static str)]) -> Option<&'static str> {
     slips.iter().find(|(written, _)| *written == code).map(|(_, meant)| *meant)
 }
 
-/// The code of a name that was written out, or of the only one that begins with these three letters.
+/// The code for a name, or for the only name that begins with these three letters.
 fn by_name(tag: &str, table: &[(&'static str, &'static str)]) -> Option<&'static str> {
     let lower = tag.to_lowercase();
     if lower.chars().count() == 3 {

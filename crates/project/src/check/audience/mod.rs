@@ -1,4 +1,4 @@
-//! Audiences: tags that no device has, devices that the push does not go to, conditions that do not fit together.
+//! Audiences: tags that no device has, devices that the push does not reach, conditions that cannot be combined.
 
 mod compounds;
 mod conditions;
@@ -46,20 +46,20 @@ pub const LOCATION: Check = Check { codes: &[&codes::AU114], run: CheckScope::Ea
 
 pub const EXCLUSIVE: Check = Check { codes: &[&codes::AU119], run: CheckScope::Each(compounds::exclusive) };
 
-/// After those above: what they tell is not told again.
+/// Runs after the checks above, so that it does not repeat their findings.
 pub const EXTREMES: Check = Check { codes: &[&codes::AU119, &codes::AU120], run: CheckScope::Each(extremes::extremes) };
 
-/// A selector that an audience comes down to.
+/// A selector of an audience, directly or through a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Reached<'d> {
     pub selector: &'d At<Selector>,
-    /// The segment named in the audience itself that led here; none for what the audience says by itself.
+    /// The segment in the audience through which it was found; `None` for the audience's own selectors.
     pub through: Option<Span>,
-    /// Whether it says who is left out.
+    /// Whether it is negated.
     pub negated: bool,
 }
 
-/// Visits every selector of an audience, outermost first, and what matters of the segments of the project that it names.
+/// Visits every selector of an audience, outermost first, and the stored conditions of the project's segments in it.
 pub fn reach<'d>(desired: &'d Desired, audience: &'d At<Selector>, visit: &mut dyn FnMut(Reached<'d>)) {
     let mut followed = HashSet::new();
     let mut open = vec![Reached { selector: audience, through: None, negated: false }];
@@ -80,7 +80,7 @@ pub fn reach<'d>(desired: &'d Desired, audience: &'d At<Selector>, visit: &mut d
     }
 }
 
-/// The key of the segment that a selector names, and where.
+/// The key of the segment that a selector names, and its position.
 fn segment(selector: &Selector) -> Option<(&str, Span)> {
     let Selector::Segment(reference) = selector else { return None };
     let SegmentRef::Key(key) = &reference.value else { return None };

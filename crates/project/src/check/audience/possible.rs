@@ -1,4 +1,4 @@
-//! Whether a device of some kind can be in an audience at all.
+//! Whether a device of some type can be in an audience at all.
 
 use std::collections::HashSet;
 
@@ -10,11 +10,11 @@ use pushplan_model::nouns::vocabulary::{self, Platform};
 use super::conditions::named;
 use crate::manifest::{Desired, PossibleKinds};
 
-/// One device for each kind that conditions tell apart.
+/// One device for each type that conditions distinguish.
 const KINDS: [DeviceType; 5] =
     [DeviceType::Ios, DeviceType::Android, DeviceType::Amazon, DeviceType::Web, DeviceType::Open(String::new())];
 
-/// The place of a device's kind among [`KINDS`].
+/// The index of a device's type in [`KINDS`].
 fn kind(device: &DeviceType) -> usize {
     match device {
         DeviceType::Ios => 0,
@@ -25,14 +25,16 @@ fn kind(device: &DeviceType) -> usize {
     }
 }
 
-/// Whether a device of this kind can match the selector. In doubt it can: each condition is looked at by itself.
+/// Whether a device of this type can match the selector. Conditions are checked separately, so the answer may be yes
+/// for an impossible combination.
 pub(crate) fn can_match(desired: &Desired, device: &DeviceType, selector: &Selector) -> bool {
     let segments = desired.possible.get_or_init(|| of_segments(desired));
     can(selector, false, kind(device), segments)
 }
 
-/// For every segment and kind of device, whether such a device can be in it and whether it can be outside. It is found once,
-/// and without recursion: a chain of segments can be longer than the stack is deep. What a circle leaves open is possible.
+/// For every segment and device type, whether such a device can be in it and whether it can be outside. Computed once,
+/// and without recursion, because a chain of segments can be longer than the stack allows. In a circle, everything is
+/// possible.
 fn of_segments(desired: &Desired) -> PossibleKinds {
     let mut done = PossibleKinds::new();
     let (mut begun, mut order) = (HashSet::new(), Vec::new());
@@ -51,26 +53,26 @@ fn of_segments(desired: &Desired) -> PossibleKinds {
             }
         }
     }
-    // Whoever leads back into a circle was looked at before its beginning was known.
+    // Segments that lead into a circle were visited before its first segment was complete.
     for (key, segment) in order {
         done.insert(key.to_owned(), answers(segment, &done));
     }
     done
 }
 
-/// The answers for one segment, where those for the segments that it names are known.
+/// The answers for one segment, if those for its nested segments are known.
 fn answers(segment: &Segment, known: &PossibleKinds) -> [[bool; 5]; 2] {
     [false, true].map(|negated| std::array::from_fn(|kind| can(&segment.criteria, negated, kind, known)))
 }
 
-/// Whether it can match, or where `negated` can fail to.
+/// Whether a device can match, or with `negated`, fail to match.
 fn can(selector: &Selector, negated: bool, kind: usize, segments: &PossibleKinds) -> bool {
     let each = |member: &Selector, negated: bool| can(member, negated, kind, segments);
     let device = &KINDS[kind];
     match selector {
         Selector::And(members) if !negated => members.iter().all(|member| each(member, negated)),
         Selector::And(members) => members.iter().any(|member| each(member, negated)),
-        // The lists without conditions have a code of their own.
+        // An empty list has a separate code.
         Selector::Or(members) if members.is_empty() => true,
         Selector::Or(members) if negated => members.iter().all(|member| each(member, negated)),
         Selector::Or(members) => members.iter().any(|member| each(member, negated)),

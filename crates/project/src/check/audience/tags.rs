@@ -1,4 +1,4 @@
-//! Tags of the groups that the service fills in by itself: a tag that it never gives reaches nobody.
+//! Tags of the service's own groups: a tag that the service never sets matches no device.
 
 use jiff::Timestamp;
 use pushplan_model::codes;
@@ -13,7 +13,7 @@ use pushplan_model::text;
 use super::super::{Dissected, Subject};
 use super::{locales, zones};
 
-/// Why it matters, for all of them.
+/// The note for all of them.
 pub(super) const SILENT: &str = "the service accepts this silently; no device has the tag";
 
 pub fn tags(subject: &Subject, one: &Dissected, findings: &mut Findings) {
@@ -34,7 +34,7 @@ pub fn tags(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// What is wrong with a tag of one of the service's own groups. An empty one is wrong in any group, and not reported here.
+/// The problem of a tag in one of the service's own groups. An empty tag is wrong in any group, and not reported here.
 fn wrong(group: &Group, tag: &At<String>, now: Timestamp) -> Option<Finding> {
     if tag.is_empty() || group.sentinel() == Some(tag.as_str()) {
         return None;
@@ -62,26 +62,26 @@ fn wrong(group: &Group, tag: &At<String>, now: Timestamp) -> Option<Finding> {
     }
 }
 
-/// The replacement as it can stand where the tag stands: without quotes where the author used none and none are needed.
+/// The replacement in the style of the original: without quotes if there were none and none are needed.
 fn in_place_of(tag: &At<String>, text: &str) -> String {
     let bare = tag.span.range().len() == tag.len();
     let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '/' | '.'));
     if bare && plain && resolve(text) == Plain::Text { text.to_owned() } else { text::quoted(text) }
 }
 
-/// Adds what is surely meant.
+/// Adds the certain correction.
 pub(super) fn correct(finding: Finding, tag: &At<String>, text: &str) -> Finding {
     let text = in_place_of(tag, text);
     finding.help(format!("write `{text}`")).fix(tag.span, text)
 }
 
-/// Adds what is probably meant.
+/// Adds the probable correction.
 pub(super) fn suggest(finding: Finding, tag: &At<String>, text: &str) -> Finding {
     let text = in_place_of(tag, text);
     finding.help(format!("did you mean `{text}`?")).suggest(tag.span, text)
 }
 
-/// Adds what is probably meant, with words of its own for it.
+/// Adds the probable correction, with a separate text for it.
 pub(super) fn suggest_with(finding: Finding, tag: &At<String>, text: &str, help: impl Into<String>) -> Finding {
     finding.help(help).suggest(tag.span, in_place_of(tag, text))
 }
@@ -134,7 +134,7 @@ fn version_form(tag: &At<String>, table: &[Version]) -> Finding {
         format!("version tags have the form 8.3.X; {} reaches no device", text::quoted(&text::short(tag, 40)));
     let finding = Finding::new(&codes::AU101, tag.span, message).note("the service accepts this silently");
     if let Some(meant) = family(tag) {
-        // Two numbers mean all patches of that version, and so do a small x and an asterisk.
+        // Two numbers stand for all patches of that version, like a lower-case x and an asterisk.
         let all_patches = tag.split('.').nth(2).is_none_or(|patch| matches!(patch, "x" | "*"));
         return if all_patches {
             correct(finding.label("X stands for all patches"), tag, &meant)
@@ -161,7 +161,7 @@ fn version_form(tag: &At<String>, table: &[Version]) -> Finding {
     }
 }
 
-/// A version that could be one, but that the service does not list.
+/// A well-formed version that the service does not list.
 fn unlisted_version(group: &Group, tag: &At<String>, table: &[Version]) -> Finding {
     let message = format!("{} is not among the {}s that the service lists", shown(tag), group.noun);
     let finding = Finding::new(&codes::AU102, tag.span, message).label("not in the list");
@@ -193,7 +193,8 @@ fn model(tag: &At<String>) -> Finding {
         let tags: Vec<String> = several.tags.iter().map(|tag| text::quoted(tag)).collect();
         return finding.help(format!("an {} is any of [{}]", several.name, tags.join(", ")));
     }
-    // A newer model has an identifier one character away from some old one: only what cannot be one is taken for a slip.
+    // A newer model may differ from an old one by a single character, so only texts that cannot be a model count as
+    // typos.
     let identifier = tag.rsplit_once(',').is_some_and(|(head, minor)| {
         let family = head.trim_end_matches(|c: char| c.is_ascii_digit());
         family.len() < head.len() && matches!(family, "iPhone" | "iPad" | "iPod") && minor.parse::<u16>().is_ok()
@@ -214,10 +215,10 @@ mod tests {
 
     use super::*;
 
-    /// The group's shorthand, a tag, the code it gets, the replacement and whether that is safe.
+    /// A group's shorthand, a tag, the code that it gets, the replacement and whether that is safe.
     type Row = (&'static str, &'static str, &'static str, Option<(&'static str, bool)>);
 
-    /// Every way to be wrong.
+    /// Every kind of error.
     const WRONG: &[Row] = &[
         ("ios_version", "8.3", "AU101", Some(("8.3.X", true))),
         ("ios_version", "8.3.x", "AU101", Some(("8.3.X", true))),
@@ -299,7 +300,7 @@ mod tests {
         "2026-11-15T12:00Z".parse().expect("a time")
     }
 
-    /// The tag as it is when an author writes it without quotes.
+    /// The tag as written without quotes.
     fn written(tag: &str) -> At<String> {
         let file = Sources::default().add(Source::new("f", tag));
         At::new(tag.to_owned(), Span::new(file, 0..tag.len()))

@@ -1,4 +1,4 @@
-//! Time zone tags: the service has 42 of them, and counts every other zone to the nearest.
+//! Time zone tags: the service has 42 of them, and assigns every other zone to the nearest.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
@@ -10,7 +10,7 @@ use pushplan_model::text;
 
 use super::tags::{correct, shown, suggest, suggest_with};
 
-/// What is wrong with a tag of the time zone group that is not in its list.
+/// The problem of a tag in the time zone group that is not in its list.
 pub fn wrong(tag: &At<String>, now: Timestamp) -> Finding {
     if tag.eq_ignore_ascii_case(SAO_PAULO_IANA) {
         return sao_paulo(tag);
@@ -60,8 +60,8 @@ fn sao_paulo(tag: &At<String>) -> Finding {
     correct(finding, tag, SAO_PAULO_TAG)
 }
 
-/// The listed zone whose clock differs least from this one's over the year to come, and whether it is the same. Among
-/// equals, one of the same part of the world.
+/// The listed zone whose local time differs least over the next year, and whether it is equal. Of equal ones, one in
+/// the same region.
 fn counterpart(name: &str, zone: &TimeZone, now: Timestamp) -> Option<(&'static Zone, bool)> {
     let days = || (0..26).filter_map(|fortnight| now.checked_add((fortnight * 14 * 24).hours()).ok());
     let region = |name: &str| name.split_once('/').map(|(region, _)| region.to_owned());

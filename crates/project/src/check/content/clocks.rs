@@ -1,4 +1,4 @@
-//! What the clocks show when a message is sent.
+//! Local times at which a message is received.
 
 use jiff::civil::DateTime;
 use jiff::tz::{TimeZone, offset};
@@ -9,19 +9,19 @@ use super::Subject;
 use super::schedules::{audience_zones, segment};
 use crate::timing::{Country, city, places, words};
 
-/// The furthest clocks from UTC on which many people live, in hours.
+/// The largest offsets from UTC with many inhabitants, in hours.
 const WORLD: std::ops::RangeInclusive<i8> = -11..=13;
 
-/// The clocks of those who get a message.
+/// The local times of a message's recipients.
 #[derive(Debug)]
 pub(super) struct Clocks {
-    /// The author's own clock.
+    /// The time in the author's zone.
     own: Clock,
-    /// Each device uses its own clock.
+    /// Whether it is sent in local time.
     is_local: bool,
-    /// The clocks that recipients have.
+    /// The local times of recipients.
     pub there: Vec<Clock>,
-    /// Nothing says where recipients are, so that each has one of these clocks.
+    /// Whether the recipients' places are unknown, so each has one of these times.
     pub unknown: bool,
 }
 
@@ -50,11 +50,11 @@ impl Clocks {
         Self { own, is_local: false, there, unknown }
     }
 
-    /// The first clock on which `is_wrong`. If nobody knows where recipients are, it has to be wrong on all clocks.
+    /// The first local time for which `is_wrong`. If the places are unknown, it has to be wrong for all.
     pub fn wrong(&self, is_wrong: impl Fn(DateTime) -> bool) -> Option<&Clock> {
         match self.unknown {
             true => self.there.iter().all(|clock| is_wrong(clock.at)).then_some(&self.own),
-            // The author's own clock is the first to name.
+            // The author's own zone is named first.
             false => {
                 let own = self.there.iter().find(|clock| clock.place == self.own.place && is_wrong(clock.at));
                 own.or_else(|| self.there.iter().find(|clock| is_wrong(clock.at)))
@@ -62,8 +62,7 @@ impl Clocks {
         }
     }
 
-    /// When it is sent, with what a clock shows then: `Fri 27 Nov 09:00 in New York, which is Sat 28 Nov 01:00 in
-    /// Sydney`.
+    /// The send time, with a local time: `Fri 27 Nov 09:00 in New York, which is Sat 28 Nov 01:00 in Sydney`.
     pub fn words(&self, clock: &Clock) -> String {
         match () {
             () if self.is_local => format!("{} in recipients' local time", moment(clock.at)),
@@ -81,7 +80,7 @@ impl Clock {
         }
     }
 
-    /// Where it is, and the day that it shows: `Sat 28 Nov in Sydney`.
+    /// The local date and its place: `Sat 28 Nov in Sydney`.
     pub fn day(&self) -> String {
         format!("{} in {}", self.at.strftime("%a %-d %b"), self.place)
     }

@@ -1,4 +1,4 @@
-//! Dates that a text names: `Sunday 22 November`, `Nov 22`, `22.11.`, `2026-11-22`.
+//! Dates in a text: `Sunday 22 November`, `Nov 22`, `22.11.`, `2026-11-22`.
 
 use std::ops::Range;
 
@@ -7,20 +7,20 @@ use jiff::civil::{Date, Weekday};
 use super::reading::{Gap, Word};
 use super::words::{is_ahead, is_between, month, weekday, weekday_of_date};
 
-/// A date as it is written, with the words around it.
+/// A date with the words around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NamedDate {
     pub day: i8,
     pub month: i8,
     pub year: Option<i16>,
-    /// The day of the week that stands before it.
+    /// The day of the week before it.
     pub weekday: Option<Weekday>,
-    /// A word before it says that it is still to come.
+    /// Whether a word before it shows that it is in the future.
     pub ahead: bool,
 }
 
 impl NamedDate {
-    /// The dates that can be meant by a text that people read on `today`, the most likely first.
+    /// The possible dates if the text is read on `today`, the most likely first.
     pub fn meant(&self, today: Date) -> Vec<Date> {
         let years = match self.year {
             Some(year) => vec![year],
@@ -38,7 +38,7 @@ pub(super) fn days_between(one: Date, other: Date) -> i64 {
     one.duration_until(other).as_hours() / 24
 }
 
-/// The date that begins with the word `at`, and the words that it and what belongs to it take up.
+/// The date that begins with the word `at`, and the words of it and its additions.
 pub(super) fn date(words: &[Word], at: usize) -> Option<(Range<usize>, NamedDate)> {
     let (length, day, month, year, numeric) =
         iso(words, at).or_else(|| dotted(words, at)).or_else(|| spelled(words, at))?;
@@ -46,7 +46,7 @@ pub(super) fn date(words: &[Word], at: usize) -> Option<(Range<usize>, NamedDate
     let article = near(at).filter(|before| is_article(&words[*before].lower)).unwrap_or(at);
     let dotted = words[at].dot;
     let weekday = near(article).and_then(|before| {
-        // A whole name before a dot ends a sentence.
+        // A full name before a dot ends a sentence.
         let is_short = words[article].gap != Gap::Dot || weekday(&words[before].lower).is_none();
         weekday_of_date(&words[before].lower, dotted).filter(|_| is_short)
     });
@@ -68,7 +68,7 @@ fn joins(gap: Gap) -> bool {
     matches!(gap, Gap::Blank | Gap::Pause | Gap::Dot)
 }
 
-/// Whether a word before a number with dots says that it is a date.
+/// Whether a word before a number with dots introduces a date.
 fn is_introduced(words: &[Word], at: usize) -> bool {
     let before = at.checked_sub(1).map(|before| words[before].lower.as_str());
     at > 0
@@ -76,7 +76,7 @@ fn is_introduced(words: &[Word], at: usize) -> bool {
         && matches!(before, Some("am" | "zum" | "vom" | "ab" | "heute" | "morgen" | "today" | "tomorrow"))
 }
 
-/// How many words a date takes up, its day, its month, its year, and whether it is in digits alone.
+/// The number of words in a date, its day, month and year, and whether it has only digits.
 type DateWords = (usize, i8, i8, Option<i16>, bool);
 
 /// `2026-11-22`.
@@ -87,7 +87,7 @@ fn iso(words: &[Word], at: usize) -> Option<DateWords> {
     checked(3, day.written.parse().ok()?, month.written.parse().ok()?, Some(year), true)
 }
 
-/// `22.11.` and `22.11.2026`. A dot ends it, because `22.11` can be an amount.
+/// `22.11.` and `22.11.2026`. It must end with a dot, because `22.11` can be an amount.
 fn dotted(words: &[Word], at: usize) -> Option<DateWords> {
     let [day, month] = words.get(at..at + 2)? else { return None };
     if month.gap != Gap::Joined || day.written.len() > 2 || month.written.len() > 2 {
@@ -117,11 +117,11 @@ fn spelled(words: &[Word], at: usize) -> Option<DateWords> {
     // `May 2026` is a month.
     let day = day(&next.lower)?;
     let year = year_at(at + 2);
-    // `Nov 22 2026`, but `Nov 22, 2000 seats`: a year is near.
+    // In `Nov 22 2026` the number is a year, in `Nov 22, 2000 seats` it is not: a year must be near.
     checked(2 + usize::from(year.is_some()), day, number, year, false)
 }
 
-/// The month that a word names. Words such as `may` and `march` are months only with a capital letter.
+/// The month that a word names. Words such as `may` and `march` are only months if capitalized.
 fn named_month(word: &Word) -> Option<i8> {
     let capital = word.written.starts_with(char::is_uppercase);
     let plain = matches!(word.lower.as_str(), "may" | "march" | "mar" | "dec" | "jan" | "jun" | "sep" | "august");

@@ -1,4 +1,4 @@
-//! Days and hours that a text names, against the time at which people get it.
+//! Days and hours in a text that contradict the time at which it is read.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, DateTime, Weekday};
@@ -13,7 +13,7 @@ use crate::timing::has_passed;
 
 pub const DAYS: Check = Check { codes: &[&codes::SC110, &codes::SC111], run: CheckScope::Each(days) };
 
-/// A date further away than this belongs to another year.
+/// A date that is further away belongs to another year.
 const NEAR: i64 = 183;
 
 fn days(subject: &Subject, one: &Dissected, findings: &mut Findings) {
@@ -38,7 +38,7 @@ fn days(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// What is wrong with a claim, if something is.
+/// The contradiction of a claim, if there is one.
 fn contradicted(words: &str, claim: &Claim, clocks: &Clocks) -> Option<Finding> {
     match claim {
         Claim::Weekday { away, weekday } => other_weekday(words, *away, *weekday, clocks),
@@ -57,7 +57,7 @@ fn day_after(at: DateTime, away: i64) -> Option<Date> {
     at.date().checked_add(away.days()).ok()
 }
 
-/// A finding without a place. The caller knows it.
+/// A finding without a position, which the caller adds.
 fn finding(code: &'static codes::Code, message: String) -> Finding {
     Finding::new(code, pushplan_model::source::Span::NONE, message)
 }
@@ -75,7 +75,7 @@ fn other_weekday(words: &str, away: i64, weekday: Weekday, clocks: &Clocks) -> O
     })
 }
 
-/// The day of the week on which the day so many days away is this one.
+/// The current day of the week if the one this number of days away is `weekday`.
 fn weekday_before(weekday: Weekday, away: i64) -> Weekday {
     let back = i8::try_from(away).unwrap_or_default();
     Weekday::from_monday_zero_offset((weekday.to_monday_zero_offset() - back).rem_euclid(7)).unwrap_or(weekday)
@@ -99,12 +99,12 @@ fn other_date(words: &str, away: i64, date: &NamedDate, clocks: &Clocks) -> Opti
     Some(finding(&codes::SC110, message).label("another day").help(format!("write {day}, or change the send time")))
 }
 
-/// A date whose day of the week is another.
+/// A date with a wrong day of the week.
 fn other_weekday_of_date(words: &str, date: &NamedDate, clocks: &Clocks) -> Option<Finding> {
     let weekday = date.weekday?;
     let today = clocks.there.first()?.at.date();
     let meant = date.meant(today);
-    // Without a year, both the nearest date and the next one can be meant.
+    // Without a year, the nearest date and the next one are possible.
     let next = meant.iter().filter(|date| **date >= today).min();
     if meant.first().into_iter().chain(next).any(|date| date.weekday() == weekday) {
         return None;
@@ -118,7 +118,7 @@ fn other_weekday_of_date(words: &str, date: &NamedDate, clocks: &Clocks) -> Opti
     Some(finding(&codes::SC111, message).label("the day of the week is wrong").help(help))
 }
 
-/// A date that a text says is still to come, and that is over.
+/// A date that the text treats as future, and that is past.
 fn past(words: &str, date: &NamedDate, clocks: &Clocks) -> Option<Finding> {
     if !date.ahead {
         return None;
@@ -140,8 +140,8 @@ fn is_over(weekday: Weekday) -> impl Fn(DateTime) -> bool {
     move |at| day_after(at, -1).is_some_and(|yesterday| yesterday.weekday() == weekday)
 }
 
-/// `until Sunday` on a Sunday. Where it is still Saturday for some recipients, it can be meant; where it is Monday for some,
-/// it cannot.
+/// `until Sunday` on a Sunday. It may be right if it is still Saturday for some recipients; it is wrong if it is Monday
+/// for some.
 fn until(words: &str, weekday: Weekday, clocks: &Clocks) -> Option<Finding> {
     let date = format!("write \"today\", or the date of the intended {}", name(weekday));
     let is_then = |at: DateTime| at.weekday() == weekday;
@@ -167,7 +167,7 @@ fn only(words: &str, weekday: Weekday, clocks: &Clocks) -> Option<Finding> {
     })
 }
 
-/// `today` where recipients have different days.
+/// `today` for recipients with different local dates.
 fn several_days(words: &str, clocks: &Clocks) -> Option<Finding> {
     let first = clocks.there.iter().filter(|_| !clocks.unknown).min_by_key(|clock| clock.at)?;
     let last = clocks.there.iter().max_by_key(|clock| clock.at)?;

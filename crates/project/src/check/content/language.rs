@@ -1,4 +1,4 @@
-//! The language of a text, against the language of the people who get it.
+//! The language of a text that differs from that of its recipients.
 
 use std::cell::Cell;
 
@@ -15,13 +15,14 @@ use super::{Check, CheckScope, Dissected, Subject, contents, place};
 
 pub const LANGUAGE: Check = Check { codes: &[&codes::MS118], run: CheckScope::Each(other_language) };
 
-/// How many conditions of an audience are looked at, with those of its segments. Beyond that, nothing is claimed.
+/// The number of conditions of an audience that are evaluated, including those of its segments. A larger audience is
+/// skipped.
 const MOST: usize = 1_000;
 
 fn other_language(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     let mut last = None;
     for sending in &one.parts.sendings {
-        // Every time of a schedule has the same text.
+        // All times of a schedule have the same text.
         if last == Some((sending.variant, sending.audience.span)) {
             continue;
         }
@@ -55,7 +56,7 @@ fn name(code: &str) -> &str {
     vocabulary::language(code).unwrap_or(code)
 }
 
-/// The languages that everyone in an audience has one of; `None` if it does not say.
+/// The languages of which every member of an audience has one; `None` if the audience does not require any.
 fn required<'d>(subject: &Subject<'d>, audience: &'d Selector, left: &Cell<usize>) -> Option<Vec<&'d At<String>>> {
     left.set(left.get().checked_sub(1)?);
     match audience {

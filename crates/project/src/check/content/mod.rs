@@ -1,4 +1,4 @@
-//! What a message says against facts: the day and the hour at which people read it, and their language.
+//! Messages that contradict facts: the local day and hour of their recipients, and their language.
 
 mod clocks;
 mod dates;
@@ -20,7 +20,7 @@ use pushplan_model::source::Span;
 use super::{Check, CheckScope, Dissected, Subject, schedules};
 use crate::look;
 
-/// A text that people read, as they read it.
+/// A text as recipients read it.
 #[derive(Debug)]
 struct Content<'d> {
     at: Span,
@@ -42,7 +42,7 @@ fn contents<'d>(said: &ReadableText<'d>) -> Vec<Content<'d>> {
     contents
 }
 
-/// Where the resource itself says what is sent: the text, or the name of the template that it comes from.
+/// The position in the resource itself: the text, or the name of its template.
 fn place(one: &Dissected, sending: &Sending, content: &Content) -> Span {
     let is_same = |said: &ReadableText| match (said.notification, sending.said.notification) {
         (Some(one), Some(other)) => std::ptr::eq(one, other),

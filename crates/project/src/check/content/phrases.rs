@@ -1,5 +1,5 @@
-//! What a text claims about the day and the time at which it is read. A day that is only named, such as in `on Sunday` or
-//! `Black Friday`, claims nothing.
+//! Claims of a text about the day and the time at which it is read. A day that is only mentioned, such as in
+//! `on Sunday` or `Black Friday`, is no claim.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::dates::{NamedDate, date};
 use super::reading::{Gap, Word, words};
 use super::words::{is_before_day, is_listing, is_only, is_until, near_day, part_of_day, weekday};
 
-/// A part of a text that claims something.
+/// A part of a text with a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Phrase {
     pub range: Range<usize>,
@@ -18,23 +18,23 @@ pub(super) struct Phrase {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Claim {
-    /// The day that is so many days away is this day of the week: `tomorrow, Sunday`.
+    /// The day at this distance is this day of the week: `tomorrow, Sunday`.
     Weekday { away: i64, weekday: Weekday },
-    /// The day that is so many days away is this date: `today, 22 November`.
+    /// The day at this distance is this date: `today, 22 November`.
     Date { away: i64, date: NamedDate },
-    /// A date by itself: `until Sunday 22 November`.
+    /// A date alone: `until Sunday 22 November`.
     Named(NamedDate),
-    /// The day of the week is still to come: `until Sunday`.
+    /// The day of the week is in the future: `until Sunday`.
     Until(Weekday),
-    /// Something is on this day of the week alone: `only on Friday`.
+    /// Something happens only on this day of the week: `only on Friday`.
     Only(Weekday),
-    /// A day that everybody who reads it has to understand alike: `today`.
+    /// A day that must be the same for all recipients: `today`.
     Near,
-    /// It is read in these hours: from, and before. `Good morning`.
+    /// It is read between these hours: from, and before. `Good morning`.
     Hours { from: i8, before: i8 },
 }
 
-/// The claims of a text, in its order.
+/// The claims of a text, in order.
 pub(super) fn phrases(text: &str) -> Vec<Phrase> {
     if !can_claim(text) {
         return Vec::new();
@@ -61,7 +61,7 @@ pub(super) fn phrases(text: &str) -> Vec<Phrase> {
     found
 }
 
-/// Whether a text has a digit or a part of a word that every claim has. Most texts have none.
+/// Whether a text has a digit or a word part that every claim has. Most texts have none.
 fn can_claim(text: &str) -> bool {
     const PARTS: [&str; 16] = [
         "day", "night", "morrow", "morning", "noon", "evening", "tgif", "tag", "woch", "abend", "heute", "morgen",
@@ -71,19 +71,19 @@ fn can_claim(text: &str) -> bool {
     lower.bytes().any(|byte| byte.is_ascii_digit()) || PARTS.iter().any(|part| lower.contains(part))
 }
 
-/// How many words a claim takes up, and the claim.
+/// The number of words of a claim, and the claim.
 type Found = Option<(usize, Claim)>;
 
 fn is(words: &[Word], at: usize, known: &[&str]) -> bool {
     words.get(at).is_some_and(|word| known.contains(&word.lower.as_str()))
 }
 
-/// The day of the week that the word `at` names, right behind the word before it.
+/// The day of the week in the word `at`, directly after the previous word.
 fn day_at(words: &[Word], at: usize) -> Option<Weekday> {
     words.get(at).filter(|word| word.gap == Gap::Blank).and_then(|word| weekday(&word.lower))
 }
 
-/// `Good morning`, `this morning`. A text that looks back (`this morning we opened`) claims nothing about the hour.
+/// `Good morning`, `this morning`. A text about the past (`this morning we opened`) claims nothing about the hour.
 fn hours(words: &[Word], at: usize) -> Found {
     let next = words.get(at + 1).filter(|next| next.gap == Gap::Blank)?;
     let (from, before) = part_of_day(&words[at].lower, &next.lower)?;
@@ -95,7 +95,7 @@ fn hours(words: &[Word], at: usize) -> Found {
 fn near(words: &[Word], dates: &[(Range<usize>, NamedDate)], at: usize) -> Found {
     let word = &words[at];
     let away = near_day(&word.lower)?;
-    // `Morgen` with a capital is the morning within a sentence, and `heute morgen` is this morning.
+    // A capitalized `Morgen` within a sentence is the morning, and `heute morgen` is this morning.
     let is_morning = word.written == "Morgen" && word.gap != Gap::Stop;
     if is_morning || hours(words, at).is_some() {
         return None;
@@ -158,21 +158,22 @@ fn of_this_day(words: &[Word], at: usize) -> Found {
     together.then_some((here + 2 - at, Claim::Weekday { away: 0, weekday }))
 }
 
-/// The day of the week behind the word `at` and behind words such as `on` and `this`: how many words that are, and the day.
+/// The day of the week after the word `at` and after words such as `on` and `this`: the number of these words, and the
+/// day.
 fn day_behind(words: &[Word], at: usize) -> Option<(usize, Weekday)> {
     let between = |word: &&Word| word.gap == Gap::Blank && is_before_day(&word.lower);
     let linked = words.iter().skip(at + 1).take(2).take_while(between).count();
     Some((linked + 1, day_at(words, at + 1 + linked)?))
 }
 
-/// Whether an hour follows the word before `at`: then it is clear what is meant on the day itself.
+/// Whether an hour follows the word before `at`: then the text is clear on the day itself.
 fn is_hour(words: &[Word], at: usize) -> bool {
     let clock = ["at", "um", "à", "noon", "mittag", "midnight", "night", "nacht", "evening", "abend", "soir"];
     let is_number = |next: &Word| next.gap != Gap::Stop && next.lower.starts_with(|c: char| c.is_ascii_digit());
     is(words, at, &clock) || words.get(at).is_some_and(is_number)
 }
 
-/// `until Sunday`. `Monday until Sunday` is every week, and with an hour it is clear on the day itself.
+/// `until Sunday`. `Monday until Sunday` is every week, and with an hour the text is clear on the day itself.
 fn until(words: &[Word], dates: &[(Range<usize>, NamedDate)], at: usize) -> Found {
     if !is_until(&words[at].lower) {
         return None;
@@ -183,7 +184,7 @@ fn until(words: &[Word], dates: &[(Range<usize>, NamedDate)], at: usize) -> Foun
     (!is_dated && !is_span && !is_hour(words, at + behind + 1)).then_some((behind + 1, Claim::Until(weekday)))
 }
 
-/// `Only on Friday`, `Friday only`. A list of days, a date and an hour say more than the day.
+/// `Only on Friday`, `Friday only`. A list of days, a date and an hour are more precise than the day.
 fn only(words: &[Word], dates: &[(Range<usize>, NamedDate)], at: usize) -> Found {
     let (behind, weekday) = match is_only(&words[at].lower) {
         true if is(words, at.wrapping_sub(1), &["not", "nicht", "pas"]) => return None,

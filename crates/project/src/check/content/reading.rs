@@ -1,4 +1,4 @@
-//! A text as words, with what stands between them.
+//! A text as words and separators.
 
 use std::ops::Range;
 
@@ -9,16 +9,16 @@ pub(super) struct Word<'t> {
     /// In lower case, with plain apostrophes.
     pub lower: String,
     pub range: Range<usize>,
-    /// What stands between the word before it and this one.
+    /// The separator between the previous word and this one.
     pub gap: Gap,
-    /// A dot follows it.
+    /// Whether a dot follows it.
     pub dot: bool,
 }
 
-/// What stands before a word.
+/// The separator before a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gap {
-    /// The beginning of the text, the end of a sentence, or something that is not a word.
+    /// The beginning of the text, the end of a sentence, or a token that is no word.
     Stop,
     /// A comma, a bracket or a dash.
     Pause,
@@ -53,7 +53,7 @@ pub(super) fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// The parts of a text between blanks, with their places.
+/// The parts of a text between blanks, with their positions.
 fn chunks(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let place = |chunk: &str| chunk.as_ptr() as usize - text.as_ptr() as usize;
     text.split_whitespace().map(move |chunk| (place(chunk), chunk))

@@ -2,7 +2,7 @@
 
 use super::reading::words;
 
-/// Languages that are recognised, by their ISO 639-1 codes, with common words of each.
+/// Recognized languages, by their ISO 639-1 codes, with common words of each.
 const LANGUAGES: &[(&str, &[&str])] = &[
     (
         "en",
@@ -113,8 +113,8 @@ const LANGUAGES: &[(&str, &[&str])] = &[
 /// A shorter text has no recognised language.
 const FEWEST: usize = 6;
 
-/// The language that a text is clearly in: at least three common words and a quarter of all words are of that language, and at
-/// most half as many are of any other.
+/// The clear language of a text: at least three common words and a quarter of all words are of that language, and at
+/// most half as many of any other.
 pub(super) fn language(text: &str) -> Option<&'static str> {
     let words = words(text);
     if words.len() < FEWEST {
@@ -127,9 +127,9 @@ pub(super) fn language(text: &str) -> Option<&'static str> {
     (most >= 3 && most * 4 >= words.len() && most >= 2 * next).then_some(code)
 }
 
-/// Whether a text in this language is never taken for one in another.
+/// Whether a text in this language is never mistaken for another one.
 pub(super) fn is_known(code: &str) -> bool {
-    // These have other letters.
+    // These have other alphabets.
     const OTHER_LETTERS: [&str; 9] = ["ar", "el", "he", "ja", "ko", "ru", "th", "uk", "zh"];
     LANGUAGES.iter().any(|(known, _)| *known == code) || OTHER_LETTERS.contains(&code)
 }

@@ -30,7 +30,7 @@ const WEEKDAYS: &[(&str, Weekday)] = &[
     ("dimanche", Sunday),
 ];
 
-/// Short names, which count only beside a date.
+/// Short names, which count only next to a date.
 const SHORT_WEEKDAYS: &[(&str, Weekday)] = &[
     ("mon", Monday),
     ("tue", Tuesday),
@@ -141,17 +141,17 @@ const AHEAD: &[&str] = &[
     "termine", "commence", "débute",
 ];
 
-/// Words that can stand between those and the date.
+/// Words allowed between those and the date.
 const BETWEEN: &[&str] =
     &["on", "the", "of", "am", "zum", "den", "dem", "der", "le", "du", "einschließlich", "including"];
 
 /// Words before a day on which something ends.
 const UNTIL: &[&str] = &["until", "till", "til", "bis", "jusqu'à"];
 
-/// Words that can stand between those and the day.
+/// Words allowed between those and the day.
 const BEFORE_DAY: &[&str] = &["on", "this", "am", "an", "diesen", "diesem", "zum", "le", "ce", "noch"];
 
-/// Words that limit something to a day, before it or behind it.
+/// Words that limit something to a day, before or after it.
 const ONLY: &[&str] = &["only", "nur", "seulement", "uniquement"];
 
 /// Words that join days into a list.
@@ -166,7 +166,7 @@ pub(super) fn weekday(word: &str) -> Option<Weekday> {
     find(WEEKDAYS, word)
 }
 
-/// The day of the week that a word beside a date names. `dotted` says that the date begins with a number and a dot.
+/// The day of the week in a word next to a date. `dotted`: the date begins with a number and a dot.
 pub(super) fn weekday_of_date(word: &str, dotted: bool) -> Option<Weekday> {
     let german = || find(GERMAN_SHORT_WEEKDAYS, word).filter(|_| dotted);
     weekday(word).or_else(|| find(SHORT_WEEKDAYS, word)).or_else(german)
@@ -176,7 +176,7 @@ pub(super) fn month(word: &str) -> Option<i8> {
     find(MONTHS, word)
 }
 
-/// How many days from today a word names.
+/// The distance from today in days that a word names.
 pub(super) fn near_day(word: &str) -> Option<i64> {
     find(NEAR_DAYS, word)
 }
