@@ -15,9 +15,9 @@ pub struct Circle {
     pub others: usize,
 }
 
-/// The circles of a graph, one for all that are tangled with each other, by their first node.
+/// The circles of a graph, one for each set of connected circles, by their first node.
 ///
-/// Only nodes below `named` count: the others stand between them. `edges[n]` are the nodes that `n` leads to.
+/// Only nodes below `named` count: the others connect them. `edges[n]` are the successors of `n`.
 pub fn circles(edges: &[Vec<usize>], named: usize) -> Vec<Circle> {
     let mut found: Vec<Circle> = Vec::new();
     for component in components(edges) {
@@ -34,7 +34,7 @@ pub fn circles(edges: &[Vec<usize>], named: usize) -> Vec<Circle> {
     found
 }
 
-/// A shortest way from a node back to itself within its component, which begins with the node.
+/// A shortest path from a node back to itself within its component, which begins with the node.
 fn way_back(edges: &[Vec<usize>], first: usize, inside: &HashSet<usize>) -> Vec<usize> {
     let mut before: HashMap<usize, usize> = HashMap::new();
     let mut queue = VecDeque::from([first]);
@@ -59,8 +59,8 @@ fn way_back(edges: &[Vec<usize>], first: usize, inside: &HashSet<usize>) -> Vec<
     vec![first]
 }
 
-/// The groups of nodes that lead to each other. Kosaraju's way needs no recursion: a chain of ten thousand nodes must not end
-/// the stack.
+/// The strongly connected components. Kosaraju's algorithm needs no recursion: a chain of ten thousand nodes must not
+/// overflow the stack.
 fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut graph = DiGraph::<(), (), usize>::default();
     let nodes: Vec<_> = edges.iter().map(|_| graph.add_node(())).collect();
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_shortest_circle_is_shown_and_the_rest_is_counted() {
-        // 0 -> 1 -> 2 -> 3 -> 0, and the short cut 1 -> 0.
+        // 0 -> 1 -> 2 -> 3 -> 0, and the shortcut 1 -> 0.
         assert_eq!(circles(&[vec![1], vec![2, 0], vec![3], vec![0]], 4), [circle(&[0, 1], 2)]);
     }
 

@@ -1,4 +1,4 @@
-//! Experiments: what makes an A/B test a test.
+//! Experiments: the requirements of an A/B test.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use pushplan_model::source::Span;
 
 use super::{Check, CheckScope, Dissected, Subject};
 
-/// As many variants as the service takes.
+/// The maximal number of variants that the service accepts.
 const MOST_VARIANTS: usize = *kinds::VARIANT_COUNT.end();
 
-/// Two variants that say the same at the same time have nothing to tell apart.
+/// Two variants with the same content and time, which a test cannot distinguish.
 pub(crate) const SAME_VARIANTS: Check = Check { codes: &[&codes::EX101], run: CheckScope::Each(same_variants) };
 
 fn same_variants(_: &Subject, one: &Dissected, findings: &mut Findings) {
@@ -41,7 +41,7 @@ fn same_variants(_: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// A variant without a time does not wait for the others.
+/// A variant without a time, which does not wait for the others.
 pub(crate) const UNSCHEDULED: Check = Check { codes: &[&codes::EX102], run: CheckScope::Each(unscheduled) };
 
 fn unscheduled(_: &Subject, one: &Dissected, findings: &mut Findings) {
@@ -63,7 +63,7 @@ fn unscheduled(_: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// A schedule as its author could write it again.
+/// A schedule in a form that its author can copy.
 fn written(schedule: &Schedule) -> String {
     let time = authored(schedule.written.value);
     match (schedule.when, schedule.zone.iana_name()) {
@@ -73,7 +73,8 @@ fn written(schedule: &Schedule) -> String {
     }
 }
 
-/// One variant is no comparison, and the service names them by the letters of the alphabet.
+/// A wrong number of variants: a single one is no comparison, and the service names them by the letters of the
+/// alphabet.
 pub const VARIANT_COUNT: Check = Check { codes: &[&codes::EX103], run: CheckScope::Each(variant_count) };
 
 fn variant_count(_: &Subject, one: &Dissected, findings: &mut Findings) {
@@ -93,13 +94,13 @@ fn variant_count(_: &Subject, one: &Dissected, findings: &mut Findings) {
         0 => "an experiment has 2 to 26 variants; this one has none".to_owned(),
         count => format!("an experiment has 2 to 26 variants; this one has {count}"),
     };
-    // A variant has no name: the key of its push stands for it.
+    // A variant has no name, so the key of its push is shown.
     findings.push(Finding::new(&codes::EX103, at, message).within("push", 0).label(label).help(help));
 }
 
-/// A short place for a variant: its text where that stands within it, else all of it.
+/// A short position for a variant: its text if that is within it, otherwise the whole.
 fn place(variant: &At<Variant>) -> Span {
     let alert = variant.push.notification.alert.as_ref().map(|alert| alert.span);
-    // A text that came through an alias stands elsewhere, perhaps for several variants at once.
+    // A text from an alias is elsewhere, possibly for several variants at once.
     alert.filter(|alert| variant.span.contains(*alert)).unwrap_or(variant.span)
 }

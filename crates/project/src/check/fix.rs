@@ -18,18 +18,18 @@ pub fn safe_edits<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> BTreeM
     edits
 }
 
-/// A stretch of bytes and what is there afterwards.
+/// A range of bytes and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit<'f> {
     pub at: Range<usize>,
     pub text: &'f str,
 }
 
-/// Carries out the edits and says how many. Every byte outside them stays as it is. Of edits that overlap, the one that
-/// comes first in the text is carried out and the others are not; they are found again in the text that results.
+/// Makes the edits and returns their number. All bytes outside them are unchanged. Of overlapping edits, only the first
+/// one in the text is made; the others are found again in the resulting text.
 pub fn apply(text: &str, edits: &[Edit]) -> (String, usize) {
     let mut edits: Vec<&Edit> = edits.iter().filter(|edit| text.get(edit.at.clone()).is_some()).collect();
-    // Of two that begin together, the longer knows more of what is there.
+    // Of two edits with the same start, the longer one is more specific.
     edits.sort_by_key(|edit| (edit.at.start, Reverse(edit.at.end)));
     let (mut out, mut done, mut count) = (String::with_capacity(text.len()), 0, 0);
     let mut last: Option<&Edit> = None;
@@ -81,10 +81,10 @@ mod tests {
         fn bytes_outside_the_edits_stay_as_they_are(
             pieces in proptest::collection::vec(("[a-zé😀:\"# \t\r\n]{0,8}", "[a-zé日]{0,4}", "[A-Z\"\n]{0,5}"), 0..8),
         ) {
-            // Each piece is a text that stays, one that is replaced, and what replaces it.
+            // Each piece is an unchanged text, a replaced one, and its replacement.
             let (mut before, mut after, mut ranges) = (String::new(), String::new(), Vec::new());
             for (stays, old, new) in &pieces {
-                // Two insertions at one place are one too many.
+                // There must not be two insertions at one position.
                 let stays = format!("{stays}.");
                 before += &stays;
                 after += &stays;

@@ -1,4 +1,4 @@
-//! Resources with different keys that are one and the same to the service, or that have one and the same thing.
+//! Resources with different keys and the same identity on the service, or with the same unique part.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -17,7 +17,7 @@ pub const TWICE: Check = Check { codes: &[&codes::RF105], run: CheckScope::All(t
 fn twice(subject: &Subject, findings: &mut Findings) {
     let resources = subject.desired.resources.iter();
     let mut known: Vec<_> = resources.filter_map(|(address, it)| Some((it.spec.identity()?, address))).collect();
-    // The first is the one that stands first, whatever its key is.
+    // The first is the first one in the files, whatever its key.
     known.sort_by_key(|(identity, _)| identity.at);
     let mut firsts: HashMap<(&str, &str), (&Address, &kinds::Identity)> = HashMap::new();
     for (identity, address) in &known {
@@ -39,13 +39,13 @@ fn twice(subject: &Subject, findings: &mut Findings) {
 
 pub(crate) const HELD_TWICE: Check = Check { codes: &[&codes::RF105], run: CheckScope::All(held_twice) };
 
-/// What only one can have, in two hands or twice in one.
+/// A part that only one resource can have, in two resources or twice in one.
 fn held_twice(subject: &Subject, findings: &mut Findings) {
     let resources = subject.desired.resources.iter();
     let mut held: Vec<_> = resources
         .flat_map(|(address, it)| it.spec.held().into_iter().map(move |(noun, id)| (address, noun, id)))
         .collect();
-    // The first is the one that stands first, whatever the keys are.
+    // The first is the first one in the files, whatever the keys.
     held.sort_by_key(|(_, _, id)| id.span);
     let mut firsts: HashMap<(&str, &str), (&Address, &At<Name>)> = HashMap::new();
     for (address, noun, id) in held {

@@ -1,4 +1,4 @@
-//! What a resource says of how it is treated.
+//! The `lifecycle` settings of a resource.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ use crate::manifest::fields::Book;
 /// All fields that a manifest can have.
 static BOOK: LazyLock<Book> = LazyLock::new(Book::default);
 
-/// A path in `lifecycle.ignore` that names no field would silently leave nothing to the dashboard.
+/// A path in `lifecycle.ignore` without a field, which would have no effect.
 pub(crate) const IGNORED: Check = Check { codes: &[&codes::RF114], run: CheckScope::Each(ignored) };
 
 fn ignored(_: &Subject, one: &Dissected, findings: &mut Findings) {
@@ -45,7 +45,7 @@ fn ignored(_: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// One key cannot be both an old one and one in use, nor the old one of two.
+/// An old key that is still in use, or that two resources claim.
 pub(crate) const RENAMED: Check = Check { codes: &[&codes::RF115], run: CheckScope::All(renamed) };
 
 fn renamed(subject: &Subject, findings: &mut Findings) {
@@ -83,7 +83,7 @@ fn kind_noun(one: &Dissected) -> String {
     format!("the {noun} `{}`", one.address.key)
 }
 
-/// A path without the places in lists: the schema has one form for all items.
+/// A path without positions in lists, because the schema has one form for all items.
 fn without_places(path: &str) -> String {
     let words = path.split('.').filter(|word| word.parse::<usize>().is_err());
     let plain = words.map(|word| word.split('[').next().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! What a push carries, and the devices that it goes to.
+//! The content of a push that its device types do not support.
 
 use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
@@ -14,7 +14,8 @@ pub const MESSAGE_CENTER: Check =
     Check { codes: &[&codes::MS104, &codes::MS105], run: CheckScope::Each(message_center) };
 pub const WEB: Check = Check { codes: &[&codes::MS111], run: CheckScope::Each(web) };
 
-/// A message from a template counts as well: which devices get it is said by the push alone.
+/// A Message Center message on device types without one. A message from a template counts as well, because only the
+/// push defines its device types.
 fn message_center(_: &Subject, one: &Dissected, findings: &mut Findings) {
     for said in one.parts.said.iter().filter(|said| said.message.is_some()) {
         for device in said.devices.iter().flat_map(|devices| devices.named()) {
@@ -58,7 +59,7 @@ fn web(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// Where the overrides begin: a map of several lines has no caret of its own.
+/// The position of the first override, because a map with several lines cannot be underlined.
 fn place(web: &At<Web>) -> Span {
     let Web { title, icon, extra } = &web.value;
     let title = title.iter().map(|title| title.span);

@@ -1,4 +1,4 @@
-//! Messages with nothing in them to read.
+//! Messages without readable content.
 
 use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
@@ -26,7 +26,7 @@ fn empty(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// Whether there is nothing to see in a text.
+/// Whether a text has no visible character.
 fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || pushplan_model::text::is_hidden(c))
 }
@@ -36,7 +36,7 @@ fn nothing(text: &At<String>, what: &str) -> Finding {
     finding.label("no text").note("a sent message cannot be cancelled").help("write a text")
 }
 
-/// A push whose notification has no text, and that brings nothing else to read.
+/// A push whose notification has no text, and that has no other content.
 fn silent(said: &ReadableText) -> Option<Finding> {
     let notification = said.notification.filter(|_| said.message.is_none())?;
     let Notification { alert, actions: _, interactive: _, web, rest } = &notification.value;

@@ -1,4 +1,4 @@
-//! Pushes that take their words from a template: the values that they give, and what comes of them.
+//! Pushes with a template: their values, and the resulting texts.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ pub const VALUES: Check = Check { codes: &[&codes::MS103, &codes::MS114], run: C
 pub const RESULT: Check =
     Check { codes: &[&codes::MS106, &codes::MS107, &codes::MS110], run: CheckScope::Each(result) };
 
-/// The most variables of a template that a message lists.
+/// The maximal number of a template's variables in a message.
 const LISTED: usize = 20;
 
 fn values(subject: &Subject, one: &Dissected, findings: &mut Findings) {
@@ -33,7 +33,7 @@ fn values(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// Values that nothing takes up.
+/// Values without a template.
 fn without_template(push: &Push) -> Option<Finding> {
     let first = push.substitutions.keys().min_by_key(|key| key.span)?;
     Some(
@@ -82,7 +82,7 @@ fn superfluous(push: &Push, name: &At<TemplateName>, variables: &[Variable], fin
     }
 }
 
-/// What the template alone does right and the values make wrong. The push is told, since it gives them.
+/// Problems that the values cause in a correct template. They are reported at the push, which has the values.
 fn result(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for push in one.parts.pushes.iter().filter(|push| !push.substitutions.is_empty()) {
         let Some(name) = &push.template else { continue };

@@ -1,4 +1,4 @@
-//! Characters that nobody sees and that change how a text reads.
+//! Invisible characters that change how a text is read.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::{message_texts, own};
 
 pub const CONTROLS: Check = Check { codes: &[&codes::MS108], run: CheckScope::Each(controls) };
 
-/// The names of the characters, as Unicode has them.
+/// The Unicode names of the characters.
 const NAMES: &[(char, &str)] = &[
     ('\u{00ad}', "soft hyphen"),
     ('\u{061c}', "Arabic letter mark"),
@@ -51,7 +51,7 @@ fn controls(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// One finding for each such character of a text, at the first of its kind.
+/// One finding for each such character of a text, at its first occurrence.
 fn look(text: &At<String>, findings: &mut Findings) {
     let mut found: BTreeMap<char, (usize, usize)> = BTreeMap::new();
     let hidden = |(at, c): &(usize, char)| is_hidden(*c) || is_idle_joiner(text, *at, *c);
@@ -76,7 +76,7 @@ fn look(text: &At<String>, findings: &mut Findings) {
     }
 }
 
-/// A joiner between Latin letters joins nothing. Persian, Indic scripts and emoji need theirs.
+/// A joiner between Latin letters has no effect. Persian, Indic scripts and emoji need theirs.
 fn is_idle_joiner(text: &str, at: usize, c: char) -> bool {
     let is_latin = |c: char| matches!(c, 'A'..='Z' | 'a'..='z' | '\u{c0}'..='\u{24f}') && c.is_alphabetic();
     matches!(c, '\u{200c}' | '\u{200d}')
@@ -84,7 +84,7 @@ fn is_idle_joiner(text: &str, at: usize, c: char) -> bool {
         && text[at + c.len_utf8()..].chars().next().is_some_and(is_latin)
 }
 
-/// In words, since the character itself cannot be shown.
+/// The position in words, because the character itself is invisible.
 fn place(before: &str) -> String {
     let from = before.char_indices().rev().nth(11).map_or(0, |(at, _)| at);
     match before[from..].trim_end() {

@@ -1,4 +1,4 @@
-//! Hosts that links lead to, against the hosts that the project uses.
+//! Hosts of links that resemble other hosts of the project.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::look::hosts::{self, Hosts};
 
 pub const HOSTS: Check = Check { codes: &[&codes::MS119], run: CheckScope::All(mistaken) };
 
-/// How many hosts of a project are compared with each other.
+/// The number of a project's hosts that are compared with each other.
 const MOST: usize = 1_000;
 
-/// The resources that use a host, and where each does first.
+/// The resources that use a host, with the first position in each.
 type Uses<'d> = Vec<(&'d Address, Span)>;
 
 fn mistaken(subject: &Subject, findings: &mut Findings) {

@@ -1,4 +1,4 @@
-//! What people read: placeholders, length, hidden characters, buttons, URLs.
+//! The content of messages: placeholders, length, hidden characters, buttons, URLs.
 
 mod buttons;
 mod devices;
@@ -29,8 +29,8 @@ use pushplan_model::node::At;
 
 use super::{Dissected, Subject};
 
-/// What a resource says in its own words. What a push has from a template is looked at there; a message that stands beside
-/// the template's name is the push's own.
+/// The own texts of a resource. Texts from a template are checked there; a message next to the template's name is the
+/// push's own.
 fn own<'d>(subject: &'d Subject, one: &Dissected<'d>) -> Vec<ReadableText<'d>> {
     let own = one.parts.said.iter().filter(|said| !said.borrowed).copied();
     let beside = one.parts.pushes.iter().filter_map(|push| {
