@@ -1,7 +1,7 @@
-//! The checks: what types cannot say. One file per family, and the table of them all.
+//! The checks: rules that types cannot express. One file per family, and the table of all.
 //!
-//! A check looks at one resource or at all of them, and reports. It never reads a file and never looks at the clock: what it
-//! may know is in its [`Subject`].
+//! A check reads one resource or all of them, and reports findings. It reads no file and no clock: its inputs are in
+//! the [`Subject`].
 
 mod audience;
 mod circles;
@@ -30,7 +30,7 @@ use crate::manifest::{Declared, Desired, Target};
 
 pub use settings::{SoftenedFinding, Verdict, judge};
 
-/// What is checked, and what the checks may know beside it.
+/// The input of the checks.
 #[derive(Debug)]
 pub struct Subject<'d> {
     pub desired: &'d Desired,
@@ -38,7 +38,7 @@ pub struct Subject<'d> {
     pub now: Timestamp,
 }
 
-/// One resource with its parts taken out.
+/// One resource, with its parts.
 #[derive(Debug)]
 pub struct Dissected<'d> {
     pub address: &'d Address,
@@ -49,26 +49,26 @@ pub struct Dissected<'d> {
 /// A row of the table.
 #[derive(Debug)]
 pub struct Check {
-    /// What it can report.
+    /// The codes that it can report.
     pub codes: &'static [&'static Code],
     pub run: CheckScope,
 }
 
 impl Check {
-    /// Whether the table says the truth of a check. Every test that runs one looks at it.
+    /// Whether a check only reports the codes in its row. Every test of a check verifies this.
     fn reports_only_its_codes(&self, found: &[Finding]) -> bool {
         found.iter().all(|finding| self.codes.contains(&finding.code))
     }
 }
 
-/// Whether a check looks at each resource by itself or at all of them together.
+/// Whether a check runs for each resource or once for all of them.
 #[derive(Debug)]
 pub enum CheckScope {
     Each(fn(&Subject, &Dissected, &mut Findings)),
     All(fn(&Subject, &mut Findings)),
 }
 
-/// Every check there is.
+/// All checks.
 pub(crate) static CHECKS: &[Check] = &[
     settings::ALLOWED_CODES,
     audience::TAGS,
@@ -126,7 +126,7 @@ pub(crate) static CHECKS: &[Check] = &[
     messages::PREVIEWS,
 ];
 
-/// Runs every check. The order of the findings says nothing.
+/// Runs every check. The order of the findings has no meaning.
 pub fn check(subject: &Subject) -> Vec<Finding> {
     let resources: Vec<_> = subject.desired.resources.iter().collect();
     let count = resources.len();
@@ -141,7 +141,7 @@ pub fn check(subject: &Subject) -> Vec<Finding> {
     each.into_iter().flatten().chain(all).chain(readable).collect()
 }
 
-/// Codes that are about one value. A malformed field elsewhere in the resource does not cause them.
+/// Codes about one value. A malformed field elsewhere in the resource does not cause them.
 const OF_ONE_VALUE: &[&Code] = &[
     &codes::SC101,
     &codes::SC105,
@@ -159,13 +159,13 @@ const OF_ONE_VALUE: &[&Code] = &[
     &codes::MS115,
 ];
 
-/// Whether a finding in the readable part of a resource is one of the whole resource, too.
+/// Whether a finding in the readable part of a resource also applies to the whole resource.
 fn is_certain(code: &'static Code, uncertain: &[&str]) -> bool {
     let is_of_one = OF_ONE_VALUE.contains(&code) || code.name.starts_with("AU");
     is_of_one && !uncertain.iter().any(|family| code.name.starts_with(family))
 }
 
-/// What is found in one resource.
+/// The findings in one resource.
 fn each(subject: &Subject, address: &Address, declared: &Declared) -> Vec<Finding> {
     let mut parts = Parts::new(&declared.key);
     declared.spec.parts(&mut parts);
@@ -181,7 +181,7 @@ fn each(subject: &Subject, address: &Address, declared: &Declared) -> Vec<Findin
     findings.into_vec()
 }
 
-/// What a check finds in all of them together.
+/// The findings of a check for all resources.
 fn all(subject: &Subject, check: &Check) -> Vec<Finding> {
     let mut findings = Findings::default();
     if let CheckScope::All(run) = check.run {

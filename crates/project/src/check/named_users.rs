@@ -1,4 +1,4 @@
-//! Named users that messages and tag groups name.
+//! Named users in messages and tag groups.
 
 use std::collections::HashMap;
 

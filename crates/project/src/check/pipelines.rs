@@ -1,4 +1,4 @@
-//! Pipelines: who gets them, when, and what sets them off.
+//! Pipelines: their recipients, times and triggers.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,7 +17,7 @@ use super::circles::circles;
 use super::{Check, CheckScope, Dissected, Subject};
 use crate::manifest::Declared;
 
-/// A pipeline answers one device. Any other audience is not what its author thinks.
+/// A pipeline sends to one device. Any other audience is a mistake.
 pub(crate) const AUDIENCE: Check = Check { codes: &[&codes::PL101], run: CheckScope::Each(audience) };
 
 fn audience(_: &Subject, one: &Dissected, findings: &mut Findings) {
@@ -26,7 +26,7 @@ fn audience(_: &Subject, one: &Dissected, findings: &mut Findings) {
         let audience = &outcome.push.0.audience;
         let mut mentions = false;
         audience.walk(&mut |selector| mentions |= selector.value == Selector::Triggered);
-        // `triggered` within a compound has a code of its own.
+        // `triggered` in a compound has a separate code.
         if mentions {
             continue;
         }
@@ -67,7 +67,7 @@ fn delay(_: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// Two places that give different delays.
+/// Two fields with different delays.
 pub(crate) const TIMING: Check = Check { codes: &[&codes::YM201], run: CheckScope::Each(timing) };
 
 fn timing(_: &Subject, one: &Dissected, findings: &mut Findings) {
@@ -89,12 +89,12 @@ fn timing(_: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// A trigger on a tag that nobody adds never fires.
+/// A trigger on a tag that nothing adds, so it never fires.
 pub(crate) const TRIGGER_TAG: Check = Check { codes: &[&codes::PL103], run: CheckScope::All(trigger_tag) };
 
 fn trigger_tag(subject: &Subject, findings: &mut Findings) {
     let desired = subject.desired;
-    // What could not be read may add the tag.
+    // A resource that could not be read may add the tag.
     if !desired.complete || !desired.broken.is_empty() {
         return;
     }
@@ -106,7 +106,7 @@ fn trigger_tag(subject: &Subject, findings: &mut Findings) {
     let anywhere: HashSet<&str> =
         on_devices.iter().copied().chain(in_groups.values().flat_map(|tags| tags.iter().copied())).collect();
     let mut suggestions = SUGGESTIONS;
-    // An empty tag has a code of its own.
+    // An empty tag has a separate code.
     for (address, tag, group) in triggers.filter(|(_, tag, _)| !tag.is_empty()) {
         let known = match group {
             None => anywhere.contains(tag.as_str()),
@@ -152,24 +152,24 @@ fn trigger_tag(subject: &Subject, findings: &mut Findings) {
     }
 }
 
-/// How many findings look for the tag that was meant. Each search looks at all tags of the project.
+/// The number of findings for which a similar tag is searched. Each search compares all tags of the project.
 const SUGGESTIONS: usize = 50;
 
-/// The nearest of tags in no order: of several as near, the first by name.
+/// The nearest of unordered tags: of several equally near ones, the first by name.
 fn nearest<'t>(tag: &str, candidates: &HashSet<&'t str>) -> Option<&'t str> {
     let mut candidates: Vec<&str> = candidates.iter().copied().collect();
     candidates.sort_unstable();
     text::nearest(tag, candidates)
 }
 
-/// Whether others already speak about a tag of this group: it is the service's own, it is not declared, or it has a
+/// Whether another check covers a tag of this group: the group is the service's own, is not declared, or has a
 /// vocabulary.
 fn is_settled(subject: &Subject, group: &str) -> bool {
     let declared = subject.desired.get::<TagGroup>(group);
     vocabulary::group(group).is_some() || declared.is_none_or(|group| group.tags.is_some())
 }
 
-/// Every `tag_added` trigger: whose it is, the tag, the group.
+/// Every `tag_added` trigger: its resource, tag and group.
 fn triggers<'d>(
     subject: &Subject<'d>,
 ) -> impl Iterator<Item = (&'d Address, &'d At<String>, Option<&'d At<String>>)> + use<'d> {
@@ -181,7 +181,7 @@ fn triggers<'d>(
     })
 }
 
-/// Every tag that the project adds or declares: those of devices, and those of each group.
+/// Every tag that the project adds or declares: for devices, and for each group.
 fn added<'d>(subject: &Subject<'d>) -> (HashSet<&'d str>, BTreeMap<&'d str, HashSet<&'d str>>) {
     let mut on_devices = HashSet::new();
     let mut in_groups: BTreeMap<&str, HashSet<&str>> = BTreeMap::new();
@@ -214,12 +214,12 @@ fn added_by<'r>(parts: &Parts<'r>) -> impl Iterator<Item = &'r At<String>> + use
 /// A pipeline whose push adds the tag that starts it, in one step or in several.
 pub(crate) const CIRCLE: Check = Check { codes: &[&codes::PL104], run: CheckScope::All(circle) };
 
-/// One pipeline as the search for circles sees it.
+/// One pipeline in the search for circles.
 struct Link<'d> {
     address: &'d Address,
-    /// The tags that start it, and where each stands.
+    /// The tags that trigger it, with their positions.
     starts: Vec<&'d At<String>>,
-    /// The tags that its pushes add, and where each stands.
+    /// The tags that its pushes add, with their positions.
     adds: Vec<&'d At<String>>,
 }
 
@@ -229,8 +229,8 @@ fn circle(subject: &Subject, findings: &mut Findings) {
     links.sort_by_key(|(place, _)| *place);
     let links: Vec<Link> = links.into_iter().map(|(_, link)| link).collect();
 
-    // Pipelines come first, then tags: an edge leads from a pipeline to a tag it adds, and from a tag to each pipeline it
-    // starts. Without the tags between, a thousand pipelines on one tag would be a million edges.
+    // Pipelines come first, then tags: an edge leads from a pipeline to a tag that it adds, and from a tag to each
+    // pipeline that it triggers. Without tags as nodes, a thousand pipelines on one tag would be a million edges.
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut edges: Vec<Vec<usize>> = vec![Vec::new(); links.len()];
     for (number, link) in links.iter().enumerate() {
@@ -253,7 +253,7 @@ fn circle(subject: &Subject, findings: &mut Findings) {
 fn link<'d>((address, declared, pipeline): (&'d Address, &'d Declared, &'d Pipeline)) -> (Span, Link<'d>) {
     let mut parts = Parts::new(&declared.key);
     Resource::parts(pipeline, &mut parts);
-    // A tap adds tags to the device itself, never in a group.
+    // A tap adds tags to the device, never in a group.
     let starts = pipeline.immediate_trigger.iter().filter_map(|trigger| match &trigger.value {
         Trigger::TagAdded { tag, group: None } => Some(tag),
         _ => None,
@@ -262,10 +262,10 @@ fn link<'d>((address, declared, pipeline): (&'d Address, &'d Declared, &'d Pipel
     (declared.key.span, link)
 }
 
-/// The longest circle that is shown whole. Of a longer one, nobody reads the middle.
+/// The longest circle that is shown completely. The middle of a longer one is left out.
 const SHOWN: usize = 12;
 
-/// `path` holds the pipelines of one circle in order; the last one sets off the first.
+/// `path` has the pipelines of one circle in order; the last one triggers the first.
 fn describe(links: &[Link], path: &[usize], others: usize) -> Finding {
     let mut words = String::new();
     let mut related = Vec::new();
@@ -307,7 +307,7 @@ fn describe(links: &[Link], path: &[usize], others: usize) -> Finding {
     ))
 }
 
-/// Several messages to one person for one thing that happened.
+/// Several pipelines that message one person for the same event.
 pub(crate) const SAME_TRIGGER: Check = Check { codes: &[&codes::PL105], run: CheckScope::All(same_trigger) };
 
 fn same_trigger(subject: &Subject, findings: &mut Findings) {

@@ -1,4 +1,4 @@
-//! Schedules: times that have passed, and times at which people sleep.
+//! Schedules: past times, and times in quiet hours.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -34,7 +34,7 @@ pub const CLOCKS: Check = Check { codes: &[&codes::SC109], run: CheckScope::Each
 /// Messages that one person would get shortly after each other.
 pub const NEAR: Check = Check { codes: &[&codes::SC108], run: CheckScope::All(near) };
 
-/// How many zones a message names.
+/// The number of zones in a message.
 const NAMED: usize = 3;
 
 fn past(subject: &Subject, one: &Dissected, findings: &mut Findings) {
@@ -56,7 +56,7 @@ fn past(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// Seconds where the target has only the contract's form, which ends with the minute.
+/// Seconds in a time if the target only supports the contract's form, which ends with the minute.
 fn seconds(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     let is_documented = subject.target.is_some_and(|target| match &target.api {
         Some(level) => level.value == Level::Documented,
@@ -76,7 +76,7 @@ fn seconds(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// A list of times with the same moment in it twice. Variants of an experiment share theirs.
+/// A list of times with the same moment twice. Variants of an experiment share theirs.
 fn twice(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(push) = of_kind::<ScheduledPush>(&*one.declared.spec) else { return };
     let mut firsts: BTreeMap<When, &Schedule> = BTreeMap::new();
@@ -95,7 +95,7 @@ fn twice(_: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// Of each message, the first that is too near before it.
+/// For each message, the first earlier one that is too close.
 fn near(subject: &Subject, findings: &mut Findings) {
     let Some(apart) = subject.target.and_then(|target| target.apart.as_ref()) else { return };
     let mut sendings: Vec<(&Address, Sending)> = Vec::new();
@@ -154,7 +154,7 @@ fn quiet(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// A time by each device's own clock that is skipped, or comes twice, where the audience says that its people are.
+/// A local time that is skipped or occurs twice when clocks change, in the places of the audience.
 fn clocks(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for Sending { schedule, audience, .. } in &one.parts.sendings {
         let When::EachZone(time) = schedule.when else { continue };
@@ -192,14 +192,14 @@ fn clocks(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// A time zone that an audience names, or that most people of its country live in, and the first tag that does.
+/// A time zone of an audience, given by a tag or as the main zone of a country, with the first such tag.
 #[derive(Debug)]
 struct AudienceZone {
     zone: TimeZone,
     tag: Option<Span>,
 }
 
-/// The zones that an audience is in, by their names: those that it names, and the schedule's own where it may be there too.
+/// The zones of an audience, by name: those of its tags, and the schedule's own if the audience may include it.
 fn zones(schedule: &Schedule, audience: Where) -> BTreeMap<String, AudienceZone> {
     let Where { named, elsewhere, without } = audience;
     let own = name(&schedule.zone);
@@ -212,7 +212,7 @@ fn zones(schedule: &Schedule, audience: Where) -> BTreeMap<String, AudienceZone>
     named.chain(own).collect()
 }
 
-/// The names and zones of an audience, with the schedule's own zone if it may be there too.
+/// The names and zones of an audience, with the schedule's own zone if the audience may include it.
 pub(super) fn audience_zones(schedule: &Schedule, audience: Where) -> impl Iterator<Item = (String, TimeZone)> {
     zones(schedule, audience).into_iter().map(|(name, place)| (name, place.zone))
 }
@@ -270,7 +270,7 @@ fn propose(finding: Finding, schedule: &Schedule, free: DateTime) -> Finding {
     finding.help(format!("the next time outside quiet hours is {time}")).suggest(schedule.span(), time)
 }
 
-/// The first moment from `instant` on, within two days, at which none of the zones has quiet hours.
+/// The first moment from `instant` within two days at which no zone is in quiet hours.
 fn free_in_all(instant: Timestamp, zones: &BTreeMap<String, AudienceZone>, hours: &QuietHours) -> Option<Timestamp> {
     let latest = instant.checked_add(48.hours()).ok()?;
     let mut at = instant;
@@ -282,7 +282,7 @@ fn free_in_all(instant: Timestamp, zones: &BTreeMap<String, AudienceZone>, hours
         });
         match ends.max() {
             None => return Some(at),
-            // Where clocks change, the end can lie before the beginning.
+            // When clocks change, the end can be before the beginning.
             Some(end) if end <= at => return None,
             Some(end) => at = end,
         }
@@ -290,7 +290,7 @@ fn free_in_all(instant: Timestamp, zones: &BTreeMap<String, AudienceZone>, hours
     None
 }
 
-/// When the quiet hours end that `time` is in.
+/// The end of the quiet hours that include `time`.
 fn end_of_quiet(time: DateTime, hours: &QuietHours) -> Option<DateTime> {
     let end = hours.to.0;
     let date = if time.time() < end { time.date() } else { time.date().tomorrow().ok()? };

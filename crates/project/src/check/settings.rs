@@ -1,4 +1,4 @@
-//! Turning checks off, or changing how much they matter: in the project file, or on one resource.
+//! Turning checks off, or changing their severity: in the project file, or on one resource.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -17,13 +17,13 @@ use super::sound::promising;
 use super::{Check, CheckScope, Subject};
 use crate::manifest::{Desired, Project, no_code, not_free};
 
-/// What is left of the findings, in the order of files and places.
+/// The final findings, in the order of files and positions.
 #[derive(Debug, Default)]
 pub struct Verdict {
     pub findings: Vec<Finding>,
-    /// What was turned off in the project file or on its resource.
+    /// The findings that were turned off in the project file or on their resources.
     pub suppressed: Vec<Finding>,
-    /// What a setting turned off or made a warning, by target.
+    /// The findings that a setting turned off or made warnings, by target.
     pub softened: BTreeMap<Option<String>, BTreeSet<SoftenedFinding>>,
 }
 
@@ -32,9 +32,9 @@ pub struct Verdict {
 pub struct SoftenedFinding {
     /// The name of its code.
     pub code: &'static str,
-    /// The resource that it is about, if it is about one.
+    /// The resource of the finding, if it has one.
     pub address: Option<Address>,
-    /// How much it matters if no setting says otherwise.
+    /// The severity without any setting.
     pub usual: Severity,
 }
 
@@ -43,27 +43,27 @@ impl Verdict {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
 
-    /// Keeps what is asked for, also of what was turned off.
+    /// Keeps the findings that match, also among those that were turned off.
     pub fn retain(&mut self, asked: impl Fn(&Finding) -> bool) {
         self.findings.retain(&asked);
         self.suppressed.retain(&asked);
     }
 }
 
-/// A finding, and the targets that it was found for.
+/// A finding, and its targets.
 struct Case {
     finding: Finding,
-    /// Ranges of their numbers. None of them: it holds whatever the target.
+    /// Ranges of indexes of targets. Empty if it does not depend on the target.
     targets: Vec<Range<usize>>,
-    /// Nobody turned it off.
+    /// Whether it is not turned off.
     counts: bool,
 }
 
-/// How many targets a finding names.
+/// The number of targets in a finding.
 const NAMED: usize = 20;
 
-/// Narrows each finding to the part that is meant, applies the project's settings and each resource's `lifecycle`, and
-/// sorts. What was found several times is told once; where only some of the targets have it, they are named.
+/// Narrows each finding to the relevant part, applies the project's settings and each resource's `lifecycle`, and
+/// sorts. Equal findings are reported once; if only some of the targets have one, they are named.
 pub fn judge(
     general: impl IntoIterator<Item = Finding>,
     targets: impl IntoIterator<Item = (Desired, Vec<Finding>)>,
@@ -82,7 +82,7 @@ pub fn judge(
     for finding in general {
         cases.add(finding, None);
     }
-    // Each target is let go before the next is looked at: there can be many.
+    // Each target is dropped before the next one is read, because there can be many.
     for (number, (desired, found)) in targets.into_iter().enumerate() {
         names.push(desired.target.clone().unwrap_or_default());
         for finding in found {
@@ -90,7 +90,7 @@ pub fn judge(
         }
     }
     let Cases { list, index, softened, .. } = cases;
-    // Of a hundred thousand findings, it is many megabytes.
+    // For a hundred thousand findings, it takes many megabytes.
     drop(index);
     let mut verdict = Verdict { findings: Vec::with_capacity(list.len()), suppressed: Vec::new(), softened };
     for Case { mut finding, targets: some, counts } in list {
@@ -108,7 +108,7 @@ pub fn judge(
             let noun = if count == 1 { "target" } else { "targets" };
             finding.notes.push(format!("this holds for the {noun} {}", text::all_of(&some)));
         }
-        // What a variable filled in is not what the file says there: an edit would lose the variable.
+        // The value of a variable differs from the text in the file: an edit would remove the variable.
         finding.fix = finding.fix.filter(|fix| !sources.text(fix.at).contains("${"));
         verdict.findings.push(finding);
     }
@@ -121,7 +121,7 @@ pub fn judge(
     verdict
 }
 
-/// Leaves an edit to people that does more to its file than it is meant to, so that nobody is told that it is made unasked.
+/// Marks an edit as unsafe if it would change more of its file than intended, so that it is not announced as automatic.
 /// The project file has no aliases.
 fn promise(findings: &mut [Finding], sources: &Sources) {
     let mut doubtful = HashSet::new();
@@ -139,7 +139,7 @@ fn promise(findings: &mut [Finding], sources: &Sources) {
     }
 }
 
-/// Codes by the resource that names them.
+/// Codes by the resource with the setting.
 type CodesByResource = BTreeMap<Address, Vec<At<String>>>;
 
 /// Every finding once, in the order in which they were found.
@@ -148,13 +148,13 @@ struct Cases<'p> {
     signs: Signs<'p>,
     list: Vec<Case>,
     index: HashMap<(&'static str, Span, String), usize>,
-    /// A project file may list many checks and there may be many findings: each code is looked up once.
+    /// Many checks can have settings, and there may be many findings: each code is looked up once.
     weights: HashMap<(&'static str, Severity), Option<Severity>>,
     softened: BTreeMap<Option<String>, BTreeSet<SoftenedFinding>>,
 }
 
 impl Cases<'_> {
-    /// Adds what was found for a target, which has a number. None: it was found before there were any.
+    /// Adds a finding for a target, with its index. `None`: the finding was found without a target.
     fn add(&mut self, mut finding: Finding, target: Option<(usize, &Desired)>) {
         finding.narrow(&mut self.signs);
         let names = |by: fn(&Desired) -> &CodesByResource| {
@@ -190,7 +190,7 @@ impl Cases<'_> {
                 } else if counts == case.counts
                     && let (Some(last), Some(number)) = (case.targets.last_mut(), number)
                 {
-                    // One target finds some things twice, in places that share an alias.
+                    // A target can have a finding twice, in places that share an alias.
                     match number.start {
                         start if start < last.end => {}
                         start if start == last.end => last.end = number.end,
@@ -202,7 +202,7 @@ impl Cases<'_> {
     }
 }
 
-/// A code in `lifecycle.allow` or `warn` that does not exist, or cannot be turned off, would silently do nothing.
+/// A code in `lifecycle.allow` or `warn` that does not exist, or cannot be turned off, and would have no effect.
 pub(crate) const ALLOWED_CODES: Check = Check { codes: &[&codes::YM206], run: CheckScope::All(allowed_codes) };
 
 fn allowed_codes(subject: &Subject, findings: &mut Findings) {

@@ -1,7 +1,8 @@
-//! Whether edits change just what they are meant to change.
+//! Whether edits only make the intended changes.
 //!
-//! A fix is made from one value and knows nothing of the text around it: a comment on the same line, an anchor that others
-//! refer to, a block that ends with its line break. So the text that results is read again, and held against the one before.
+//! A fix is made from one value, without regard to the text around it: a comment on the same line, an anchor with
+//! references, a block that ends with its line break. So the resulting text is parsed again, and compared with the
+//! previous one.
 
 use std::ops::Range;
 
@@ -13,9 +14,9 @@ use pushplan_model::source::{FileId, Source};
 use super::fix::{Edit, apply};
 use crate::manifest::{Parsed, parse};
 
-/// Those of the edits that can be carried out together and change nothing but the values at their places.
+/// Returns the edits that can be made together and change only the values at their positions.
 ///
-/// All of them are tried at once, and only a group that does harm is taken apart.
+/// All of them are tried at once, and only a group with a wrong result is split.
 pub fn sound<'f>(text: &str, edits: &[Edit<'f>]) -> Vec<Edit<'f>> {
     sound_within(text, edits, usize::MAX)
 }
@@ -25,12 +26,12 @@ pub(crate) fn promising<'f>(text: &str, edits: &[Edit<'f>]) -> Vec<Edit<'f>> {
     sound_within(text, edits, (MOST / text.len().max(1)).clamp(1, TRIES))
 }
 
-/// How often a text is read to tell which edits are promising.
+/// The number of times a text is parsed to find promising edits.
 const TRIES: usize = 100;
-/// How many bytes are read for it, unless a single reading takes more.
+/// The number of bytes that are parsed for it, unless a single time takes more.
 const MOST: usize = 4 * 1024 * 1024;
 
-/// What is left after so many tries is kept as it is.
+/// Edits that are left after this number of tries are kept.
 fn sound_within<'f>(text: &str, edits: &[Edit<'f>], tries: usize) -> Vec<Edit<'f>> {
     let before = TextReading::of(text);
     let mut kept: Vec<Edit> = Vec::new();
@@ -57,7 +58,7 @@ fn sound_within<'f>(text: &str, edits: &[Edit<'f>], tries: usize) -> Vec<Edit<'f
     kept
 }
 
-/// What a text says, as far as it can be read.
+/// The content of a text, as far as it can be parsed.
 struct TextReading {
     parsed: Parsed,
     scalars: Places,
@@ -79,19 +80,19 @@ impl TextReading {
         Self { parsed, scalars: Places::of(places), comments: comments.collect(), problems: findings.len() }
     }
 
-    /// Whether an edit is of one value alone. What an alias repeats, it would change in several places.
+    /// Whether an edit changes only one value. A value with an alias would change in several places.
     fn is_single(&self, edit: &Edit) -> bool {
         !self.parsed.complete || self.scalars.touching(&edit.at) <= 1
     }
 
-    /// Whether the text still says the same but for the values at the edits' places.
+    /// Whether the text still has the same content, apart from the values at the edits' positions.
     fn survives(&self, text: &str, edits: &[Edit]) -> bool {
         let (after, _) = apply(text, edits);
         let after = Self::of(&after);
         let places = Places::of(edits.iter().map(|edit| edit.at.clone()));
         if !self.parsed.complete {
-            // What could not be read cannot be compared. It must become better, and an edit stays within a line and clear of
-            // comments.
+            // An unparsed part cannot be compared. The number of problems must decrease, and an edit must stay within a
+            // line without comments.
             let written = |edit: &Edit| text.get(edit.at.clone()).unwrap_or("").to_owned();
             let plain = |text: String| !text.contains('\n') && !text.contains(" #") && !text.contains("\t#");
             return after.problems < self.problems && edits.iter().all(|edit| plain(written(edit)));
@@ -104,7 +105,7 @@ impl TextReading {
     }
 }
 
-/// Stretches of a text that do not overlap, some of them perhaps several times.
+/// Ranges of a text that do not overlap, but may occur several times.
 #[derive(Default)]
 struct Places {
     starts: Vec<usize>,
@@ -113,7 +114,7 @@ struct Places {
 
 impl Places {
     fn of(ranges: impl IntoIterator<Item = Range<usize>>) -> Self {
-        // What is empty is taken for the character that it stands before.
+        // An empty range counts as the character after it.
         let (mut starts, mut ends): (Vec<usize>, Vec<usize>) =
             ranges.into_iter().map(|range| (range.start, range.end.max(range.start + 1))).unzip();
         starts.sort_unstable();
@@ -121,7 +122,7 @@ impl Places {
         Self { starts, ends }
     }
 
-    /// How many of them have a byte in common with the range.
+    /// The number of ranges that share a byte with another one.
     fn touching(&self, range: &Range<usize>) -> usize {
         let end = range.end.max(range.start + 1);
         let begun = self.starts.partition_point(|start| *start < end);
@@ -130,7 +131,7 @@ impl Places {
     }
 }
 
-/// Where the scalars of a tree stand, keys included. One that an alias repeats is there several times.
+/// The ranges of the scalars of a tree, including keys. One with aliases occurs several times.
 fn scalars(node: &Node, into: &mut Vec<Range<usize>>) {
     match &node.tree {
         Tree::Scalar(_) => into.push(node.span.range()),
@@ -144,7 +145,7 @@ fn scalars(node: &Node, into: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Whether two trees are the same but for scalars at the edits' places.
+/// Whether two trees are equal, apart from scalars at the edits' positions.
 fn same(old: &Node, new: &Node, edits: &Places) -> bool {
     let edited = |range: Range<usize>| edits.touching(&range) > 0;
     match (&old.tree, &new.tree) {
@@ -156,7 +157,7 @@ fn same(old: &Node, new: &Node, edits: &Places) -> bool {
                 && pairs().all(|(old, new)| old.key == new.key || edited(old.key.span.range()))
                 && pairs().all(|(old, new)| same(&old.value, &new.value, edits))
         }
-        // A placeholder without quotes is read as a map, and is a text once it has them.
+        // A placeholder without quotes is parsed as a map, and with quotes as a text.
         (Tree::Map(_), Tree::Scalar(_)) => edited(old.span.range()),
         _ => false,
     }
@@ -166,7 +167,7 @@ fn same(old: &Node, new: &Node, edits: &Places) -> bool {
 mod tests {
     use super::*;
 
-    /// The text after all sound edits, each given as what is replaced and what replaces it.
+    /// The text after all sound edits, each given as old and new text.
     fn fixed(text: &str, edits: &[(&str, &str)]) -> String {
         let edits: Vec<Edit> = edits
             .iter()

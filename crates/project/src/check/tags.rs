@@ -1,4 +1,4 @@
-//! Tags, tag groups and those who carry them: vocabularies, names, limits.
+//! Tags, tag groups and their members: vocabularies, names, limits.
 
 use std::collections::HashMap;
 
@@ -16,19 +16,19 @@ use crate::manifest::Declared;
 
 /// The longest tag and the longest named user id, in characters.
 const LONGEST: usize = 128;
-/// As many tags of one group as a request may give to one member.
+/// The maximal number of tags of one group that a request may assign to one member.
 const MOST_GROUP_TAGS: usize = 100;
-/// As many channels as a named user may have.
+/// The maximal number of channels of a named user.
 const MOST_CHANNELS: usize = 100;
-/// As many tags as a channel may have.
+/// The maximal number of tags of a channel.
 const MOST_CHANNEL_TAGS: usize = 1_000;
-/// How many findings look for the tag that was meant. Each search looks at a whole vocabulary.
+/// The number of findings for which a similar tag is searched. Each search compares a whole vocabulary.
 const SUGGESTIONS: usize = 50;
-/// How many tags of a vocabulary a message lists.
+/// The number of tags of a vocabulary in a message.
 const LISTED: usize = 8;
 
-/// Every tag that selectors, triggers and memberships name, with its group. Actions add tags outside of groups and are
-/// not among them.
+/// Every tag in selectors, triggers and memberships, with its group. Tags of actions have no group and are not
+/// included.
 fn grouped<'d>(
     declared: &'d Declared,
     parts: &Parts<'d>,
@@ -51,7 +51,7 @@ fn grouped<'d>(
     }
 }
 
-/// A tag that its group does not know is a slip of the pen: nobody carries it.
+/// A tag that its group does not declare: a typo that matches nobody.
 pub(crate) const VOCABULARY: Check = Check { codes: &[&codes::TG101], run: CheckScope::All(vocabulary_check) };
 
 /// The tags that a group declares.
@@ -61,7 +61,7 @@ struct Words<'d> {
 }
 
 impl Words<'_> {
-    /// In the order in which they were written.
+    /// The tags, in the order in which they were written.
     fn in_order(&self) -> Vec<&str> {
         let mut tags: Vec<(&Span, &str)> = self.tags.iter().map(|(tag, place)| (place, *tag)).collect();
         tags.sort_unstable();
@@ -123,7 +123,7 @@ fn outside(tag: &At<String>, group: &str, words: &Words, suggestions: &mut usize
     finding.help(format!("write {}, or {add}", text::any_of(&known)))
 }
 
-/// The service fills its own groups by itself; nobody else can.
+/// A declared group of the service's own, which only the service can fill.
 pub(crate) const RESERVED_GROUP: Check = Check { codes: &[&codes::TG102], run: CheckScope::Each(reserved_group) };
 
 fn reserved_group(_: &Subject, one: &Dissected, findings: &mut Findings) {
@@ -158,7 +158,7 @@ fn tag_length(_: &Subject, one: &Dissected, findings: &mut Findings) {
         };
         findings.push(finding.help(format!("a tag has 1 to {LONGEST} characters")));
     };
-    // The values of the service's own groups are checked as what they are, unless there is none.
+    // Values of the service's own groups are checked separately, unless they are empty.
     let mut empty = Vec::new();
     grouped(one.declared, &one.parts, &mut |tag, group| match group.and_then(|id| vocabulary::group(id)) {
         Some(group) => empty.extend(tag.is_empty().then(|| no_value(group, tag))),
@@ -178,7 +178,7 @@ fn tag_length(_: &Subject, one: &Dissected, findings: &mut Findings) {
     findings.extend(empty);
 }
 
-/// Nothing where a value of one of the service's own groups belongs.
+/// The finding for an empty value of one of the service's own groups.
 fn no_value(group: &Group, value: &At<String>) -> Finding {
     let finding = Finding::new(&codes::TG103, value.span, format!("the value of `{}` is empty", group.shorthand))
         .label("no characters")
@@ -189,9 +189,9 @@ fn no_value(group: &Group, value: &At<String>) -> Finding {
     })
 }
 
-/// The number of characters, where there are none or too many.
+/// The number of characters, if there are none or too many.
 fn wrong_length(text: &str) -> Option<usize> {
-    // Characters are no more than bytes: most texts need no counting.
+    // A text has at most as many characters as bytes, so most texts need no counting.
     if !text.is_empty() && text.len() <= LONGEST {
         return None;
     }
@@ -199,7 +199,7 @@ fn wrong_length(text: &str) -> Option<usize> {
     (count == 0 || count > LONGEST).then_some(count)
 }
 
-/// More tags than a request can give.
+/// More tags than a request can assign.
 pub(crate) const MEMBER_TAGS: Check = Check { codes: &[&codes::TG104], run: CheckScope::Each(member_tags) };
 
 fn member_tags(_: &Subject, one: &Dissected, findings: &mut Findings) {
@@ -279,7 +279,7 @@ fn channel_tags(_: &Subject, one: &Dissected, findings: &mut Findings) {
     }));
 }
 
-/// A finding at the first place beyond a limit.
+/// A finding at the first position beyond a limit.
 fn too_many(
     code: &'static Code,
     places: impl Iterator<Item = Span>,
@@ -290,7 +290,7 @@ fn too_many(
     if places.len() <= most {
         return None;
     }
-    // Some lists are sorted when they are read; the author counts as they are written.
+    // Some lists are sorted when they are read; the author counts in the order of the file.
     places.sort_unstable();
     Some(Finding::new(code, places[most], message(places.len())).label(format!("number {}", most + 1)))
 }

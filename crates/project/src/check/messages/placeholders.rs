@@ -1,4 +1,4 @@
-//! `{{KEY}}` and the variables of a template: each names the other.
+//! `{{KEY}}` and the variables of a template: each needs the other.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,9 +18,9 @@ pub const USED: Check = Check { codes: &[&codes::MS102], run: CheckScope::Each(u
 pub const KEYS: Check = Check { codes: &[&codes::MS112], run: CheckScope::Each(keys) };
 pub const TWICE: Check = Check { codes: &[&codes::MS115], run: CheckScope::Each(twice) };
 
-/// What a placeholder begins with.
+/// The beginning of a placeholder.
 const OPENING: &str = "{{";
-/// The longest key of a variable that the service takes.
+/// The longest key of a variable that the service accepts.
 const KEY_LIMIT: usize = 32;
 
 fn declared(subject: &Subject, one: &Dissected, findings: &mut Findings) {
@@ -30,7 +30,7 @@ fn declared(subject: &Subject, one: &Dissected, findings: &mut Findings) {
             undeclared(text, said.variables, &known, findings);
             open_ended(text, said.variables.is_some(), findings);
         }
-        // What is passed through has no places of its own: its key stands for it.
+        // Fields outside the contract have no positions, so the position of their key is used.
         let rests = said.notification.iter().map(|shown| &shown.rest).chain(said.message.iter().map(|text| &text.rest));
         for (key, text) in rests.flat_map(Rest::texts).filter(|(_, text)| text.contains("{{")) {
             let text = At::new(text.to_owned(), key.span);
@@ -45,7 +45,7 @@ fn declared(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// Braces in what is filled in: they are not filled in themselves.
+/// Braces in a value, which are not filled in.
 fn within_value(value: &At<String>, findings: &mut Findings) {
     for (placeholder, nth) in counted(value, placeholders(value), |placeholder| placeholder.range.start) {
         let written = &value[placeholder.range];
@@ -63,7 +63,7 @@ fn within_value(value: &At<String>, findings: &mut Findings) {
     open_ended(value, false, findings);
 }
 
-/// Every placeholder of a text that no variable stands behind, each at its own place.
+/// Every placeholder of a text without a variable, each at its own position.
 fn undeclared(text: &At<String>, variables: Option<&[Variable]>, known: &HashSet<&str>, findings: &mut Findings) {
     let unknown_ones = placeholders(text).filter(|placeholder| !known.contains(placeholder.key));
     for (placeholder, nth) in counted(text, unknown_ones, |placeholder| placeholder.range.start) {
@@ -72,7 +72,7 @@ fn undeclared(text: &At<String>, variables: Option<&[Variable]>, known: &HashSet
     }
 }
 
-/// Braces that begin a placeholder and end none.
+/// Braces that open a placeholder without closing it.
 fn open_ended(text: &At<String>, template: bool, findings: &mut Findings) {
     for (_, nth) in counted(text, unclosed(text), |range| range.start) {
         let finding = Finding::new(&codes::MS101, text.span, "`{{` is not closed")
@@ -83,7 +83,7 @@ fn open_ended(text: &At<String>, template: bool, findings: &mut Findings) {
     }
 }
 
-/// What is in a text, each with the number of openings before it. Both are in the order of the text.
+/// The items of a text, each with the number of openings before it. Both are in the order of the text.
 fn counted<T>(
     text: &str,
     all: impl IntoIterator<Item = T>,
@@ -122,7 +122,7 @@ fn used(_: &Subject, one: &Dissected, findings: &mut Findings) {
     if variables.is_empty() {
         return;
     }
-    // The whole content is looked at, also fields that the contract does not describe.
+    // The whole content is searched, including fields outside the contract.
     let mut keys = HashSet::new();
     if let Some(template) = of_kind::<Template>(&*one.declared.spec) {
         let content = serde_json::to_value(&template.push).unwrap_or_default();
@@ -163,7 +163,7 @@ fn is_key(key: &str) -> bool {
     (1..=KEY_LIMIT).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The nearest key that the service takes, where there is one: other characters become `_`.
+/// The nearest key that the service accepts, if there is one: other characters become `_`.
 fn to_key(text: &str) -> Option<String> {
     let near: String = text.trim().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     (is_key(&near) && near.contains(|c: char| c != '_')).then_some(near)

@@ -1,4 +1,4 @@
-//! Samples of a template: the values that they give, and what comes of them.
+//! Samples of a template: their values, and the resulting texts.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use crate::look::{self, filled, screens, with_defaults};
 pub const PREVIEWS: Check =
     Check { codes: &[&codes::MS106, &codes::MS107, &codes::MS117, &codes::YM106], run: CheckScope::Each(previews) };
 
-/// As many samples as a plan shows; nobody looks at more.
+/// The maximal number of samples: as many as a plan shows.
 const MOST: usize = 50;
 
 fn previews(_: &Subject, one: &Dissected, findings: &mut Findings) {
@@ -57,7 +57,7 @@ fn superfluous(name: &At<String>, sample: &Sample, variables: &[Variable], findi
     }
 }
 
-/// What the defaults do right and the sample makes too long.
+/// A text that fits with the defaults and is too long with the sample.
 fn length(one: &Dissected, name: &At<String>, sample: &Sample, findings: &mut Findings) {
     let values = look::values(sample);
     for said in &one.parts.said {

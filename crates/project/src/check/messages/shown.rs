@@ -1,4 +1,4 @@
-//! How much of a text a screen shows before anybody taps on it.
+//! The part of a text that a screen shows before a tap.
 
 use pushplan_model::codes::{self, Code};
 use pushplan_model::finding::{Finding, Findings};
@@ -27,7 +27,7 @@ fn code(device: &DeviceType) -> &'static Code {
     if *device == DeviceType::Ios { &codes::MS106 } else { &codes::MS107 }
 }
 
-/// What is said where a text does not fit.
+/// The finding for a text that does not fit.
 pub(crate) fn too_long(screen: &Screen, shown: &str, at: Span) -> Option<Finding> {
     let shown = shown.trim_end();
     let cut = screen.cut(shown)?;

@@ -1,4 +1,4 @@
-//! How much the service takes at once.
+//! The size of a request.
 
 use std::io;
 
@@ -15,7 +15,7 @@ pub const SIZE: Check = Check { codes: &[&codes::MS113], run: CheckScope::Each(s
 /// The largest body of a request.
 const LIMIT: usize = 5 * 1024 * 1024;
 
-/// All that a resource says goes to the service in one request: the variants of an experiment together.
+/// All content of a resource is sent to the service in one request, including all variants of an experiment.
 fn size(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     let own = own(subject, one);
     let size: usize = own.iter().map(|said| length(&said.notification) + length(&said.message)).sum();
@@ -34,7 +34,7 @@ fn size(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     );
 }
 
-/// How many bytes a value has as JSON. Nothing is kept of them.
+/// The size of a value as JSON in bytes, computed without storing it.
 fn length(value: &impl Serialize) -> usize {
     struct Counter(usize);
     impl io::Write for Counter {

@@ -1,4 +1,4 @@
-//! URLs that are opened by a tap, or loaded with a notification.
+//! URLs that a tap opens, or that are loaded with a notification.
 
 use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
@@ -41,14 +41,14 @@ fn opens(notification: &Notification) -> impl Iterator<Item = &OpenAction> {
     notification.all_actions().filter_map(|actions| actions.open.as_ref())
 }
 
-/// The values that must be URLs. The content of another type than `url` is unknown to be one.
+/// The values that must be URLs. The content of a type other than `url` may be something else.
 fn checked(notification: &Notification) -> impl Iterator<Item = &At<String>> {
     let other =
         |url: &At<String>| opens(notification).any(|open| *open.r#type != URL && std::ptr::eq(&open.content, url));
     notification.urls().filter(move |url| !other(url))
 }
 
-/// What is said of a wrong URL. `written` is what a suggestion would replace.
+/// The finding for a wrong URL. `written` is the text that a suggestion would replace.
 pub fn finding(at: Span, written: &str, filled: &str, why: &str) -> Finding {
     let finding = Finding::new(&codes::MS110, at, format!("`{}` is not a web address: {why}", text::short(filled, 60)))
         .label("expected http:// or https://");
@@ -61,7 +61,8 @@ pub fn finding(at: Span, written: &str, filled: &str, why: &str) -> Finding {
     }
 }
 
-/// Why devices cannot open this, if so. What begins with a placeholder is known only once it is filled in.
+/// Why devices cannot open a URL, if they cannot. A URL that begins with a placeholder is unknown until it is filled
+/// in.
 pub fn wrong(url: &str) -> Option<&'static str> {
     if placeholders(url).any(|placeholder| placeholder.range.start == 0) {
         return None;
@@ -77,7 +78,7 @@ pub fn wrong(url: &str) -> Option<&'static str> {
     if host.is_empty() {
         return Some("it has no host");
     }
-    // Blanks within the braces of a placeholder are gone once it is filled in.
+    // Blanks in the braces of a placeholder disappear when it is filled in.
     let outside = fill(url, |_| Some(""));
     outside.contains(|c: char| c.is_whitespace() || c.is_control()).then_some("it contains white space")
 }
@@ -87,7 +88,7 @@ fn is_scheme(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
 }
 
-/// A host without its scheme, `example.com/sale`, is probably meant with one.
+/// A URL for a host without a scheme, such as `example.com/sale`.
 fn guess(written: &str) -> Option<String> {
     let bare = written.strip_prefix("//").unwrap_or(written);
     let host = bare.split(['/', '?', '#']).next()?;

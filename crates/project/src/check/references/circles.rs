@@ -1,4 +1,4 @@
-//! Segments that lead back to themselves.
+//! Segments that refer to themselves, directly or through others.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ use super::super::{Check, CheckScope, Subject};
 
 pub const CIRCLES: Check = Check { codes: &[&codes::RF110], run: CheckScope::All(circles) };
 
-/// How many segments of a circle are named.
+/// The number of segments of a circle in a message.
 const NAMED_LIMIT: usize = 8;
 
-/// Follows every reference from segment to segment, and reports each group of segments that lead back to themselves.
+/// Follows every reference between segments, and reports each group of segments that form a circle.
 fn circles(subject: &Subject, findings: &mut Findings) {
     let segments: Vec<(&Address, &Segment)> =
         subject.desired.all::<Segment>().map(|(address, _, segment)| (address, segment)).collect();

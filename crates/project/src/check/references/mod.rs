@@ -1,4 +1,4 @@
-//! What names something that must exist elsewhere: segments, templates, tag groups.
+//! References to other resources that must exist: segments, templates, tag groups.
 
 mod circles;
 
@@ -21,18 +21,18 @@ use crate::manifest::{Declared, Desired};
 
 pub const NAMES: Check = Check { codes: &[&codes::RF101, &codes::RF102, &codes::RF103], run: CheckScope::All(names) };
 
-/// A name that leads nowhere.
+/// A reference to a resource that does not exist.
 enum Unknown {
     Segment(At<String>),
     Template(At<String>),
     TagGroup(At<String>),
 }
 
-/// Looks at all resources together, since what was probably meant is searched among all of them.
+/// Checks all resources together, because suggestions are searched among all of them.
 fn names(subject: &Subject, findings: &mut Findings) {
     let desired = subject.desired;
     if !desired.complete {
-        // What is missing may are in what could not be read.
+        // A missing resource may be in a file that could not be read.
         return;
     }
     let readable = desired.readable.iter().map(|(address, declared, _)| (address, declared));
@@ -51,7 +51,7 @@ fn names(subject: &Subject, findings: &mut Findings) {
     }
 }
 
-/// The names of one resource that lead nowhere.
+/// The unknown references of one resource.
 fn unknown(desired: &Desired, declared: &Declared) -> Vec<Unknown> {
     let mut parts = Parts::new(&declared.key);
     declared.spec.parts(&mut parts);
@@ -129,14 +129,14 @@ fn no_group(name: &At<String>, declared: Option<&str>) -> Finding {
     }
 }
 
-/// How many names are compared in search of what was meant. Every unknown name is reported, but in a large project of which
-/// half is missing the search would take longer than all else.
+/// The number of comparisons in search of suggestions. Every unknown name is reported, but in a large project with half
+/// of it missing, the search would take longer than everything else.
 const COMPARISON_LIMIT: usize = 200_000;
 
-/// What was probably meant, each name searched once.
+/// The suggestions for unknown names, each searched once.
 struct Suggestions<'d> {
     desired: &'d Desired,
-    /// Comparisons that are left.
+    /// The remaining comparisons.
     left: usize,
     keys: HashMap<&'static str, Vec<&'d str>>,
     found: HashMap<(&'static str, String), Option<&'d str>>,
