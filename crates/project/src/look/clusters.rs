@@ -1,22 +1,22 @@
-//! Texts as people see them: characters with all that attaches to them, the columns that they take, and where a text is cut.
+//! Texts as recipients see them: grapheme clusters, their columns, and where a text is cut.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// How many columns a text takes. A wide character takes two.
+/// The number of columns of a text. A wide character takes two.
 pub fn width(text: &str) -> usize {
     clusters(text).map(|(_, width)| width).sum()
 }
 
-/// How many characters a text has, as people count them.
+/// The number of characters of a text as readers count them.
 pub fn characters(text: &str) -> usize {
     if text.bytes().all(is_plain) { text.len() } else { clusters(text).count() }
 }
 
-/// What is left of a text on a screen of so many columns; `None` where all of it fits. Never a part of what reads as one
-/// character.
+/// The part of a text that fits into this number of columns; `None` if all of it fits. Never splits a character as
+/// readers see it.
 pub fn cut(text: &str, columns: usize) -> Option<&str> {
-    // No character is wider than it has bytes.
+    // No character has more columns than bytes.
     if text.len() <= columns {
         return None;
     }
@@ -32,14 +32,14 @@ pub fn cut(text: &str, columns: usize) -> Option<&str> {
     None
 }
 
-/// A text in lines of at most so many columns, broken at blanks where there are some and never within a character.
+/// Splits a text into lines of at most this number of columns, at blanks if possible and never within a character.
 pub fn wrap(text: &str, columns: usize) -> Vec<&str> {
     text.split('\n').flat_map(|paragraph| wrap_paragraph(paragraph, columns)).collect()
 }
 
 fn wrap_paragraph(text: &str, columns: usize) -> Vec<&str> {
     let mut lines = Vec::new();
-    // Where the line begins, how wide it is, and the last blanks in it.
+    // The start and the width of the line, and its last blanks.
     let (mut start, mut column) = (0, 0);
     let mut blanks: Option<(usize, usize)> = None;
     let mut at = 0;
@@ -48,7 +48,7 @@ fn wrap_paragraph(text: &str, columns: usize) -> Vec<&str> {
             let from = blanks.filter(|(_, to)| *to == at).map_or(at, |(from, _)| from);
             blanks = Some((from, end)).filter(|_| from > start);
         } else {
-            // What is carried over from the last blank may leave no room either.
+            // The rest after the last blank may be too wide as well.
             while column + wide > columns && at > start {
                 let (stop, next) = blanks.take().unwrap_or((at, at));
                 lines.push(&text[start..stop]);
@@ -63,12 +63,12 @@ fn wrap_paragraph(text: &str, columns: usize) -> Vec<&str> {
     lines
 }
 
-/// The end and the width of each cluster: a character with all that attaches to it.
+/// The end and the width of each grapheme cluster.
 pub fn clusters(text: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
     let mut start = 0;
     std::iter::from_fn(move || {
         let rest = &text[start..];
-        // Of two that are plain, the second attaches to nothing.
+        // If both are plain, the second one is a separate character.
         if let [first, others @ ..] = rest.as_bytes()
             && is_plain(*first)
             && others.first().is_none_or(|next| is_plain(*next))

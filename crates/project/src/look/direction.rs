@@ -1,11 +1,11 @@
-//! Which way a text reads.
+//! The direction of a text.
 
-/// Whether a text reads from right to left: its first letter does, as devices and browsers decide it.
+/// Whether a text is read from right to left: its first letter decides, as on devices and in browsers.
 pub fn is_rtl(text: &str) -> bool {
     text.chars().find(|c| c.is_alphabetic()).is_some_and(is_rtl_letter)
 }
 
-/// Letters of Hebrew, Arabic, Syriac, Thaana, N'Ko and of the scripts beside them in Unicode's blocks.
+/// Letters of Hebrew, Arabic, Syriac, Thaana, N'Ko and of the adjacent scripts in Unicode's blocks.
 fn is_rtl_letter(c: char) -> bool {
     matches!(c,
         '\u{0590}'..='\u{08ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}'

@@ -1,4 +1,4 @@
-//! The hosts that a message leads to or loads from, as a browser reads its addresses.
+//! The hosts that a message links to or loads from, as a browser parses its addresses.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,16 +8,16 @@ use url::Url;
 
 use super::page::{Page, is_page};
 
-/// Hosts by their names. The value says whether every address of the host is encrypted.
+/// Hosts by name, with whether all their addresses are encrypted.
 pub type Hosts = BTreeMap<String, bool>;
 
-/// What the addresses of a page are relative to. No host has this name.
+/// The base of relative addresses in a page. No host has this name.
 static BASE: LazyLock<Url> = LazyLock::new(|| Url::parse("https://pushplan.invalid/").expect("a URL"));
 
 /// A shorter name of a site resembles too many others.
 const SHORTEST: usize = 5;
 
-/// Finds the hosts in all texts of a spec. Where a placeholder decides about the host, there is none.
+/// Finds the hosts in all texts of a spec. An address whose host depends on a placeholder is skipped.
 pub fn hosts(content: &Value) -> Hosts {
     let mut found = Hosts::new();
     visit(content, &mut found);
@@ -33,11 +33,11 @@ fn visit(content: &Value, found: &mut Hosts) {
     }
 }
 
-/// Finds the hosts in one text, which may be a page.
+/// Finds the hosts in one text, which may be an HTML page.
 pub fn in_text(text: &str, found: &mut Hosts) {
     if is_page(text) {
         let Page { links, images, loads, .. } = Page::of(text);
-        // What is loaded stands after the name of its element.
+        // The address comes after the name of its element.
         let loads = loads.keys().filter_map(|load| load.split_once(' ')).map(|(_, address)| address);
         links.keys().chain(images.keys()).map(String::as_str).chain(loads).for_each(|at| insert(at, found));
     }
@@ -65,13 +65,13 @@ pub fn is_address(host: &str) -> bool {
     host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok()
 }
 
-/// Whether a host's name has letters other than a to z, which can look like those.
+/// Whether a host's name has letters other than a to z, which can look like them.
 pub fn is_foreign(host: &str) -> bool {
     host.split('.').any(|label| label.starts_with("xn--"))
 }
 
-/// The host among others that this one is easily mistaken for: its site has another name that differs by one letter, or by two
-/// that change places. Names that differ in a digit are usually meant.
+/// The host among others that is easily mistaken for this one: the names of their sites differ by one letter, or by two
+/// swapped letters. Names that differ in a digit are usually intended.
 pub fn resembling<'h>(host: &str, others: impl IntoIterator<Item = &'h str>) -> Option<&'h str> {
     if is_address(host) {
         return None;

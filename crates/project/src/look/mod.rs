@@ -1,4 +1,5 @@
-//! How a message looks on a device: what fits where, its buttons, and what a tap does. Every output form shows the same facts.
+//! How a message looks on a device: the visible part, its buttons, and the effect of a tap. All output forms show the
+//! same facts.
 
 mod clusters;
 mod direction;
@@ -26,43 +27,43 @@ use serde_json::Value;
 use crate::look::page::Page;
 use crate::manifest::Desired;
 
-/// A message as people will see it.
+/// A message as recipients see it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Appearance {
-    /// Which of several it is: `variant 1`, or the name of the sample whose values it has.
+    /// Its label among several: `variant 1`, or the name of the sample with its values.
     pub label: Option<String>,
     /// The title in a browser.
     pub title: Option<String>,
-    /// The titles of other kinds of device, as their overrides give them.
+    /// The titles on other device types, from their overrides.
     pub platform_titles: BTreeMap<DeviceType, String>,
     /// The text, with its variables filled in.
     pub text: String,
-    /// How many characters the text has, as people count them.
+    /// The number of characters of the text as readers count them.
     pub characters: usize,
-    /// What each screen shows of the text, for the devices that it goes to.
+    /// The visible part of the text on each screen of its device types.
     pub fits: Vec<Fit>,
-    /// What stands on its buttons.
+    /// The labels of its buttons.
     pub buttons: Vec<String>,
-    /// What its buttons do, a sentence each.
+    /// The effects of its buttons, a sentence each.
     pub presses: Vec<String>,
-    /// What a tap does; `None` where it only opens the app.
+    /// The effect of a tap; `None` if it only opens the app.
     pub tap: Option<String>,
-    /// Whether the text reads from right to left.
+    /// Whether the text is read from right to left.
     pub rtl: bool,
     /// The Message Center message that comes with it.
     pub message: Option<Center>,
-    /// The placeholders that have no value: people read their braces.
+    /// The placeholders without a value: recipients see their braces.
     pub unfilled: Vec<String>,
 }
 
 impl Appearance {
-    /// The title that a kind of device shows.
+    /// The title on a device type.
     pub fn title_on(&self, device: &DeviceType) -> Option<&String> {
         let own = self.platform_titles.get(device);
         own.or_else(|| self.title.as_ref().filter(|_| *device == DeviceType::Web))
     }
 
-    /// How much of the text a screen shows: `all 84 characters`.
+    /// The visible part of the text on a screen: `all 84 characters`.
     pub fn how_much(&self, fit: &Fit) -> String {
         match (fit.whole, self.characters) {
             (true, 0) => "no text".to_owned(),
@@ -72,14 +73,14 @@ impl Appearance {
         }
     }
 
-    /// What a screen does not show of the text; empty where it shows all.
+    /// The invisible part of the text on a screen; empty if all of it is visible.
     pub fn cut_off(&self, fit: &Fit) -> &str {
         let shown = fit.shown.strip_suffix('…').filter(|_| !fit.whole);
         shown.and_then(|shown| self.text.trim_end().strip_prefix(shown)).unwrap_or_default().trim_start()
     }
 }
 
-/// A Message Center message as people read it.
+/// A Message Center message as recipients read it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Center {
     pub title: String,
@@ -90,20 +91,21 @@ pub struct Center {
 /// Values for variables, by their keys.
 pub type Values = BTreeMap<String, String>;
 
-/// Values as a manifest gives them.
+/// The values in a manifest.
 pub fn values(given: &Sample) -> Values {
     given.iter().map(|(key, value)| (key.value.clone(), value.value.clone())).collect()
 }
 
-/// A text as it reads where no push gives other values: its placeholders filled by their defaults.
+/// A text with the defaults of its variables, as without other values from a push.
 pub(crate) fn with_defaults(text: &str, variables: Option<&[Variable]>) -> String {
     filled(text, variables, &Values::new())
 }
 
-/// How much is filled in at most: the service takes no larger message. What is beyond that keeps its placeholders.
+/// The size up to which texts are filled in, because the service accepts no larger message. Further placeholders are
+/// kept.
 const LIMIT: usize = 5 * 1024 * 1024;
 
-/// A text as it reads with these values, and with defaults for what they leave out. Only variables are filled in.
+/// A text with these values, and with defaults for the others. Only variables are filled in.
 pub fn filled(text: &str, variables: Option<&[Variable]>, values: &Values) -> String {
     if !text.contains("{{") {
         return text.to_owned();
@@ -111,7 +113,7 @@ pub fn filled(text: &str, variables: Option<&[Variable]>, values: &Values) -> St
     let mut known = HashMap::new();
     for Variable { key, default_value, .. } in variables.unwrap_or(&[]) {
         let value = values.get(key.as_str()).or(default_value.as_ref().map(|default| &default.value));
-        // Of a variable that is declared twice, the first counts.
+        // If a variable is declared twice, the first one counts.
         known.entry(key.as_str()).or_insert(value.map(String::as_str));
     }
     let left = Cell::new(LIMIT);
@@ -122,14 +124,14 @@ pub fn filled(text: &str, variables: Option<&[Variable]>, values: &Values) -> St
     })
 }
 
-/// Something that is said, and the values that are given for its variables.
+/// A message, and the values for its variables.
 #[derive(Clone, Debug)]
 pub struct Spoken<'d> {
     pub said: ReadableText<'d>,
     pub values: Values,
 }
 
-/// What a resource says, as it is: what came from a template is filled in.
+/// The messages of a resource, with templates already filled in.
 pub fn spoken<'d>(parts: &Parts<'d>) -> Vec<Spoken<'d>> {
     parts.said.iter().map(|said| Spoken { said: *said, values: Values::new() }).collect()
 }
@@ -141,7 +143,7 @@ pub fn as_written<'d>(parts: &Parts<'d>, desired: &'d Desired) -> Vec<Spoken<'d>
         let push = pushes.next()?;
         let template = desired.get::<Template>(&push.template.as_ref()?.0)?;
         let message = push.message.as_ref().filter(|message| {
-            // A message beside the template's name belongs to the push.
+            // A message next to the template's name belongs to the push.
             template.push.message.as_ref().is_none_or(|from| from.span != message.span)
         });
         Some(Spoken {
@@ -158,7 +160,8 @@ pub fn as_written<'d>(parts: &Parts<'d>, desired: &'d Desired) -> Vec<Spoken<'d>
     own.map(|one| if one.said.borrowed { written(&one).unwrap_or(one) } else { one }).collect()
 }
 
-/// The messages of a resource as people see them. `sample` names values for what is left open: those that are given stay.
+/// The messages of a resource as recipients see them. `sample` has values for the open variables; given values are
+/// kept.
 pub fn all(spoken: &[Spoken], each: &str, sample: Option<(&str, &Values)>) -> Vec<Appearance> {
     let several = spoken.len() > 1;
     let shown = |(at, Spoken { said, values }): (usize, &Spoken)| {
@@ -177,7 +180,7 @@ pub fn all(spoken: &[Spoken], each: &str, sample: Option<(&str, &Values)>) -> Ve
     spoken.iter().enumerate().map(shown).collect()
 }
 
-/// What is said with these values, and with defaults for what they leave out: the notification and the message.
+/// A text with these values, and with defaults for the others: notification and message.
 pub fn said_with(said: &ReadableText, values: &Values) -> (Option<Notification>, Option<Message>) {
     let fill = |text: &str| filled(text, said.variables, values);
     let notification = said.notification.map(|notification| {
@@ -193,13 +196,13 @@ pub fn said_with(said: &ReadableText, values: &Values) -> (Option<Notification>,
     (notification, message)
 }
 
-/// The text of a message alone.
+/// The text of a message.
 pub fn text(said: &ReadableText, values: &Values) -> String {
     let alert = said.notification.and_then(|notification| notification.alert.as_ref());
     alert.map(|alert| filled(alert, said.variables, values)).unwrap_or_default()
 }
 
-/// A message as people see it with these values.
+/// A message with these values as recipients see it.
 pub fn seen(said: &ReadableText, values: &Values) -> Appearance {
     let (notification, message) = said_with(said, values);
     let shown = notification.as_ref();
@@ -230,7 +233,7 @@ pub fn seen(said: &ReadableText, values: &Values) -> Appearance {
     }
 }
 
-/// The titles in the overrides by kind of device, whose fields the contract does not describe.
+/// The titles in overrides by device type, whose fields are not part of the contract.
 fn platform_titles(shown: &Notification, fill: &dyn Fn(&str) -> String) -> BTreeMap<DeviceType, String> {
     let title = |(key, value): (&At<String>, &Value)| {
         let title = value.get("title").and_then(Value::as_str)?;
@@ -239,19 +242,18 @@ fn platform_titles(shown: &Notification, fill: &dyn Fn(&str) -> String) -> BTree
     shown.rest.0.iter().filter_map(title).collect()
 }
 
-/// The body of a message as people read it.
+/// The body of a message as recipients read it.
 pub(crate) fn body(message: &Message) -> String {
     body_text(&message.body, message.content_type.as_ref().map(|kind| kind.0.as_str()))
 }
 
-/// The text of a body of some content type. One that is no HTML is the text itself.
+/// The text of a body with a content type. Without HTML, it is the body itself.
 fn body_text(body: &str, content_type: Option<&str>) -> String {
     let kind = content_type.unwrap_or("text/html").split(';').next().unwrap_or_default().trim();
     if kind.eq_ignore_ascii_case("text/html") { Page::of(body).text } else { body.trim().to_owned() }
 }
 
-/// The buttons of an interactive type, each with what it does. A type always has its own button, also where nothing is said of
-/// what it does.
+/// The buttons of an interactive type, each with its actions. A type always has its own button, even without actions.
 fn labels(interactive: &Interactive) -> Vec<(String, Option<&Actions>)> {
     let Interactive { r#type, button_actions } = interactive;
     match INTERACTIVE_TYPES.iter().find(|known| *known.name == **r#type) {
@@ -268,7 +270,7 @@ fn presses(interactive: &Interactive) -> Vec<String> {
     pressed.filter_map(|(label, actions)| Some(format!("“{label}” {}", does(actions?)?))).collect()
 }
 
-/// What actions do, in words.
+/// The effects of actions in words.
 fn does(actions: &Actions) -> Option<String> {
     let Actions { add_tag, remove_tag, share, open } = actions;
     let tags = |verb: &str, tags: &[String]| match tags {
@@ -300,7 +302,7 @@ mod tests {
 
     use super::*;
 
-    /// What a resource of a kind says, with these values.
+    /// The messages of a resource of a kind, with these values.
     fn shown(kind: &str, spec: &Value, values: &[(&str, &str)]) -> Vec<Appearance> {
         let spec: Box<dyn Spec> = kinds::kind(kind).expect("a kind").api.read(spec).expect("a resource");
         let key = At::new("key".to_owned(), Span::NONE);

@@ -1,36 +1,36 @@
-//! A message's HTML body as people read it: its text, and what it links to, shows and fills in.
+//! A message's HTML body as recipients read it: its text, links, images and placeholders.
 
 use std::collections::BTreeMap;
 
 use pushplan_model::nouns::placeholder::placeholders;
 
-/// What a reader sees of an HTML body.
+/// The content of an HTML body for a reader.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
     /// One line per paragraph.
     pub text: String,
-    /// Addresses that it links to, each with how often.
+    /// The addresses of links, with the number of each.
     pub links: BTreeMap<String, usize>,
     pub images: BTreeMap<String, usize>,
-    /// What else it loads, runs or sends to: `iframe https://shop.example`, `script`.
+    /// Other elements that load, run or submit something: `iframe https://shop.example`, `script`.
     pub loads: BTreeMap<String, usize>,
-    /// Keys of `{{KEY}}`, wherever they stand.
+    /// The keys of `{{KEY}}` at any position.
     pub placeholders: BTreeMap<String, usize>,
     /// By address of a link or an image: the text that a reader sees there first.
     pub labels: BTreeMap<String, String>,
 }
 
-/// Elements whose content nobody sees.
+/// Elements with invisible content.
 const UNSEEN: [&str; 4] = ["script", "style", "head", "template"];
-/// Elements that load something, run it, or send what people write.
+/// Elements that load something, run it, or submit input.
 const LOADING: [&str; 11] =
     ["script", "iframe", "form", "object", "embed", "video", "audio", "source", "link", "style", "base"];
-/// Elements that go on in the line that they are in.
+/// Elements that do not start a new line.
 const INLINE: [&str; 16] =
     ["a", "b", "i", "u", "em", "strong", "span", "small", "font", "sub", "sup", "code", "mark", "abbr", "img", "label"];
 
 impl Page {
-    /// Reads a body as browsers do: whatever it is, it is read to its end.
+    /// Parses a body like a browser: an error never stops the parser.
     pub fn of(body: &str) -> Self {
         let mut page = Self::default();
         for placeholder in placeholders(body) {
@@ -45,7 +45,7 @@ impl Page {
                 text.push_str(&entities(&in_line(&rest[..start])));
             }
             rest = &rest[start..];
-            // Before anything else, it is a sign like any other.
+            // Before any other character, it is plain text.
             if !rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '!') {
                 if unseen.is_none() {
                     text.push('<');
@@ -121,7 +121,7 @@ impl Page {
     }
 }
 
-/// Whether a text is HTML: a message's body says so itself where it has a content type.
+/// Whether a text is HTML. The content type of a message's body has priority.
 pub fn is_page(text: &str) -> bool {
     if !text.contains('<') {
         return false;
@@ -146,7 +146,7 @@ struct Tag {
 }
 
 impl Tag {
-    /// Reads what stands between `<` and `>`.
+    /// Parses the text between `<` and `>`.
     fn read(inside: &str) -> Self {
         let (closes, inside) = match inside.strip_prefix('/') {
             Some(rest) => (true, rest),
@@ -175,12 +175,12 @@ impl Tag {
     }
 }
 
-/// Lines of the source are blanks to a browser.
+/// Line breaks in the source are blanks in a browser.
 fn in_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
 
-/// Where a tag ends; a `>` in quotes does not end it.
+/// The end of a tag; a `>` in quotes does not end it.
 fn tag_end(text: &str) -> Option<usize> {
     let mut quote = None;
     for (at, c) in text.char_indices() {
@@ -191,11 +191,11 @@ fn tag_end(text: &str) -> Option<usize> {
             _ => {}
         }
     }
-    // A quote that is never closed does not hide the rest.
+    // An unclosed quote does not hide the rest.
     text.find('>')
 }
 
-/// The characters that entities stand for.
+/// Replaces entities by their characters.
 fn entities(text: &str) -> String {
     const NAMED: [(&str, &str); 8] = [
         ("amp", "&"),
@@ -237,7 +237,7 @@ fn entities(text: &str) -> String {
     out
 }
 
-/// Lines without needless blanks.
+/// Removes surplus blanks and empty lines.
 fn lines(text: &str) -> String {
     let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     text.lines().map(line).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! The places where a notification is first seen.
+//! The places where a notification first appears.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ use pushplan_model::text;
 
 use super::clusters::{characters, cut};
 
-/// How long the name of a platform may be beside what it shows.
+/// The maximal length of a platform's name next to its text.
 const NAME: usize = 40;
 
-/// A place where a notification is first seen, and how many columns fit there. A wide character takes two.
+/// A place where a notification first appears, and its number of columns. A wide character takes two.
 #[derive(Debug)]
 pub struct Screen {
     pub device: DeviceType,
@@ -18,9 +18,9 @@ pub struct Screen {
     pub name: &'static str,
     /// The name within a sentence: `an iPhone's lock screen`
     pub place: &'static str,
-    /// None where nothing is known to be cut.
+    /// `None` if no limit is known.
     pub columns: Option<usize>,
-    /// How many lines are shown, where a text has several.
+    /// The number of visible lines of a text with several.
     lines: Option<usize>,
 }
 
@@ -48,27 +48,27 @@ static SCREENS: [Screen; 3] = [
     },
 ];
 
-/// The screens that a text can appear on; a template's on all of them.
+/// The screens on which a text can appear; all of them for a template.
 pub fn screens(devices: Option<&DeviceTypes>) -> impl Iterator<Item = &'static Screen> {
     SCREENS.iter().filter(move |screen| devices.is_none_or(|devices| devices.includes(&screen.device)))
 }
 
-/// What one screen shows of a text before anybody taps on it.
+/// The part of a text that a screen shows before a tap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fit {
-    /// `iPhone lock screen`; `open::sms` where nothing is known of the screen.
+    /// `iPhone lock screen`; `open::sms` if the screen is unknown.
     pub screen: Cow<'static, str>,
     pub device: DeviceType,
-    /// What is shown, with `…` where it is cut.
+    /// The visible text, with `…` if it is cut.
     pub shown: String,
     /// Whether that is all of the text.
     pub whole: bool,
-    /// How many characters of the text are shown, as people count them.
+    /// The number of visible characters as readers count them.
     pub characters: usize,
 }
 
 impl Screen {
-    /// What is left of a text; `None` where all of it fits.
+    /// The visible part of a text; `None` if all of it fits.
     pub fn cut<'t>(&self, text: &'t str) -> Option<&'t str> {
         let lines = self.lines.and_then(|lines| text.match_indices('\n').nth(lines - 1)).map(|(end, _)| &text[..end]);
         let cut = self.columns.and_then(|columns| cut(lines.unwrap_or(text), columns));
@@ -86,7 +86,7 @@ fn fit(screen: Cow<'static, str>, device: DeviceType, text: &str, cut: Option<&s
     Fit { screen, device, shown, whole: cut.is_none(), characters: characters(kept) }
 }
 
-/// What each screen shows of a text. Of devices whose screens are unknown, each that is named shows all of it.
+/// The visible part of a text on each screen. Named device types with unknown screens show all of it.
 pub fn fits(shown: &str, devices: Option<&DeviceTypes>) -> Vec<Fit> {
     let words = shown.trim_end();
     let known: Vec<Fit> = screens(devices).map(|screen| screen.fit(words)).collect();
