@@ -1,7 +1,7 @@
 //! A resource as a person would write it, from its canonical form.
 //!
-//! Each rewriting is kept only if the reader takes the result for the same resource, so that no table of exceptions is needed:
-//! what looks like a time within a field that is passed through stays as it is.
+//! Each rewriting is kept only if the parsed result is the same resource, so no table of exceptions is needed: a text
+//! that only looks like a time, in a field outside the contract, is not changed.
 
 use pushplan_model::kinds::Kind;
 use pushplan_model::node::{At, MapEntry, Node, Plain, Reader, Scalar, Style, Tree};
@@ -10,10 +10,10 @@ use pushplan_model::nouns::vocabulary::{self, Group, Values};
 use pushplan_model::source::Span;
 use serde_json::Value;
 
-/// The node whose text a manifest holds for a resource. `spec` is canonical and names segments by their keys.
+/// Returns the node for a resource in a manifest. `spec` is canonical and names segments by their keys.
 ///
-/// Fields are in the order of the contract. What the key says is left out, tags of the service's own groups are written
-/// by their short names, and `${` is written so that it stays what it is.
+/// Fields are in the order of the contract. Values that the key implies are left out, tags of the service's own groups
+/// have their short names, and `${` is escaped.
 pub fn authored(kind: &Kind, key: &str, spec: &Value) -> Node {
     let means_it = |node: &Node| means(kind, key, node).as_ref() == Some(spec);
     let plain = match kind.api.read(spec) {
@@ -21,7 +21,7 @@ pub fn authored(kind: &Kind, key: &str, spec: &Value) -> Node {
         None => Node::from_json_value(spec),
     };
     let mut node = shorter(&rewritten(kind, &plain, &REWRITINGS), key);
-    // Nearly always all of it is right at once.
+    // Nearly always, all rewritings are right.
     if !means_it(&node) {
         let kept: Vec<Rewriting> =
             REWRITINGS.into_iter().filter(|one| means_it(&rewritten(kind, &plain, &[*one]))).collect();
@@ -37,13 +37,13 @@ pub fn authored(kind: &Kind, key: &str, spec: &Value) -> Node {
     node
 }
 
-/// What the reader of manifests makes of a node.
+/// The parsed resource of a node.
 fn means(kind: &Kind, key: &str, node: &Node) -> Option<Value> {
     let key = At::new(key.to_owned(), Span::NONE);
     Some((kind.decode)(&key, node, &mut Reader::default())?.canonical())
 }
 
-/// Writes a part of a resource in another way.
+/// Writes a part of a resource in another form.
 type Rewriting = fn(&Kind, &mut Node);
 
 const REWRITINGS: [Rewriting; 3] = [conditions, times, alone];
@@ -73,7 +73,7 @@ fn text_of(node: &Node) -> Option<&str> {
     }
 }
 
-/// Lists of which one may stand alone.
+/// Writes lists with one item without the list, if that is allowed.
 fn alone(kind: &Kind, node: &mut Node) {
     let Tree::Map(entries) = &mut node.tree else { return };
     for MapEntry { value, .. } in entries.iter_mut().filter(|entry| kind.one_or_many.contains(&entry.key.as_str())) {
@@ -85,7 +85,7 @@ fn alone(kind: &Kind, node: &mut Node) {
     }
 }
 
-/// Times and lengths of time in the form that people read. What a push says holds none.
+/// Writes times and durations in a readable form. The content of a push has none.
 fn times(_: &Kind, node: &mut Node) {
     times_in(node);
 }
@@ -117,7 +117,7 @@ fn times_in(node: &mut Node) {
     }
 }
 
-/// Audience, by short names.
+/// Writes audiences with short names.
 fn conditions(kind: &Kind, node: &mut Node) {
     for pointer in kind.api.audiences() {
         let steps = pointer.split('/').skip(1);
@@ -154,7 +154,7 @@ fn condition_with(node: &Node, leaf: fn(&Node) -> Node) -> Node {
     }
 }
 
-/// `country: US` in place of a tag of the service's own group.
+/// `country: US` instead of a tag of the service's own group.
 fn short(node: &Node) -> Node {
     let part = |key: &str| node.get(key).and_then(text_of);
     let (Some(tag), Some(group)) = (part("tag"), part("group").and_then(vocabulary::group)) else {
@@ -165,7 +165,7 @@ fn short(node: &Node) -> Node {
 
 fn property(group: &Group, tag: &str) -> Node {
     match group.values {
-        // The tags are texts, but true and false are what people write.
+        // The tags are texts, but people write true and false without quotes.
         Values::Flag if matches!(tag, "true" | "false") => {
             made(Tree::Scalar(Scalar { text: tag.to_owned(), style: Style::Plain }))
         }
@@ -173,7 +173,7 @@ fn property(group: &Group, tag: &str) -> Node {
     }
 }
 
-/// `tag: [a, b]` in place of any of several conditions that are alike but for one value.
+/// `tag: [a, b]` instead of an `or` of conditions that only differ in one value.
 fn any_of(items: &[Node], leaf: fn(&Node) -> Node) -> Option<Node> {
     const NOT_LISTED: [&str; 5] = ["AND", "OR", "NOT", "location", "attribute"];
     let all: Vec<Node> = items.iter().map(leaf).collect();
@@ -193,16 +193,16 @@ fn any_of(items: &[Node], leaf: fn(&Node) -> Node) -> Option<Node> {
     Some(made(Tree::Map(std::iter::once(listed).chain(beside.iter().cloned()).collect())))
 }
 
-/// Where an entry stands: the number of each entry or item on the way to it.
+/// The path of an entry: the index of each entry or item on the way to it.
 type EntryPath = Vec<usize>;
 
-/// The node without what only repeats something else, as far as that can be told by its looks.
+/// The node without entries that seem to repeat others.
 fn shorter(node: &Node, key: &str) -> Node {
     repeated(node, key).into_iter().rev().fold(node.clone(), |node, place| without(&node, &place))
 }
 
-/// Entries that may say nothing of their own: the resource's key as its name, a name that is the first thing said beside it,
-/// the audience of what is triggered, an empty list.
+/// Entries that may be redundant: the resource's key as its name, a name that is the first text of its sibling, the
+/// audience of a triggered push, an empty list.
 fn repeated(node: &Node, key: &str) -> Vec<EntryPath> {
     let mut found = Vec::new();
     let Some(entries) = node.entries() else { return found };
@@ -256,7 +256,7 @@ fn without(node: &Node, place: &[usize]) -> Node {
     node
 }
 
-/// Writes `$${` for `${`, where variables are filled in; in keys for `${var.` alone, as they are read.
+/// Writes `$${` for `${`, where variables are filled in; in keys only for `${var.`, as they are read.
 pub fn escape(node: &mut Node) {
     match &mut node.tree {
         Tree::List(items) => items.iter_mut().for_each(escape),

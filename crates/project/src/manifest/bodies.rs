@@ -1,4 +1,4 @@
-//! `body: {file: bodies/sale.html}`: long texts that are in files of their own.
+//! `body: {file: bodies/sale.html}`: long texts in separate files.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::provenance::BodyVariables;
 use super::refused::refused;
 use super::variables::{self, Filling};
 
-/// The largest body: as much as the service takes in one request.
+/// The largest body: as much as the service accepts in one request.
 const BODY_LIMIT: u64 = 5 * 1024 * 1024;
 
 /// Whether any body of the node is in a file.
@@ -31,21 +31,21 @@ pub(crate) fn has_files(node: &Node) -> bool {
 /// Reads files on behalf of one resource.
 pub struct Bodies<'a> {
     pub project: &'a Project,
-    /// Texts that replace the files of their names.
+    /// Texts that replace the files with these names.
     pub given: &'a BTreeMap<String, String>,
     pub with: &'a Filling<'a>,
     pub findings: &'a mut Findings,
-    /// The names of the variables in each file, as far as it was read.
+    /// The names of the variables in each file that was read.
     pub variables: &'a mut BodyVariables,
 }
 
 impl Bodies<'_> {
-    /// Puts the content of each file in the place of its name, with the target's variables filled in. A file that cannot be
-    /// had is reported; whether all could is the answer.
+    /// Replaces the name of each file by its content, with the target's variables filled in. Unreadable files are
+    /// reported. Returns whether all could be read.
     pub fn read(&mut self, node: &mut Node) -> bool {
         match &mut node.tree {
             Tree::Scalar(_) => true,
-            // Every file is read, also behind one that cannot be.
+            // Every file is read, also after an unreadable one.
             Tree::List(items) => items.iter_mut().map(|item| self.read(item)).filter(|read| !read).count() == 0,
             Tree::Map(entries) => {
                 entries

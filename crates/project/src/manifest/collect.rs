@@ -1,4 +1,4 @@
-//! What the documents of a project hold, sorted by what it is: resources, defaults, overlays.
+//! The content of a project's documents by type: resources, defaults, overlays.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,16 +16,16 @@ use super::project::Project;
 const DEFAULTS: &str = "defaults";
 const OVERLAYS: &str = "overlays";
 
-/// The keys of what lies under resources or over them.
+/// The keys of defaults and overlays.
 pub(crate) const LAYERS: [&str; 2] = [DEFAULTS, OVERLAYS];
 
-/// Keys of a manifest beside those of the kinds, and what they are for.
+/// The keys of a manifest other than kinds, with descriptions.
 pub const TOP_LEVEL: &[(&str, &str)] = &[
     (DEFAULTS, "Default values for all resources of a kind, by kind."),
     (OVERLAYS, "Differences for one target or group of targets: by its name, then as in a manifest."),
 ];
 
-/// A resource as it is written, before variables and overlays.
+/// A resource as written, before variables and overlays.
 #[derive(Debug)]
 pub struct Declaration {
     pub kind: &'static Kind,
@@ -33,7 +33,7 @@ pub struct Declaration {
     pub node: Node,
 }
 
-/// What one layer of manifests declares.
+/// The declarations of one layer of manifests.
 #[derive(Debug, Default)]
 pub struct Layer {
     pub resources: Vec<Declaration>,
@@ -65,12 +65,12 @@ pub fn twice(kind: &Kind, key: &At<String>, first: Span) -> Finding {
         .help("rename one of them, or remove it")
 }
 
-/// Everything a project's documents hold.
+/// The content of a project's documents.
 #[derive(Debug, Default)]
 pub struct Collected {
     pub base: Layer,
     pub defaults: BTreeMap<&'static str, Node>,
-    /// By target or group: no two have one name.
+    /// By target or group, which never share a name.
     pub overlays: BTreeMap<String, Layer>,
 }
 
@@ -88,7 +88,7 @@ pub fn collect(documents: Vec<Node>, project: &Project, findings: &mut Findings)
     collected
 }
 
-/// All that the documents of one file declare, also what is declared twice. `None`: there are layers of it.
+/// All declarations in the documents of one file, including duplicates. `None` if it has layers.
 pub fn listed(documents: Vec<Node>, findings: &mut Findings) -> Option<Vec<Declaration>> {
     let mut all = Vec::new();
     for document in documents {
@@ -106,7 +106,7 @@ fn sections(document: Node, findings: &mut Findings) -> Vec<MapEntry> {
     map(document, "a manifest: maps by kind, such as `segments:`", findings).unwrap_or_default()
 }
 
-/// The entries of a map. Nothing at all is an empty map; anything else is reported.
+/// The entries of a map. No value is an empty map; any other value is reported.
 fn map(node: Node, expected: &str, findings: &mut Findings) -> Option<Vec<MapEntry>> {
     if node.is_null() || node.is_unread() {
         return Some(Vec::new());
@@ -130,7 +130,7 @@ fn section(key: &At<String>, value: Node, add: &mut dyn FnMut(Declaration, &mut 
         map(value, &format!("a map of {}s by their keys", kind.noun), findings).unwrap_or_default()
     {
         if is_own(&key) {
-            // Notes are people's own; what could be a resource never goes unread in silence.
+            // Notes belong to the author, but a possible resource is never skipped silently.
             if value.entries().is_some() {
                 findings.push(not_read(kind, &key));
             }
@@ -186,7 +186,7 @@ fn wrong_key(kind: &Kind, key: &At<String>) -> Finding {
     }
 }
 
-/// `defaults: {scheduled_pushes: {...}}`, from any file. A value given twice has no order to decide by.
+/// `defaults: {scheduled_pushes: {...}}`, from any file. A value must not be given twice, because files have no order.
 fn defaults(value: Node, into: &mut BTreeMap<&'static str, Node>, findings: &mut Findings) {
     for MapEntry { key, value } in map(value, "defaults by kind", findings).unwrap_or_default() {
         let Some(kind) = known_kind(&key, findings) else { continue };
@@ -208,7 +208,7 @@ fn defaults(value: Node, into: &mut BTreeMap<&'static str, Node>, findings: &mut
     }
 }
 
-/// The first value that both trees give.
+/// The first value that both trees define.
 fn clash(first: &Node, second: &Node) -> Option<(Span, Span)> {
     let (Some(a), Some(b)) = (first.entries(), second.entries()) else {
         return Some((first.span, second.span));

@@ -1,18 +1,18 @@
-//! Finding files in a commit as [`super::files`] finds them on the disk: what is read, what is passed over and what is refused
-//! is the same.
+//! Finding files in a commit like [`super::files`] finds them on the disk: the same files are read, skipped and
+//! refused.
 
 use std::path::{Path, PathBuf};
 
 use pushplan_io::files::{self, DEPTH_LIMIT, ReadError, Refused, Unreadable};
 use pushplan_io::git::{Commit, TreeEntry};
 
-/// Every manifest at or beneath the given places, by path, each once; and what could not be read.
+/// Every manifest at or below the given places, by path, each once; and the files that could not be read.
 pub fn manifests(commit: &Commit, root: &Path, places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Unreadable>) {
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());
     for place in places {
         let name = super::shown(root, place);
         let mut cannot = |path: PathBuf, why: ReadError| unreadable.push(Unreadable { path, why });
-        // What is named outright is read whatever it is called.
+        // A file that is named explicitly is read whatever its name.
         match commit.entries().get(&name) {
             Some(TreeEntry::Link) => cannot(place.clone(), "it is a symbolic link, which is not followed".into()),
             Some(TreeEntry::File(_)) if files::is_cases(place) => cannot(place.clone(), ReadError::HoldsCases),
@@ -38,7 +38,7 @@ pub fn manifests(commit: &Commit, root: &Path, places: &[PathBuf]) -> (Vec<PathB
     (found, unreadable)
 }
 
-/// All that lies beneath a folder and is not hidden in it.
+/// All files below a folder that are not hidden in it.
 fn beneath_folder<'c>(commit: &'c Commit, folder: &str) -> impl Iterator<Item = (&'c str, &'c TreeEntry)> {
     let start = if folder.is_empty() { String::new() } else { format!("{folder}/") };
     let inside = commit.entries().range(start.clone()..).take_while({
@@ -50,7 +50,7 @@ fn beneath_folder<'c>(commit: &'c Commit, folder: &str) -> impl Iterator<Item = 
         .map(|(name, entry)| (name.as_str(), entry))
 }
 
-/// The path of a file that a manifest names: beneath the project's folder and reached without a link.
+/// The path of a file that a manifest names: it must be below the project's folder, and reached without a link.
 pub fn beneath(commit: &Commit, root: &Path, name: &str) -> Result<PathBuf, Refused> {
     let mut path = PathBuf::new();
     for part in files::parts(name)? {

@@ -1,4 +1,4 @@
-//! What the manifests say for one target.
+//! The desired state of one target.
 
 mod early;
 mod readable;
@@ -32,7 +32,7 @@ pub(super) use early::EarlyResource;
 pub(super) use readable::Readable;
 pub(super) use resolving::{PROBLEM_LIMIT, Typed};
 
-/// How many resources are read side by side before their problems are counted.
+/// The number of resources that are typed in parallel before their problems are counted.
 const TOGETHER: usize = 8_192;
 
 /// One declared resource, typed.
@@ -41,37 +41,37 @@ pub struct Declared {
     pub key: At<String>,
     pub spec: Box<dyn Spec>,
     pub lifecycle: Lifecycle,
-    /// Its values that are written elsewhere.
+    /// Its values that are written in other places.
     pub provenance: Vec<Provenance>,
 }
 
-/// Everything that the manifests declare for a target.
+/// The desired state of a target.
 #[derive(Debug)]
 pub struct Desired {
     pub resources: BTreeMap<Address, Declared>,
-    /// Declared, but not readable: they exist for whoever refers to them.
+    /// Declared but unreadable resources: references to them are valid.
     pub broken: BTreeSet<Address>,
-    /// The readable parts of those with malformed fields, for checks. The last are families of codes that a dropped field may
-    /// cause.
+    /// The readable parts of resources with malformed fields, for checks, with the families of codes that a dropped
+    /// field may cause.
     pub readable: Vec<(Address, Declared, Vec<&'static str>)>,
-    /// Codes that a resource's `lifecycle.allow` names, also of one that could not be read.
+    /// The codes in a resource's `lifecycle.allow`, also for one that could not be read.
     pub allowed: BTreeMap<Address, Vec<At<String>>>,
-    /// Codes that its `lifecycle.warn` names: their errors are warnings.
+    /// The codes in a resource's `lifecycle.warn`: their errors are warnings.
     pub warned: BTreeMap<Address, Vec<At<String>>>,
-    /// Whether all files could be read. If not, what is missing proves nothing.
+    /// Whether all files could be read. If not, a missing resource proves nothing.
     pub complete: bool,
-    /// The target that it is for, where there is one.
+    /// The target, if there is one.
     pub target: Option<String>,
-    /// What each segment comes down to, once someone asked.
+    /// The conditions of each segment, computed on demand.
     pub conditions: OnceLock<Conditions>,
-    /// Which kinds of device each segment can hold, once someone asked.
+    /// The possible device types of each segment, computed on demand.
     pub possible: OnceLock<PossibleKinds>,
 }
 
-/// By the keys of segments: for each kind of device, whether one can be in the segment, and whether one can be outside.
+/// By the keys of segments: for each device type, whether one can be in the segment, and whether one can be outside.
 pub type PossibleKinds = HashMap<String, [[bool; 5]; 2]>;
 
-/// Conditions by the keys of their segments, each with whether it says who is left out.
+/// Conditions by the keys of their segments, each with whether it is negated.
 pub type Conditions = HashMap<String, Vec<(At<Selector>, bool)>>;
 
 impl Desired {
@@ -86,7 +86,7 @@ impl Desired {
         self.resources.get(&Address::new(R::KEY, key)).and_then(|declared| of_kind(&*declared.spec))
     }
 
-    /// Whether a reference to this resource leads anywhere.
+    /// Whether a reference to this resource is valid.
     pub fn knows<R: Resource>(&self, key: &str) -> bool {
         let address = Address::new(R::KEY, key);
         self.resources.contains_key(&address) || self.broken.contains(&address)
@@ -100,13 +100,13 @@ impl Desired {
 }
 
 impl Manifests {
-    /// How many resources there are beneath all overlays.
+    /// The number of resources without overlays.
     pub fn resource_count(&self) -> usize {
         self.resource_count
     }
 
-    /// What a target gets: defaults under, overlays over, variables filled in, all of it typed. Without a target there are
-    /// no overlays and no variables.
+    /// Resolves the desired state of a target: with defaults, overlays and variables, all of it typed. Without a target
+    /// there are no overlays and no variables.
     pub fn resolve(&self, target: Option<&str>) -> (Desired, Vec<Finding>) {
         let Stacks { stacks, idle } = self.stacks(target);
         let meant = Meant::new(&self.collected.base, idle.len() + stacks.iter().filter(|it| it.is_only_there).count());
@@ -176,7 +176,7 @@ impl Manifests {
         Filling { variables, target, sources: &self.sources, growth }
     }
 
-    /// Whether anything is added to a resource.
+    /// Whether defaults, variables or bodies apply to a resource.
     fn asks(&self, it: &Declaration) -> bool {
         let default = self.collected.defaults.contains_key(it.kind.key);
         default || variables::has_variables(&it.node) || bodies::has_files(&it.node)
@@ -187,7 +187,7 @@ impl Manifests {
         let address = Address::new(kind.key, key.value.clone());
         let mut findings = Findings::about(&address);
         if with.growth.is_exceeded() {
-            // That is all that will be said, so that the rest need not be read.
+            // Nothing else will be reported, so the rest need not be read.
             let (taken, provenance) = (Vec::new(), Vec::new());
             return Typed {
                 address,
@@ -224,15 +224,15 @@ impl Manifests {
             .then(|| Readable::of(kind, key, node, findings.since(before)))
             .flatten();
         let (spec, findings) = self.said_of_unread(node, spec, findings);
-        // Nobody checks a message whose body is not there.
+        // A message with an unreadable body is not checked.
         let spec = spec.filter(|_| whole);
         Typed { address, key: key.clone(), spec, lifecycle, readable, taken, provenance, findings }
     }
 }
 
 impl Manifests {
-    /// A resource with its defaults under it, the target's overlays over it and the variables filled in, where any of them
-    /// changes it. Keys that a layer takes away are told.
+    /// A resource with its defaults, the target's overlays and variables; `None` if none of them changes it. Keys that
+    /// a layer removes are added to `taken`.
     pub(super) fn laid(
         &self,
         stack: &Stack,
@@ -253,7 +253,8 @@ impl Manifests {
         changed
     }
 
-    /// Where a part of a resource could not be read, that was reported: what follows from it is not, and nobody checks it.
+    /// Drops the findings that follow from a part of a resource that could not be read and was reported, and its spec,
+    /// so that it is not checked.
     fn said_of_unread(
         &self,
         node: &Node,
@@ -273,7 +274,7 @@ impl Manifests {
     }
 }
 
-/// What a declaration says, and how pushplan treats it.
+/// The content of a declaration, and its lifecycle settings.
 pub(super) fn decoded(
     kind: &Kind,
     key: &At<String>,
@@ -289,7 +290,7 @@ pub(super) fn decoded(
     let own = without_lifecycle(node);
     let spec = match own.as_ref().unwrap_or(node) {
         node if node.is_null() => {
-            // `tag_groups: {loyalty: }` declares a group with nothing to say of it.
+            // `tag_groups: {loyalty: }` declares a group without any field.
             let empty = Node { span: key.span, tree: Tree::Map(Vec::new()) };
             reader.owned_by(key.span, |reader| (kind.decode)(key, &empty, reader))
         }
@@ -298,8 +299,8 @@ pub(super) fn decoded(
     (spec, lifecycle, reader.findings)
 }
 
-/// The finding for a project that asks for far more than is written. It is alone, and at the first resource that asks
-/// for anything, since which of them asked too much depends on who was read first.
+/// The finding for a project whose content grows too much. It is the only one, and at the first resource that grows,
+/// because the culprit depends on the order of reading.
 fn outgrown(at: Span) -> Finding {
     Finding::new(
         &codes::YM106,
@@ -310,13 +311,13 @@ fn outgrown(at: Span) -> Finding {
     .help("check for a large text in many resources")
 }
 
-/// A resource that is in an overlay alone. A slip of the pen in its key would make a new one of it.
+/// Reports a resource that is only in an overlay and whose key may be a typo of another one.
 fn only_in_overlay(declaration: &Declaration, meant: &Meant, typed: &mut Typed) {
     let Declaration { kind, key, .. } = declaration;
     let allowed = typed.lifecycle.iter().flat_map(Lifecycle::allowed);
     let is_allowed = allowed.into_iter().any(|code| codes::code(code) == Some(&codes::RF113));
     if let Some(finding) = meant.another(declaration).filter(|_| !is_allowed) {
-        // What is missing in it is in the one that is meant.
+        // Fields that are missing here are in the intended resource.
         typed.findings = Findings::about(&typed.address);
         typed.findings.push(finding);
         typed.spec = None;
@@ -338,8 +339,8 @@ fn without_lifecycle(node: &Node) -> Option<Node> {
     Some(Node { span: node.span, tree: Tree::Map(rest) })
 }
 
-/// Pushes that name a template get what it says, with its variables filled in. The schedule of the contract takes whole
-/// pushes only.
+/// Fills pushes that name a template with its content and variables, because the schedules of the contract only accept
+/// whole pushes.
 fn fill_templates(desired: &mut Desired, growth: &Growth, findings: &mut Findings) {
     let mut named = HashSet::new();
     for declared in desired.resources.values_mut() {
@@ -403,11 +404,11 @@ fn fill_template(
     }
 }
 
-/// What a template says and what it takes to fill it in, looked up once for all of its pushes.
+/// The content of a template and its facts for filling it in, computed once for all of its pushes.
 struct Filled<'t> {
     content: &'t Content,
     defaults: HashMap<&'t str, &'t str>,
-    /// The bytes of its texts, and about how many more its variables cost each push.
+    /// The bytes of its texts, and the approximate cost of its variables for each push.
     size: usize,
     placeholders: usize,
     /// The longest default.
@@ -416,7 +417,7 @@ struct Filled<'t> {
 
 impl<'t> Filled<'t> {
     fn of(template: &'t Template) -> Self {
-        /// What a push is looked at for, for each variable.
+        /// The approximate cost of a push for each variable.
         const VARIABLE: usize = 16;
         let Content { notification, message, rest: _ } = &template.push;
         let said = message.iter().flat_map(|message| [&message.title, &message.body]);
@@ -427,7 +428,7 @@ impl<'t> Filled<'t> {
         let mut defaults = HashMap::new();
         for variable in variables {
             if let Some(default) = &variable.default_value {
-                // Of a variable that is declared twice, the first counts.
+                // If a variable is declared twice, the first one counts.
                 defaults.entry(variable.key.as_str()).or_insert(default.as_str());
             }
         }
@@ -440,10 +441,10 @@ impl<'t> Filled<'t> {
         }
     }
 
-    /// How large the template can become at most when it is filled in with these values.
+    /// The largest possible size of the template with these values.
     fn size(&self, substitutions: &BTreeMap<At<String>, At<String>>) -> usize {
         let longest = substitutions.values().map(|value| value.len()).max().unwrap_or(0).max(self.longest);
-        // A placeholder costs time even where nothing replaces it.
+        // A placeholder costs time even if it is not replaced.
         self.size.saturating_add(self.placeholders.saturating_mul(longest.max(64)))
     }
 }

@@ -1,4 +1,4 @@
-//! Resources of which some are typed before the target is known.
+//! Resources, some of which are typed before the target is known.
 
 use pushplan_model::kinds::Kind;
 use pushplan_model::node::At;
@@ -6,7 +6,7 @@ use pushplan_model::node::At;
 use super::resolving::Typed;
 use crate::manifest::collect::Declaration;
 
-/// A resource as far as it was read.
+/// A resource, as far as it is processed.
 #[derive(Debug)]
 pub enum EarlyResource {
     Typed(&'static Kind, Box<Typed>),

@@ -1,4 +1,4 @@
-//! The readable part of a resource with malformed fields: checks look at it, so that one error does not hide the others.
+//! The readable part of a resource with malformed fields: it is checked, so that one error does not hide the others.
 
 use pushplan_model::codes::Severity;
 use pushplan_model::finding::{Finding, Findings};
@@ -9,7 +9,7 @@ use pushplan_model::source::Span;
 use super::super::Lifecycle;
 use super::decoded;
 
-/// How many malformed fields are dropped.
+/// The number of malformed fields that are dropped.
 const DROPPED: usize = 16;
 
 /// A resource without its malformed fields.
@@ -33,7 +33,7 @@ impl Readable {
                 dropped |= without(&mut node, at, &mut path);
                 for field in path {
                     match field.as_str() {
-                        // What they allow is unknown.
+                        // The allowed codes are unknown.
                         "lifecycle" => return None,
                         "audience" | "criteria" | "device_types" => uncertain.push("AU"),
                         "schedule" => uncertain.push("SC"),

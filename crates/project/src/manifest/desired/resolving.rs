@@ -1,4 +1,4 @@
-//! What a target gets, gathered as it is read.
+//! The desired state of a target while it is being read.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
@@ -17,17 +17,17 @@ use super::super::{Lifecycle, Manifests, Provenance};
 use super::readable::Readable;
 use super::{Declared, Desired, fill_templates};
 
-/// How many problems are reported for a target; nobody reads more of them.
+/// The maximal number of problems that are reported for a target.
 pub(crate) const PROBLEM_LIMIT: usize = 100_000;
 
-/// What became of one declaration.
+/// The result of one declaration.
 #[derive(Debug)]
 pub struct Typed {
     pub address: Address,
     pub key: At<String>,
     pub spec: Option<Box<dyn Spec>>,
     pub lifecycle: Option<Lifecycle>,
-    /// What can be read of it, if it cannot be read as a whole.
+    /// Its readable part, if it cannot be read as a whole.
     pub readable: Option<Readable>,
     /// Keys that a layer removes.
     pub taken: Vec<At<String>>,
@@ -35,7 +35,7 @@ pub struct Typed {
     pub findings: Findings,
 }
 
-/// What a target gets, as far as it was read.
+/// The desired state of a target, as far as it was read.
 pub struct Resolving<'m> {
     manifests: &'m Manifests,
     defaults: HashMap<&'static str, (&'m Node, usize)>,
@@ -128,7 +128,7 @@ impl<'m> Resolving<'m> {
             desired.complete = false;
             desired.broken.extend(std::mem::take(&mut desired.resources).into_keys());
         }
-        // What is missing may be in the files that could not be read.
+        // A missing resource may be in the files that could not be read.
         if !desired.complete {
             desired.readable.clear();
         }
@@ -143,7 +143,7 @@ fn too_many(first: Span) -> Finding {
         .label("the first target that is not checked")
 }
 
-/// What is missing because a layer took it away is reported where that happens.
+/// Moves the finding for a field that a layer removed to the position in that layer.
 fn at_the_null(finding: &mut Finding, taken: &BTreeMap<Address, Vec<At<String>>>) {
     let Some(taken) = finding.address.as_ref().and_then(|address| taken.get(address)) else { return };
     let missing = |key: &&At<String>| finding.code == &codes::YM203 && finding.message == missing(key);
