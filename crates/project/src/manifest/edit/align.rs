@@ -1,4 +1,4 @@
-//! What becomes of the items of a list where another takes its place.
+//! Alignment of two lists: the steps that turn one into the other.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AlignStep {
     Keep,
-    /// The old item becomes the new one.
+    /// The old item changes to the new one.
     Change {
         old: usize,
         new: usize,
@@ -17,13 +17,13 @@ pub enum AlignStep {
     Remove {
         old: usize,
     },
-    /// The old item goes, as it is written, behind the one of that number, or before all.
+    /// The old item moves with its lines, after the item with that number, or to the beginning.
     Move {
         old: usize,
         new: usize,
         after: Option<usize>,
     },
-    /// A new item behind the old one of that number, or before all.
+    /// A new item is added after the old one with that number, or at the beginning.
     Add {
         after: Option<usize>,
         new: usize,
@@ -31,7 +31,7 @@ pub enum AlignStep {
 }
 
 impl AlignStep {
-    /// The number of the item that goes from its place.
+    /// The number of the item that leaves its position.
     pub fn removed(&self) -> Option<usize> {
         match self {
             Self::Remove { old } | Self::Move { old, .. } => Some(*old),
@@ -40,20 +40,21 @@ impl AlignStep {
     }
 }
 
-/// Whether two lists have the same items, in whatever order.
+/// Whether two lists have the same items, in any order.
 pub(crate) fn is_same_set(one: &[Value], other: &[Value]) -> bool {
     one.len() == other.len()
         && one.iter().all(|item| other.contains(item))
         && other.iter().all(|item| one.contains(item))
 }
 
-/// What an item of a list is known by, whatever else it says.
+/// The name of an item of a list, if it has one.
 fn identity(item: &Value) -> Option<&str> {
     ["key", "name", "channel_id"].iter().find_map(|field| item.get(field)?.as_str())
 }
 
-/// The steps from one list to another whose order counts. What is equal keeps its lines, and what is known by the same name is
-/// changed where it stands. `is_bare` says of an old item that no remark is about it alone, so that another may take its place.
+/// The steps from one list to another whose order matters. Equal items keep their lines, and items with the same name
+/// are changed in place. `is_bare` returns whether an old item has no comment of its own, so that another item may
+/// replace it.
 pub fn align(old: &[Value], new: &[Value], is_bare: &dyn Fn(usize) -> bool) -> Vec<AlignStep> {
     let tokens = |values: &[Value]| -> Vec<String> {
         let token = |value: &Value| identity(value).map_or_else(|| value.to_string(), |name| format!("={name}"));
@@ -61,7 +62,7 @@ pub fn align(old: &[Value], new: &[Value], is_bare: &dyn Fn(usize) -> bool) -> V
     };
     let mut steps = Vec::new();
     let mut between = |olds: Range<usize>, news: Range<usize>| gap(old, new, olds, news, is_bare, &mut steps);
-    // Where the last item that has its like ended.
+    // The end of the last pair.
     let (mut done_old, mut done_new) = (0, 0);
     for (was, is) in alike(&tokens(old), &tokens(new)) {
         between(done_old..was, done_new..is);
@@ -72,7 +73,7 @@ pub fn align(old: &[Value], new: &[Value], is_bare: &dyn Fn(usize) -> bool) -> V
     moved(old, new, steps)
 }
 
-/// The items that have their like. Those at both ends come first: where two are equal, it is not the wrong one that goes.
+/// The pairs of equal items. Those at both ends come first, so that of two equal items the right one is removed.
 fn alike(old: &[String], new: &[String]) -> Vec<(usize, usize)> {
     let same = |(one, other): &(&String, &String)| one == other;
     let ahead = old.iter().zip(new).take_while(same).count();
@@ -88,7 +89,7 @@ fn alike(old: &[String], new: &[String]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The steps between two stretches that have nothing in common, or of one item and its like.
+/// The steps between two ranges without common items, or for one pair.
 fn gap(
     old: &[Value],
     new: &[Value],
@@ -127,7 +128,7 @@ fn gap(
     }
 }
 
-/// Whether the only item that goes can become the only one that comes.
+/// Whether the only removed item can be changed to the only added one.
 fn can_become(old: &Value, new: &Value, is_bare: bool) -> bool {
     match (old, new) {
         (Value::Object(was), Value::Object(is)) => {
@@ -138,7 +139,7 @@ fn can_become(old: &Value, new: &Value, is_bare: bool) -> bool {
     }
 }
 
-/// Whether two items have the same shape, so that the one that takes the other's place is a change of what it says.
+/// Whether two items have the same shape, so that a replacement is a change of values.
 pub fn is_alike(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Object(was), Value::Object(is)) => {
@@ -164,10 +165,10 @@ fn moved(old: &[Value], new: &[Value], mut steps: Vec<AlignStep>) -> Vec<AlignSt
     steps
 }
 
-/// Returns the steps from one list to another whose order does not matter. An item that stays keeps its place. A new item is
-/// added at the end or takes the place of a removed one.
+/// Returns the steps from one list to another whose order does not matter. A kept item stays in its position. A new
+/// item is added at the end or replaces a removed one.
 pub(crate) fn align_set(old: &[Value], new: &[Value], is_bare: &dyn Fn(usize) -> bool) -> Vec<AlignStep> {
-    // Duplicate items stay.
+    // Duplicate items are kept.
     let mut gone: Vec<usize> = (0..old.len()).filter(|n| !new.contains(&old[*n])).collect();
     let mut come: Vec<usize> = (0..new.len()).filter(|n| !old.contains(&new[*n])).collect();
     let is_single = gone.len() == 1 && come.len() == 1;
@@ -189,7 +190,7 @@ pub(crate) fn align_set(old: &[Value], new: &[Value], is_bare: &dyn Fn(usize) ->
     steps
 }
 
-/// How many fields two maps agree in, at least in a part.
+/// The number of fields in which two maps agree, at least partly.
 fn shared(old: &Value, new: &Value) -> usize {
     let (Value::Object(old), Value::Object(new)) = (old, new) else { return 0 };
     let agree = |one: &Value, other: &Value| match (one, other) {

@@ -1,4 +1,4 @@
-//! What is left to people where a resource cannot be edited: each field that differs, with every place that has a say in it.
+//! Manual edits for resources that cannot be edited: each different field, with every place that affects it.
 
 use pushplan_model::address::Address;
 use pushplan_model::kinds;
@@ -13,7 +13,7 @@ use super::walk::entry_of;
 use super::{Editor, Unplaced};
 
 impl Editor<'_> {
-    /// The fields of a resource that the service has otherwise. `why`: what is said of the place in the resource itself.
+    /// The fields of a resource that differ on the service. `why` describes the position in the resource itself.
     pub fn by_hand(&self, address: &Address, desired: &Value, live: &Value, why: &'static str) -> Vec<Unplaced> {
         let kind = kinds::of(address);
         let audiences: Vec<String> = kind.api.audiences().iter().map(|path| path[1..].replace('/', ".")).collect();
@@ -32,7 +32,7 @@ impl Editor<'_> {
             }
         }
         if told.is_empty() {
-            // Whatever it is that cannot be edited, someone has to look at it.
+            // An unknown difference still needs a manual edit.
             told.push((String::new(), Some(live.clone())));
         }
         let authored = author::authored(kind, &address.key, live);
@@ -46,7 +46,7 @@ impl Editor<'_> {
         told.into_iter().map(unplaced).collect()
     }
 
-    /// The places that say something of a field: the resource itself, overlays of the target, the defaults of its kind.
+    /// The places that affect a field: the resource itself, overlays of the target, the defaults of its kind.
     fn sayers(&self, address: &Address, path: &str, why: &'static str) -> Vec<(Span, &'static str)> {
         let kind = kinds::of(address);
         let Some(Stack { own, over, .. }) = self.manifests.stack(self.target, kind, &address.key) else {
@@ -61,7 +61,7 @@ impl Editor<'_> {
     }
 }
 
-/// The key of a field, or of what is nearest above it; `None`: nothing of it is there.
+/// The key of a field, or of its nearest existing parent; `None` if none of these exists.
 fn nearest(node: &Node, path: &str) -> Option<Span> {
     let mut found = None;
     let mut node = node;

@@ -1,4 +1,4 @@
-//! Audience: conditions are compared member by member, so that one that differs is one line.
+//! Audiences: conditions are compared member by member, so that one difference is one line.
 
 use pushplan_model::node::{MapEntry, Node, Scalar, Style, Tree};
 use pushplan_model::source::Span;
@@ -14,7 +14,7 @@ fn compound(value: &Value) -> Option<(&str, &[Value])> {
     matches!(key.as_str(), "AND" | "OR").then_some((key.as_str(), members.as_array()?.as_slice()))
 }
 
-/// Whether some members stay, or each becomes another of its shape: the list is the same one under another word.
+/// Whether some members are equal, or all have the same shapes: then it is the same list with another operator.
 fn has_same_members(olds: &[Value], news: &[Value]) -> bool {
     let alike = olds.len() == news.len() && olds.iter().zip(news).all(|(old, new)| is_alike(old, new));
     alike || olds.iter().any(|old| news.contains(old))
@@ -28,7 +28,7 @@ fn authored(ordered: &Node) -> Node {
 }
 
 impl Walk<'_> {
-    /// A condition that differs. `ordered` is the one on the service, in canonical form and order.
+    /// Edits a different condition. `ordered` is the live one, in canonical form and order.
     pub fn condition(&mut self, at: Spot, old: &Value, new: &Value, ordered: &Node) -> Result<(), Refusal> {
         if old == new {
             return Ok(());
@@ -56,7 +56,7 @@ impl Walk<'_> {
                     }
                     return self.steps(spot, own, steps, change, |n| authored(&members[n]));
                 }
-                // The only member needs no list.
+                // A single member needs no list.
                 Tree::Map(_) if word == other && olds.len() == 1 && news.len() == 1 => {
                     return self.condition(spot, &olds[0], &news[0], &members[0]);
                 }
@@ -71,7 +71,7 @@ impl Walk<'_> {
         }
         let mut long = author::long_condition(ordered);
         author::escape(&mut long);
-        // Whoever wrote out the group of a tag goes on to do so.
+        // A tag with an explicit group keeps that form.
         let group = |node: &Node| node.get("group").map(Node::to_json);
         let is_long = begin_alike(at.node, &long) && group(at.node) == group(&long);
         let new = if is_long { long } else { authored(ordered) };
@@ -91,8 +91,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Makes one condition like another that is written as people do: where both begin with the same word, only what differs
-    /// between them is edited. `whole`: it is a condition, and not a part of one.
+    /// Edits one condition to be like another in the form that people write: if both begin with the same key, only the
+    /// differences are edited. `whole`: it is a condition, not a part of one.
     fn like(&mut self, at: Spot, new: &Node, whole: bool) -> Result<(), Refusal> {
         match (&at.node.tree, &new.tree) {
             (Tree::Scalar(old), Tree::Scalar(new)) => {
@@ -142,14 +142,14 @@ impl Walk<'_> {
     }
 }
 
-/// The entry that says what a condition is.
+/// The entry with the type of a condition.
 fn head(node: &Node) -> Option<&MapEntry> {
     node.entries()?
         .iter()
         .find(|entry| !entry.is_own() && !matches!(entry.key.as_str(), "group" | "operator" | "value"))
 }
 
-/// The word that a condition begins with and the one of another, where that is all that differs between them.
+/// The first keys of two conditions, if nothing else differs.
 fn other_word<'n>(old: &'n Node, new: &'n Node) -> Option<(&'n str, &'n str)> {
     let said: Vec<&MapEntry> = old.entries()?.iter().filter(|entry| !entry.is_own()).collect();
     let (was, is) = (head(old)?, head(new)?);
@@ -165,7 +165,7 @@ fn begin_alike(old: &Node, new: &Node) -> bool {
     head(old).map(|head| &head.key) == head(new).map(|head| &head.key)
 }
 
-/// What a scalar says: `true` and `"true"` of a flag are the same.
+/// The value of a scalar: `true` and `"true"` of a flag are equal.
 fn said(text: &str, style: Style) -> String {
     let node = Node { span: Span::NONE, tree: Tree::Scalar(Scalar { text: text.to_owned(), style }) };
     match node.to_json() {

@@ -1,11 +1,11 @@
-//! What goes from a text, and the remarks that go with it.
+//! Removals from a text, including comments.
 
 use pushplan_model::node::{Node, Tree};
 
 use super::page::{EditedPage, TextChange};
 
 impl EditedPage<'_> {
-    /// Takes an entry out of a map; `goes`: which entries go in the same run.
+    /// Removes an entry from a map; `goes`: which entries are removed at the same time.
     pub(crate) fn no_entry(&self, map: &Node, number: usize, goes: &dyn Fn(usize) -> bool) -> Option<TextChange> {
         let entries = map.entries()?;
         let entry = entries.get(number)?;
@@ -20,13 +20,13 @@ impl EditedPage<'_> {
             let from = self.remarks_above(self.line_start(start), column);
             return Some((from..self.with_deeper(self.next_line(self.entry_end(entry)), column), String::new()));
         }
-        // Behind a dash the next entry takes its place.
+        // After a dash, the next entry takes its position.
         let next = entries.get(number + 1)?.key.span.range().start;
         (!goes(number + 1) && self.text[self.entry_end(entry)..next].trim().is_empty())
             .then(|| (start..next, String::new()))
     }
 
-    /// Takes an item out of a list; `goes`: which items go in the same run.
+    /// Removes an item from a list; `goes`: which items are removed at the same time.
     pub(crate) fn no_item(&self, list: &Node, number: usize, goes: &dyn Fn(usize) -> bool) -> Option<TextChange> {
         let Tree::List(items) = &list.tree else { return None };
         if self.is_flow(list) {
@@ -40,7 +40,7 @@ impl EditedPage<'_> {
         self.begins_a_line(dash).then(|| (from..self.item_till(item, column), String::new()))
     }
 
-    /// Takes an item of a block to another place as it is written, with the remarks about it: behind another, or before all.
+    /// Moves an item of a block with its comments, unchanged: after another one, or to the beginning.
     pub(crate) fn moved_item(&self, list: &Node, number: usize, after: Option<usize>) -> Option<[TextChange; 2]> {
         let Tree::List(items) = &list.tree else { return None };
         let item = items.get(number)?;
@@ -58,12 +58,12 @@ impl EditedPage<'_> {
         Some([(lines, String::new()), there])
     }
 
-    /// Where the lines of an item end, with the remarks below it that are further in than its dash.
+    /// The end of the lines of an item, including the comments below it that are indented more than its dash.
     pub(crate) fn item_till(&self, item: &Node, column: usize) -> usize {
         self.with_deeper(self.next_line(self.end(item)), column)
     }
 
-    /// Where the remarks end that stand at a line and below it, each further in than a column.
+    /// The end of the comments at a line and below it that are indented more than a column.
     fn with_deeper(&self, line: usize, column: usize) -> usize {
         let mut till = line;
         while till < self.text.len() {
@@ -78,7 +78,7 @@ impl EditedPage<'_> {
         till
     }
 
-    /// Where the remarks begin that stand directly above a line and as far in as it.
+    /// The start of the comments directly above a line with the same indentation.
     pub(crate) fn remarks_above(&self, line: usize, column: usize) -> usize {
         let mut from = line;
         while from > 0 {
@@ -93,7 +93,7 @@ impl EditedPage<'_> {
         from
     }
 
-    /// Whether a remark is about an item of a list alone: behind it, or directly above it.
+    /// Whether an item of a list has a comment of its own: after it, or directly above it.
     pub(crate) fn has_remark(&self, item: &Node) -> bool {
         let from = self.dash_above(item).unwrap_or(item.span.range().start);
         let line = self.line_start(from);
@@ -106,8 +106,8 @@ impl EditedPage<'_> {
         self.text[end..self.line_end(end)].trim_start_matches([' ', ',']).starts_with('#')
     }
 
-    /// Takes one of several things out of brackets, with the comma that it needs no more and the remarks about it: the comma
-    /// before it, or the one behind it where nothing is left before it.
+    /// Removes an item from brackets, with its comments and one comma: the one before it, or the one after it if
+    /// nothing is left before it.
     fn out_of_flow(
         &self,
         number: usize,
@@ -122,7 +122,7 @@ impl EditedPage<'_> {
         let behind = behind.strip_prefix(',').unwrap_or(behind).trim_start();
         let ends_line = behind.is_empty() || behind.starts_with('#');
         let is_first = (0..number).all(goes);
-        // What stands between the one before and this, without the comma.
+        // The text between the previous item and this one, without the comma.
         let kept = |before: usize| {
             let between = &self.text[before..from];
             let comma = between.find(',').filter(|at| between[..*at].trim().is_empty());
@@ -140,7 +140,7 @@ impl EditedPage<'_> {
         match is_first {
             true if number + 1 < count => {
                 let next = place(number + 1).0;
-                // The lines above the next are about that.
+                // The comments above the next item belong to that one.
                 let till = if self.text[end..next].contains('#') && ends_line { self.line_end(end) } else { next };
                 (start..till, String::new())
             }

@@ -1,4 +1,4 @@
-//! Lists: items that come, go, move and change.
+//! Lists: added, removed, moved and changed items.
 
 use pushplan_model::node::{Node, Tree};
 use pushplan_model::source::Span;
@@ -11,7 +11,8 @@ impl Walk<'_> {
     pub fn list(&mut self, at: Spot, old: &[Value], new: &[Value], authored: &[Node]) -> Result<(), Refusal> {
         let (Tree::List(nodes), own) = (&at.node.tree, self.own(at)?) else { return Ok(()) };
         let read: Vec<Value> = nodes.iter().map(read_of).collect();
-        // All lists of texts are sets, in whatever order they stand; of others, those that read in another order than they stand.
+        // All lists of texts are sets, in any order; other lists are sets if they are read in another order than
+        // written.
         let is_set = read.iter().all(Value::is_string) || (read != old && is_same_set(&read, old));
         let made = |n: usize| authored.get(n).cloned().unwrap_or_else(|| written(&new[n]));
         if (!is_set && nodes.len() != old.len()) || new.is_empty() {
@@ -34,21 +35,22 @@ impl Walk<'_> {
         )
     }
 
-    /// Which items of a list have no remark of their own.
+    /// Which items of a list have no comment.
     pub fn bare(&self, list: &Node) -> Vec<bool> {
         let page = self.page(list);
         let Tree::List(items) = &list.tree else { return Vec::new() };
         items.iter().map(|item| !page.has_remark(item)).collect()
     }
 
-    /// Which items of a list have no remark behind them. The place in a set says nothing: there, that one is about the very item.
+    /// Which items of a list have no comment on the same line. In a set, positions have no meaning: only such a comment
+    /// belongs to the item.
     fn bare_behind(&self, list: &Node) -> Vec<bool> {
         let page = self.page(list);
         let Tree::List(items) = &list.tree else { return Vec::new() };
         items.iter().map(|item| !page.has_remark_behind(item)).collect()
     }
 
-    /// Carries out the steps from the items of a list to those that take their place.
+    /// Executes the steps from the items of a list to the new ones.
     pub fn steps(
         &mut self,
         at: Spot,

@@ -1,15 +1,16 @@
-//! The fields in which two values differ, as people are told of them.
+//! The fields in which two values differ, as shown to users.
 
 use serde_json::Value;
 
-/// What differs between two lists whose items have their places: each field by its path. All else is one field.
+/// Collects the differences of two lists of maps with the same length: each field by its path. Any other difference is
+/// one field.
 pub fn differing(path: String, old: Option<&Value>, new: Option<&Value>, out: &mut Vec<(String, Option<Value>)>) {
     match (old, new) {
         _ if old == new => {}
         (Some(Value::Array(olds)), Some(Value::Array(news)))
             if olds.len() == news.len() && olds.iter().chain(news).all(Value::is_object) =>
         {
-            // What may be one or many and is one: its author wrote no list.
+            // A field with one or many values that has one: its author wrote no list.
             if let ([old], [new]) = (olds.as_slice(), news.as_slice()) {
                 return fields(&path, old, new, out);
             }
@@ -21,7 +22,7 @@ pub fn differing(path: String, old: Option<&Value>, new: Option<&Value>, out: &m
     }
 }
 
-/// Collects the fields that differ between two maps, each with its path and its new value.
+/// Collects the different fields of two maps, each with its path and its new value.
 pub fn fields(path: &str, old: &Value, new: &Value, out: &mut Vec<(String, Option<Value>)>) {
     let (Value::Object(was), Value::Object(is)) = (old, new) else {
         return differing(path.to_owned(), Some(old), Some(new), out);

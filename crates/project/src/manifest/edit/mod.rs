@@ -1,11 +1,11 @@
-//! Bringing what the service has into manifests that people wrote: only the values that differ are edited.
+//! Editing manifests to agree with the service: only the different values are edited.
 //!
-//! Everything is decided by the byte spans of our own parser, so that one reader says what a text means. What is equal is never
-//! touched: comments, order, quotes and anchors stay, and so does a variable that still gives the same value. A value that
-//! stands somewhere else than in the resource itself is not edited but told, with the places that matter.
+//! Edits use the byte spans of our own parser, so that only one parser defines the meaning of a text. Equal values are
+//! never edited: comments, order, quotes and anchors are kept, and so is a variable that still has the same value. A
+//! value whose text is outside the resource itself is not edited but reported, with the relevant places.
 //!
-//! [`Editor::place`] makes the edits of one resource, [`carry_out`] makes texts of them, and [`settle`] reads these texts again
-//! and gives up every resource that would not become what the service has.
+//! [`Editor::place`] makes the edits of one resource, [`carry_out`] applies them to the texts, and [`settle`] parses
+//! these texts again and drops every resource that would not agree with the service.
 
 mod align;
 mod by_hand;
@@ -44,10 +44,10 @@ use super::layers::Stack;
 use super::variables::Filling;
 use super::{Manifests, Target, author};
 
-/// What a place is whose value is in several.
+/// The description of a place whose value is used several times.
 const AN_ANCHOR: &str = "an anchor, whose value stands in several places";
 
-/// A stretch of a file and what is there afterwards.
+/// A range of a file, and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
     pub file: FileId,
@@ -55,50 +55,50 @@ pub struct Edit {
     pub text: String,
 }
 
-/// A value that cannot be brought back into the manifests.
+/// A value that cannot be written to the manifests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unplaced {
-    /// The field, such as `push.notification.alert`; empty: the whole resource.
+    /// Its field, such as `push.notification.alert`; empty: the whole resource.
     pub path: String,
-    /// What the service has; `None`: it has nothing there.
+    /// The live value; `None` if it does not exist on the service.
     pub live: Option<Value>,
-    /// The live value as the manifest has to say it, if that takes more than one word.
+    /// The live value in the form of a manifest, if it is more than one word.
     pub words: Option<String>,
-    /// Where the value is used and where it comes from, each with what that place is.
+    /// The places that use the value and that define it, each with a description.
     pub places: Vec<(Span, &'static str)>,
-    /// Places outside the manifests, and what can be done there.
+    /// Places outside the manifests, with advice.
     pub notes: Vec<String>,
-    /// Git says something else of it that is not applied yet.
+    /// Set if git has another change that is not applied yet.
     pub clash: Option<Clash>,
 }
 
-/// The other sides of a field that was changed in git and on the service. `None`: it is not there.
+/// The other versions of a field that was changed in git and on the service. `None`: it does not exist.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clash {
     pub git: EditSide,
     pub applied: EditSide,
 }
 
-/// A value, and how a manifest says it where that is more than one word.
+/// A value, and its form in a manifest if that is more than one word.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EditSide {
     pub value: Option<Value>,
     pub words: Option<String>,
 }
 
-/// What becomes of one resource.
+/// The result for one resource.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Placed {
     pub edits: Vec<Edit>,
-    /// Files next to the manifests that get another content, by their names.
+    /// Files next to the manifests with new content, by name.
     pub bodies: BTreeMap<String, String>,
     pub unplaced: Vec<Unplaced>,
-    /// What the manifests say of it after the edits, if they are right.
+    /// The desired state after the edits, if they are right.
     pub expected: Value,
 }
 
 impl Placed {
-    /// Whether any file changes for it.
+    /// Whether any file is edited for it.
     pub fn is_edited(&self) -> bool {
         !self.edits.is_empty() || !self.bodies.is_empty()
     }
@@ -111,13 +111,13 @@ pub struct Editor<'m> {
     target: Option<&'m str>,
     /// Values that are in several places because of an alias.
     shared: HashSet<Span>,
-    /// Where each file is named.
+    /// The positions of each file name.
     named: HashMap<String, Vec<Span>>,
-    /// Where remarks stand, in the files that were looked at.
+    /// The positions of comments, in the files that were read.
     remarks: RefCell<HashMap<FileId, Rc<[Range<usize>]>>>,
 }
 
-/// A resource with what it consists of.
+/// A resource with its layers.
 pub(super) struct Subject<'m> {
     pub kind: &'static kinds::Kind,
     pub own: &'m Declaration,
@@ -138,8 +138,8 @@ impl<'m> Editor<'m> {
         Self { manifests, target, shared, named: seen.files, remarks: RefCell::default() }
     }
 
-    /// The edits that make a resource what the service has. `desired` and `live` are canonical and name segments by their keys.
-    /// `None`: it is not declared.
+    /// Makes the edits that bring a resource to its live state. `desired` and `live` are canonical and name segments by
+    /// their keys. `None` if it is not declared.
     pub fn place(&self, address: &Address, desired: &Value, live: &Value) -> Option<Placed> {
         let kind = kinds::of(address);
         let collected = &self.manifests.collected;
@@ -166,7 +166,7 @@ impl<'m> Editor<'m> {
         Some(placed)
     }
 
-    /// Where a field stands, such as `push.notification.alert`, or what is nearest above it.
+    /// The position of a field, such as `push.notification.alert`, or of its nearest existing parent.
     pub fn spot(&self, address: &Address, path: &str) -> Option<Span> {
         let kind = kinds::of(address);
         let Stack { own, over, .. } = self.manifests.stack(self.target, kind, &address.key)?;
@@ -181,7 +181,7 @@ impl<'m> Editor<'m> {
         over.into_iter().rev().chain([own]).map(find).max_by_key(|(depth, _)| *depth).map(|(_, span)| span)
     }
 
-    /// The first value in what is edited that is in several places because of an alias.
+    /// The first edited value that is used several times because of an alias.
     fn anchor_within(&self, edits: &[Edit]) -> Option<Span> {
         let touches = |span: &&Span, edit: &Edit| {
             let (at, of) = (span.range(), &edit.range);
@@ -195,7 +195,7 @@ impl<'m> Editor<'m> {
         &self.manifests.sources.get(file).text
     }
 
-    /// Where a value comes from that does not are in the resource alone.
+    /// The origin of a value that is not, or not only, in the resource.
     fn origin(&self, subject: &Subject, span: Span) -> Option<(Span, &'static str)> {
         let within = |declaration: &Declaration| begins_in(declaration.node.span, span);
         let why = match () {
@@ -209,12 +209,12 @@ impl<'m> Editor<'m> {
     }
 }
 
-/// Whether something stands within a stretch. A block of text ends behind its last line, and what holds it before.
+/// Whether a span begins within another one. A block of text ends after its last line, and its parent before that.
 fn begins_in(outer: Span, inner: Span) -> bool {
     outer.file() == inner.file() && (outer.range().start..=outer.range().end).contains(&inner.range().start)
 }
 
-/// Whether a node, or one beneath it, stands at a place. Defaults may be joined from several files.
+/// Whether a node, or one below it, has a position. Defaults may be merged from several files.
 fn holds(node: &Node, span: Span) -> bool {
     begins_in(node.span, span)
         || match &node.tree {
@@ -224,7 +224,7 @@ fn holds(node: &Node, span: Span) -> bool {
         }
 }
 
-/// How often each place occurs, and where each file is named.
+/// The number of uses of each position, and the positions of each file name.
 #[derive(Default)]
 struct Occurrences {
     places: HashMap<Span, usize>,
@@ -239,7 +239,7 @@ impl Occurrences {
         match &node.tree {
             Tree::Scalar(_) => {}
             Tree::List(items) => {
-                // A list begins where its first item does, and may end there as well.
+                // A list begins at its first item, and may end there as well.
                 let same = items.first().is_some_and(|first| first.span == node.span);
                 *self.places.entry(node.span).or_default() -= usize::from(same);
                 items.iter().for_each(|item| self.node(item));

@@ -1,4 +1,4 @@
-//! Where a value comes from that is not edited, as people are told of it.
+//! The origin of a value that cannot be edited, as shown to users.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::AN_ANCHOR;
 use super::walk::{Refusal, Spot, Walk};
 
 impl Walk<'_> {
-    /// The value as the resource itself writes it, if it is there and nowhere else.
+    /// The value in the resource itself, if it is defined there and nowhere else.
     pub fn own<'n>(&self, at: Spot<'n>) -> Result<&'n Node, Refusal> {
         match self.editor.origin(self.subject, at.node.span) {
             Some((span, why)) if why == AN_ANCHOR => Err(self.anchored(at, span)),
@@ -20,13 +20,13 @@ impl Walk<'_> {
         }
     }
 
-    /// The nearest key above the value of an entry that is in the resource itself.
+    /// The nearest key above the value of an entry, within the resource itself.
     pub fn used(&self, at: Spot, entry: &MapEntry) -> Option<Span> {
         let is_here = self.subject.own.node.span.contains(entry.key.span);
         if is_here { Some(entry.key.span) } else { at.used }
     }
 
-    /// A value of an anchor: where this resource uses it, where it stands, and who else uses it.
+    /// Refuses a value with an anchor: where this resource uses it, where it is defined, and where else it is used.
     pub(crate) fn anchored(&self, at: Spot, span: Span) -> Refusal {
         let used = at.used.unwrap_or(self.subject.own.key.span);
         let used = self.alias_behind(used).unwrap_or(used);
@@ -54,7 +54,7 @@ impl Walk<'_> {
         alias.starts_with('*').then(|| Span::new(file, from..from + name))
     }
 
-    /// Where the first variable of a text can be set, which nothing sets.
+    /// Where to set the first variable of a text, if nothing sets it.
     pub(crate) fn settable(&self, text: &str) -> Option<String> {
         let text = text.replace("$${", "");
         let (_, rest) = text.split_once("${var.")?;
@@ -63,7 +63,7 @@ impl Walk<'_> {
         Some(format!("{PROJECT_FILE}: `{name}` can be set under [targets.{target}.variables]"))
     }
 
-    /// What a value that is not written comes from.
+    /// Refuses a value that is not written in the manifest, with its origin.
     pub fn elsewhere(&self, at: Spot) -> Refusal {
         let mut places = vec![(self.subject.own.key.span, "used here")];
         if let Some(Node { span, tree: Tree::Scalar(name) }) = at.node.get("template") {
@@ -74,7 +74,7 @@ impl Walk<'_> {
         places
     }
 
-    /// Where the value of a text's first variable is given; `None`: nowhere, and its default is used.
+    /// The position of the value of a text's first variable; `None` if nothing sets it and its default is used.
     pub fn variable(&self, text: &str) -> Option<Span> {
         let text = text.replace("$${", "");
         let (_, rest) = text.split_once("${var.")?;
@@ -95,7 +95,7 @@ impl Walk<'_> {
     }
 }
 
-/// Where the value begins that an alias stands for.
+/// The start of the value to which an alias refers.
 fn anchored_by(text: &str, alias: &Range<usize>) -> Option<usize> {
     let anchor = format!("&{}", text[alias.clone()].strip_prefix('*')?);
     let is_whole = |at: &(usize, &str)| text[at.0 + anchor.len()..].starts_with([' ', '\r', '\n']);
@@ -104,7 +104,7 @@ fn anchored_by(text: &str, alias: &Range<usize>) -> Option<usize> {
     Some(text.len() - behind.trim_start().len())
 }
 
-/// Whether something is in the node that begins at a place.
+/// Whether a span is in the node that begins at a position.
 fn is_within(node: &Node, file: FileId, begin: usize, inner: Span) -> bool {
     let is_it =
         node.span.file() == Some(file) && node.span.range().start == begin && super::begins_in(node.span, inner);

@@ -1,4 +1,4 @@
-//! Edits of one text: where a value stands, how it is written, and what has to be written in its place.
+//! Edits of one text: the positions of values, their style, and their replacements.
 
 use std::ops::Range;
 
@@ -6,21 +6,21 @@ use pushplan_model::node::{MapEntry, Node, Plain, Scalar, Style, Tree};
 
 use super::super::write;
 
-/// A text and the nodes that were read from it.
+/// A text that is edited.
 #[derive(Clone, Copy, Debug)]
 pub struct EditedPage<'t> {
     pub text: &'t str,
 }
 
-/// A stretch of a text and what is there afterwards.
+/// A range of a text, and its replacement.
 pub type TextChange = (Range<usize>, String);
 
-/// A value in the place of another, before anybody looks for the remarks that was in it.
+/// A replaced value, before its comments are handled.
 #[derive(Debug)]
 pub struct Rewritten {
     pub range: Range<usize>,
     pub text: String,
-    /// The remark that keeps its place, behind the key.
+    /// The comment after the key, which is kept there.
     pub kept: Option<Range<usize>>,
 }
 
@@ -30,7 +30,7 @@ impl Rewritten {
     }
 }
 
-/// The beginning of a text that is written as a block: its sign, and where that stands.
+/// The beginning of a block of text: its indicator, and the position of that.
 struct Block<'t> {
     sign: &'t str,
     at: usize,
@@ -47,7 +47,7 @@ impl<'t> EditedPage<'t> {
         if self.text[at..end].ends_with('\r') { end - 1 } else { end }
     }
 
-    /// Where the next line begins.
+    /// The start of the next line.
     pub(crate) fn next_line(&self, at: usize) -> usize {
         self.text[at..].find('\n').map_or(self.text.len(), |end| at + end + 1)
     }
@@ -60,7 +60,7 @@ impl<'t> EditedPage<'t> {
         self.text[self.line_start(at)..at].bytes().all(|byte| byte == b' ')
     }
 
-    /// Whether a map or a list stands between brackets.
+    /// Whether a map or a list is in brackets.
     pub(crate) fn is_flow(&self, node: &Node) -> bool {
         let start = node.span.range().start;
         match &node.tree {
@@ -73,7 +73,7 @@ impl<'t> EditedPage<'t> {
         }
     }
 
-    /// The sign of a text that is written as a block.
+    /// The indicator of a block of text.
     fn block(&self, node: &Node) -> Option<Block<'t>> {
         let start = node.span.range().start;
         if !matches!(&node.tree, Tree::Scalar(scalar) if scalar.style != Style::Plain) || !self.begins_a_line(start) {
@@ -94,7 +94,7 @@ impl<'t> EditedPage<'t> {
         signs.into_iter().next()
     }
 
-    /// Where what a node holds ends: a block of text with its last line, a map with its last value.
+    /// The end of a node's content: the last line of a block of text, or the last value of a map.
     pub fn end(&self, node: &Node) -> usize {
         let range = node.span.range();
         match &node.tree {
@@ -115,7 +115,7 @@ impl<'t> EditedPage<'t> {
     pub(crate) fn entry_end(&self, entry: &MapEntry) -> usize {
         let key = entry.key.span.range().end;
         let colon = self.text[key..].find(':').map_or(key, |at| key + at + 1);
-        // What an alias stands for is written further up.
+        // The value of an alias is written further up.
         let behind = self.text[colon..].trim_start_matches(' ');
         if behind.starts_with('*') && entry.value.span.range().start < key {
             let name = behind.find([' ', ',', ']', '}', '\r', '\n']).unwrap_or(behind.len());
@@ -124,7 +124,7 @@ impl<'t> EditedPage<'t> {
         self.end(&entry.value).max(colon)
     }
 
-    /// Another scalar in the place of one, written in the same way where that is possible.
+    /// Replaces a scalar, in the same style if possible.
     pub fn scalar(&self, node: &Node, new: &Scalar, flow: bool) -> TextChange {
         let range = node.span.range();
         if new.style == Style::Plain && new.plain() != Some(Plain::Text) {
@@ -167,7 +167,7 @@ impl<'t> EditedPage<'t> {
         (block.at..end, format!("{sign}{behind}\n{lines}"))
     }
 
-    /// Another value behind a key.
+    /// Replaces the value of a key.
     pub fn value(&self, entry: &MapEntry, new: &Node, flow: bool) -> Option<Rewritten> {
         let (old, end) = (entry.value.span.range(), self.end(&entry.value));
         if flow {
@@ -177,7 +177,7 @@ impl<'t> EditedPage<'t> {
         let colon = key.end + self.text[key.end..].find(':')? + 1;
         let is_block = self.block(&entry.value);
         let from = is_block.map_or(old.start, |block| block.at).max(colon);
-        // An anchor between the two belongs to what is there now.
+        // An anchor between the two belongs to the current value.
         let between = self.text[colon..from].trim_end();
         if between.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#')) {
             return None;
@@ -185,7 +185,7 @@ impl<'t> EditedPage<'t> {
         let column = self.column(key.start);
         let written = write::behind(new, column, column + key.len() + 2);
         let written = written.strip_suffix('\n').unwrap_or(&written);
-        // The remark behind the key stays there.
+        // The comment after the key is kept there.
         let beside = between.lines().next().unwrap_or_default();
         let text = match written.starts_with('\n') {
             true => format!("{beside}{written}"),
@@ -195,7 +195,7 @@ impl<'t> EditedPage<'t> {
         Some(Rewritten { range: colon..end.max(colon), text, kept })
     }
 
-    /// Another item of a list.
+    /// Replaces an item of a list.
     pub fn item(&self, item: &Node, new: &Node, flow: bool) -> Option<TextChange> {
         if flow {
             return Some((item.span.range(), write::flow(new)));
@@ -205,7 +205,7 @@ impl<'t> EditedPage<'t> {
         Some((dash + 1..self.end(item), written.strip_suffix('\n').unwrap_or(&written).to_owned()))
     }
 
-    /// Another item where a remark stands behind the dash, and the item below it.
+    /// Replaces an item that is below its dash, after a comment on the line of the dash.
     fn item_below(&self, item: &Node, new: &Node) -> Option<TextChange> {
         let start = item.span.range().start;
         let column = self.column(start);
@@ -220,14 +220,14 @@ impl<'t> EditedPage<'t> {
         Some((start..self.end(item), written[column..].trim_end_matches('\n').to_owned()))
     }
 
-    /// The dash of an item, where nothing stands between the two.
+    /// The dash of an item, if nothing is between the two.
     fn dash(&self, item: &Node) -> Option<usize> {
         let from = self.block(item).map_or(item.span.range().start, |block| block.at);
         let before = self.text[..from].trim_end_matches([' ', '\n', '\r']);
         before.ends_with('-').then(|| before.len() - 1)
     }
 
-    /// The dash of an item, also where remarks stand between the two.
+    /// The dash of an item, even if there are comments between the two.
     pub(crate) fn dash_above(&self, item: &Node) -> Option<usize> {
         let mut before = &self.text[..self.block(item).map_or(item.span.range().start, |block| block.at)];
         loop {
@@ -243,12 +243,12 @@ impl<'t> EditedPage<'t> {
         }
     }
 
-    /// A line behind the one in which something ends.
+    /// Inserts a line after the line in which something ends.
     pub(crate) fn line_behind(&self, end: usize, written: &str) -> TextChange {
         self.line_at(self.next_line(end), written)
     }
 
-    /// A line where another begins, or at the end of the text.
+    /// Inserts a line at the start of another one, or at the end of the text.
     pub(crate) fn line_at(&self, at: usize, written: &str) -> TextChange {
         match self.text[..at].ends_with('\n') {
             true => (at..at, written.to_owned()),
@@ -256,7 +256,7 @@ impl<'t> EditedPage<'t> {
         }
     }
 
-    /// A new entry of a map, behind the entry of that number or before all.
+    /// Inserts a new entry of a map, after the entry with that number or at the beginning.
     pub(crate) fn new_entry(&self, map: &Node, after: Option<usize>, new: &MapEntry) -> Option<TextChange> {
         let entries = map.entries()?;
         if self.is_flow(map) {
@@ -279,21 +279,21 @@ impl<'t> EditedPage<'t> {
         write::map(std::slice::from_ref(new), indent, &mut written);
         match after {
             Some(after) => Some(self.line_behind(self.entry_end(entries.get(after)?), &written)),
-            // A remark above the first entry is about that one.
+            // A comment above the first entry belongs to that entry.
             None if self.begins_a_line(first) => {
                 let at = self.remarks_above(self.line_start(first), indent);
                 Some((at..at, written))
             }
-            // Behind a dash: the first line begins where the first entry did.
+            // After a dash, the first line begins at the position of the first entry.
             None => Some((first..first, format!("{}{:indent$}", &written[indent..], ""))),
         }
     }
 
-    /// The sign of an empty map behind a key whose lines are all taken out.
+    /// Inserts `{}` after a key whose lines are all removed.
     pub fn emptied(&self, key: Range<usize>) -> Option<TextChange> {
         let colon = key.end + self.text[key.end..].find(':')? + 1;
         let behind = self.text[colon..self.line_end(colon)].trim_start();
-        // An anchor or a tag belongs to what is taken out.
+        // An anchor or a tag belongs to the removed value.
         (behind.is_empty() || behind.starts_with('#')).then(|| (colon..colon, " {}".to_owned()))
     }
 
@@ -322,21 +322,21 @@ impl<'t> EditedPage<'t> {
         }
     }
 
-    /// Where the first item begins with the remarks above it.
+    /// The start of the first item, with the comments above it.
     pub(crate) fn before_all(&self, items: &[Node]) -> Option<usize> {
         let dash = self.dash_above(items.first()?)?;
         self.begins_a_line(dash).then(|| self.remarks_above(self.line_start(dash), self.column(dash)))
     }
 }
 
-/// Where the remark of a line begins that holds no more than a key and the signs behind it.
+/// The start of the comment in a line that has only a key and indicators.
 fn remark(line: &str) -> Option<usize> {
     let mut quote = None;
     let mut before = ' ';
     for (at, sign) in line.char_indices() {
         match (quote, sign) {
             (None, '#') if before.is_whitespace() => return Some(at),
-            // A quote within a word is a letter like others.
+            // A quote within a word is an ordinary character.
             (None, '"' | '\'') if before.is_whitespace() || "[{,".contains(before) => quote = Some(sign),
             (Some(open), _) if open == sign && (sign == '\'' || before != '\\') => quote = None,
             _ => {}
@@ -346,7 +346,7 @@ fn remark(line: &str) -> Option<usize> {
     None
 }
 
-/// Whether each line of a text can stand as a paragraph of a folded block.
+/// Whether each line of a text can be a paragraph of a folded block.
 fn is_foldable(text: &str) -> bool {
     let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
     lines.into_iter().all(|line| !line.is_empty() && !line.starts_with([' ', '\t']))

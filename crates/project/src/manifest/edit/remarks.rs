@@ -1,4 +1,4 @@
-//! Remarks within what is written again: none is lost.
+//! Comments within replaced values, which are all kept.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use super::Editor;
 use super::page::{EditedPage, Rewritten, TextChange};
 
 impl Editor<'_> {
-    /// Where remarks are in a file, as far as some may be in a stretch of it or behind it.
+    /// The ranges of the comments in a file; empty if there is none in a range or on the same line after it.
     pub(super) fn remarks(&self, file: FileId, range: &Range<usize>) -> Rc<[Range<usize>]> {
         let text = self.text(file);
         let till = text[range.end..].find('\n').map_or(text.len(), |end| range.end + end);
@@ -24,15 +24,15 @@ impl Editor<'_> {
 }
 
 impl EditedPage<'_> {
-    /// A value in the place of another, and the remarks that was in it: in lines of their own above it, in their order.
-    /// `from`: where the thing begins that has the value, such as its key.
+    /// Replaces a value and keeps its comments: on separate lines above it, in order. `from` is the start of the
+    /// value's owner, such as its key.
     pub(crate) fn with_remarks(&self, from: usize, new: Rewritten, remarks: &[Range<usize>]) -> Vec<TextChange> {
         let Rewritten { mut range, text, kept } = new;
         let behind = range.end..self.line_end(range.end);
         let is_behind = |remark: &Range<usize>| {
             behind.contains(&remark.start) && self.text[range.end..remark.start].trim().is_empty()
         };
-        // Behind a text of several lines it is about the last of them, and no line has two.
+        // A comment after a text with several lines belongs to the last of them, and a line has at most one.
         let has_lines = text.contains('\n') || self.text[range.clone()].contains('\n');
         if (has_lines || kept.is_some()) && remarks.iter().any(is_behind) {
             range.end = behind.end;
@@ -44,13 +44,13 @@ impl EditedPage<'_> {
         if lost.is_empty() {
             return vec![(range, text)];
         }
-        // An item may stand below its dash.
+        // An item may be below its dash.
         let from = from.min(range.start);
         let line = self.line_start(from);
         let before = &self.text[line..from];
         let indent = before.len() - before.trim_start_matches(' ').len();
         let above: String = lost.iter().map(|remark| format!("{:indent$}{remark}\n", "")).collect();
-        // What begins its line is one stretch with its remarks.
+        // A value at the beginning of its line is one edit with its comments.
         match before.bytes().all(|byte| b" -".contains(&byte)) && range.start >= line {
             true => vec![(line..range.end, format!("{above}{}{text}", &self.text[line..range.start]))],
             false => vec![(line..line, above), (range, text)],

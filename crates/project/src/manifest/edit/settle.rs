@@ -1,4 +1,4 @@
-//! Texts with their edits carried out, read again before anybody believes them.
+//! Edited texts, which are parsed again before they are trusted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,22 +9,22 @@ use serde_json::Value;
 use super::super::{Desired, Manifests, layout};
 use super::{AN_ANCHOR, Edit, Editor, Placed};
 
-/// What is left of many edits once they were tried.
+/// The final result of edits that were tried.
 #[derive(Debug, Default)]
 pub struct Settled {
-    /// The files that change, by their names, with their new content: manifests, and bodies beside them.
+    /// The changed files, by name, with their new content: manifests, and bodies next to them.
     pub texts: BTreeMap<String, String>,
-    /// What was edited as it should, and what is left to be done by hand.
+    /// The results: edited, or left for a manual edit.
     pub placed: BTreeMap<Address, Placed>,
     /// The other targets for which an edit changes a resource as well.
     pub also: BTreeMap<Address, Vec<String>>,
-    /// How many remarks went with what was removed.
+    /// The number of comments that were removed with their values.
     pub remarks_gone: BTreeMap<Address, usize>,
-    /// Resources that say something else because of what they take from an edited one.
+    /// Resources that change because they use an edited one.
     pub following: BTreeSet<Address>,
 }
 
-/// The texts of the manifests with some edits carried out, by the names of their files.
+/// Applies edits to the texts of the manifests, by file name.
 pub fn carry_out<'e>(manifests: &Manifests, edits: impl IntoIterator<Item = &'e Edit>) -> BTreeMap<String, String> {
     let mut by_file = BTreeMap::new();
     for edit in edits {
@@ -33,12 +33,12 @@ pub fn carry_out<'e>(manifests: &Manifests, edits: impl IntoIterator<Item = &'e 
     let mut texts = BTreeMap::new();
     for (file, mut edits) in by_file {
         let source = manifests.sources.get(file);
-        // Those at one place keep the order in which they were made.
+        // Edits at the same position keep their order.
         edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
         let breaks = source.text.contains("\r\n");
         let (mut out, mut done) = (String::with_capacity(source.text.len()), 0);
         for edit in edits.into_iter() {
-            // What overlaps is left out, and found when the text is read again.
+            // Overlapping edits are skipped, which is detected when the text is parsed again.
             if edit.range.start < done {
                 continue;
             }
@@ -55,9 +55,9 @@ pub fn carry_out<'e>(manifests: &Manifests, edits: impl IntoIterator<Item = &'e 
     texts
 }
 
-/// Keeps the edits of each resource that make it what the service has. Those of any other are given up, and the whole
-/// resource is told as one that is to be edited by hand. What says something else only because of what it takes from an edited
-/// resource is no reason against an edit. `read` gives the manifests with other texts in the place of files.
+/// Keeps the edits of each resource that bring it to its live state. Those of all others are dropped, and the whole
+/// resource is reported for a manual edit. A resource that changes only because it uses an edited one is no reason to
+/// drop an edit. `read` parses the manifests with other texts for some files.
 pub fn settle(
     manifests: &Manifests,
     target: Option<&str>,
@@ -66,9 +66,9 @@ pub fn settle(
 ) -> Settled {
     let before: Vec<(Option<&str>, Desired)> = targets(manifests, target);
     let written = Written::of(manifests);
-    // What becomes of the project with the edits of one resource alone: how that is written then, if it is right.
+    // The project with the edits of only one resource: its nodes, if the edits are right.
     let mut alone: BTreeMap<Address, Option<Vec<Value>>> = BTreeMap::new();
-    // Each round gives at least one up, or is the last.
+    // Each round drops at least one resource, or is the last.
     loop {
         let texts = carry_out(manifests, placed.values().flat_map(|(placed, _)| &placed.edits));
         let bodies = placed.values().flat_map(|(placed, _)| placed.bodies.clone()).collect();
@@ -98,7 +98,7 @@ pub fn settle(
         let is_wrong = |address: &&&Address| alone.get(**address).is_some_and(Option::is_none);
         let mut wrong: Vec<Address> = suspects.iter().filter(is_wrong).map(|address| (*address).clone()).collect();
         if wrong.is_empty() {
-            // Each is right by itself. Those are not together that are written in another way than by themselves.
+            // Each is right separately. Together, those are wrong that are written differently than separately.
             let is_other = |address: &&&Address| {
                 !is_harmless || alone.get(**address).and_then(Option::as_ref) != Some(&now.resource(address))
             };
@@ -111,10 +111,10 @@ pub fn settle(
         for address in wrong {
             if let Some((placed, live)) = placed.get_mut(&address) {
                 let editor = Editor::new(manifests, target);
-                // What goes may have held the anchor of something that stays.
+                // A removed value may have the anchor of a kept one.
                 let anchor = editor.anchor_within(&placed.edits);
                 let why = if anchor.is_some() { "used here" } else { "written in a way that cannot be edited" };
-                // It stays what it is.
+                // It is not changed.
                 let expected = spec(&before[0].1, &address).unwrap_or_default();
                 let mut unplaced = editor.by_hand(&address, &expected, live, why);
                 for one in &mut unplaced {
@@ -145,7 +145,7 @@ fn settled(
         }
     }
     for (address, (mut placed, live)) in placed {
-        // What it takes from another resource may be what was looked for.
+        // A change in another resource may have the intended effect.
         if !placed.unplaced.is_empty() && spec(&after[0].1, &address).as_ref() == Some(&live) {
             placed.unplaced.clear();
             placed.expected = live;
@@ -162,7 +162,7 @@ fn settled(
     settled
 }
 
-/// How many remarks the edits of each resource remove.
+/// The number of comments that the edits of each resource remove.
 fn remarks_gone(manifests: &Manifests, placed: &BTreeMap<Address, (Placed, Value)>) -> BTreeMap<Address, usize> {
     let mut gone = BTreeMap::new();
     for (address, (placed, _)) in placed {
@@ -193,7 +193,7 @@ fn remarks_gone(manifests: &Manifests, placed: &BTreeMap<Address, (Placed, Value
     gone
 }
 
-/// How everything is written, before anything is filled in.
+/// All declarations as written, before any resolution.
 struct Written {
     resources: BTreeMap<(&'static str, String), Vec<Value>>,
     defaults: BTreeMap<String, Value>,
@@ -217,7 +217,7 @@ impl Written {
         own.map(|(_, nodes)| nodes.clone()).unwrap_or_default()
     }
 
-    /// Whether all but the edited resources is written as it was.
+    /// Whether everything except the edited resources is written as before.
     fn is_same(&self, other: &Self, is_edited: &dyn Fn(&Address) -> bool) -> bool {
         let same = |((kind, key), nodes): (&(&'static str, String), &Vec<Value>)| {
             other.resources.get(&(*kind, key.clone())) == Some(nodes) || is_edited(&Address::new(*kind, key.clone()))
@@ -232,7 +232,7 @@ fn spec(desired: &Desired, address: &Address) -> Option<Value> {
     desired.resources.get(address).map(|declared| declared.spec.canonical())
 }
 
-/// What each target gets, the given one first.
+/// The desired state of each target, the given one first.
 fn targets<'m>(manifests: &'m Manifests, first: Option<&'m str>) -> Vec<(Option<&'m str>, Desired)> {
     let names = manifests.project.target_names().into_iter().map(Some);
     let others = names.filter(|name| *name != first);

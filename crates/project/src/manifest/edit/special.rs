@@ -1,4 +1,4 @@
-//! Values that are not written as the service has them: times in a zone, lengths of time, bodies in files, variables.
+//! Values with another form in manifests than on the service: times in a zone, durations, bodies in files, variables.
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -13,7 +13,7 @@ use super::super::variables;
 use super::walk::{Refusal, Spot, Walk, entry_of, written};
 
 impl Walk<'_> {
-    /// A time in the zone that its author wrote it in.
+    /// Edits a time in the zone of its author.
     pub fn schedule(&mut self, at: Spot, new: &Value, authored: Option<&Node>) -> Result<(), Refusal> {
         let made = authored.cloned().unwrap_or_else(|| written(new));
         let time = new["scheduled_time"].as_str().filter(|time| schedule::of_spec(time).is_some());
@@ -40,7 +40,7 @@ impl Walk<'_> {
         self.scalar(spot, &Scalar { text, style: Style::Quoted })
     }
 
-    /// A body that is in a file of its own.
+    /// Edits a body in a separate file.
     pub fn body(&mut self, at: Spot, name: &Node, old: &Value, new: &str) {
         let Tree::Scalar(file) = &name.tree else { return };
         let root = &self.editor.manifests.project.root;
@@ -74,7 +74,7 @@ impl Walk<'_> {
     }
 }
 
-/// Where a file next to the manifests has variables in it.
+/// The positions of variables in a file next to the manifests.
 fn in_file(path: &str, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (n, line) in text.lines().enumerate() {
@@ -86,14 +86,14 @@ fn in_file(path: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// A time of the service in a zone; `None`: it is none, or stands for two times there.
+/// Converts a time of the service to a zone; `None` if it is no time, or occurs twice there.
 pub(super) fn in_zone(time: &str, zone: &TimeZone) -> Option<DateTime> {
     let instant = TimeZone::UTC.to_timestamp(schedule::of_spec(time)?).ok()?;
     let local = zone.to_datetime(instant);
     (!zone.to_ambiguous_timestamp(local).is_ambiguous()).then_some(local)
 }
 
-/// The scalar for a value that takes the place of another.
+/// The scalar that replaces another value.
 pub(super) fn scalar_of(old: &Node, new: &Value) -> Scalar {
     let is_length =
         |scalar: &Scalar| !matches!(scalar.plain(), Some(Plain::Integer(_))) && Delay::parse(&scalar.text).is_some();
@@ -118,7 +118,7 @@ pub(super) fn names_file(entries: &[MapEntry]) -> bool {
     matches!(entries, [file] if *file.key == "file")
 }
 
-/// Whether a text as it is written has a variable in it.
+/// Whether a text as written contains a variable.
 pub(super) fn holds_variable(text: &str) -> bool {
     text.replace("$${", "").contains("${")
 }

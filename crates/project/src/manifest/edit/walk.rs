@@ -1,4 +1,4 @@
-//! Walks through a resource as it is written, as it reads and as it is on the service, all at once.
+//! Walks through the written, the resolved and the live form of a resource at the same time.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,25 +17,25 @@ pub(super) struct Walk<'w> {
     pub subject: &'w Subject<'w>,
     pub path: Vec<String>,
     pub placed: Placed,
-    /// What else is to be said of the value that is refused next.
+    /// Notes about the next refused value.
     pub notes: Vec<String>,
-    /// Fields that stay what they are in the manifests, by their paths.
+    /// Fields that keep their values in the manifests, by path.
     pub kept: Vec<(Vec<String>, Option<Value>)>,
 }
 
-/// A value: as it reads, with all layers and variables; and as the resource itself writes it, where it does.
+/// A value: in its resolved form with all layers and variables, and as written in the resource itself, if it is there.
 #[derive(Clone, Copy)]
 pub(super) struct Spot<'n> {
     pub node: &'n Node,
     pub own: Option<&'n Node>,
     pub holder: Holder<'n>,
-    /// It stands between brackets.
+    /// Whether it is in brackets.
     pub flow: bool,
-    /// The nearest key above it that is in the resource itself.
+    /// The nearest key above it within the resource itself.
     pub used: Option<Span>,
 }
 
-/// What a value belongs to.
+/// The owner of a value.
 #[derive(Clone, Copy)]
 pub(super) enum Holder<'n> {
     Resource,
@@ -43,14 +43,14 @@ pub(super) enum Holder<'n> {
     Item,
 }
 
-/// The fields that go from a map.
+/// The fields that are removed from a map.
 pub(super) struct Going<'k> {
     pub keys: HashSet<&'k str>,
-    /// The map gets others.
+    /// Whether the map gets other fields.
     pub others_come: bool,
 }
 
-/// Where something is not edited, and why.
+/// The positions that cannot be edited, and why.
 pub(super) type Refusal = Vec<(Span, &'static str)>;
 
 impl<'w> Walk<'w> {
@@ -72,7 +72,7 @@ impl<'w> Walk<'w> {
         self.value(spot, desired, live, Some(authored), Some(ordered));
     }
 
-    /// A field whose value on the service differs from that in the manifests.
+    /// Edits a field whose live value differs from that in the manifests.
     pub fn value(&mut self, at: Spot, old: &Value, new: &Value, authored: Option<&Node>, ordered: Option<&Node>) {
         if old == new {
             return;
@@ -87,7 +87,7 @@ impl<'w> Walk<'w> {
             (Tree::Map(_), Value::Object(was), Value::Object(_)) if was.contains_key("scheduled_time") => {
                 self.unit(Some(old), Some(new), |walk| walk.schedule(at, new, authored));
             }
-            // Nothing is kept of what stands between brackets: it is written again, as long as it has to be.
+            // Text in brackets is not preserved: it is rewritten if nothing of it is kept.
             (Tree::Map(entries), Value::Object(_), Value::Object(_)) if self.starts_anew(at, entries, authored) => {
                 let made = authored.cloned().unwrap_or_else(|| written(new));
                 self.unit(Some(old), Some(new), |walk| walk.replace(at, &made));
@@ -96,7 +96,7 @@ impl<'w> Walk<'w> {
             (Tree::Map(entries), Value::String(_), Value::String(text)) if names_file(entries) => {
                 self.body(at, &entries[0].value, old, text);
             }
-            // `{tag: vip}` in the place of `vip`.
+            // `{tag: vip}` instead of `vip`.
             (Tree::Map(entries), Value::String(was), Value::String(_)) if only_text(entries, was).is_some() => {
                 let spot = only_text(entries, was).map_or(at, |entry| self.below(at, entry));
                 self.unit(Some(old), Some(new), |walk| walk.scalar(spot, &scalar_of(spot.node, new)));
@@ -119,7 +119,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Whether a map between brackets has no entry that stays, and gets some.
+    /// Whether a map in brackets keeps no entry and gets new ones.
     fn starts_anew(&self, at: Spot, entries: &[MapEntry], authored: Option<&Node>) -> bool {
         let names = authored.and_then(Node::entries).unwrap_or_default();
         let stays = |entry: &MapEntry| entry.is_own() || names.iter().any(|new| *new.key == *entry.key);
@@ -127,7 +127,7 @@ impl<'w> Walk<'w> {
         flow && !names.is_empty() && !entries.iter().any(stays)
     }
 
-    /// Edits something as a whole: all of it, or nothing and a word about it.
+    /// Makes an edit completely, or not at all with a report.
     pub fn unit(
         &mut self,
         old: Option<&Value>,
@@ -171,7 +171,7 @@ impl<'w> Walk<'w> {
         ordered: Option<&Node>,
     ) {
         let mut keys: Vec<&String> = old.keys().chain(new.keys().filter(|key| !old.contains_key(*key))).collect();
-        // In the order in which they are written, so that new lines are in it as well.
+        // In the order in which they are written, which applies to new lines as well.
         let names: Vec<&str> =
             authored.and_then(Node::entries).unwrap_or_default().iter().map(|entry| entry.key.as_str()).collect();
         let ranks: HashMap<&str, usize> = names.iter().enumerate().map(|(n, name)| (*name, n)).collect();
@@ -180,7 +180,7 @@ impl<'w> Walk<'w> {
         let said: HashSet<&str> =
             at.node.entries().unwrap_or_default().iter().map(|entry| entry.key.as_str()).collect();
         let changed = |key: &&String| old.get(*key) != new.get(*key);
-        // What was left out because another field says it, and that field says something else from now on.
+        // A field that was left out because another field implies its value, if that field changes.
         let implied = |key: &&String| {
             let same = |other: &&String| changed(other) && old.get(*other) == old.get(*key);
             !said.contains(key.as_str()) && ranks.contains_key(key.as_str()) && old.keys().any(|other| same(&other))
@@ -189,7 +189,7 @@ impl<'w> Walk<'w> {
             keys: old.keys().filter(|key| !new.contains_key(*key)).map(String::as_str).collect(),
             others_come: new.keys().any(|key| !said.contains(key.as_str())),
         };
-        // What has another key and is the same is not written again.
+        // An unchanged value with another key is not rewritten.
         let renamed: Vec<(&str, &str)> = new.keys().filter_map(|key| renamed(at.node, key, old, new)).collect();
         let has_other_key = |key: &str| renamed.iter().any(|(was, is)| *was == key || *is == key);
         for (was, is) in &renamed {
@@ -268,7 +268,7 @@ impl<'w> Walk<'w> {
         }
         let page = self.page(own);
         let (range, text) = page.scalar(own, new, at.flow);
-        // The remark behind the sign of a block stays there, as long as there is a sign.
+        // The comment after the indicator of a block is kept, as long as there is an indicator.
         let remarks = own.span.file().map(|file| self.editor.remarks(file, &range));
         let remarks = remarks.as_deref().unwrap_or_default();
         let first = text.lines().next().unwrap_or_default();
@@ -300,7 +300,7 @@ impl<'w> Walk<'w> {
         changes.into_iter().try_for_each(|change| self.edit(own, Some(change)))
     }
 
-    /// A new field, behind the one that stands before it in the contract.
+    /// Inserts a field, after the one that precedes it in the contract.
     pub fn insert(&mut self, at: Spot, key: &str, new: Node, before: &[&str]) -> Result<(), Refusal> {
         if at.node.get("template").is_some() {
             return Err(self.elsewhere(at));
@@ -316,7 +316,7 @@ impl<'w> Walk<'w> {
         self.edit(own, change)
     }
 
-    /// Another key for a value that stays where it is.
+    /// Renames the key of a value that is kept in place.
     pub fn rename(&mut self, map: Spot, was: &str, is: &str) -> Result<(), Refusal> {
         let Some(entry) = entry_of(map.node, was) else { return Err(self.elsewhere(map)) };
         self.own(self.below(map, entry))?;
@@ -333,7 +333,7 @@ impl<'w> Walk<'w> {
         let Some(number) = entries.iter().position(|entry| *entry.key == key) else { return self.edit(own, None) };
         let goes = |n: usize| entries.get(n).is_some_and(|entry| going.keys.contains(entry.key.as_str()));
         let page = self.page(own);
-        // The last line of a block leaves a sign that there is nothing.
+        // When the last line of a block is removed, `{}` is inserted.
         if (0..entries.len()).all(goes) && !going.others_come && !page.is_flow(own) && number == 0 {
             let key = match map.holder {
                 Holder::Resource => self.subject.own.key.span,
@@ -351,7 +351,7 @@ impl<'w> Walk<'w> {
     }
 }
 
-/// The key that a new one takes the place of: it goes, and what it has is what the new one has.
+/// The key that a new one replaces: it is removed, and the new one has its value.
 fn renamed<'k>(
     node: &Node,
     key: &'k str,
@@ -378,7 +378,7 @@ fn items_of(node: Option<&Node>) -> &[Node] {
     }
 }
 
-/// What a value says, without what its author keeps beside.
+/// The value of a node, without the author's own fields.
 pub(super) fn read_of(node: &Node) -> Value {
     match &node.tree {
         Tree::Scalar(_) => node.to_json(),
@@ -390,14 +390,14 @@ pub(super) fn read_of(node: &Node) -> Value {
     }
 }
 
-/// A value of a field as it is written where nobody wrote one before.
+/// The default form of a value that was not written before.
 pub(super) fn written(value: &Value) -> Node {
     let mut node = Node::from_json_value(value);
     author::escape(&mut node);
     node
 }
 
-/// Puts a value where a path leads, or removes what is there.
+/// Sets the value at a path, or removes it.
 pub(super) fn put(value: &mut Value, path: &[String], new: Option<Value>) {
     let Some((last, way)) = path.split_last() else {
         *value = new.unwrap_or(Value::Null);

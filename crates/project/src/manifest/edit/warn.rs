@@ -1,4 +1,4 @@
-//! Findings about what the service really has are warnings: a resource says so itself.
+//! Findings about the actual content of the service become warnings, with a setting on the resource.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::walk::entry_of;
 use super::{Edit, Editor};
 
 impl Editor<'_> {
-    /// The edits by which these checks warn about a resource and are no errors. `None`: it is written in a way that cannot be
+    /// Makes the edits that turn errors of these checks into warnings for a resource. `None` if its form cannot be
     /// edited.
     pub fn warn(&self, address: &Address, codes: &BTreeSet<&str>) -> Option<Vec<Edit>> {
         let kind = kinds::of(address);

@@ -1,4 +1,4 @@
-//! What is in a file and what is to stand there, in the words of manifests.
+//! Current and new values in the form of manifests.
 
 use jiff::tz::TimeZone;
 use pushplan_model::address::Address;
@@ -15,8 +15,8 @@ use super::special::in_zone;
 use super::walk::{entry_of, put};
 
 impl Editor<'_> {
-    /// A value of a field as it is to be written; `spec`: the resource that has the field. `None`: it is one word, or nothing, or
-    /// no field of its own.
+    /// A value of a field in the form of a manifest; `spec`: the resource with the field. `None` if it is one word or
+    /// does not exist, or is no separate field.
     pub fn words(&self, address: &Address, path: &str, spec: &Value, value: Option<&Value>) -> Option<String> {
         let (kind, value) = (kinds::of(address), value?);
         let mut whole = spec.clone();
@@ -27,12 +27,12 @@ impl Editor<'_> {
         self.words_at(address, &authored, path)
     }
 
-    /// What stands at a field of a resource. `None`: it is one word, or does not stand there.
+    /// The current value of a field in the files. `None` if it is one word, or is not written there.
     pub fn said(&self, address: &Address, path: &str) -> Option<String> {
         self.layers(address).into_iter().find_map(|own| shown(at(&own.node, path)?))
     }
 
-    /// A field of a resource as it is to be written, in the time zone of the file.
+    /// The new value of a field, in the time zone of the file.
     pub(super) fn words_at(&self, address: &Address, authored: &Node, path: &str) -> Option<String> {
         let mut node = at(authored, path)?.clone();
         let zone_of = |path: &str| {
@@ -60,7 +60,7 @@ impl Editor<'_> {
         shown(&node)
     }
 
-    /// What declares a resource, the nearest first.
+    /// The declarations of a resource, the one with the highest priority first.
     fn layers(&self, address: &Address) -> Vec<&Declaration> {
         let kind = kinds::of(address);
         let Some(Stack { own, over, .. }) = self.manifests.stack(self.target, kind, &address.key) else {
@@ -70,14 +70,14 @@ impl Editor<'_> {
     }
 }
 
-/// A time of the service as people write it, in a zone.
+/// A time of the service in local time of a zone.
 fn local(time: &str, zone: &TimeZone) -> Option<String> {
     let time = in_zone(time, zone).or_else(|| in_zone(&time.replacen(':', "", 1), zone))?;
     let form = if time.second() == 0 { "%Y-%m-%dT%H:%M" } else { "%Y-%m-%dT%H:%M:%S" };
     Some(time.strftime(form).to_string())
 }
 
-/// The node that a path leads to. The only item of a list may stand alone.
+/// The node at a path. A list with one item may be written without the list.
 fn at<'n>(node: &'n Node, path: &str) -> Option<&'n Node> {
     path.split('.').filter(|step| !step.is_empty()).try_fold(node, |node, step| {
         let (key, number) = step.strip_suffix(']').and_then(|step| step.split_once('[')).unwrap_or((step, ""));
@@ -90,7 +90,7 @@ fn at<'n>(node: &'n Node, path: &str) -> Option<&'n Node> {
     })
 }
 
-/// What is more than words: of these, a list in the form of the service says the same.
+/// The form of a value that is more than words, because a list of words has the same form on the service.
 fn shown(node: &Node) -> Option<String> {
     let is_word = |node: &Node| matches!(node.tree, Tree::Scalar(_));
     match &node.tree {
