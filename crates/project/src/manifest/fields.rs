@@ -1,4 +1,4 @@
-//! The fields of manifests and of the project file, found by their paths in the schemas.
+//! The fields of manifests and of the project file, by their paths in the schemas.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,19 @@ use serde_json::Value;
 
 use super::{PROJECT_FILE, schema};
 
-/// How many words of a list are told; the rest is counted.
+/// The number of words of a list that are shown; the rest is counted.
 const TOLD: usize = 8;
 
-/// A place in a schema that a path leads to.
+/// A place in a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaField {
     pub path: String,
-    /// What it is, a paragraph each: of the field first, then of its type.
+    /// Its descriptions, a paragraph each: of the field first, then of its type.
     pub about: Vec<String>,
-    /// What can stand there, in words.
+    /// Its allowed values, in words.
     pub what: String,
     pub required: bool,
-    /// What it is made of.
+    /// Its fields.
     pub fields: Vec<Field>,
 }
 
@@ -34,7 +34,7 @@ pub struct Field {
     pub required: bool,
 }
 
-/// What all paths start from.
+/// The schemas in which paths are searched.
 #[derive(Debug)]
 pub struct Book {
     roots: Vec<Value>,
@@ -47,12 +47,12 @@ impl Default for Book {
 }
 
 impl Book {
-    /// The place that a path such as `pipelines.outcome.delay` leads to. Lists take no part in a path; keys of maps may.
+    /// The place of a path such as `pipelines.outcome.delay`. Lists are not part of a path; keys of maps may be.
     pub fn find(&self, path: &str) -> Option<SchemaField> {
         self.roots.iter().find_map(|root| Tree { root, path }.find(path))
     }
 
-    /// The fields of another kind of file.
+    /// Creates a book for another type of file.
     pub fn of(schema: Value) -> Self {
         Self { roots: vec![schema] }
     }
@@ -62,13 +62,13 @@ impl Book {
         self.file(PROJECT_FILE)
     }
 
-    /// A file as a whole: the last of those whose fields are known.
+    /// A file as a whole: the last root.
     pub fn file(&self, name: &str) -> SchemaField {
         let root = self.roots.last().unwrap_or(&Value::Null);
         Tree { root, path: "" }.place(name, SchemaStep { schema: root, required: false })
     }
 
-    /// Every path, kinds first, without what defaults and overlays repeat.
+    /// Every path, kinds first, without repetitions in defaults and overlays.
     pub fn paths(&self) -> Vec<String> {
         let mut paths = Vec::new();
         for root in &self.roots {
@@ -77,10 +77,10 @@ impl Book {
         paths
     }
 
-    /// The path that was probably meant: one with a slip of the pen in it, or one that ends in the word.
+    /// The probable path: one with a typo, or one that ends in the word.
     pub fn nearest(&self, path: &str) -> Option<String> {
         let mut paths = self.paths();
-        // Groups and a matrix hold what targets do, and a target is what people look for.
+        // Groups and a matrix have the fields of targets, and users usually look for a target.
         paths.sort_by_key(|path| path.starts_with("groups.") || path.starts_with("matrix."));
         let whole = text::nearest(path, paths.iter().map(String::as_str));
         let last = |path: &'_ str| path.rsplit('.').next().unwrap_or_default().to_owned();
@@ -105,7 +105,7 @@ struct SchemaStep<'s> {
 #[derive(Clone, Copy)]
 struct Tree<'s> {
     root: &'s Value,
-    /// The path that is asked about; empty for all of them.
+    /// The requested path; empty for all of them.
     path: &'s str,
 }
 
@@ -116,7 +116,7 @@ impl<'s> Tree<'s> {
         while let Some(word) = words.next() {
             at = match self.step(at.schema, word) {
                 Some(next) => next,
-                // A key of the author's own, such as a target's name: what is behind it must be known.
+                // A key that the author chooses, such as a target's name: the next word must be known.
                 None => self.step(at.schema, words.next()?).filter(|_| self.has_own_keys(at.schema))?,
             };
         }
@@ -145,7 +145,7 @@ impl<'s> Tree<'s> {
         Some((name, &self.root["definitions"][name]))
     }
 
-    /// The forms a value can have: references followed, choices opened.
+    /// The forms of a value: with references resolved, and choices expanded.
     fn forms(self, schema: &'s Value, seen: &mut BTreeSet<&'s str>, into: &mut Vec<&'s Value>) {
         if let Some((name, target)) = self.target(schema) {
             if seen.insert(name) {
@@ -154,7 +154,7 @@ impl<'s> Tree<'s> {
             return;
         }
         let mut open = false;
-        // `oneOf` says which keys go together, and gives no forms.
+        // `oneOf` restricts the combinations of keys, and has no forms.
         for list in ["anyOf", "allOf"] {
             for form in schema[list].as_array().into_iter().flatten() {
                 open = true;
@@ -166,7 +166,7 @@ impl<'s> Tree<'s> {
         }
     }
 
-    /// Whether a form works in the kind that is asked about.
+    /// Whether a form is valid in the requested kind.
     fn works_here(self, form: &Value) -> bool {
         form[ONLY_IN].as_str().is_none_or(|kind| self.path.is_empty() || self.path.split('.').any(|word| word == kind))
     }
@@ -184,7 +184,7 @@ impl<'s> Tree<'s> {
         }
     }
 
-    /// The fields at this place, each once. One is required where every form requires it.
+    /// The fields at this place, each once. A field is required if every form requires it.
     fn fields(self, schema: &'s Value) -> Vec<(String, SchemaStep<'s>)> {
         let mut maps = Vec::new();
         self.maps(schema, &mut BTreeSet::new(), &mut maps);
@@ -226,7 +226,7 @@ impl<'s> Tree<'s> {
         }
     }
 
-    /// What can stand at a place, in words.
+    /// The allowed values of a place, in words.
     fn what(self, schema: &'s Value) -> String {
         text::any_of(&self.words(schema))
     }
@@ -244,7 +244,7 @@ impl<'s> Tree<'s> {
                 words.push(word);
             }
         }
-        // Examples of a text say that it is one.
+        // Examples of a text imply that it is one.
         if words.iter().any(|word| word.starts_with("text (")) {
             words.retain(|word| word != "text");
         }
@@ -257,7 +257,7 @@ impl<'s> Tree<'s> {
         words
     }
 
-    /// What one form takes. Words of a list are examples where any other text is taken as well (`free`).
+    /// The allowed values of one form. Listed words are only examples if any other text is allowed as well (`free`).
     fn form(self, form: &'s Value, free: bool) -> Vec<String> {
         if let Some(words) = form["enum"].as_array() {
             let told: Vec<String> =
@@ -294,7 +294,7 @@ impl<'s> Tree<'s> {
         if types.is_empty() { vec!["anything".into()] } else { words.collect() }
     }
 
-    /// The paths beneath a place. A map that contains itself is gone into once.
+    /// The paths below a place. A recursive map is expanded once.
     fn paths(self, schema: &'s Value, prefix: &str, open: &mut Vec<&'s Value>, into: &mut Vec<String>) {
         let mut maps = Vec::new();
         self.maps(schema, &mut BTreeSet::new(), &mut maps);

@@ -1,21 +1,21 @@
-//! How much larger than its files a project may become: a few bytes can ask for a default, a variable, a body or a template
-//! a million times.
+//! The limit for the growth of a project beyond its files: a few bytes can request a default, a variable, a body or a
+//! template a million times.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pushplan_model::node::{Node, Tree};
 
-/// What a target gets beyond what is written, in bytes.
+/// The bytes that a target may have beyond its files.
 const LIMIT: usize = 192 * 1024 * 1024;
-/// The limit, in the words of a message.
+/// The limit as shown in a message.
 pub(crate) const LIMIT_WORDS: &str = "192 MiB";
 
-/// What was added so far. Resources are read side by side, so that they share it.
+/// The bytes added so far, shared because resources are read in parallel.
 #[derive(Debug, Default)]
 pub struct Growth(AtomicUsize);
 
 impl Growth {
-    /// Asks for so many bytes more. `false`: they are not to be had, and neither is anything after them.
+    /// Requests this number of bytes. `false`: the limit is exceeded, also for all later requests.
     pub fn allows(&self, bytes: usize) -> bool {
         self.0.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= LIMIT
     }
@@ -25,7 +25,7 @@ impl Growth {
     }
 }
 
-/// About how many bytes a tree takes.
+/// The approximate size of a tree in bytes.
 pub fn weight(node: &Node) -> usize {
     const NODE: usize = 64;
     NODE + match &node.tree {

@@ -1,4 +1,4 @@
-//! Targets that get the same: they are checked once.
+//! Targets with the same inputs, which are checked once.
 
 use std::collections::BTreeSet;
 
@@ -6,17 +6,17 @@ use pushplan_model::node::{Node, Tree};
 
 use super::{Manifests, Target};
 
-/// What decides what a target gets and how that is checked.
+/// The inputs of a target's resolution and checks.
 #[derive(Debug)]
 pub struct TargetInputs<'m> {
     manifests: &'m Manifests,
-    /// The variables that the manifests use; `None`: any may be used.
+    /// The variables in the manifests; `None` if any may be used.
     used: Option<BTreeSet<String>>,
 }
 
 impl<'m> TargetInputs<'m> {
     pub fn new(manifests: &'m Manifests) -> Self {
-        // A body in a file may use any of them, and it is read for a target alone.
+        // A body in a file may use any variable, and is only read for a target.
         let used = (!manifests.has_bodies).then(|| {
             let mut used = BTreeSet::new();
             let collected = &manifests.collected;
@@ -30,7 +30,7 @@ impl<'m> TargetInputs<'m> {
         Self { manifests, used }
     }
 
-    /// Two targets of which this is the same have the same findings. Where they are, and as whom, makes no difference.
+    /// Two targets with the same key have the same findings. Their addresses and credentials make no difference.
     pub fn key(&self, target: Option<&str>) -> String {
         let Some(name) = target else { return String::new() };
         let project = &self.manifests.project;

@@ -1,4 +1,4 @@
-//! Which keys a map has, while it is read.
+//! The keys of a map while it is parsed.
 
 use std::collections::{HashMap, hash_map};
 use std::hash::{BuildHasher, RandomState};
@@ -6,22 +6,22 @@ use std::hash::{BuildHasher, RandomState};
 use pushplan_model::node::MapEntry;
 use pushplan_model::source::Span;
 
-/// Maps with fewer entries are searched.
+/// Maps with fewer entries are searched without an index.
 const FEW: usize = 16;
 
-/// The keys of a map by their hashes, once there are many of them.
+/// The keys of a map by their hashes, if there are many of them.
 #[derive(Debug, Default)]
 pub struct KeyIndex(Option<Box<Index>>);
 
 #[derive(Debug, Default)]
 struct Index {
     hasher: RandomState,
-    /// Where each key stands among the entries.
+    /// The index of each key among the entries.
     places: HashMap<u64, u32>,
 }
 
 impl KeyIndex {
-    /// Where the key stood before in its map; where it did not, it stands next.
+    /// The previous position of the key in its map; if it is new, it is added.
     pub fn first(&mut self, key: &str, entries: &[MapEntry]) -> Option<Span> {
         if entries.len() < FEW {
             return search(key, entries);
@@ -46,7 +46,7 @@ impl Index {
             }
             hash_map::Entry::Occupied(taken) => match entries.get(*taken.get() as usize) {
                 Some(entry) if *entry.key == key => Some(entry.key.span),
-                // Two keys of one hash, which hardly ever happens.
+                // Two keys with one hash, which is very rare.
                 _ => search(key, entries),
             },
         }

@@ -1,4 +1,4 @@
-//! What lies over the manifests for a target: the overlays of its groups, then its own, which wins.
+//! The layers over the manifests for a target: the overlays of its groups, then its own, which has priority.
 
 use std::collections::HashSet;
 
@@ -7,37 +7,37 @@ use pushplan_model::kinds::Kind;
 use super::Manifests;
 use super::collect::{Declaration, Layer};
 
-/// A resource as a target has it: its lowest layer, and what is laid over that, the last on top.
+/// A resource of a target: its lowest layer, and the layers over it, the last with the highest priority.
 #[derive(Debug)]
 pub struct Stack<'m> {
     pub own: &'m Declaration,
     pub over: Vec<&'m Declaration>,
-    /// Whether it is in overlays alone.
+    /// Whether it is only in overlays.
     pub is_only_there: bool,
 }
 
-/// All that is declared for a target.
+/// All resources of a target.
 #[derive(Debug, Default)]
 pub struct Stacks<'m> {
     pub stacks: Vec<Stack<'m>>,
-    /// Overlays that remove what nobody declares.
+    /// Overlays that remove an undeclared resource.
     pub idle: Vec<&'m Declaration>,
 }
 
 impl Manifests {
-    /// The overlays that a target has, the lowest first.
+    /// The overlays of a target, the lowest first.
     fn layers(&self, target: Option<&str>) -> Vec<&Layer> {
         let Some(target) = target else { return Vec::new() };
         let groups = self.project.groups_of(target).iter().map(String::as_str);
         groups.chain([target]).filter_map(|name| self.collected.overlays.get(name)).collect()
     }
 
-    /// One resource as a target has it; `None`: it is not declared there.
+    /// One resource of a target; `None` if it is not declared there.
     pub(super) fn stack(&self, target: Option<&str>, kind: &'static Kind, key: &str) -> Option<Stack<'_>> {
         pile(self.base(kind, key), &self.layers(target), kind, key, &mut Vec::new())
     }
 
-    /// Everything that is declared for a target: what the manifests say first, then what overlays alone do.
+    /// All resources of a target: those in the manifests first, then those only in overlays.
     pub(super) fn stacks(&self, target: Option<&str>) -> Stacks<'_> {
         let layers = self.layers(target);
         let base = &self.collected.base;
@@ -55,7 +55,7 @@ impl Manifests {
     }
 }
 
-/// Lays the layers of a resource on each other. One that is removed and declared again begins again.
+/// Stacks the layers of a resource. One that is removed and declared again starts with that declaration.
 fn pile<'m>(
     base: Option<&'m Declaration>,
     layers: &[&'m Layer],

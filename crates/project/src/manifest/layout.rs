@@ -1,4 +1,4 @@
-//! The canonical layout of a manifest. It changes white space and quotes, and never what the text says.
+//! The canonical layout of a manifest. It changes white space and quotes, and never the content.
 
 use std::ops::Range;
 
@@ -10,17 +10,17 @@ use pushplan_model::source::{FileId, Source, Sources};
 
 use super::parse;
 
-/// Lines are broken from here on, where YAML allows it.
+/// The width at which lines are broken, if YAML allows it.
 const WIDTH: usize = 120;
 /// Spaces for each level.
 const INDENT: usize = 2;
-/// The deepest indentation that the layout engine can tell apart; it counts columns in the bits of one number.
+/// The deepest indentation that the layout engine supports; it counts columns in the bits of one number.
 const DEEPEST: usize = 63;
-/// A layout that a second pass would change is laid out again, this often at most.
+/// The maximal number of passes until the layout no longer changes.
 const PASSES: usize = 3;
 
-/// All that is decided about the layout: two spaces, lists indented under their key, `{a: b}` and `[a, b]` without inner
-/// spaces, double quotes where there are quotes and the text needs no escapes for them, one blank line at most, LF.
+/// The options of the layout: two spaces, lists indented under their key, `{a: b}` and `[a, b]` without inner spaces,
+/// double quotes if there are quotes and the text needs no escapes for them, at most one blank line, LF.
 fn options() -> FormatOptions {
     FormatOptions {
         layout: LayoutOptions { print_width: WIDTH, indent_width: INDENT, line_break: LineBreak::Lf },
@@ -37,16 +37,17 @@ fn options() -> FormatOptions {
     }
 }
 
-/// Why a text is left as it is.
+/// Why a text is not changed.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// It is not a manifest that can be read.
+    /// It is not a valid manifest.
     Wrong(Vec<Finding>),
-    /// Its layout cannot be changed with certainty that it still says the same.
+    /// Its layout cannot be changed without a risk for its content.
     Unsure(&'static str),
 }
 
-/// The text of a manifest in canonical layout: the same values, the same comments, the same result when it is done again.
+/// Returns the text of a manifest in canonical layout: the same values, the same comments, and the same result if
+/// repeated.
 pub fn layout(file: FileId, source: &Source) -> Result<String, Kept> {
     let mut page = LaidOut::read(file, source).map_err(Kept::Wrong)?;
     if source.text.chars().all(|c| c.is_whitespace() || c == '\u{feff}') {
@@ -63,7 +64,7 @@ pub fn layout(file: FileId, source: &Source) -> Result<String, Kept> {
     Err(Kept::Unsure("its layout is not stable"))
 }
 
-/// A text and what it holds.
+/// A text and its content.
 struct LaidOut {
     source: Source,
     documents: Vec<Node>,
@@ -71,7 +72,7 @@ struct LaidOut {
 }
 
 impl LaidOut {
-    /// A page, or what is wrong with it. Anything wrong counts: what was not read cannot be compared.
+    /// Parses a page, or returns its problems. Every problem counts, because unparsed content cannot be compared.
     fn read(file: FileId, source: &Source) -> Result<Self, Vec<Finding>> {
         let mut findings = Findings::default();
         let parsed = parse(file, source, &mut findings);
@@ -92,14 +93,14 @@ impl LaidOut {
         self.source.position(at).column
     }
 
-    /// Whether nothing but blanks stands before a place in its line.
+    /// Whether there are only blanks before a position in its line.
     fn begins_a_line(&self, at: usize) -> bool {
         let line = self.source.text[..at].rsplit('\n').next().unwrap_or_default();
         line.chars().all(|c| c == ' ')
     }
 }
 
-/// One pass over a page. What it makes says the same, or it is refused.
+/// One pass over a page. A result with other content is refused.
 fn pass(page: &LaidOut) -> Result<String, Kept> {
     let text = &page.source.text;
     let mut blocks = Vec::new();
@@ -121,8 +122,8 @@ fn pass(page: &LaidOut) -> Result<String, Kept> {
     Ok(align(page, &made))
 }
 
-/// The text with every bracket that closes a collection of several lines as deep as what it closes. The layout engine puts
-/// it under the key that opens it, which YAML does not allow.
+/// Moves every bracket that closes a collection with several lines to the indentation of its items. The layout engine
+/// puts it at the indentation of the key, which YAML does not allow.
 fn hang(mut text: String) -> String {
     let mut open: Vec<(bool, usize)> = Vec::new();
     let mut moves = Vec::new();
@@ -150,8 +151,8 @@ fn hang(mut text: String) -> String {
     text
 }
 
-/// The text of `made` with every comment that has a line of its own as deep as what it stood under in `page`. The layout
-/// engine loses that for a comment behind the last field of a map: a field that was commented out would change its owner.
+/// Moves every comment on a separate line in `made` to the indentation of its owner in `page`. The layout engine loses
+/// this for a comment after the last field of a map: a field that was commented out would change its owner.
 fn align(page: &LaidOut, made: &LaidOut) -> String {
     let (mut before, mut after) = (Vec::new(), Vec::new());
     page.documents.iter().for_each(|node| starts(node, page, &mut before));
@@ -163,7 +164,7 @@ fn align(page: &LaidOut, made: &LaidOut) -> String {
         if !page.begins_a_line(old.start) || !made.begins_a_line(new.start) {
             continue;
         }
-        // The field or item that stands nearest above the comment and is not deeper, if it is exactly as deep.
+        // The nearest field or item above the comment that is not deeper, if its indentation is the same.
         let column = page.column(old.start);
         let above = &starts[..starts.partition_point(|(start, _)| start.at < old.start)];
         let Some((_, start)) =
@@ -177,13 +178,13 @@ fn align(page: &LaidOut, made: &LaidOut) -> String {
     text
 }
 
-/// Where a field or an item of a block begins, and how deep: an item is as deep as its dash.
+/// The start of a field or an item of a block, and its indentation: that of an item is that of its dash.
 struct Start {
     at: usize,
     column: usize,
 }
 
-/// The beginnings of all fields and items that are in lines of their own, in the order of the tree.
+/// The starts of all fields and items on separate lines, in the order of the tree.
 fn starts(node: &Node, page: &LaidOut, into: &mut Vec<Start>) {
     let first = node.span.range().start;
     if page.source.text[first..].starts_with(['{', '[']) {
@@ -210,7 +211,7 @@ fn starts(node: &Node, page: &LaidOut, into: &mut Vec<Start>) {
     }
 }
 
-/// Whether two trees say the same: keys in their order, texts, and what may be taken for something else than text.
+/// Whether two trees have the same content: keys in their order, texts, and styles of scalars.
 fn same(a: &Node, b: &Node) -> bool {
     match (&a.tree, &b.tree) {
         (Tree::Scalar(a), Tree::Scalar(b)) => a.text == b.text && a.style == b.style,
@@ -222,12 +223,12 @@ fn same(a: &Node, b: &Node) -> bool {
     }
 }
 
-/// Where the comments stand, in their order.
+/// The ranges of the comments, in order.
 pub fn comments(text: &str) -> Vec<Range<usize>> {
     places(text, |event| matches!(event, Event::Comment(..)))
 }
 
-/// Where the aliases stand, in their order.
+/// The ranges of the aliases, in order.
 pub(crate) fn aliases(text: &str) -> Vec<Range<usize>> {
     places(text, |event| matches!(event, Event::Alias(..)))
 }
@@ -238,12 +239,12 @@ fn places(text: &str, is_it: impl Fn(&Event) -> bool) -> Vec<Range<usize>> {
     events.filter(|(event, _)| is_it(event)).filter_map(|(_, span)| span.byte_range()).collect()
 }
 
-/// Where the texts stand that are written as blocks: their lines are indented as their authors like.
+/// The ranges of blocks of text, whose indentation is the author's.
 fn block_texts(node: &Node, text: &str, into: &mut Vec<Range<usize>>) {
     match &node.tree {
         Tree::List(items) => items.iter().for_each(|item| block_texts(item, text, into)),
         Tree::Map(entries) => entries.iter().for_each(|entry| block_texts(&entry.value, text, into)),
-        // What is a text for certain, and yet not in quotes, is a block.
+        // A scalar that is certainly a text, but not in quotes, is a block.
         Tree::Scalar(scalar) if scalar.style == Style::Quoted => {
             let range = node.span.range();
             if !text.get(range.clone()).unwrap_or_default().starts_with(['"', '\'']) {

@@ -21,11 +21,11 @@ shape! {
 }
 
 impl Lifecycle {
-    /// What holds where nothing is said.
+    /// The defaults.
     pub const NONE: Self =
         Self { protect: None, ignore: None, renamed_from: None, broadcast: None, allow: None, warn: None };
 
-    /// The codes that are allowed here.
+    /// The allowed codes.
     pub fn allowed(&self) -> impl Iterator<Item = &At<String>> {
         self.allow.iter().flatten()
     }

@@ -1,4 +1,4 @@
-//! One line of a manifest that cannot be read, looked at by itself.
+//! Analysis of a single line of an unreadable manifest.
 
 use pushplan_model::source::{FileId, Source, Span};
 
@@ -28,7 +28,7 @@ impl<'s> SourceLine<'s> {
         Span::new(self.file, self.start + range.start..self.start + range.end)
     }
 
-    /// Where the value of the line begins: behind its dashes and its key.
+    /// The start of the value in the line: after its dashes and its key.
     pub fn value(&self) -> Option<usize> {
         let mut at = self.indent();
         let spaces = |at: usize| self.text[at..].len() - self.text[at..].trim_start().len();
@@ -45,7 +45,7 @@ impl<'s> SourceLine<'s> {
         }
     }
 
-    /// A quote that opens on this line and does not close on it, and what is left open of brackets, each with its place.
+    /// A quote that is opened and not closed on this line, and an unclosed bracket, with the position of each.
     pub(crate) fn left_open(&self) -> (Option<usize>, Option<usize>) {
         let mut brackets = Vec::new();
         let mut before = ' ';
@@ -68,7 +68,7 @@ impl<'s> SourceLine<'s> {
     }
 }
 
-/// Where the quote that a text begins with is closed: the byte behind it.
+/// The position after the quote that closes the one at the beginning of a text.
 pub fn closing(text: &str) -> Option<usize> {
     let quote = text.chars().next()?;
     let mut rest = text.char_indices().skip(1).peekable();
@@ -85,7 +85,7 @@ pub fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// The first backslash in double quotes that begins no special character, with the character behind it.
+/// The first backslash in double quotes that is no valid escape, with the character after it.
 pub(crate) fn wrong_escape(text: &str) -> Option<(usize, usize)> {
     let mut rest = text.char_indices();
     while let Some((at, c)) = rest.next() {
@@ -99,7 +99,7 @@ pub(crate) fn wrong_escape(text: &str) -> Option<(usize, usize)> {
     None
 }
 
-/// Where the bracket that a text begins with is closed: the byte behind it.
+/// The position after the bracket that closes the one at the beginning of a text.
 pub(crate) fn balanced(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {

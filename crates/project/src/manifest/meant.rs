@@ -1,4 +1,4 @@
-//! What an overlay was meant for that nothing else declares.
+//! The intended resource of an overlay whose key is not declared.
 
 use pushplan_model::codes;
 use pushplan_model::finding::Finding;
@@ -6,18 +6,18 @@ use pushplan_model::text;
 
 use super::collect::{Declaration, Layer};
 
-/// How many keys are compared in search of what was meant.
+/// The number of keys that are compared in the search.
 const COMPARISON_LIMIT: usize = 200_000;
 
 /// The search for resources with nearly the same key.
 pub struct Meant<'l> {
     base: &'l Layer,
-    /// Whether the search is worth its time.
+    /// Whether the search is fast enough.
     searches: bool,
 }
 
 impl<'l> Meant<'l> {
-    /// A search among what the base declares, for so many keys.
+    /// Creates a search among the resources in the manifests, for this number of keys.
     pub fn new(base: &'l Layer, keys: usize) -> Self {
         Self { base, searches: keys.saturating_mul(base.resources.len()) <= COMPARISON_LIMIT }
     }
@@ -27,7 +27,7 @@ impl<'l> Meant<'l> {
         text::nearest(key, alike.map(|it| it.key.as_str()))
     }
 
-    /// The finding for a resource that is in an overlay alone, where it was probably meant to change another.
+    /// The finding for a resource that is only in an overlay and was probably intended to change another one.
     pub fn another(&self, declaration: &Declaration) -> Option<Finding> {
         let near = self.near(declaration)?;
         let Declaration { kind, key, .. } = declaration;
@@ -39,7 +39,7 @@ impl<'l> Meant<'l> {
         Some(finding.suggest(key.span, near))
     }
 
-    /// The finding for `key: null` in an overlay, where nothing has the key.
+    /// The finding for `key: null` in an overlay if there is no such key.
     pub(crate) fn nothing_to_take(&self, declaration: &Declaration) -> Finding {
         let Declaration { kind, key, .. } = declaration;
         let message = format!("no {} `{key}` is declared for this overlay to remove", kind.noun);

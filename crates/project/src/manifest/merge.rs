@@ -1,16 +1,16 @@
-//! Laying one tree over another: defaults under a resource, a target's overlay over it.
+//! Merging two trees: defaults below a resource, a target's overlay over it.
 
 use std::collections::HashMap;
 
 use pushplan_model::node::{At, MapEntry, Node, Tree};
 
-/// The tree `over` laid on `under`: maps are joined key by key, everything else is replaced. A key whose value is null
-/// in `over` is removed.
+/// Merges the tree `over` into `under`: maps are merged key by key, everything else is replaced. A key whose value is
+/// null in `over` is removed.
 pub(crate) fn lay(under: &Node, over: &Node) -> Node {
     lay_and_tell(under, over, &mut Vec::new())
 }
 
-/// Lays the tree `over` on `under`, as [`lay`] does. It adds each removed key to `taken`, with the place of its null.
+/// Merges the trees like [`lay`], and adds each removed key to `taken`, with the position of its null.
 pub(crate) fn lay_and_tell(under: &Node, over: &Node, taken: &mut Vec<At<String>>) -> Node {
     let (Tree::Map(below), Tree::Map(above)) = (&under.tree, &over.tree) else {
         return over.clone();
@@ -21,7 +21,7 @@ pub(crate) fn lay_and_tell(under: &Node, over: &Node, taken: &mut Vec<At<String>
         match at_above.get(&entry.key) {
             None => entries.push(entry.clone()),
             Some(other) if other.value.is_null() => {
-                // In `key:` without a value, only the key has a place.
+                // In `key:` without a value, only the key has a position.
                 let null = other.value.span;
                 let at = if null.range().is_empty() { other.key.span } else { null };
                 taken.push(At::new(entry.key.value.clone(), at));
@@ -34,11 +34,12 @@ pub(crate) fn lay_and_tell(under: &Node, over: &Node, taken: &mut Vec<At<String>
     }
     let new = above.iter().filter(|entry| at_below.get(&entry.key).is_none());
     entries.extend(new.filter(|entry| !entry.value.is_null()).cloned());
-    // A reader is told of the nearer place: the resource over its defaults, the overlay over the resource.
+    // Findings refer to the nearer position: the resource rather than its defaults, the overlay rather than the
+    // resource.
     Node { span: over.span, tree: Tree::Map(entries) }
 }
 
-/// Entries by their keys. Small maps are searched, large ones get an index.
+/// Entries by key. Small maps are searched, large ones get an index.
 pub enum Index<'n> {
     Few(&'n [MapEntry]),
     Many(HashMap<&'n str, &'n MapEntry>),
