@@ -1,5 +1,5 @@
-//! What is sent and when, as the manifests say it for one target: messages at a time, and pipelines that send whenever
-//! something happens.
+//! The messages of one target by time, according to the manifests: messages with a send time, and pipelines that send
+//! after an event.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,17 +19,17 @@ use super::follows::{Fired, Follow, delay};
 use super::{Collisions, Country, Times, Upcoming, Where, collisions, has_passed, places, range, words};
 use crate::manifest::{Declared, Desired};
 
-/// What is asked of a calendar.
+/// The settings of a calendar.
 #[derive(Clone, Debug)]
 pub struct CalendarRequest {
     pub now: Timestamp,
-    /// The zone of its days and times; where none is named, the one that most are written in.
+    /// The zone of its days and times. Default: the most common one in the manifests.
     pub zone: Option<TimeZone>,
-    /// Its first day; where none is named, it begins now.
+    /// Its first day. Default: it begins now.
     pub from: Option<Date>,
     /// Its last day.
     pub to: Option<Date>,
-    /// How many days it has from its first on, in place of the last.
+    /// The number of its days, instead of the last day.
     pub days: Option<i32>,
     pub quiet: Option<Quiet>,
     pub apart: SignedDuration,
@@ -40,68 +40,68 @@ pub struct Calendar {
     pub now: Timestamp,
     pub zone: TimeZone,
     pub quiet: Option<Quiet>,
-    /// In the order of time.
+    /// The messages, sorted by time.
     pub sends: Vec<CalendarEntry>,
-    /// What is sent whenever something happens.
+    /// The messages that are sent after an event.
     pub standing: Vec<Standing>,
-    /// How many have passed and are not shown.
+    /// The number of past messages that are not shown.
     pub past: usize,
-    /// How many are still to come and are not asked about.
+    /// The number of messages after the requested period.
     pub beyond: usize,
-    /// Those that are too near to each other, where one of the two is shown.
+    /// The messages that are too close together, if one of the two is shown.
     pub collisions: Collisions,
 }
 
-/// A message at a time.
+/// A message with a send time.
 #[derive(Debug)]
 pub struct CalendarEntry {
     pub address: Address,
-    /// Where it is declared.
+    /// The position of its declaration.
     pub at: Span,
     /// The number of the variant of an experiment, from 1.
     pub variant: Option<usize>,
-    /// Which of several times of one message, from 1; `None` where it has one.
+    /// The number of this time among several of one message, from 1; `None` if it has one.
     pub number: Option<usize>,
-    /// Day and time in the calendar's zone; for each device's own clock what that shows.
+    /// The date and time in the calendar's zone; for a local time that time.
     pub shown: DateTime,
     pub times: Times,
     pub message: Option<String>,
     /// The audience, in words.
     pub who: String,
-    /// The kinds of device that it goes to; none: every kind.
+    /// The device types that it goes to; empty for all.
     pub devices: Vec<String>,
-    /// It was sent, or its time has passed.
+    /// Whether it was sent, or its time has passed.
     pub passed: bool,
     pub collisions: Vec<Near>,
-    /// Pipelines that a tap on it can set off.
+    /// The pipelines that a tap on it can trigger.
     pub follows: Vec<Follow>,
 }
 
-/// A collision that a message takes part in.
+/// A collision of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Near {
-    /// Its place in [`Collisions::found`].
+    /// Its index in [`Collisions::found`].
     pub place: usize,
     /// Whether the message is the earlier of the two.
     pub earlier: bool,
 }
 
-/// A message that is sent when an event happens.
+/// A message that is sent after an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
     pub address: Address,
     pub at: Span,
-    /// When it is sent: `1 hour after the tag remind-me is added`.
+    /// The time of the send: `1 hour after the tag remind-me is added`.
     pub when: String,
     pub delay_seconds: i64,
-    /// From when on, where it is not from the beginning.
+    /// Its activation time, if there is one.
     pub from: Option<Timestamp>,
-    /// From when on no more, where there is an end.
+    /// Its deactivation time, if there is one.
     pub until: Option<Timestamp>,
     pub message: Option<String>,
 }
 
-/// How the calendar of a target is made.
+/// Makes the calendar of a target.
 pub fn calendar(desired: &Desired, asked: &CalendarRequest) -> Calendar {
     let all = sendings(desired);
     let zone = asked.zone.clone().unwrap_or_else(|| written_zone(&all));
@@ -111,7 +111,7 @@ pub fn calendar(desired: &Desired, asked: &CalendarRequest) -> Calendar {
         SegmentRef::Id(_) => None,
     };
     let fired = Fired::of(desired);
-    // Audiences that are written alike are looked up once.
+    // Audiences with the same text are evaluated once.
     let mut known: HashMap<String, Where> = HashMap::new();
     let (mut sends, mut upcoming, mut past, mut beyond) = (Vec::new(), Vec::new(), 0, 0);
     for one in &all {
@@ -186,7 +186,7 @@ fn sendings(desired: &Desired) -> Vec<Occurrence<'_>> {
     all
 }
 
-/// The zone that most times are written in; among equals the first by name.
+/// The most common zone of the times; of equally common ones, the first by name.
 fn written_zone(all: &[Occurrence]) -> TimeZone {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for name in all.iter().filter_map(|one| one.sending.schedule.zone.iana_name()).filter(|name| *name != "UTC") {
@@ -196,7 +196,8 @@ fn written_zone(all: &[Occurrence]) -> TimeZone {
     most.and_then(|(name, _)| zone::get(name)).unwrap_or(TimeZone::UTC)
 }
 
-/// From when to when, without the end. It has a beginning only where one is asked for: else it begins now.
+/// The start and the end of the period, without the end itself. The start is only set if it is requested; otherwise the
+/// period begins now.
 fn period(asked: &CalendarRequest, zone: &TimeZone) -> (Option<Timestamp>, Timestamp) {
     let start = |day: Date| zone.to_timestamp(day.to_datetime(jiff::civil::Time::midnight()));
     let from = asked.from.and_then(|day| start(day).ok());
@@ -228,14 +229,14 @@ fn devices(said: &ReadableText) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// Puts messages in the order of time, and tells where each has gone.
+/// Sorts messages by time, and returns the new index of each.
 fn in_order(sends: &mut Vec<CalendarEntry>, zone: &TimeZone) -> Vec<usize> {
     let moment = |entry: &CalendarEntry| match entry.times.when {
         When::At(instant) => instant,
         When::EachZone(time) => zone.to_timestamp(time).unwrap_or(Timestamp::MAX),
     };
     let mut sorted: Vec<(usize, CalendarEntry)> = std::mem::take(sends).into_iter().enumerate().collect();
-    // Those of one moment are in the order of their addresses, in which they were found.
+    // Messages with one moment are sorted by address, which is the original order.
     sorted.sort_by_key(|(place, entry)| (entry.shown.date(), moment(entry), *place));
     let mut order = vec![0; sorted.len()];
     for (new, (old, entry)) in sorted.into_iter().enumerate() {
@@ -245,7 +246,7 @@ fn in_order(sends: &mut Vec<CalendarEntry>, zone: &TimeZone) -> Vec<usize> {
     order
 }
 
-/// Collisions in which something that is shown takes part, each noted at what it is about.
+/// Keeps the collisions of shown messages, and adds them to these.
 fn within(found: Collisions, numbers: &[Option<usize>], sends: &mut [CalendarEntry]) -> Collisions {
     let mut kept = Vec::new();
     for collision in found.found {
@@ -262,13 +263,13 @@ fn within(found: Collisions, numbers: &[Option<usize>], sends: &mut [CalendarEnt
     Collisions { found: kept, ..found }
 }
 
-/// What is sent whenever something happens.
+/// The messages that are sent after an event.
 fn standing(desired: &Desired, zone: &TimeZone, now: Timestamp) -> Vec<Standing> {
     let mut found = Vec::new();
     for (address, declared, pipeline) in desired.all::<Pipeline>().filter(|(_, _, pipeline)| pipeline.enabled) {
         let (from, until) = pipeline.active();
         let from = from.filter(|from| *from > now);
-        // Nothing sets it off any more, or ever.
+        // No event triggers it any more, or ever.
         if until.is_some_and(|until| until <= from.unwrap_or(now)) {
             continue;
         }

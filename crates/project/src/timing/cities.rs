@@ -1,4 +1,4 @@
-//! Cities that people know, for the clocks of the world.
+//! Well-known cities, for local times in the world.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use pushplan_model::nouns::zone::Spread;
 
-/// Big cities all around the world, from west to east.
+/// Large cities in the whole world, from west to east.
 pub(crate) static WORLD: [Cow<str>; 10] = [
     Cow::Borrowed("America/Los_Angeles"),
     Cow::Borrowed("America/New_York"),
@@ -20,7 +20,7 @@ pub(crate) static WORLD: [Cow<str>; 10] = [
     Cow::Borrowed("Australia/Sydney"),
 ];
 
-/// Cities by how well they are known, where several have the same clock.
+/// Cities sorted by fame, to choose one if several have the same local time.
 const KNOWN: &[&str] = &[
     "America/New_York",
     "Europe/London",
@@ -73,16 +73,16 @@ const KNOWN: &[&str] = &[
     "Asia/Manila",
 ];
 
-/// The place of a zone's city among those that are well known. Smaller is better known.
+/// The rank of a zone's city among the well-known ones. Smaller is better known.
 pub(crate) fn fame(zone: &str) -> usize {
     static PLACES: LazyLock<HashMap<&str, usize, Spread>> = LazyLock::new(|| {
-        // Of one that is there twice, the first counts.
+        // Of duplicates, the first one counts.
         KNOWN.iter().enumerate().rev().map(|(place, known)| (*known, place)).collect()
     });
     PLACES.get(zone).copied().unwrap_or(KNOWN.len())
 }
 
-/// What people call the place of a zone: `Buenos Aires` for America/Argentina/Buenos_Aires.
+/// The name of a zone's city: `Buenos Aires` for America/Argentina/Buenos_Aires.
 pub fn city(zone: &str) -> String {
     match zone {
         "UTC" | "Etc/UTC" | "Etc/GMT" => "UTC".to_owned(),

@@ -15,14 +15,14 @@ use pushplan_model::nouns::zone;
 
 use super::{Country, FIRST, LAST, Where, places, range};
 
-/// How many pairs of messages are looked at, and how many collisions are found at the most.
+/// The maximal number of pairs of messages that are compared, and of collisions.
 const PAIRS: usize = 200_000;
 const FOUND: usize = 10_000;
-/// How many pairs of different audiences are compared, and how many steps that may take in all.
+/// The maximal number of pairs of different audiences that are compared, and the total of steps for them.
 const QUESTIONS: usize = 2_000;
 const STEPS: usize = 20_000_000;
 
-/// A message that is still to are sent.
+/// A message that is still to be sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Upcoming<'s> {
     pub address: &'s Address,
@@ -30,7 +30,7 @@ pub struct Upcoming<'s> {
     pub variant: Option<usize>,
     pub when: When,
     pub audience: &'s Selector,
-    /// Who that is, where someone has found it out already.
+    /// Its audience, if it was computed already.
     pub people: Option<&'s Audience>,
     pub devices: Option<&'s DeviceTypes>,
     /// Whether it is new or changed.
@@ -40,14 +40,14 @@ pub struct Upcoming<'s> {
 /// One of two messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Party {
-    /// Its place among those that were looked at.
+    /// Its index among the given messages.
     pub number: usize,
     pub address: Address,
     pub variant: Option<usize>,
     pub when: When,
 }
 
-/// Two messages that can reach one person, nearer to each other than they may be.
+/// Two messages that can reach one person and are too close together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collision {
     /// The earlier one.
@@ -55,24 +55,24 @@ pub struct Collision {
     pub other: Party,
     /// The minimum time between them.
     pub apart_seconds: i64,
-    /// Who gets both, for example; `None` where the audiences are too complex to tell.
+    /// An example of someone who gets both; `None` if the audiences are too complex.
     pub who: Option<String>,
     /// Whether one of them is new or changed.
     pub news: bool,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collisions {
-    /// Those with something new first, then in the order of their times.
+    /// The collisions: those with a new or changed message first, then sorted by time.
     pub found: Vec<Collision>,
-    /// Pairs whose times are near and that were too many to compare.
+    /// The number of pairs that are close together and were not compared, because there were too many.
     pub uncompared: usize,
-    /// How far apart they are to be.
+    /// The minimum time between two messages.
     pub apart_seconds: i64,
 }
 
-/// `scheduled_pushes/sale`, or `experiments/test variant 2`.
+/// `scheduled_pushes/sale`, or `experiments/test variant 2`
 impl std::fmt::Display for Party {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.variant {
@@ -82,8 +82,8 @@ impl std::fmt::Display for Party {
     }
 }
 
-/// Finds messages that are nearer to each other than they may be and can reach one device. It looks at a limited number of
-/// pairs, those with something new first, and counts the rest.
+/// Finds messages that are too close together and can reach one device. It compares a limited number of pairs, those
+/// with a new or changed message first, and counts the rest.
 pub fn collisions<'s>(
     sends: &[Upcoming<'s>],
     apart: SignedDuration,
@@ -137,18 +137,18 @@ struct Search<'a, 's, F> {
     apart: SignedDuration,
     segments: F,
     order: Vec<Placed>,
-    /// By message: which of the different audiences it has.
+    /// By message: the index of its audience among the different ones.
     classes: Vec<usize>,
-    /// By class: a message that has it, and the audience once someone asked.
+    /// By audience: a message with it, and the computed audience, on demand.
     audiences: Vec<(usize, Option<Audience>)>,
-    /// By class: where its people are.
+    /// By audience: the places of its members.
     places: HashMap<usize, Where>,
-    /// By two classes: the zones that the people of both are in, where they say so.
+    /// By two audiences: the common zones of their members, if these are known.
     zones: HashMap<(usize, usize), Option<Vec<TimeZone>>>,
     answers: HashMap<(usize, usize), Shared>,
-    /// Answers that were found side by side before anybody asked, each with the steps that it took.
+    /// Answers that were computed in parallel in advance, each with its number of steps.
     ahead: HashMap<(usize, usize), (Shared, usize)>,
-    /// While it is found out what will be asked: that.
+    /// The questions, while they are collected.
     listed: Option<BTreeSet<(usize, usize)>>,
     budget: Budget,
     looked: usize,
@@ -156,7 +156,7 @@ struct Search<'a, 's, F> {
     found: usize,
 }
 
-/// Whether two audiences can have a device in common.
+/// Whether two audiences can share a device.
 #[derive(Clone)]
 enum Shared {
     Nobody,
@@ -177,7 +177,7 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector> + Sync> Search<'a, 's, F
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut audiences = Vec::new();
         let classes = sends.iter().enumerate().map(|(number, send)| {
-            // Those that are written alike are asked about once.
+            // Audiences with the same text are compared once.
             let written = serde_json::to_string(&(send.audience, send.devices)).unwrap_or_default();
             *known.entry(written).or_insert_with(|| {
                 audiences.push((number, None));
@@ -206,8 +206,8 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector> + Sync> Search<'a, 's, F
         }
     }
 
-    /// Answers the questions that the search will ask, side by side. Each takes the steps that it would take in its turn, so
-    /// that the same ones are answered in all.
+    /// Computes the answers that the search will need, in parallel. Each uses the steps that it would use in its turn,
+    /// so the same ones are answered in total.
     fn ask_ahead(&mut self) {
         self.listed = Some(BTreeSet::new());
         for news in [true, false] {
@@ -229,18 +229,18 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector> + Sync> Search<'a, 's, F
         self.ahead = pairs.into_iter().zip(answers).filter_map(|(pair, answer)| Some((pair, answer?))).collect();
     }
 
-    /// The first moment that is far enough from what has ended by then.
+    /// The first moment that is far enough after a message that ends at `last`.
     fn free(&self, last: Timestamp) -> Timestamp {
         last.checked_add(self.apart).unwrap_or(Timestamp::MAX)
     }
 
-    /// Behind a message in the order of time, the first that is far enough from it.
+    /// The index of the first later message that is far enough from this one.
     fn end(&self, at: usize) -> usize {
         let free = self.free(self.order[at].last);
         at + 1 + self.order[at + 1..].partition_point(|next| next.first < free)
     }
 
-    /// How many pairs are near to each other.
+    /// The number of pairs that are close together.
     fn candidates(&self) -> usize {
         (0..self.order.len()).map(|at| self.end(at) - at - 1).sum()
     }
@@ -250,7 +250,7 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector> + Sync> Search<'a, 's, F
         self.looked >= PAIRS || self.found >= FOUND || is_listed
     }
 
-    /// Looks at the pairs with something new, or at those without.
+    /// Compares the pairs with a new or changed message, or those without.
     fn pass(&mut self, news: bool) -> Vec<Collision> {
         let mut found = Vec::new();
         let mut skipped = 0;
@@ -264,7 +264,7 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector> + Sync> Search<'a, 's, F
                 continue;
             }
             if own {
-                // What is not new looks at nothing in this pass, so that its successors look back at it.
+                // In this pass, only new messages search forward, so they also search backward.
                 let reach = SignedDuration::from_hours(i64::from(FIRST - LAST));
                 let since = self.order[at].first.checked_sub(self.apart).and_then(|since| since.checked_sub(reach));
                 let since = since.unwrap_or(Timestamp::MIN);
@@ -314,8 +314,8 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector> + Sync> Search<'a, 's, F
         Some(Collision { one: party(one, first), other: party(other, second), apart_seconds: gap.as_secs(), who, news })
     }
 
-    /// How far a moment and a time by each device's own clock are apart at the least, in the zones that those who get both are
-    /// in. `None` where the audiences do not say.
+    /// The minimal distance between a moment and a local time, in the common zones of both audiences. `None` if these
+    /// are unknown.
     fn gap_where_people_are(&mut self, one: usize, other: usize) -> Option<SignedDuration> {
         let (instant, time) = match (self.sends[one].when, self.sends[other].when) {
             (When::At(instant), When::EachZone(time)) | (When::EachZone(time), When::At(instant)) => (instant, time),
@@ -329,14 +329,14 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector> + Sync> Search<'a, 's, F
         let zones = self.zones.entry((one.min(other), one.max(other))).or_insert_with(|| {
             let both = self.places[&one].clone().and(self.places[&other].clone());
             let named = both.named.iter().map(|(name, _)| zone::get(name));
-            // A zone that is unknown can be any.
+            // An unknown zone can be any.
             named.collect::<Option<Vec<TimeZone>>>().filter(|zones| !both.elsewhere && !zones.is_empty())
         });
         let moments = zones.iter().flatten().filter_map(|zone| zone.to_timestamp(time).ok());
         moments.map(|there| there.duration_since(instant).abs()).min()
     }
 
-    /// Whether two of the audiences can have a device in common; `None` where too much was asked already.
+    /// Whether two of the audiences can share a device; `None` if the limit is reached.
     fn shared(&mut self, one: usize, other: usize) -> Option<Shared> {
         let pair = (one.min(other), one.max(other));
         if let Some(known) = self.answers.get(&pair) {
@@ -350,7 +350,7 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector> + Sync> Search<'a, 's, F
             return None;
         }
         let shared = match self.ahead.remove(&pair) {
-            // With less left, it might have ended earlier.
+            // With fewer steps left, it might have ended earlier.
             Some((shared, steps)) if self.budget.left() >= steps.max(audience::STEPS) => {
                 self.budget.spend(steps);
                 shared
@@ -371,7 +371,7 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector> + Sync> Search<'a, 's, F
         Some(shared)
     }
 
-    /// Whom a message reaches.
+    /// The recipients of a message.
     fn audience(&self, number: usize) -> Audience {
         let Upcoming { audience: selector, people, devices, .. } = self.sends[number];
         let whole = people.cloned().unwrap_or_else(|| Audience::of(selector, &self.segments));
@@ -395,7 +395,7 @@ fn party(number: usize, send: &Upcoming) -> Party {
     Party { number, address: send.address.clone(), variant: send.variant, when: send.when }
 }
 
-/// How far apart two messages are at the least.
+/// The minimal distance between two messages.
 fn gap(one: When, other: When) -> SignedDuration {
     if let (When::EachZone(one), When::EachZone(other)) = (one, other) {
         // A device has one clock, so the local times are compared.

@@ -1,4 +1,4 @@
-//! What a tap on a message sets off.
+//! Messages that a tap on a message triggers.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use pushplan_model::nouns::schedule::When;
 use super::range;
 use crate::manifest::Desired;
 
-/// A message that follows another one, for whoever taps it.
+/// A message that follows a tap on another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Follow {
     pub address: Address,
@@ -21,11 +21,11 @@ pub struct Follow {
     pub delay_seconds: i64,
     /// The earliest time.
     pub from: When,
-    /// From when on a tap does nothing more.
+    /// The time from which a tap has no effect.
     pub until: Option<Timestamp>,
 }
 
-/// What starts when a tag is added to a device or removed from it, by that and the tag.
+/// The messages that are triggered when a tag is added to a device or removed from it, by both.
 #[derive(Debug)]
 pub struct Fired<'d>(HashMap<(bool, &'d str), Vec<Fires<'d>>>);
 
@@ -44,7 +44,7 @@ impl<'d> Fired<'d> {
         let mut fired: HashMap<_, Vec<Fires>> = HashMap::new();
         for (address, _, pipeline) in desired.all::<Pipeline>().filter(|(_, _, pipeline)| pipeline.enabled) {
             let (from, until) = pipeline.active();
-            // A tap moves tags of the device itself, which are in no group.
+            // A tap changes tags of the device itself, which are in no group.
             let moves = pipeline.immediate_trigger.iter().filter_map(|trigger| trigger.tag());
             for moved in moves.filter(|moved| moved.group.is_none()) {
                 let outcomes = pipeline.outcome.iter().map(|outcome| Fires {
@@ -60,7 +60,7 @@ impl<'d> Fired<'d> {
         Self(fired)
     }
 
-    /// What a tap on a message sets off that is sent at a time.
+    /// The messages that a tap on a message with this send time triggers.
     pub fn by(&self, said: &ReadableText, when: When) -> Vec<Follow> {
         let actions = said.notification.iter().flat_map(|notification| notification.all_actions());
         let tags = actions.flat_map(|actions| {
@@ -89,14 +89,14 @@ impl<'d> Fired<'d> {
 }
 
 impl Fires<'_> {
-    /// Whether a kind of device that gets the first message gets this one.
+    /// Whether a device type of the first message also gets this one.
     fn reaches(&self, said: &ReadableText) -> bool {
         let first = said.devices.map(|devices| devices.named()).unwrap_or_default();
         let all = self.devices.named().is_empty() || first.is_empty();
         all || first.iter().any(|device| self.devices.includes(device))
     }
 
-    /// From when on a tap on what is sent then sets it off, if ever.
+    /// The time from which a tap on a message with this send time triggers it, if ever.
     fn begin(&self, when: When) -> Option<When> {
         let (first, _) = range(when);
         let late = self.from.filter(|from| *from > first);

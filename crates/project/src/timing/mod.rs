@@ -1,5 +1,5 @@
-//! When messages are sent: by the author's clock, by the clocks of those who get them, and how near to each other.
-//! Pure, and the same for every output form.
+//! The send times of messages: in the author's zone, in recipients' local time, and the distance between them. Pure,
+//! and the same for all output forms.
 
 pub mod calendar;
 mod cities;
@@ -22,25 +22,25 @@ use pushplan_model::nouns::quiet::Quiet;
 use pushplan_model::nouns::schedule::When;
 use pushplan_model::nouns::zone;
 
-/// How near to each other two messages to one person may be, where the target does not say.
+/// The default of the minimal time between two messages to one person.
 pub const APART: SignedDuration = SignedDuration::from_hours(4);
 
-/// The first and the last clock of the world, in hours from UTC.
+/// The largest and the smallest offset from UTC in the world, in hours.
 const FIRST: i8 = 14;
 const LAST: i8 = -12;
 
-/// A time of one message, and what the clocks show then where people get it.
+/// A send time of one message, with the local times of its recipients.
 #[derive(Clone, Debug)]
 pub struct Times {
-    /// The variant that is sent then, from 1, where there are several.
+    /// The variant that is sent at this time, from 1, if there are several.
     pub variant: Option<usize>,
     pub when: When,
-    /// The zone that its author wrote; UTC where none was.
+    /// The zone in the manifest; UTC if there is none.
     pub zone: TimeZone,
     /// Whether it is in quiet hours: in the manifest's time zone, if recipients can be there, or in recipients' local
     /// time.
     pub quiet: bool,
-    /// The other clocks that people can have, from west to east. None where each device goes by its own.
+    /// The other possible local times, from west to east. Empty for a message in recipients' local time.
     pub there: Vec<There>,
     /// Whether recipients can be in any time zone: then these are large cities.
     pub anywhere: bool,
@@ -49,7 +49,7 @@ pub struct Times {
 /// A local time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct There {
-    /// The zone of the best-known city with that clock, by its IANA name.
+    /// The zone of the best-known city with that local time, by its IANA name.
     pub zone: Cow<'static, str>,
     /// The local time.
     pub at: DateTime,
@@ -64,12 +64,12 @@ impl There {
 }
 
 impl Times {
-    /// What the author's clock shows alone.
+    /// Creates a time in the author's zone only.
     pub fn by_author(when: When, zone: &TimeZone) -> Self {
         Self { variant: None, when, zone: zone.clone(), quiet: false, there: vec![], anywhere: false }
     }
 
-    /// The clocks that an audience can have at that moment. Zones that show the same are told once.
+    /// Creates a time with the possible local times of an audience. Zones with the same local time are listed once.
     pub fn new(when: When, zone: &TimeZone, audience: &Where, quiet: Option<Quiet>) -> Self {
         let is_quiet = |at: DateTime| quiet.is_some_and(|quiet| quiet.contains(at.time()));
         let bare = Self::by_author(when, zone);
@@ -80,7 +80,7 @@ impl Times {
         let named = audience.named.iter().map(|(name, seen)| (name, seen.of_country.unwrap_or_default()));
         let mut clocks = Clocks { instant, best: Vec::new() };
         zone::each(named, |name, rank, zone| clocks.see((cities::fame(name), rank, name), zone));
-        // Who is in a zone that is unknown can be anywhere.
+        // Members in an unknown zone can be anywhere.
         let anywhere = audience.elsewhere || clocks.best.is_empty();
         if anywhere {
             let others = cities::WORLD.iter().filter(|name| !audience.without.contains_key(*name));
@@ -89,7 +89,7 @@ impl Times {
         }
         let mut best = clocks.best;
         let own = zone.to_offset(instant);
-        // A zone that nobody wrote is not where somebody is: who has that clock is told with the others.
+        // The default zone does not mean that recipients are there: its local time is listed with the others.
         let written = zone.iana_name().is_some_and(|name| name != "UTC");
         let here = written && (anywhere || best.iter().any(|(clock, _)| *clock == own));
         best.retain(|(clock, _)| !written || *clock != own);
@@ -106,25 +106,26 @@ impl Times {
         Self { variant, ..self }
     }
 
-    /// What is sent then, where there are several: `variant 2`.
+    /// The label of the variant that is sent, if there are several: `variant 2`.
     pub fn label(&self) -> Option<String> {
         self.variant.map(|number| format!("variant {number}"))
     }
 
-    /// Whether anybody who can get it is in quiet hours then.
+    /// Whether any possible recipient is in quiet hours then.
     pub fn disturbs(&self) -> bool {
         self.quiet || self.there.iter().any(|there| there.quiet)
     }
 }
 
-/// The clocks of some zones at a moment. Those that show the same are as far from UTC as each other, and there are few of them.
+/// The local times of some zones at a moment. Zones with the same local time have the same offset, and there are few
+/// offsets.
 struct Clocks<'n> {
     instant: Timestamp,
-    /// Of each the best-known city.
+    /// The best-known city for each offset.
     best: Vec<(Offset, City<'n>)>,
 }
 
-/// How well a city is known, how many zones of its country more people live in, and its zone.
+/// The rank of a city, the rank of its zone by population in its country, and its zone.
 type City<'n> = (usize, usize, &'n Cow<'static, str>);
 
 impl<'n> Clocks<'n> {
@@ -137,8 +138,7 @@ impl<'n> Clocks<'n> {
     }
 }
 
-/// From when to when a message is sent. By each device's own clock, that is from where it is that time first to where
-/// it is last.
+/// The first and the last moment of a send. For a local time, from the first zone that reaches it to the last.
 pub fn range(when: When) -> (Timestamp, Timestamp) {
     match when {
         When::At(instant) => (instant, instant),
@@ -149,7 +149,7 @@ pub fn range(when: When) -> (Timestamp, Timestamp) {
     }
 }
 
-/// Whether the time has passed for everybody.
+/// Whether the time has passed in all zones.
 pub fn has_passed(when: When, now: Timestamp) -> bool {
     range(when).1 <= now
 }
@@ -195,7 +195,7 @@ mod tests {
         let audience = within(&["Asia/Kathmandu", "Australia/Sydney"]);
         let times = Times::new(at("2026-11-27T14:00Z"), &zone("America/New_York"), &audience, night());
         assert_eq!(told(&times), ["Kathmandu 19:45 Fri", "Sydney 01:00 Sat (quiet)"]);
-        // The author's own clock matters only to those who have it.
+        // The author's zone only matters if recipients are in it.
         let early = Times::new(at("2026-11-27T11:00Z"), &zone("America/New_York"), &audience, night());
         assert!(!early.quiet);
         let home =
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn clocks_that_change_on_other_days_are_right() {
         let audience = within(&["America/New_York", "Europe/London"]);
-        // In March, New York is an hour ahead of its usual distance for three weeks.
+        // For three weeks in March, New York is one hour closer to London than usual.
         for (moment, london) in [
             ("2026-03-01T14:00Z", "London 14:00 Sun"),
             ("2026-03-20T13:00Z", "London 13:00 Fri"),
@@ -215,7 +215,7 @@ mod tests {
             let times = Times::new(at(moment), &zone("America/New_York"), &audience, None);
             assert_eq!(told(&times), [london], "{moment}");
         }
-        // The hour that happens twice, in its zone.
+        // An hour that occurs twice in its zone.
         let first = Times::new(at("2026-11-01T05:30Z"), &TimeZone::UTC, &within(&["America/New_York"]), None);
         let second = Times::new(at("2026-11-01T06:30Z"), &TimeZone::UTC, &within(&["America/New_York"]), None);
         assert_eq!([told(&first), told(&second)].concat(), ["New York 01:30 Sun", "New York 01:30 Sun"]);

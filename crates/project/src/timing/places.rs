@@ -1,4 +1,4 @@
-//! Where in the world the people of an audience can be, as far as it says so.
+//! The possible places of an audience's members, as far as its conditions show them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -9,10 +9,10 @@ use pushplan_model::nouns::vocabulary::{COUNTRIES, Values, group, iana, zones_of
 use pushplan_model::nouns::zone::Spread;
 use pushplan_model::source::Span;
 
-/// How deep segments are followed. Beyond that, nothing is claimed.
+/// The maximal depth of nested segments. Deeper ones count as unknown.
 const DEPTH: usize = 32;
 
-/// Zones by their IANA names, each with the first place that names it.
+/// Zones by IANA name, each with its first mention.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named(Vec<(Cow<'static, str>, ZoneName)>);
 
@@ -30,7 +30,7 @@ impl Named {
     }
 }
 
-/// Of what names the same zone, the first counts.
+/// Of several mentions of one zone, the first one counts.
 impl FromIterator<(Cow<'static, str>, ZoneName)> for Named {
     fn from_iter<I: IntoIterator<Item = (Cow<'static, str>, ZoneName)>>(all: I) -> Self {
         let mut all: Vec<_> = all.into_iter().collect();
@@ -40,31 +40,31 @@ impl FromIterator<(Cow<'static, str>, ZoneName)> for Named {
     }
 }
 
-/// Zones that are left out, each with the first place that says so.
+/// Excluded zones, each with its first mention.
 type Left = BTreeMap<Cow<'static, str>, ZoneName>;
 
-/// How a zone is named.
+/// A mention of a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZoneName {
-    /// The tag that names it, or its country.
+    /// The tag with the zone, or with its country.
     pub at: Span,
-    /// How many zones of its country more people live in; `None` for one that a tag names. A country is what people have set,
-    /// so a tag of the time zone group says more.
+    /// The rank of the zone by population in its country; `None` if a tag names the zone. A country is a setting of the
+    /// user, so a tag of the time zone group is more reliable.
     pub of_country: Option<usize>,
 }
 
-/// Which zones of a country count.
+/// The zones of a country that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Country {
-    /// The one that most of its people live in.
+    /// The zone with most of its inhabitants.
     Main,
     All,
 }
 
-/// Zones, each with how many others of its country more people live in.
+/// Zones with their ranks by population in their country.
 type Ranked = Vec<(&'static str, usize)>;
 
-/// The zones of each country by their names.
+/// The zones of each country, sorted by name.
 static BY_NAME: LazyLock<HashMap<&str, Ranked, Spread>> = LazyLock::new(|| {
     let zones = |code| {
         let mut all: Ranked = zones_of(code).enumerate().map(|(rank, zone)| (zone, rank)).collect();
@@ -75,14 +75,14 @@ static BY_NAME: LazyLock<HashMap<&str, Ranked, Spread>> = LazyLock::new(|| {
     COUNTRIES.iter().map(|(code, _)| (*code, zones(code))).collect()
 });
 
-/// Where an audience is.
+/// The places of an audience.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Where {
-    /// Zones that it names.
+    /// The zones that its conditions name.
     pub named: Named,
-    /// Whether it may be in zones that it does not name.
+    /// Whether its members may be in other zones.
     pub elsewhere: bool,
-    /// Zones that it is not in, of those elsewhere.
+    /// The excluded ones of the other zones.
     pub without: Left,
 }
 
@@ -91,12 +91,12 @@ impl Where {
         Self { elsewhere: true, ..Self::default() }
     }
 
-    /// Whether it says nothing.
+    /// Whether its conditions do not restrict the place.
     fn is_anywhere(&self) -> bool {
         self.elsewhere && self.named.is_empty() && self.without.is_empty()
     }
 
-    /// Drops the excluded zones if the audience is only in zones that it names, because they matter only elsewhere.
+    /// Drops the excluded zones if all members are in named zones, because they only matter for other zones.
     fn settled(mut self) -> Self {
         if !self.elsewhere {
             self.without.clear();
@@ -104,7 +104,7 @@ impl Where {
         self
     }
 
-    /// The people of all of these. There may be thousands.
+    /// The places of a union of audiences, of which there may be thousands.
     fn any(all: Vec<Self>) -> Self {
         let mut open = all.iter().filter(|one| one.elsewhere);
         let (elsewhere, mut without) = match open.next() {
@@ -117,8 +117,8 @@ impl Where {
         Self { named, elsewhere, without }
     }
 
-    /// The people who are in both. A zone that one of them names and the other leaves open is one that they may be in, and
-    /// what a tag says of the zone holds for people of any country.
+    /// The places of an intersection. A zone that one of them names and the other leaves open is possible, and a time
+    /// zone tag applies to members of any country.
     pub(super) fn and(mut self, other: Self) -> Self {
         match (self.is_anywhere(), other.is_anywhere()) {
             (_, true) => return self.settled(),
@@ -134,7 +134,7 @@ impl Where {
         let allowed = |of: &Self, whole: &Self| -> Vec<(Cow<'static, str>, ZoneName)> {
             of.named.0.iter().filter(|(tag, seen)| allows(whole, tag, *seen)).cloned().collect()
         };
-        // A tag comes first.
+        // Mentions by tags come first.
         let (mut named, others) = (allowed(&self, &other), allowed(&other, &self));
         named.extend(others);
         named.sort_by(|(tag, seen), (other, at)| (tag, by_country(seen)).cmp(&(other, by_country(at))));
@@ -145,7 +145,7 @@ impl Where {
     }
 }
 
-/// Where the people of an audience can be. Segments are followed through the lookup.
+/// The possible places of an audience's members. Segments are resolved through the lookup.
 pub fn places<'s>(
     audience: &'s Selector,
     segments: impl Fn(&SegmentRef) -> Option<&'s Selector>,
@@ -154,8 +154,8 @@ pub fn places<'s>(
     search(audience, segments, country, false)
 }
 
-/// Where the people of an audience can be, if nobody of an excluded country is where its people live. Others can be in the same
-/// zones, so that this only shows which exclusions are lifted.
+/// The possible places of an audience's members, if excluding a country also excludes its zones. Members of other
+/// countries can be in the same zones, so this only shows which exclusions were removed.
 pub fn places_by_exclusions<'s>(
     audience: &'s Selector,
     segments: impl Fn(&SegmentRef) -> Option<&'s Selector>,
@@ -176,9 +176,9 @@ fn search<'s>(
 struct Search<'s, F> {
     segments: F,
     country: Country,
-    /// Whether a country that is excluded leaves out its zones.
+    /// Whether an excluded country excludes its zones.
     excludes: bool,
-    /// The audience is one segment.
+    /// Whether the audience is one segment.
     alone: bool,
     known: HashMap<(&'s str, bool), Where>,
 }
@@ -208,7 +208,7 @@ impl<'s, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'s, F> {
                         false => Where { named: zone.into_iter().collect(), ..Where::default() },
                     }
                 }
-                // Who is of another country can be in the same zone.
+                // Members of another country can be in the same zone.
                 Some(Values::Country) if !negated => self.country(tag, tag.span),
                 Some(Values::Country) if self.excludes => {
                     Where { without: self.country(tag, tag.span).named.0.into_iter().collect(), ..Where::anywhere() }
@@ -242,11 +242,11 @@ impl<'s, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'s, F> {
         let Some(criteria) = (self.segments)(reference).filter(|_| depth < DEPTH) else {
             return Where::anywhere();
         };
-        // A circle of segments comes back to this answer.
+        // A circle of segments reaches this answer again.
         self.known.insert((key, negated), Where::anywhere());
         let found = self.of(criteria, negated, depth + 1);
         if self.alone && depth == 0 {
-            // Nobody asks for it again.
+            // It is not needed again.
             return found;
         }
         self.known.insert((key, negated), found.clone());
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn a_time_zone_says_more_than_a_country() {
         let both = |one: &str, other: &str| serde_json::json!({"and": [{"country": one}, {"timezone": other}]});
-        // The service counts Berlin to Paris.
+        // The service assigns Berlin to Paris.
         assert_eq!(names(&both("DE", "Europe/Paris"), Country::All), (vec!["Europe/Paris".to_owned()], false));
         assert_eq!(names(&both("US", "Asia/Tokyo"), Country::All), (vec!["Asia/Tokyo".to_owned()], false));
         let brazil = names(&serde_json::json!({"timezone": "America/Sao_Paolo"}), Country::All);

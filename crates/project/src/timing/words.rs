@@ -1,4 +1,4 @@
-//! Times in plain words, without colours, for every output form.
+//! Times as plain text, for all output forms.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -9,15 +9,15 @@ use pushplan_model::text::{all_of, count};
 
 use super::{Collision, Party, There, Times, cities, range};
 
-/// How many clocks a text tells.
+/// The number of local times in a text.
 pub const MOST: usize = 6;
 
-/// A moment for people: `Fri 27 Nov 2026 14:00 UTC`.
+/// A moment as text: `Fri 27 Nov 2026 14:00 UTC`.
 pub fn moment(at: Timestamp) -> String {
     at.to_zoned(TimeZone::UTC).strftime("%a %-d %b %Y %H:%M UTC").to_string()
 }
 
-/// How far it is from one moment to another, in words: `in 11 days`, `2 hours ago`.
+/// The distance between two moments in words: `in 11 days`, `2 hours ago`.
 pub fn distance(from: Timestamp, to: Timestamp) -> String {
     let seconds = to.duration_since(from).as_secs();
     if seconds.abs() < 60 {
@@ -27,7 +27,7 @@ pub fn distance(from: Timestamp, to: Timestamp) -> String {
     if seconds < 0 { format!("{words} ago") } else { format!("in {words}") }
 }
 
-/// A length of time in one unit: `11 days`, `90 minutes`.
+/// A duration in one unit: `11 days`, `90 minutes`.
 pub fn length(seconds: i64) -> String {
     let away = seconds.unsigned_abs();
     let (number, unit) = match away {
@@ -39,17 +39,17 @@ pub fn length(seconds: i64) -> String {
     count(usize::try_from(number).unwrap_or(usize::MAX), unit)
 }
 
-/// How far a time moves: `30 minutes later`.
+/// The shift of a time: `30 minutes later`.
 pub fn shift(seconds: i64) -> String {
     format!("{} {}", Delay(seconds.abs()), if seconds < 0 { "earlier" } else { "later" })
 }
 
-/// `Fri 27 Nov 2026`.
+/// `Fri 27 Nov 2026`
 pub fn day(at: DateTime) -> String {
     at.strftime("%a %-d %b %Y").to_string()
 }
 
-/// `09:00`, with its seconds where it has any.
+/// `09:00`, with seconds if they are not zero.
 pub fn clock(at: DateTime) -> String {
     let (hour, minute) = (at.hour(), at.minute());
     match at.second() {
@@ -64,7 +64,7 @@ fn two_digits(out: &mut String, number: i8) {
     out.push(char::from(b'0' + number % 10));
 }
 
-/// `Fri`.
+/// `Fri`
 fn weekday(at: DateTime) -> &'static str {
     const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
     NAMES[usize::from(at.weekday().to_monday_zero_offset().unsigned_abs())]
@@ -75,17 +75,17 @@ pub fn zone(zone: &TimeZone) -> &str {
     zone.iana_name().unwrap_or("UTC")
 }
 
-/// When it is sent: `Fri 27 Nov 2026 09:00 America/New_York = 14:00 UTC, in 11 days`.
+/// The send time: `Fri 27 Nov 2026 09:00 America/New_York = 14:00 UTC, in 11 days`.
 pub fn when(times: &Times, now: Timestamp) -> String {
     format!("{} {}", written(times), rest(times, now))
 }
 
-/// When it is sent, and no more: `Fri 27 Nov 2026 09:00 America/New_York`.
+/// The send time only: `Fri 27 Nov 2026 09:00 America/New_York`.
 pub fn brief(times: &Times) -> String {
     written_in(times)
 }
 
-/// How a send time changed, and no more: `Fri 27 Nov 2026 06:00 -> 09:00 America/New_York`.
+/// The change of a send time only: `Fri 27 Nov 2026 06:00 -> 09:00 America/New_York`.
 pub fn brief_change(old: &Times, new: &Times) -> String {
     let alike = zone(&old.zone) == zone(&new.zone) && by_own_clock(old) == by_own_clock(new);
     let offset = other_offset(old, new);
@@ -98,7 +98,7 @@ pub fn brief_change(old: &Times, new: &Times) -> String {
     }
 }
 
-/// Shows how a send time changed: `Fri 27 Nov 2026 06:00 -> 09:00 America/New_York = 14:00 UTC, in 11 days`.
+/// The change of a send time: `Fri 27 Nov 2026 06:00 -> 09:00 America/New_York = 14:00 UTC, in 11 days`.
 pub fn changed(old: &Times, new: &Times, now: Timestamp) -> String {
     let (was, is) = (local(old), local(new));
     let alike = zone(&old.zone) == zone(&new.zone) && by_own_clock(old) == by_own_clock(new);
@@ -110,7 +110,7 @@ pub fn changed(old: &Times, new: &Times, now: Timestamp) -> String {
     format!("{was} -> {is} {}{}", rest(new, now), other_offset(old, new))
 }
 
-/// That the clocks of a zone are put forward or back between two times: `; UTC+2 by then, not UTC+1`.
+/// The change of a zone's offset between two times: `; UTC+2 by then, not UTC+1`.
 fn other_offset(old: &Times, new: &Times) -> String {
     let (When::At(was), When::At(is)) = (old.when, new.when) else { return String::new() };
     let offset = |at: Timestamp| new.zone.to_offset(at);
@@ -120,7 +120,7 @@ fn other_offset(old: &Times, new: &Times) -> String {
     }
 }
 
-/// What a clock shows elsewhere: `Sydney 01:00 Sat (quiet)`.
+/// A local time in another place: `Sydney 01:00 Sat (quiet)`.
 pub fn there(there: &There) -> String {
     let (mut told, at) = (there.city(), there.at);
     told.push(' ');
@@ -133,11 +133,11 @@ pub fn there(there: &There) -> String {
     told
 }
 
-/// What the clocks show elsewhere, the best-known of them, and how many others there are.
+/// The local times in other places: those of the best-known cities, and the number of others.
 pub fn elsewhere(times: &Times, most: usize) -> Vec<String> {
     let mut fame: Vec<usize> = (0..times.there.len()).collect();
     fame.sort_by_cached_key(|at| cities::fame(&times.there[*at].zone));
-    // One more needs no more room than the words that there is one.
+    // One more time is as short as the text that there is one more.
     let most = if fame.len().checked_sub(1) == Some(most) { fame.len() } else { most };
     let (told, left) = fame.split_at(most.min(fame.len()));
     let mut told = told.to_vec();
@@ -151,20 +151,20 @@ pub fn elsewhere(times: &Times, most: usize) -> Vec<String> {
     words
 }
 
-/// How near another message is: `2 hours before experiments/test variant 1: both can reach an iOS device in US`. Told of the
-/// earlier of the two, or of the later.
+/// The distance to another message: `2 hours before experiments/test variant 1: both can reach an iOS device in US`.
+/// From the view of the earlier of the two, or of the later.
 pub fn collision(collision: &Collision, of_earlier: bool) -> String {
     let Collision { one, other, apart_seconds, who, .. } = collision;
     let (another, side) = if of_earlier { (other, "before") } else { (one, "after") };
     let near = match apart_seconds {
         0 if one.when == other.when => format!("at the same time as {another}"),
         0 => format!("in the same hours as {another}"),
-        // By each device's own clock, it is before for some and after for others.
+        // In local time, it is before for some recipients and after for others.
         seconds if is_moment(one) != is_moment(other) => format!("within {} of {another}", length(*seconds)),
         seconds => format!("{} {side} {another}", length(*seconds)),
     };
     match who {
-        // Who gets both so shortly after each other depends on the clock.
+        // Who gets both so close together depends on the local time.
         _ if is_moment(one) != is_moment(other) => format!("{near}, for some recipients of both"),
         Some(who) => format!("{near}: both can reach {who}"),
         None => format!("{near}: too complex to check whether both reach the same recipients"),
@@ -175,7 +175,7 @@ fn is_moment(party: &Party) -> bool {
     matches!(party.when, When::At(_))
 }
 
-/// Where it is quiet then: `Los Angeles and Sydney`. `None` where it is quiet for nobody who is known to be there.
+/// The places in quiet hours: `Los Angeles and Sydney`. `None` if no known recipient is in quiet hours.
 pub fn quiet_places(times: &Times) -> Option<String> {
     let own = match times.when {
         When::EachZone(_) => "in recipients' local time".to_owned(),
@@ -192,8 +192,8 @@ pub fn quiet_places(times: &Times) -> Option<String> {
     }
 }
 
-/// The clocks that show quiet hours then, the best-known city first: `Sydney 01:00 Sat`. If people can be anywhere, big cities count
-/// only if that is asked for.
+/// The local times in quiet hours, the best-known city first: `Sydney 01:00 Sat`. If recipients can be anywhere, large
+/// cities only count with `anywhere`.
 pub fn quiet_clocks(times: &Times, anywhere: bool) -> Vec<QuietClock> {
     let own = times.quiet.then(|| match times.when {
         When::EachZone(at) => {
@@ -212,12 +212,12 @@ pub fn quiet_clocks(times: &Times, anywhere: bool) -> Vec<QuietClock> {
     own.into_iter().chain(quiet.into_iter().map(clock)).collect()
 }
 
-/// A clock that shows quiet hours.
+/// A local time in quiet hours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuietClock {
-    /// The city; empty for each device's own clock.
+    /// The city; empty for a message in recipients' local time.
     pub place: String,
-    /// `Sydney 01:00 Sat`.
+    /// `Sydney 01:00 Sat`
     pub words: String,
 }
 
@@ -229,7 +229,7 @@ fn few(places: &[String]) -> String {
     all_of(&told)
 }
 
-/// The day and the clock as its author wrote them.
+/// The date and time as the author wrote them.
 fn written(times: &Times) -> String {
     let at = local(times);
     format!("{} {}", day(at), clock(at))
@@ -253,7 +253,7 @@ fn by_own_clock(times: &Times) -> bool {
     matches!(times.when, When::EachZone(_))
 }
 
-/// What stands behind the clock: its zone, the same in UTC, and how far away that is.
+/// The text after the time: its zone, the time in UTC, and its distance.
 fn rest(times: &Times, now: Timestamp) -> String {
     let quiet = if times.quiet { " (quiet)" } else { "" };
     let (first, last) = range(times.when);

@@ -14,7 +14,7 @@ fn at(text: &str) -> When {
     }
 }
 
-/// Pairs of messages to these audiences at these times that are too near.
+/// The pairs of messages with these audiences and times that are too close together.
 fn near(hours: i64, sends: &[(&str, Value)]) -> Vec<(usize, usize, i64)> {
     let address = Address::new("scheduled_pushes", "x");
     let audiences: Vec<Selector> = sends.iter().map(|(_, written)| selector(written)).collect();
