@@ -1,4 +1,4 @@
-//! The project file, `pushplan.toml`: where the manifests are, which checks matter, and the targets.
+//! The project file, `pushplan.toml`: the places of the manifests, the severities of checks, and the targets.
 
 mod expand;
 mod groups;
@@ -224,31 +224,31 @@ words! {
     }
 }
 
-/// A project: its folder and what its file says.
+/// A project: its folder and the content of its file.
 #[derive(Debug)]
 pub struct Project {
-    /// The folder that holds the project file.
+    /// The folder with the project file.
     pub root: PathBuf,
     pub file: ProjectFile,
-    /// Where its files are, if that is not the disk.
+    /// The commit of its files, if they are not read from the disk.
     pub commit: Option<Arc<Commit>>,
     expanded: Expanded,
 }
 
 impl Project {
-    /// A project with no file: for manifests that are checked on their own.
+    /// A project without a file, for manifests that are checked separately.
     pub fn bare(root: &Path) -> Self {
         let (checks, targets, groups) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let file = ProjectFile { project: None, checks, targets, matrix: None, groups };
         Self { root: root.to_owned(), file, commit: None, expanded: Expanded::default() }
     }
 
-    /// The nearest folder at or above `start` that holds a project file.
+    /// The nearest folder at or above `start` with a project file.
     pub fn find(start: &Path) -> Option<PathBuf> {
         start.ancestors().find(|folder| folder.join(PROJECT_FILE).is_file()).map(Path::to_owned)
     }
 
-    /// The project in a folder, as far as its file can be read. What is wrong with it is for `validate` to say.
+    /// Reads the project in a folder, as far as possible. `validate` reports the problems.
     pub fn open(root: &Path) -> Self {
         let text = files::read_unlinked(&root.join(PROJECT_FILE), FILE_LIMIT)
             .map(|bytes| to_text(bytes).0)
@@ -264,7 +264,7 @@ impl Project {
         (wrong.is_none() && findings.into_vec().is_empty()).then_some(project)
     }
 
-    /// Where its manifests are: the files and folders that its file names, or the whole folder.
+    /// The places of its manifests: the files and folders in its file, or the whole folder.
     pub fn places(&self) -> Vec<PathBuf> {
         match self.file.project.as_ref().and_then(|about| about.manifests.as_ref()) {
             Some(names) => names.iter().filter_map(|name| self.place(name).ok()).collect(),
@@ -272,7 +272,7 @@ impl Project {
         }
     }
 
-    /// A file or folder of the project by its name. One that does not exist is a place all the same: reading it says so.
+    /// The path of a file or folder in the project. A missing one has a path too: reading it reports the problem.
     fn place(&self, name: &str) -> Result<PathBuf, Refused> {
         match self.beneath(name) {
             Err(Refused::Unreadable(_)) => Ok(self.root.join(name)),
@@ -280,7 +280,7 @@ impl Project {
         }
     }
 
-    /// The path of a file that its files name: beneath its folder and reached without a link.
+    /// The path of a file that the project's files name: it must be below its folder, and reached without a link.
     pub fn beneath(&self, name: &str) -> Result<PathBuf, Refused> {
         match &self.commit {
             Some(commit) => committed::beneath(commit, &self.root, name),
@@ -296,7 +296,7 @@ impl Project {
         }
     }
 
-    /// Reads the project file's text. What is wrong in it is reported, and the rest is used.
+    /// Reads the project file's text. Problems in it are reported, and the rest is used.
     pub fn read(root: &Path, text: String, sources: &mut Sources, findings: &mut Findings) -> Self {
         Self::read_in(root, None, text, sources, findings)
     }
@@ -323,7 +323,7 @@ impl Project {
             project.inspect(&mut found);
         }
         secrets::hide(&project, id, sources);
-        // What a matrix or a group says is read for each of its targets: one of them stands for all.
+        // A problem in a matrix or a group is found for each of its targets, and reported once.
         let mut seen = HashSet::new();
         let is_made = project.file.matrix.is_some();
         let words = |it: &Finding| if is_made { String::new() } else { it.message.clone() };
@@ -332,7 +332,7 @@ impl Project {
         project
     }
 
-    /// What the types cannot say: names that must exist elsewhere.
+    /// Checks rules beyond types: names that must exist elsewhere.
     fn inspect(&self, findings: &mut Findings) {
         let file = &self.file;
         for (name, weight) in &file.checks {
@@ -370,12 +370,12 @@ impl Project {
         }
     }
 
-    /// The finding for a name that is no target.
+    /// The finding for an unknown target.
     pub(crate) fn unknown_target(&self, name: &At<String>) -> Finding {
         self.unknown(name, "target", &self.target_names())
     }
 
-    /// The finding for an overlay of nobody.
+    /// The finding for an overlay of an unknown target or group.
     pub(crate) fn unknown_overlay(&self, name: &At<String>) -> Finding {
         let what = if self.file.groups.is_empty() { "target" } else { "target or group" };
         self.unknown(name, what, &[self.target_names(), self.group_names()].concat())
@@ -396,7 +396,7 @@ impl Project {
         self.expanded.members.get(target).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The targets of a group; none where there is no such group.
+    /// The targets of a group; empty if there is no such group.
     pub fn targets_of(&self, group: &str) -> Vec<&str> {
         let is_in = |name: &&str| self.groups_of(name).iter().any(|it| it == group);
         self.target_names().into_iter().filter(is_in).collect()
@@ -407,7 +407,7 @@ impl Project {
         self.file.groups.keys().map(|name| name.as_str()).collect()
     }
 
-    /// Whether its matrix did not make all of its targets, which was reported.
+    /// Whether its matrix did not create all of its targets, which was reported.
     pub fn is_unmade(&self) -> bool {
         self.expanded.is_unmade
     }
@@ -426,12 +426,12 @@ impl Project {
         self.file.targets.get(&At::new(name.to_owned(), Span::NONE))
     }
 
-    /// Where a target has its name.
+    /// The position of a target's name.
     pub fn target_place(&self, name: &str) -> Option<Span> {
         self.file.targets.keys().find(|key| key.as_str() == name).map(|key| key.span)
     }
 
-    /// How much a check matters in this project; `None`: it is off.
+    /// The severity of a check in this project; `None` if it is off.
     pub fn weight(&self, code: &Code, usual: Severity) -> Option<Severity> {
         let set = self.file.checks.iter().find(|(name, _)| name.eq_ignore_ascii_case(code.name));
         match set.map(|(_, weight)| weight.severity()) {
@@ -443,7 +443,7 @@ impl Project {
 }
 
 impl Weight {
-    /// What a finding then is; `None`: it is not reported.
+    /// The resulting severity of a finding; `None` if it is not reported.
     fn severity(self) -> Option<Severity> {
         match self {
             Self::Off => None,
@@ -453,7 +453,7 @@ impl Weight {
     }
 }
 
-/// The finding for a name that is no code.
+/// The finding for an unknown code.
 pub fn no_code(name: &At<String>) -> Finding {
     let finding = Finding::new(&codes::YM206, name.span, format!("the code `{name}` does not exist")).label(
         "not a \
@@ -465,7 +465,7 @@ pub fn no_code(name: &At<String>) -> Finding {
     }
 }
 
-/// The finding for a code that is turned off and cannot be.
+/// The finding for a setting that turns off a code although that is not allowed.
 pub fn not_free(code: &Code, name: &At<String>) -> Finding {
     Finding::new(&codes::YM206, name.span, format!("`{}` cannot be turned off: {}", code.name, code.title))
         .label("stays an error")

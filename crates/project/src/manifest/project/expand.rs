@@ -1,4 +1,4 @@
-//! From what the project file says to its targets: those of the matrix, with what their groups say, and their own tables.
+//! From the project file to its targets: tables from the matrix, from their groups, and their own.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use super::groups::{self, Group, Members};
 use super::matrix::{Made, Matrix};
 use crate::manifest::merge;
 
-/// Who belongs to which groups, and whether the matrix made all of its targets: if not, what is missing proves nothing.
+/// The members of groups, and whether the matrix created all of its targets: if not, a missing target proves nothing.
 #[derive(Debug, Default)]
 pub struct Expanded {
     pub members: Members,
     pub is_unmade: bool,
 }
 
-/// Puts whole tables in the place of the targets' own, and says who belongs to which groups. A later layer wins: the matrix
-/// lies under the groups, in the order of the file, and the target's own table on top. What cannot be read of matrix and
-/// groups is for their reader to report.
+/// Replaces the targets' own tables by complete ones, and returns the members of groups. A later layer has priority:
+/// first the matrix, then the groups in the order of the file, then the target's own table. Invalid parts of matrix and
+/// groups are reported when these are read.
 pub fn expand(file: &mut Node, findings: &mut Findings) -> Expanded {
     let matrix = entry(file, "matrix").cloned();
     let tables: BTreeMap<String, Node> =
@@ -37,7 +37,7 @@ pub fn expand(file: &mut Node, findings: &mut Findings) -> Expanded {
         targets.insert(name, Layers { made: Some(table), own: None });
     }
     for MapEntry { key, value } in entries(file, "targets").cloned() {
-        // The place of a target is where it has a table, if it has one.
+        // The position of a target is that of its own table, if it has one.
         let made = targets.remove(&key).and_then(|layers| layers.made);
         targets.insert(key, Layers { made, own: Some(value) });
     }
@@ -59,7 +59,7 @@ pub fn expand(file: &mut Node, findings: &mut Findings) -> Expanded {
     if let Tree::Map(entries) = &mut file.tree {
         match entries.iter_mut().find(|entry| *entry.key == "targets") {
             Some(entry) if entry.value.entries().is_some() => entry.value = whole,
-            // What is there in the place of tables is reported.
+            // A value that is no table is reported elsewhere.
             Some(_) => {}
             None => entries.push(MapEntry { key: At::new("targets".to_owned(), file.span), value: whole }),
         }

@@ -1,4 +1,4 @@
-//! `[groups.<name>]` of the project file: what several targets have in common.
+//! `[groups.<name>]` in the project file: common settings of several targets.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::Target;
 
-/// Keys of a group that a target does not have.
+/// The keys of a group that a target does not have.
 const OWN: [&str; 2] = ["targets", "groups"];
 
 /// Several targets, and the settings that they share.
@@ -74,10 +74,10 @@ pub fn settings(node: &Node) -> Node {
     Node { span: node.span, tree: Tree::Map(rest) }
 }
 
-/// Which groups each target belongs to, in the order of the file.
+/// The groups of each target, in the order of the file.
 pub type Members = BTreeMap<String, Vec<String>>;
 
-/// Finds out who belongs to which group, and what is wrong with that.
+/// Computes the members of each group, and reports problems.
 pub fn members<'g>(
     groups: &'g BTreeMap<At<String>, Group>,
     targets: &'g [At<String>],
@@ -130,7 +130,7 @@ fn inspect(name: &At<String>, groups: &BTreeMap<At<String>, Group>, targets: &[A
     }
 }
 
-/// The first few names, and how many more there are.
+/// The first few names, and the number of others.
 pub fn some(names: &[&str]) -> Vec<String> {
     const FEW: usize = 8;
     let mut few: Vec<String> = names.iter().take(FEW).map(|name| (*name).to_owned()).collect();
@@ -149,21 +149,21 @@ fn unknown<'g>(name: &At<String>, groups: impl Iterator<Item = &'g str>) -> Find
     }
 }
 
-/// The targets of a group and of the groups in it, as they are gathered.
+/// The targets of a group and of its nested groups, while they are collected.
 struct Within<'g> {
     groups: &'g BTreeMap<At<String>, Group>,
     targets: &'g [At<String>],
-    /// The groups that lead here, the outermost first.
+    /// The groups on the path to this one, the outermost first.
     path: Vec<&'g str>,
     seen: BTreeSet<&'g str>,
     all: BTreeSet<&'g str>,
 }
 
 impl<'g> Within<'g> {
-    /// Adds the targets of a group. One that contains itself is reported.
+    /// Adds the targets of a group. A group that contains itself is reported.
     fn gather(&mut self, name: &'g At<String>, findings: &mut Findings) {
         let Some(group) = self.groups.get(name) else { return };
-        // Each circle is told once: by the group of it that comes first.
+        // Each circle is reported once: at its first group.
         if self.path.first() == Some(&name.as_str()) && self.path.iter().min() == self.path.first() {
             let circle: Vec<String> =
                 self.path.iter().chain([&name.as_str()]).map(|name| format!("`{name}`")).collect();

@@ -1,4 +1,4 @@
-//! `[matrix]` of the project file: targets that are made, one for each combination of values.
+//! `[matrix]` in the project file: generated targets, one for each combination of values.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,17 +16,17 @@ use serde_json::json;
 use super::{Target, Value};
 use crate::manifest::variables::is_name;
 
-/// Keys of `[matrix]` that are no axes.
+/// The keys of `[matrix]` that are no axes.
 const OWN: [&str; 3] = ["name", "exclude", "target"];
-/// What stands between the values of a name, where a name has to be proposed.
+/// Separators for the values in a proposed name.
 const BETWEEN: [&str; 4] = ["-", "_", ".", "--"];
-/// How many targets a matrix makes at most.
+/// The maximal number of targets of a matrix.
 const MOST: usize = 2_000;
 
 /// Values by axis.
 type Chosen = BTreeMap<At<String>, At<Value>>;
 
-/// The axes of a matrix, how its targets are called, and which combinations are left out. Its `target` is read once for each.
+/// The axes of a matrix, the names of its targets, and the excluded combinations. Its `target` is read once for each.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Matrix {
     #[serde(flatten)]
@@ -96,7 +96,7 @@ impl JsonSchema for Matrix {
 /// One combination: a value of each axis, in the order of the file.
 type Combination<'m> = Vec<(&'m At<String>, &'m At<Value>)>;
 
-/// A target that a matrix makes: its name, and its table before groups and its own table have a say.
+/// A generated target: its name, and its table without groups and its own table.
 #[derive(Debug)]
 pub struct Made {
     pub name: At<String>,
@@ -104,7 +104,7 @@ pub struct Made {
 }
 
 impl Matrix {
-    /// The finding for two combinations of one name.
+    /// The finding for two combinations with one name.
     fn twice(&self, name: &At<String>, first: &Combination, second: &Combination) -> Finding {
         let message = format!("two targets would have the name `{name}`: {}; and {}", words(first), words(second));
         let finding = Finding::new(&codes::RF116, name.span, message).label("the same for both");
@@ -120,7 +120,7 @@ impl Matrix {
         })
     }
 
-    /// A name with every axis in it that no two combinations share.
+    /// A name pattern with every axis that is unique for each combination.
     fn free_name(&self) -> Option<String> {
         let axes: Vec<String> = self.combinations().first()?.iter().map(|(axis, _)| format!("${{{axis}}}")).collect();
         let is_free = |between: &&&str| {
@@ -134,7 +134,7 @@ impl Matrix {
         BETWEEN.iter().find(is_free).map(|between| axes.join(between))
     }
 
-    /// The targets that it makes. `at` is where it stands, `target` the table that all of them share.
+    /// Generates the targets. `at` is the position of the matrix, `target` the common table.
     pub fn targets(&self, at: Span, target: Option<&Node>, findings: &mut Findings) -> Vec<Made> {
         let before = findings.len();
         self.inspect(at, findings);
@@ -144,7 +144,7 @@ impl Matrix {
         let mut made: Vec<(Made, Combination)> = Vec::new();
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
         for combination in self.combinations() {
-            // What is wrong with one name is wrong with many.
+            // A problem with one name usually applies to many.
             let Some(name) = self.named(&combination, at, findings) else { return Vec::new() };
             if let Some(first) = names.get(&name.value) {
                 findings.push(self.twice(&name, &made[*first].1, &combination));
@@ -161,7 +161,7 @@ impl Matrix {
         made.into_iter().map(|(made, _)| made).collect()
     }
 
-    /// Its axes as they are in the file.
+    /// Its axes in the order of the file.
     fn in_order(&self) -> Vec<(&At<String>, &Many<At<Value>, 1>)> {
         let mut axes: Vec<_> = self.axes.iter().collect();
         axes.sort_by_key(|(name, _)| name.span.range().start);
@@ -213,7 +213,7 @@ impl Matrix {
         }
     }
 
-    /// Every combination that is not left out; the last axis changes first.
+    /// Every combination that is not excluded; the last axis changes first.
     fn combinations(&self) -> Vec<Combination<'_>> {
         let mut all: Vec<Combination> = vec![Vec::new()];
         for (axis, values) in self.in_order() {
@@ -258,7 +258,7 @@ fn words(combination: &Combination) -> String {
     combination.iter().map(|(axis, value)| format!("{axis} = {}", value.0)).collect::<Vec<_>>().join(", ")
 }
 
-/// A target's table: what all of them share with the values filled in, and the values as variables.
+/// The table of a target: the common table with the values filled in, and the values as variables.
 fn table(combination: &Combination, target: Option<&Node>, at: Span, findings: &mut Findings) -> Node {
     let variables = combination
         .iter()
@@ -289,7 +289,7 @@ fn fill_tree(node: &mut Node, combination: &Combination, findings: &mut Findings
     }
 }
 
-/// A text with the values of the axes in it. What is no axis is reported.
+/// A text with the values of axes filled in. Unknown axes are reported.
 fn fill(text: &str, combination: &Combination, at: Span, findings: &mut Findings) -> Option<String> {
     let mut out = String::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! Passwords that somebody wrote into the project file. That is told as a mistake, and not repeated.
+//! Passwords in the project file. They are reported as a mistake, without showing them.
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use pushplan_model::source::{FileId, Span};
 
 use super::{Project, Sources, place};
 
-/// Puts stars in their place: what is shown of the file has none of them. They are looked for in addresses, and wherever a place of
-/// a ledger may have been meant, also under a key that nobody knows.
+/// Replaces them by stars in everything that is shown of the file. They are searched in addresses, and in possible
+/// places of a ledger, also under unknown keys.
 pub fn hide(project: &Project, file: FileId, sources: &mut Sources) {
     let addresses = project.file.targets.values().filter_map(|target| target.base_url.as_ref());
     for written in addresses.filter(|written| !client::is_plain(written)) {
@@ -38,7 +38,7 @@ pub fn hide(project: &Project, file: FileId, sources: &mut Sources) {
     }
 }
 
-/// What stands between quotes, line by line.
+/// The ranges of quoted texts, line by line.
 fn quoted(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     text.split_inclusive('\n').flat_map(move |line| {

@@ -1,4 +1,4 @@
-//! What a target's settings mean, and which of them mean nothing.
+//! The meaning of a target's settings, and invalid settings.
 
 use pushplan_io::client::{FINGERPRINT, Origin};
 use pushplan_ledger::place;
@@ -13,7 +13,7 @@ use pushplan_model::text;
 use super::super::variables::Variables;
 use super::Target;
 
-/// The finding for a name that a shell, a workflow or a ledger could take for something else. `names` are those of all targets.
+/// The finding for a name that a shell, a workflow or a ledger could misinterpret. `names` are those of all targets.
 pub(super) fn wrong_name(name: &At<String>, names: &[&str]) -> Option<Finding> {
     if is_key(name) {
         return None;
@@ -31,7 +31,7 @@ pub(super) fn wrong_name(name: &At<String>, names: &[&str]) -> Option<Finding> {
     })
 }
 
-/// The finding for a target on a service of its own that does not say where its ledger is. A default would be a folder that a
+/// The finding for a target with a `base_url` that does not configure its ledger. A default would be a folder that a
 /// colleague's clone or the next CI runner does not have, and each of them would create and send everything again.
 pub(super) fn no_ledger(name: &At<String>, target: &Target) -> Option<Finding> {
     let url = target.base_url.as_ref().filter(|_| target.ledger.is_none())?;
@@ -57,12 +57,12 @@ impl Target {
         self.base_url.is_none() && self.built_in.as_ref().map_or(default, |it| it.value)
     }
 
-    /// How long after it was lost a request may still take effect.
+    /// How long a request without an answer may still take effect.
     pub fn settle(&self) -> Delay {
         self.settle.as_ref().map_or(Delay(10), |settle| settle.value)
     }
 
-    /// Whether a test may go to someone there, as the target says; `None` where it says nothing.
+    /// Whether the target allows test messages to a recipient; `None` without a setting.
     pub fn may_test(&self, recipient: &Recipient) -> Option<bool> {
         let sends = self.test_sends.as_ref().map(|sends| sends.value);
         let named = self.test_recipients.as_ref().map(|all| all.iter().any(|pattern| recipient.is_like(pattern)));
@@ -77,7 +77,7 @@ impl Target {
         self.variables.iter().map(|(name, value)| (name.value.clone(), value.value.0.clone())).collect()
     }
 
-    /// Values that their types allow and that mean nothing.
+    /// Reports values that have the right type and are invalid.
     pub(super) fn inspect(&self, findings: &mut Findings) {
         let mut wrong = |span, message: String, expected: &str| {
             findings.push(Finding::new(&codes::YM206, span, message).label(format!("expected {expected}")));
