@@ -1,7 +1,7 @@
-//! From files to what they declare: reading, overlays, variables, types.
+//! From files to declarations: reading, overlays, variables, types.
 //!
-//! [`read`] does all that is the same for every target and keeps the trees; [`Manifests::resolve`] makes of them what one
-//! target gets, the [`Desired`] state.
+//! [`read`] does everything that is the same for all targets and keeps the trees; [`Manifests::resolve`] computes the
+//! [`Desired`] state of one target from them.
 
 pub mod author;
 mod bodies;
@@ -64,30 +64,30 @@ use collect::Collected;
 /// The largest project file that is read.
 const PROJECT_FILE_LIMIT: u64 = 1024 * 1024;
 
-/// Everything that was read, before a target is chosen.
+/// The content of a project, before a target is chosen.
 #[derive(Debug)]
 pub struct Manifests {
     pub project: Project,
     pub sources: Sources,
-    /// What is wrong whatever the target.
+    /// The findings that do not depend on the target.
     pub findings: Vec<Finding>,
-    /// Whether every file could be read to its end. If not, what is missing proves nothing.
+    /// Whether every file could be read completely. If not, a missing resource proves nothing.
     pub complete: bool,
     collected: Collected,
-    /// How many resources there are beneath all overlays.
+    /// The number of resources without overlays.
     resource_count: usize,
-    /// The files of those whose trees are gone.
+    /// The files of resources whose trees were dropped.
     let_go: Vec<FileId>,
     project_file: Option<FileId>,
-    /// Whether any text may hold a variable. Where none does, nobody looks for them.
+    /// Whether any text may contain a variable. If not, variables are not searched.
     has_variables: bool,
-    /// Whether any body may are in a file.
+    /// Whether any body may be in a file.
     has_bodies: bool,
-    /// Bodies that replace those in the files of their names.
+    /// Bodies that replace the files with these names.
     given_bodies: BTreeMap<String, String>,
 }
 
-/// A text to be read, and what people call it.
+/// A text to read, and its shown name.
 #[derive(Debug)]
 pub struct Input {
     pub name: String,
@@ -101,7 +101,7 @@ pub enum InputSource {
 }
 
 impl Manifests {
-    /// What was read, without any resource.
+    /// Creates manifests without any resource.
     fn new(project: Project, sources: Sources, findings: Findings, parsed: &Parsed) -> Self {
         let Parsed { complete, has_variables, has_bodies, .. } = *parsed;
         Self {
@@ -119,12 +119,12 @@ impl Manifests {
         }
     }
 
-    /// The project file among the sources, where there is one.
+    /// The project file among the sources, if there is one.
     pub fn project_file(&self) -> Option<FileId> {
         self.project_file
     }
 
-    /// Every resource that is declared, for all targets or for some.
+    /// Every declared resource, for all targets or for some.
     pub fn declared(&self) -> impl Iterator<Item = &Declaration> {
         let base = &self.collected.base;
         let mut seen = HashSet::new();
@@ -136,31 +136,31 @@ impl Manifests {
 }
 
 impl Manifests {
-    /// How many resources are declared in these files, for all targets or for some.
+    /// The number of resources that are declared in these files, for all targets or for some.
     pub fn count_in(&self, files: &BTreeSet<FileId>) -> usize {
         let files_of = self.declared().filter_map(|declared| declared.key.span.file());
         files_of.chain(self.let_go.iter().copied()).filter(|file| files.contains(file)).count()
     }
 
-    /// Everywhere that something is declared: in the manifests, then in the overlays of each target.
+    /// All declarations of a resource: in the manifests, then in the overlays of each target.
     pub fn declarations(&self, kind: &'static Kind, key: &str) -> Vec<&Declaration> {
         let layers = std::iter::once(&self.collected.base).chain(self.collected.overlays.values());
         layers.filter_map(|layer| layer.get(kind.key, key)).collect()
     }
 
-    /// Where something is declared for all targets.
+    /// The declaration of a resource for all targets.
     pub fn base(&self, kind: &'static Kind, key: &str) -> Option<&Declaration> {
         self.collected.base.get(kind.key, key)
     }
 
-    /// What all resources of a kind share.
+    /// The defaults of each kind.
     pub fn defaults(&self) -> impl Iterator<Item = (&'static str, &Node)> {
         self.collected.defaults.iter().map(|(kind, node)| (*kind, node))
     }
 }
 
 impl Manifests {
-    /// Fills the variables of a target into a tree from elsewhere: a file of device tests. `sources` holds its text.
+    /// Fills the variables of a target into a tree from another file, such as device tests. `sources` has its text.
     pub fn fill(&self, node: &mut Node, sources: &Sources, target: Option<&str>, findings: &mut Findings) {
         let values = target.and_then(|name| self.project.target(name)).map(Target::values).unwrap_or_default();
         let growth = growth::Growth::default();
@@ -169,18 +169,18 @@ impl Manifests {
     }
 }
 
-/// A project from its folder: its file, its manifests. `replaced` replaces the file of the same name.
+/// Reads a project from its folder: its file and its manifests. `replaced` replaces the file with the same name.
 pub fn read_project(root: &Path, replaced: Option<Input>) -> Manifests {
     read_project_with(root, replaced.into_iter().collect(), &[])
 }
 
-/// Reads a project from its folder. Each text in `given` replaces the file of its name, or is read in addition. The manifests
-/// in the folders `beside` are read too, although the project does not name them.
+/// Reads a project from its folder. Each text in `given` replaces the file with its name, or is read in addition.
+/// Manifests in the folders `beside` are read too, although the project does not name them.
 pub fn read_project_with(root: &Path, given: Vec<Input>, beside: &[PathBuf]) -> Manifests {
     read_whole(root, None, given, beside, from_trees)
 }
 
-/// The project in a folder as a commit has it. Nothing on the disk is read.
+/// Reads the project in a folder from a commit, without reading the disk.
 pub fn read_commit(root: &Path, commit: Arc<Commit>) -> Manifests {
     read_whole(root, Some(commit), Vec::new(), &[], from_trees)
 }
@@ -217,14 +217,14 @@ fn read_whole<M>(
         }
     };
     let mut places = project.places();
-    // A folder that holds one of the project's own, or is in it, is read as far as the project says.
+    // A folder that contains one of the project's own, or is within one, is read only as the project says.
     let is_apart = |folder: &&PathBuf| !places.iter().any(|own| own.starts_with(folder) || folder.starts_with(own));
     let beside: Vec<PathBuf> = beside.iter().filter(is_apart).cloned().collect();
     places.extend(beside);
     gather(project, &places, given, sources, findings, make)
 }
 
-/// Manifests that belong to no project, at or beneath the given places.
+/// Reads manifests that belong to no project, at or below the given places.
 pub fn read_places(root: &Path, places: &[PathBuf], given: Vec<Input>) -> Manifests {
     gather(Project::bare(root), places, given, Sources::default(), Findings::default(), from_trees)
 }
@@ -237,7 +237,7 @@ fn gather<M>(
     mut findings: Findings,
     make: impl FnOnce(Project, Texts, Sources, Findings) -> M,
 ) -> M {
-    // Where there is one, it is the first that was read.
+    // If there is a project file, it is the first source.
     let project_file = sources.iter().next().map(|(file, _)| file);
     let root = &project.root;
     let (paths, mut unreadable) = match &project.commit {
@@ -258,7 +258,7 @@ fn gather<M>(
     let mut unreadable: Vec<_> = unreadable.into_iter().map(|file| (shown(root, &file.path), file.why)).collect();
     let cases = given.iter().filter(|input| files::is_cases(Path::new(&input.name)));
     unreadable.extend(cases.map(|input| (input.name.clone(), ReadError::HoldsCases)));
-    // A file that is named outright next to the manifests may be one of those that cannot be read.
+    // A file that is named explicitly may be one of those that cannot be read.
     given.retain(|input| !unreadable.iter().any(|(name, _)| *name == input.name));
     inputs.extend(given);
     inputs.sort_by(|a, b| a.name.cmp(&b.name));
@@ -270,24 +270,24 @@ fn gather<M>(
     make(project, texts, sources, findings)
 }
 
-/// So many bytes of YAML are parsed side by side.
+/// The number of bytes of YAML from which files are parsed in parallel.
 const MUCH: usize = 1 << 16;
 
 /// Texts that were read.
 struct Texts {
     ids: Vec<FileId>,
-    /// Whether all of them could be read to their ends.
+    /// Whether all of them could be read completely.
     complete: bool,
     project_file: Option<FileId>,
 }
 
 impl Texts {
-    /// Whether they are worth more than one thread.
+    /// Whether several threads are faster.
     fn is_much(&self, sources: &Sources) -> bool {
         self.ids.iter().map(|id| sources.get(*id).text.len()).sum::<usize>() > MUCH
     }
 
-    /// Reads them as YAML.
+    /// Parses the texts as YAML.
     fn parsed(self, sources: &Sources, findings: &mut Findings) -> Parsed {
         let parsed: Vec<(Parsed, Findings)> = cores::each_if(self.is_much(sources), self.ids, |id| {
             let mut found = Findings::default();
@@ -334,7 +334,7 @@ fn texts(inputs: Vec<Input>, sources: &mut Sources, findings: &mut Findings) -> 
     read
 }
 
-/// Reads the given texts as YAML. What is wrong with them is reported.
+/// Parses the given texts as YAML, and reports their problems.
 pub fn trees(inputs: Vec<Input>, sources: &mut Sources, findings: &mut Findings) -> Parsed {
     texts(inputs, sources, findings).parsed(sources, findings)
 }
@@ -353,7 +353,7 @@ fn from_trees(project: Project, texts: Texts, sources: Sources, mut findings: Fi
     Manifests { collected, resource_count, project_file, ..Manifests::new(project, sources, findings, &parsed) }
 }
 
-/// A path as people write it: relative to the project, with forward slashes.
+/// A path as shown: relative to the project, with forward slashes.
 pub fn shown(root: &Path, path: &Path) -> String {
     let path = path.strip_prefix(root).unwrap_or(path);
     path.to_string_lossy().replace('\\', "/")

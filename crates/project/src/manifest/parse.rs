@@ -1,7 +1,7 @@
 //! From the bytes of a manifest to nodes, within limits.
 //!
-//! The parser's events become [`Node`]s; what it finds wrong becomes findings with the words of this project. A document
-//! that cannot be read does not hide the ones after it.
+//! The parser's events become [`Node`]s, and its errors become findings in the words of this project. An unreadable
+//! document does not hide the ones after it.
 
 mod anchors;
 
@@ -22,32 +22,32 @@ use anchors::Anchored;
 
 /// The largest manifest that is read.
 pub const FILE_LIMIT: u64 = 96 * 1024 * 1024;
-/// The largest single value: as much as the service takes in one request.
+/// The largest single value: as much as the service accepts in one request.
 const SCALAR_LIMIT: usize = 5 * 1024 * 1024;
-/// How many values a file may hold: twice as many as 100,000 resources have.
+/// The maximal number of values in a file: twice as many as in 100,000 resources.
 pub(super) const VALUE_LIMIT: usize = 5_000_000;
-/// How many documents a file may hold.
+/// The maximal number of documents in a file.
 const DOCUMENT_LIMIT: usize = 200_000;
-/// How many anchors a document may have.
+/// The maximal number of anchors in a document.
 const ANCHOR_LIMIT: usize = 100_000;
-/// What a node weighs, beside its text.
+/// The size of a node without its text.
 const NODE_WEIGHT: usize = 64;
-/// How many problems of one file are reported; beyond that it is not a manifest.
+/// The maximal number of problems that are reported for one file; with more, it is no manifest.
 const PROBLEM_LIMIT: usize = 1_000;
 
-/// What a file holds: one node per document, and whether all of it could be read.
+/// The content of a file: one node per document, and whether all of it could be parsed.
 #[derive(Debug, Default)]
 pub struct Parsed {
     pub documents: Vec<Node>,
     pub complete: bool,
-    /// Whether any text holds a `$`, and so perhaps a variable.
+    /// Whether any text contains a `$`, and so possibly a variable.
     pub has_variables: bool,
-    /// Whether any `body` is a map, and so perhaps names a file.
+    /// Whether any `body` is a map, and so possibly names a file.
     pub has_bodies: bool,
 }
 
-/// The text of a file as far as it is UTF-8, and what is wrong with the rest. A byte 0 is in no text: it is what
-/// UTF-16, pictures and damaged files are full of.
+/// The text of a file as far as it is UTF-8, and the problem with the rest. A zero byte is never text: UTF-16, images
+/// and damaged files have many.
 pub fn to_text(mut bytes: Vec<u8>) -> (String, Option<&'static str>) {
     let wide = matches!(bytes[..], [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=255, ..] | [1..=255, 0, ..]);
     let nul = if bytes.contains(&0) { bytes.iter().position(|byte| *byte == 0) } else { None };
@@ -70,7 +70,7 @@ pub fn to_text(mut bytes: Vec<u8>) -> (String, Option<&'static str>) {
     (text, wrong)
 }
 
-/// A part of a file that is a map of its own.
+/// A part of a file that is a separate map.
 #[derive(Debug)]
 pub struct Piece {
     pub entries: Vec<MapEntry>,
@@ -88,7 +88,7 @@ pub(super) fn whole(file: FileId, source: &Source, findings: &mut Findings) -> P
     Parsed { documents, complete, has_variables, has_bodies }
 }
 
-/// The map that is in a part of a file, where nothing is wrong with it or unusual.
+/// Parses the map in a part of a file; `None` if anything in it is wrong or unusual.
 pub(super) fn piece(file: FileId, source: &Source, within: Range<usize>) -> Option<Piece> {
     let (builder, complete) = run(file, source, within);
     let Builder { mut documents, has_variables, has_bodies, findings, values, anchored, .. } = builder;
@@ -99,7 +99,7 @@ pub(super) fn piece(file: FileId, source: &Source, within: Range<usize>) -> Opti
     is_sound.then_some(Piece { entries, span, values, has_variables, has_bodies })
 }
 
-/// Reads a file, or a part of it as if it stood alone. The second says whether all of it could be read.
+/// Parses a file, or a part of it as if it were separate. Also returns whether all of it could be parsed.
 fn run(file: FileId, source: &Source, within: Range<usize>) -> (Builder<'_>, bool) {
     let (from, is_part) = (within.start, within.len() < source.text.len());
     let depth = DEPTH_LIMIT - usize::from(is_part);
@@ -140,21 +140,21 @@ fn run(file: FileId, source: &Source, within: Range<usize>) -> (Builder<'_>, boo
                 let tag = span.tag_span().and_then(|tag| tag.byte_range()).map(place);
                 builder.event(event, Span::new(file, range), tag);
             }
-            // Whoever reads the whole says what is wrong.
+            // The problem is reported when the whole file is parsed.
             Some(Err(_)) if is_part => {
                 complete = false;
                 break;
             }
             Some(Err(error)) => {
                 let is_first = std::mem::take(&mut complete);
-                // It is looked for once: what else is wrong comes of it.
+                // Searched only once: other errors follow from it.
                 if is_first && let Some(conflict) = slips::conflict(file, source) {
                     builder.findings.push(conflict);
                     builder.abandon();
                     break;
                 }
                 let problem = syntax::problem(&error, file, source);
-                // What was found within it came of the same slip.
+                // Earlier findings within it have the same cause.
                 builder.findings.retain(|earlier| !problem.at.contains(earlier.at));
                 builder.findings.push(problem);
                 builder.abandon();
@@ -175,19 +175,19 @@ fn run(file: FileId, source: &Source, within: Range<usize>) -> (Builder<'_>, boo
     (builder, complete)
 }
 
-/// A collection that is not yet closed.
+/// An open collection.
 struct OpenCollection {
     span: Span,
     anchor: usize,
     tree: Tree,
-    /// The key whose value comes next.
+    /// The key of the next value.
     key: Option<At<String>>,
     seen: KeyIndex,
-    /// What it weighs so far.
+    /// Its size so far.
     weight: usize,
-    /// The entry cannot be kept: its key was reported.
+    /// Whether the entry is dropped because its key was reported.
     skip: bool,
-    /// An entry was not kept.
+    /// Whether an entry was dropped.
     dropped: bool,
 }
 
@@ -198,21 +198,21 @@ struct Builder<'t> {
     anchors: HashMap<usize, Anchored>,
     /// Whether there was any anchor.
     anchored: bool,
-    /// What the anchored nodes weigh.
+    /// The size of the anchored nodes.
     kept: usize,
-    /// What aliases have added.
+    /// The size that aliases have added.
     copied: usize,
-    /// How many values there are so far.
+    /// The number of values so far.
     values: usize,
-    /// The end of the last collection as the parser gave it, and without what is blank before it.
+    /// The end of the last collection according to the parser, and without the white space before it.
     trimmed: (usize, usize),
     documents: Vec<Node>,
-    /// How many documents stand before the one that is being read.
+    /// The number of documents before the current one.
     begun: usize,
     findings: Vec<Finding>,
-    /// Something was dropped, so that what is there is not all that was meant.
+    /// Whether something was dropped, so that the content is incomplete.
     broken: bool,
-    /// The document is something else than what was meant, which was reported: nothing in it is kept.
+    /// Whether the document is no manifest, which was reported: all of it is dropped.
     spoiled: bool,
     has_variables: bool,
     has_bodies: bool,
@@ -229,7 +229,7 @@ impl Builder<'_> {
         match event {
             Event::Scalar(value, style, anchor, _) => {
                 let style = match style {
-                    // The tag was reported, and it is whatever its field asks for.
+                    // The tag was reported, and the scalar has the type that its field requires.
                     _ if tagged => Style::Filled,
                     ScalarStyle::Plain => Style::Plain,
                     _ => Style::Quoted,
@@ -278,7 +278,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Looks for what is not what it seems in a scalar without quotes, and says what it may then be.
+    /// Searches for misleading characters in a scalar without quotes, and returns its style.
     fn look(&mut self, value: &str, span: Span) -> Style {
         let role = match self.stack.last() {
             Some(OpenCollection { tree: Tree::Map(_), key: None, .. }) => Role::Key,
@@ -325,9 +325,9 @@ impl Builder<'_> {
         let text = self.text.get(start..end).unwrap_or("");
         let span = Span::new(self.file, start..end);
         let node = match open.tree {
-            // It was reported as a placeholder without quotes, and is a text for all that follows.
+            // It was reported as a placeholder without quotes, and is treated as a text.
             Tree::Map(entries) if entries.is_empty() && text.starts_with("{{") => Node::filled(span, text),
-            // All that was in it was reported.
+            // Everything in it was reported.
             Tree::Map(entries) if entries.is_empty() && open.dropped => Node::unread(span),
             Tree::Map(mut entries) => {
                 entries.shrink_to_fit();
@@ -342,8 +342,8 @@ impl Builder<'_> {
         self.node(node, open.weight, open.anchor);
     }
 
-    /// A block collection ends where the next thing begins: what is blank behind it is not part of it. Collections that end
-    /// together look for their end once.
+    /// A block collection ends where the next content begins: the white space before that is not part of it.
+    /// Collections with the same end search it once.
     fn trim(&mut self, end: usize) -> usize {
         if self.trimmed.0 != end {
             self.trimmed = (end, self.text.get(..end).map_or(end, |text| text.trim_end().len()));
@@ -351,9 +351,9 @@ impl Builder<'_> {
         self.trimmed.1
     }
 
-    /// Reports `<<` and does what its author meant by it, so nothing seems to be missing.
+    /// Reports `<<` and does what its author intended, so that nothing seems to be missing.
     fn without_merge_key(&mut self, span: Span, mut entries: Vec<MapEntry>) -> Node {
-        // In quotes, it is a text like any other.
+        // In quotes, it is an ordinary text.
         let is_merge = |entry: &MapEntry| *entry.key == "<<" && self.text.get(entry.key.span.range()) == Some("<<");
         let Some(at) = entries.iter().position(is_merge) else {
             return Node { span, tree: Tree::Map(entries) };
@@ -369,17 +369,17 @@ impl Builder<'_> {
             Tree::List(items) => items.as_slice(),
             _ => std::slice::from_ref(&value),
         };
-        // Of several, the first wins.
+        // Of several, the first has priority.
         let maps = shared.iter().filter(|node| node.entries().is_some());
         maps.fold(own, |over, under| merge::lay(under, &over))
     }
 
-    /// Stands in for a value that was reported and cannot be had.
+    /// Adds a placeholder for a value that was reported and could not be read.
     fn nothing(&mut self, span: Span) {
         self.node(Node::unread(span), NODE_WEIGHT, 0);
     }
 
-    /// Puts a finished node where it belongs: into a list, behind its key, as a key, or as a document.
+    /// Adds a finished node to its parent: as an item of a list, the value of a key, a key, or a document.
     fn node(&mut self, node: Node, weight: usize, anchor: usize) {
         self.values += 1;
         if anchor != 0 {
@@ -417,7 +417,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Why nothing more of the file is read: there is too much of something.
+    /// Returns the reason to stop reading the file: a limit is exceeded.
     fn excess(&self) -> Option<Finding> {
         let at = |finding: &Finding| finding.at;
         if self.findings.len() >= PROBLEM_LIMIT {
@@ -446,7 +446,7 @@ impl Builder<'_> {
         )
     }
 
-    /// Drops what is unfinished, after a syntax error.
+    /// Drops unfinished nodes, after a syntax error.
     fn abandon(&mut self) {
         self.stack.clear();
         self.documents.truncate(self.begun);
@@ -455,7 +455,7 @@ impl Builder<'_> {
     }
 }
 
-/// A node as a key, and what is wrong with it.
+/// A node as a key, and its problem.
 fn key_of(
     node: Node,
     map: Span,

@@ -1,4 +1,4 @@
-//! Which values of a resource its own declaration does not write: those of defaults, of overlays, of body files and of variables.
+//! The values of a resource that are not in its own declaration: from defaults, overlays, body files and variables.
 
 use std::collections::BTreeMap;
 
@@ -10,26 +10,26 @@ use super::layers::Stack;
 use super::project::Project;
 use super::variables::{self, Filling};
 
-/// How long a variable's value may be, in bytes. Each resource that uses it keeps a copy.
+/// The longest value of a variable that is stored, in bytes. Each resource that uses it has a copy.
 const LONGEST: usize = 4 * 1024;
 
-/// A value that is written elsewhere than in the declaration of its resource.
+/// A value that is not in the declaration of its resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provenance {
-    /// Its field, without places in lists: `push.notification.alert`.
+    /// Its field, without positions in lists: `push.notification.alert`.
     pub path: String,
-    /// Where it is written: `var.discount`, `defaults.segments`, `overlays.eu` or the file of a body.
+    /// Its origin: `var.discount`, `defaults.segments`, `overlays.eu` or the file of a body.
     pub origin: String,
-    /// What a variable is filled in with, unless that is too long for a sentence.
+    /// The value of a variable, if it is not too long to store.
     pub filled: Option<String>,
-    /// Nothing for a body, whose file is its origin.
+    /// [`Span::NONE`] for a body, whose file is its origin.
     pub at: Span,
 }
 
 /// The names of the variables in each body file.
 pub type BodyVariables = BTreeMap<String, Vec<String>>;
 
-/// Finds where the values of one resource are written.
+/// Finds the origins of the values of one resource.
 pub struct Tracing<'t> {
     sources: &'t Sources,
     with: &'t Filling<'t>,
@@ -37,7 +37,7 @@ pub struct Tracing<'t> {
     found: Vec<Provenance>,
 }
 
-/// A layer of a resource, with the name of where it is written.
+/// A layer of a resource, with the name of its origin.
 type Named<'n> = (&'n str, &'n Node);
 
 impl<'t> Tracing<'t> {
@@ -45,7 +45,7 @@ impl<'t> Tracing<'t> {
         Self { sources: with.sources, with, project, found: Vec::new() }
     }
 
-    /// Looks through a resource whose layers are laid on each other. Its bodies still name their files.
+    /// Traces a resource with merged layers. Its bodies still name their files.
     pub fn trace(&mut self, node: &Node, stack: &Stack, defaults: Option<&Node>, collected: &Collected) {
         let kind = stack.own.kind.key;
         let below = format!("defaults.{kind}");
@@ -78,7 +78,7 @@ impl<'t> Tracing<'t> {
 
     fn value<'n>(&mut self, node: &Node, layers: &[Named<'n>], key: Span, path: &mut String) {
         let is_map = matches!(node.tree, Tree::Map(_));
-        // A map that is written in several layers has the place of the last.
+        // A map in several layers has the position of the last.
         let layer = layers.iter().rev().find(|(_, layer)| !is_map && layer.span == node.span);
         if let Some((name, _)) = layer {
             self.add(path, name, None, key);
@@ -91,7 +91,7 @@ impl<'t> Tracing<'t> {
             Tree::Scalar(_) => {}
             Tree::List(items) => {
                 for (at, item) in items.iter().enumerate() {
-                    // What a layer says of a single item holds for each.
+                    // A value for a single item in a layer applies to each item.
                     let of_item = |(name, layer): &Named<'n>| match &layer.tree {
                         Tree::List(items) => Some((*name, items.get(if items.len() > 1 { at } else { 0 })?)),
                         _ => Some((*name, *layer)),

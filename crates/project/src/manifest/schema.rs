@@ -1,7 +1,7 @@
-//! The JSON Schemas of what people write: manifests and the project file.
+//! The JSON Schemas of manifests and the project file.
 //!
-//! The kinds give the shapes. What the manifest language adds to every one of them is added here: `lifecycle`, parts
-//! that defaults and overlays may leave out, variables in the place of values, bodies that are in files.
+//! The kinds define the shapes. This module adds the features of manifests to each of them: `lifecycle`, optional
+//! fields in defaults and overlays, variables instead of values, bodies in files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Lifecycle, Manifests, ProjectFile, TOP_LEVEL};
 
-/// What the name of a definition ends with where nothing in it is required.
+/// The suffix of a definition's name if none of its fields is required.
 const PART: &str = ".part";
 /// The definition of a value that comes from the target.
 const VARIABLE: &str = "TargetVariable";
@@ -25,13 +25,13 @@ pub fn manifest() -> Value {
     finish(&shapes(), &Names::default(), false)
 }
 
-/// The schema of a manifest of one project: references are the names that exist, overlays are its targets, and a kind that
-/// has defaults requires nothing of a single resource.
+/// The schema of a manifest of one project: references must be existing names, overlays must be for its targets, and a
+/// kind with defaults has no required fields.
 pub fn manifest_of(names: &Names) -> Value {
     finish(&shapes(), names, true)
 }
 
-/// The schema of a manifest without variables, for whoever explains its fields.
+/// The schema of a manifest without variables, to explain its fields.
 pub fn fields() -> Value {
     root(&shapes(), &Names::default(), false)
 }
@@ -49,14 +49,14 @@ pub fn of<T: JsonSchema>() -> Value {
     SchemaSettings::draft07().into_generator().into_root_schema_for::<T>().to_value()
 }
 
-/// What one project has names for.
+/// The names in one project.
 #[derive(Debug, Default)]
 pub struct Names {
     /// Keys by kind.
     keys: BTreeMap<&'static str, BTreeSet<String>>,
-    /// Targets and groups, which have overlays.
+    /// Targets and groups, which can have overlays.
     targets: BTreeSet<String>,
-    /// Kinds that have defaults.
+    /// Kinds with defaults.
     defaults: BTreeSet<&'static str>,
 }
 
@@ -74,7 +74,7 @@ impl Names {
         Self { keys, targets, defaults: collected.defaults.keys().copied().collect() }
     }
 
-    /// Every name that a reference to this kind may hold. The service has tag groups of its own.
+    /// Every valid reference to this kind, including the service's own tag groups.
     fn all(&self, kind: &str) -> Vec<&str> {
         let declared = self.keys.get(kind).into_iter().flatten().map(String::as_str);
         let built_in = GROUPS.iter().map(|group| group.id).filter(|_| kind == TagGroup::KEY);
@@ -82,7 +82,7 @@ impl Names {
     }
 }
 
-/// The definitions of all kinds by their keys and of what they are made of, each also with nothing required.
+/// The definitions of all kinds by key and of their parts, each also without required fields.
 fn shapes() -> Map<String, Value> {
     let mut generator = SchemaSettings::draft07().into_generator();
     let lifecycle = json!({
@@ -94,7 +94,7 @@ fn shapes() -> Map<String, Value> {
         let mut resource = (kind.schema)(&mut generator).to_value();
         resource["properties"]["lifecycle"] = lifecycle.clone();
         if resource.get("required").is_none() {
-            // `loyalty:` with nothing behind it declares one with nothing to say of it.
+            // `loyalty:` without a value declares a resource without any field.
             resource["type"] = json!(["object", "null"]);
         }
         resources.insert(kind.key.to_owned(), resource);
@@ -113,10 +113,10 @@ fn shapes() -> Map<String, Value> {
         .collect();
     shapes.extend(parts);
     for kind in KINDS {
-        // An overlay takes a resource away by saying nothing.
+        // An overlay removes a resource with null.
         let part = &mut shapes[&format!("{}{PART}", kind.key)];
         part["type"] = json!(["object", "null"]);
-        // Each of these lists' items takes up what the layer below says of a single one.
+        // Items of these lists are merged with a single value in the layer below.
         for key in kind.one_or_many {
             let forms = part["properties"][key]["anyOf"].as_array_mut().into_iter().flatten();
             forms.filter_map(|form| form.get_mut("items")).for_each(relax);
@@ -125,7 +125,7 @@ fn shapes() -> Map<String, Value> {
     shapes
 }
 
-/// The whole schema around the shapes.
+/// The whole schema, with the shapes.
 fn root(shapes: &Map<String, Value>, names: &Names, of_project: bool) -> Value {
     let section = |kind: &Kind, part: bool| {
         let part = if part { PART } else { "" };
@@ -198,7 +198,7 @@ fn finish(shapes: &Map<String, Value>, names: &Names, of_project: bool) -> Value
     } else {
         look_at_defaults(&mut schema);
     }
-    // Keys of resources have a pattern, but no variables: those are in values alone.
+    // Keys of resources have a pattern, but no variables, which are only allowed in values.
     for shape in schema["definitions"].as_object_mut().into_iter().flat_map(Map::values_mut) {
         apply(&mut Variables, shape);
     }
@@ -211,8 +211,8 @@ fn finish(shapes: &Map<String, Value>, names: &Names, of_project: bool) -> Value
     schema
 }
 
-/// Requires nothing of a resource whose kind has defaults in the same file. Defaults in other files are known to the schema
-/// of the project alone.
+/// Makes fields optional for kinds with defaults in the same file. Only the schema of the project knows defaults in
+/// other files.
 fn look_at_defaults(schema: &mut Value) {
     let mut rules = Vec::new();
     for kind in KINDS {
@@ -235,12 +235,12 @@ fn apply(transform: &mut impl Transform, schema: &mut Value) {
     }
 }
 
-/// Makes everything optional, and null a way to take a field away. Lists keep what they require: a list is replaced as a
-/// whole, never in part.
+/// Makes everything optional, and allows null to remove a field. Lists keep their required fields, because a list is
+/// replaced as a whole.
 fn relax(schema: &mut Value) {
     let Some(object) = schema.as_object_mut() else { return };
     object.remove("required");
-    // Which one of several is given shows only when all layers are there.
+    // The choice between several fields is only visible when all layers are merged.
     object.remove("oneOf");
     if let Some(Value::String(target)) = object.get_mut("$ref") {
         target.push_str(PART);
@@ -267,7 +267,7 @@ fn allows_null(schema: &Value) -> bool {
     }
 }
 
-/// Lets something else are in a schema's place. Its description stays on top, where editors show it.
+/// Adds an alternative to a schema. Its description stays at the top level, where editors show it.
 fn wrap(schema: &mut Value, other: Value) {
     let mut own = schema.take();
     let description = own.as_object_mut().and_then(|own| own.remove("description"));
@@ -286,7 +286,7 @@ fn wrap(schema: &mut Value, other: Value) {
     }
 }
 
-/// `body: {file: bodies/sale.html}`, wherever a body is.
+/// `body: {file: bodies/sale.html}` for every body.
 struct Bodies;
 
 impl Transform for Bodies {
@@ -307,12 +307,12 @@ impl Transform for Bodies {
     }
 }
 
-/// `${var.x}`, wherever a value is anything but free text.
+/// `${var.x}` for every value that is not free text.
 struct Variables;
 
 impl Transform for Variables {
     fn transform(&mut self, schema: &mut Schema) {
-        // The forms of a choice are looked at together, so that the variable is one more of them.
+        // The forms of a choice are handled together, so that the variable becomes one of them.
         let is_choice = schema.get("anyOf").is_some();
         if !is_choice {
             transform_subschemas(self, schema);
@@ -335,7 +335,7 @@ impl Transform for Variables {
     }
 }
 
-/// Whether a schema takes scalars, but not every text.
+/// Whether a schema accepts scalars, but not every text.
 fn is_narrow(schema: &Value) -> bool {
     let typed = |name: &str| match &schema["type"] {
         Value::Array(types) => types.iter().any(|one| one == name),
@@ -345,7 +345,7 @@ fn is_narrow(schema: &Value) -> bool {
         || (["boolean", "integer", "number"].iter().any(|name| typed(name)) && !typed("string"))
 }
 
-/// Whether a schema takes every text, and so every variable.
+/// Whether a schema accepts every text, and so every variable.
 fn is_text(schema: &Value) -> bool {
     let text = match &schema["type"] {
         Value::Array(types) => types.iter().any(|one| one == "string"),
@@ -354,7 +354,7 @@ fn is_text(schema: &Value) -> bool {
     text && !is_narrow(schema)
 }
 
-/// References as the names that exist.
+/// Restricts references to existing names.
 struct References<'n> {
     names: &'n Names,
 }
@@ -371,7 +371,7 @@ impl Transform for References<'_> {
     }
 }
 
-/// Removes definitions that nothing refers to.
+/// Removes unused definitions.
 fn drop_unused(schema: &mut Value) {
     fn refer(value: &Value, into: &mut Vec<String>) {
         match value {

@@ -1,4 +1,4 @@
-//! Maps that may be written as a list of them: a layer below says the same of each item.
+//! Maps that may be written as a list of maps: a layer below applies to each item.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,8 @@ use pushplan_model::node::{At, MapEntry, Node, Tree};
 use super::growth::{Growth, weight};
 use super::merge;
 
-/// Lays a layer of a resource on the one below. What the one below says of a single schedule holds for every schedule of a
-/// list: `{..}` and `[{..}]` mean the same.
+/// Merges a layer of a resource into the one below. A single schedule in the lower layer applies to every schedule of a
+/// list: `{..}` and `[{..}]` are equal.
 pub(crate) fn lay(kind: &Kind, under: &Node, over: &Node, growth: &Growth, taken: &mut Vec<At<String>>) -> Node {
     let mut over = Cow::Borrowed(over);
     for key in kind.one_or_many {
@@ -26,7 +26,7 @@ pub(crate) fn lay(kind: &Kind, under: &Node, over: &Node, growth: &Growth, taken
     merge::lay_and_tell(under, &over, taken)
 }
 
-/// The value above with what the one below says of each item; `None` where they are laid on each other as all others are.
+/// The upper value with the lower one merged into each item; `None` if they are merged like all others.
 fn each(below: &Node, above: &Node, growth: &Growth, taken: &mut Vec<At<String>>) -> Option<Node> {
     let (single, is_list) = match &below.tree {
         Tree::Map(_) => (below, false),

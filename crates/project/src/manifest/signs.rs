@@ -1,5 +1,5 @@
-//! Signs that look like YAML and are none: typographic quotes and blanks that are not spaces. Word processors and chat
-//! programs put them in, and YAML takes them for letters.
+//! Characters that look like YAML syntax and are not: typographic quotes and non-ASCII blanks. Word processors and chat
+//! programs insert them, and YAML treats them as letters.
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ use pushplan_model::text;
 
 use super::line::SourceLine;
 
-/// The quotes that may close what each of these opens, and whether people write them in place of straight quotes. Angled
-/// ones are more often part of the text.
+/// The closing quotes for each opening one, and whether people write them instead of straight quotes. Angled ones are
+/// more often part of the text.
 const QUOTES: &[(char, &[char], bool)] = &[
     ('“', &['”', '“', '‟'], true),
     ('”', &['”'], true),
@@ -27,30 +27,30 @@ const QUOTES: &[(char, &[char], bool)] = &[
     ('›', &['‹'], false),
 ];
 
-/// How far a closing quote is looked for, in bytes: a text in quotes that is longer is not written on one line.
+/// The number of bytes in which a closing quote is searched: a longer text is not written on one line.
 const FAR: usize = 4096;
 
 fn is_quote(c: char) -> bool {
     QUOTES.iter().any(|(open, ..)| *open == c)
 }
 
-/// A blank that YAML takes for a letter.
+/// A blank that YAML treats as a letter.
 fn is_blank(c: char) -> bool {
     matches!(c, '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
 }
 
-/// What a scalar without quotes stands for.
+/// The role of a scalar without quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Key,
-    /// A value behind its key, on the same line.
+    /// A value after its key, on the same line.
     Value,
-    /// A value that begins a line or an item, where a key can stand as well.
+    /// A value at the beginning of a line or an item, which could also be a key.
     Free,
 }
 
-/// What is wrong with a scalar without quotes, and how far it goes: behind the scalar, if that is only a part of what was
-/// meant.
+/// The problem of a scalar without quotes, and its end, which is after the scalar if that is only a part of the
+/// intended value.
 pub(crate) fn in_scalar(file: FileId, text: &str, scalar: Range<usize>, role: Role) -> Option<(Finding, usize)> {
     let written = text.get(scalar.clone())?;
     if written.is_ascii() {
@@ -66,7 +66,7 @@ pub(crate) fn in_scalar(file: FileId, text: &str, scalar: Range<usize>, role: Ro
     Some((blanks(at, &written[blank]), usize::MAX))
 }
 
-/// A sign that a line begins or goes on behind its key with, for lines that cannot be read.
+/// The problem at the beginning of an unreadable line or after its key.
 pub fn in_line(line: &SourceLine, reached: usize) -> Option<Finding> {
     if line.text.is_ascii() || line.text.len() > FAR {
         return None;
@@ -79,7 +79,7 @@ pub fn in_line(line: &SourceLine, reached: usize) -> Option<Finding> {
         if is_quote(c) && "[{,:- ".contains(before) {
             let rest = &line.text[at..];
             let role = if before == ':' { Role::Value } else { Role::Free };
-            // In brackets a text ends where its quote does; elsewhere it takes the whole line.
+            // In brackets, a text ends with its quote; elsewhere it extends to the end of the line.
             let in_brackets = line.text[..at].contains(['[', '{']);
             let value = if in_brackets { 0 } else { rest.trim_end().len() };
             let (finding, end) = quotes(line.file, line.start + at, rest, value, role);
@@ -96,7 +96,7 @@ pub fn in_line(line: &SourceLine, reached: usize) -> Option<Finding> {
     None
 }
 
-/// Where a blank that is none is in the place of a space: at the beginning, behind a dash or behind a key.
+/// The range of non-ASCII blanks instead of a space: at the beginning, after a dash or after a key.
 fn misplaced_blank(written: &str, role: Role) -> Option<Range<usize>> {
     let run = |text: &str, from: usize| {
         let rest = text[from..].trim_start_matches(is_blank);
@@ -137,8 +137,8 @@ fn blanks(at: Span, written: &str) -> Finding {
         .fix(at, plain)
 }
 
-/// What is wrong with a text that begins with a typographic quote, and where it ends. `line` goes from the quote to the end
-/// of the line, and the text itself has `length` bytes as YAML reads it.
+/// The problem of a text that begins with a typographic quote, and its end. `line` is the rest of the line from the
+/// quote, and `length` the number of bytes that YAML reads.
 fn quotes(file: FileId, start: usize, line: &str, length: usize, role: Role) -> (Finding, usize) {
     let open = line.chars().next().unwrap_or('“');
     let (_, closing, replaces) = QUOTES.iter().find(|(quote, ..)| *quote == open).unwrap_or(&QUOTES[0]);

@@ -1,8 +1,8 @@
-//! Manifests for someone who resolves them once.
+//! Manifests for callers that resolve them once.
 //!
-//! A tree is far larger than what it says. Where a project has no defaults and no overlays, each resource is typed as soon as
-//! its file, or its part of a large one, was read, and its tree is let go. One with variables, or with a body in a file, waits
-//! for the target.
+//! A tree is far larger than its content. In a project without defaults and overlays, each resource is typed as soon as
+//! its file, or its part of a large one, was parsed, and its tree is dropped. A resource with variables, or with a body
+//! in a file, is typed when the target is known.
 
 use std::collections::hash_map::Entry::{Occupied, Vacant};
 use std::collections::{HashMap, HashSet};
@@ -21,27 +21,27 @@ use super::desired::{EarlyResource, PROBLEM_LIMIT, Readable, Typed, decoded};
 use super::parse::{Parsed, Piece, VALUE_LIMIT, whole};
 use super::{Desired, Input, Manifests, Project, Texts, from_trees, read_whole, split};
 
-/// Everything that was read, for one target.
+/// The content of a project, for one target.
 #[derive(Debug)]
 pub struct SingleTarget {
     manifests: Manifests,
-    /// What is declared, by files or their parts; `None` where its trees are with the manifests.
+    /// The declarations, by file or part; `None` if their trees are in the manifests.
     early: Option<Vec<Vec<EarlyResource>>>,
 }
 
-/// Manifests as someone needs them.
+/// Manifests in the form that the caller needs.
 #[derive(Debug)]
 pub enum ManifestsHandle {
     Once(SingleTarget),
     Often(Manifests),
 }
 
-/// A project from its folder, for one target.
+/// Reads a project from its folder, for one target.
 pub fn read_once(root: &Path) -> SingleTarget {
     read_whole(root, None, Vec::new(), &[], SingleTarget::read)
 }
 
-/// Reads a project as [`super::read_project_with`] does. If `once` returns true, the result is for one target only.
+/// Reads a project like [`super::read_project_with`]. If `once` returns true, the result is for one target only.
 pub fn read_as(
     root: &Path,
     given: Vec<Input>,
@@ -59,12 +59,12 @@ impl SingleTarget {
         &self.manifests.project
     }
 
-    /// What is wrong whatever the target.
+    /// The findings that do not depend on the target.
     pub fn findings(&self) -> &[Finding] {
         &self.manifests.findings
     }
 
-    /// What a target gets, and what was read; the resources themselves are gone from that.
+    /// Resolves the desired state of a target, and returns the manifests without resources.
     pub fn resolve(self, target: Option<&str>) -> (Manifests, Desired, Vec<Finding>) {
         let Self { manifests, early } = self;
         let (desired, findings) = match early {
@@ -77,7 +77,7 @@ impl SingleTarget {
     fn read(project: Project, texts: Texts, sources: Sources, mut findings: Findings) -> Self {
         let problems = AtomicUsize::new(0);
         let is_layered = |file: &FileId| LAYERS.iter().any(|key| sources.get(*file).text.contains(key));
-        // Most that have layers are told by these words, so that nothing is read in vain.
+        // Most files with layers contain these words, so that few are parsed in vain.
         let early = match cores::each(&texts.ids, is_layered).contains(&true) {
             true => None,
             false => {
@@ -111,17 +111,17 @@ impl SingleTarget {
     }
 }
 
-/// What one file says.
+/// The content of one file.
 struct Read {
     declared: Vec<Vec<EarlyResource>>,
-    /// All that was found out about it; its trees are gone.
+    /// Facts about it, without its trees.
     parsed: Parsed,
-    /// What is wrong with its text, and with what it declares.
+    /// The problems of its text, and those of its declarations.
     slips: Vec<Finding>,
     findings: Vec<Finding>,
 }
 
-/// Reads a file and types what it declares. `None`: it has layers.
+/// Reads a file and types its declarations. `None` if it has layers.
 fn read(file: FileId, source: &Source, problems: &AtomicUsize) -> Option<Read> {
     if let Some(parts) = parts(file, source, problems) {
         return Some(parts);
@@ -141,7 +141,8 @@ struct Part {
     values: usize,
 }
 
-/// Reads a large file in parts and types their resources. `None`: the file is small, or something in it is wrong or unusual.
+/// Parses a large file in parts and types their resources. `None` if the file is small, or something in it is wrong or
+/// unusual.
 fn parts(file: FileId, source: &Source, problems: &AtomicUsize) -> Option<Read> {
     let part = |key: &str, piece: Piece| {
         let kind = kinds::kind(key)?;
@@ -176,7 +177,7 @@ fn parts(file: FileId, source: &Source, problems: &AtomicUsize) -> Option<Read> 
     Some(read)
 }
 
-/// Types a resource to which nothing is to be added, unless there are more problems already than are ever reported.
+/// Types a resource that needs no resolution, unless there are already more problems than are ever reported.
 fn early(it: Declaration, is_plain: bool, problems: &AtomicUsize) -> EarlyResource {
     if !is_plain || problems.load(Ordering::Relaxed) > PROBLEM_LIMIT {
         return EarlyResource::Tree(it);
@@ -202,7 +203,7 @@ fn early(it: Declaration, is_plain: bool, problems: &AtomicUsize) -> EarlyResour
     )
 }
 
-/// Leaves out what is declared a second time, and says so.
+/// Removes and reports duplicate declarations.
 fn each_once(declared: &mut [Vec<EarlyResource>], findings: &mut Findings) {
     let mut first: HashMap<(&str, &str), Span> = HashMap::with_capacity(declared.len());
     let mut again = HashSet::new();
@@ -216,7 +217,7 @@ fn each_once(declared: &mut [Vec<EarlyResource>], findings: &mut Findings) {
         }
     }
     if !again.is_empty() {
-        // By their numbers: what an alias repeats has the same place.
+        // By index, because copies of an alias have the same position.
         let mut numbers = 0..;
         declared.iter_mut().for_each(|some| some.retain(|_| numbers.next().is_none_or(|it| !again.contains(&it))));
     }
@@ -241,7 +242,7 @@ mod tests {
         SingleTarget::read(Project::bare(Path::new(".")), texts, sources, findings)
     }
 
-    /// What is found, in words: what a target gets, what is wrong with it, and what is wrong with the files.
+    /// The result as text: the desired state, its findings, and those of the files.
     fn words(manifests: &Manifests, desired: &Desired, found: &[Finding]) -> String {
         let mut general: Vec<String> = manifests.findings.iter().map(|finding| format!("{finding:?}")).collect();
         general.sort();
@@ -249,7 +250,7 @@ mod tests {
         format!("{desired:?} {found:?} {general:?} {complete} {resource_count} {has_variables} {has_bodies}")
     }
 
-    /// What someone who asks once learns, and what everybody does. The second says whether all was typed early.
+    /// The results for a single target and for several. Also returns whether everything was typed early.
     fn both(files: &[&str]) -> ([String; 2], bool) {
         let usual =
             manifest::read(Project::bare(Path::new(".")), inputs(files), Sources::default(), Findings::default());

@@ -1,4 +1,4 @@
-//! Slips of the pen that break YAML or change what it says, told by how they look.
+//! Typos that break YAML or change its meaning, recognized by their form.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use pushplan_model::text;
 use super::fields::Book;
 use super::line::{SourceLine, balanced, closing};
 
-/// Whether a word is the name of a field, of any kind.
+/// Whether a word is the name of a field of any kind.
 pub(crate) fn is_field(word: &str) -> bool {
     static NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
         let last = |path: &String| path.rsplit('.').next().unwrap_or_default().to_owned();
@@ -21,7 +21,7 @@ pub(crate) fn is_field(word: &str) -> bool {
     NAMES.contains(word)
 }
 
-/// The lines that git leaves where two changes meet, if the file has them: the first of them.
+/// The first conflict marker of git in a file, if it has any.
 pub fn conflict(file: FileId, source: &Source) -> Option<Finding> {
     let is_mark = |line: &str| {
         let rest = line.strip_prefix("<<<<<<<").or_else(|| line.strip_prefix(">>>>>>>"));
@@ -38,7 +38,7 @@ pub fn conflict(file: FileId, source: &Source) -> Option<Finding> {
     None
 }
 
-/// The line that git leaves between two changes, where the others were removed.
+/// The separator of a git conflict whose other markers were removed.
 pub(crate) fn half_conflict(line: &SourceLine) -> Option<Finding> {
     (line.text.trim_end() == "=======").then(|| in_conflict(line.span(0..7)))
 }
@@ -50,7 +50,7 @@ fn in_conflict(at: Span) -> Finding {
         .help("keep the right lines, and remove those with <<<<<<<, ======= and >>>>>>>")
 }
 
-/// `-country: US`.
+/// `-country: US`
 pub(crate) fn glued_dash(at: Span) -> Finding {
     Finding::new(&codes::YM101, at, "a space is missing after the dash")
         .label("no space after it")
@@ -59,7 +59,7 @@ pub(crate) fn glued_dash(at: Span) -> Finding {
         .suggest(at, "- ")
 }
 
-/// The dash that a line begins with, with a letter right behind it.
+/// The dash at the beginning of a line, directly followed by a letter.
 pub fn dash(line: &SourceLine) -> Option<Span> {
     let at = line.indent();
     let behind = line.text[at..].strip_prefix('-')?;
@@ -97,7 +97,7 @@ fn glued_colon(at: Span, meant: &str) -> Finding {
         .suggest(at, ": ")
 }
 
-/// A value that begins with a key of its own: `immediate_trigger: tag_added: x`.
+/// A value that begins with another key: `immediate_trigger: tag_added: x`.
 pub(crate) fn second_key(at: Span, value: &str) -> Option<Finding> {
     let (word, rest) = value.split_once(": ")?;
     if !is_field(word) {
@@ -114,7 +114,7 @@ pub(crate) fn second_key(at: Span, value: &str) -> Option<Finding> {
     })
 }
 
-/// What stands behind a bracket or a quote that is closed, if it is no part of a text: a comma, or more brackets.
+/// The text after a closed bracket or quote, if it is no part of a text: a comma, or more brackets.
 pub fn behind(line: &SourceLine, from: usize, value: &str) -> Option<Finding> {
     let end = if value.starts_with(['"', '\'']) { closing(value) } else { balanced(value) }?;
     let rest = value[end..].trim();
@@ -148,13 +148,13 @@ pub fn behind(line: &SourceLine, from: usize, value: &str) -> Option<Finding> {
     })
 }
 
-/// Whether what is in brackets is more likely a text, such as `[SALE] today`, than a list or a map.
+/// Whether a text in brackets is more likely a text, such as `[SALE] today`, than a list or a map.
 pub fn is_prose(value: &str) -> bool {
     let end = balanced(value).unwrap_or(value.len());
     !value[..end].contains(": ") && !value[..end].contains(['"', '\''])
 }
 
-/// A `#` in brackets, behind which the closing bracket is part of a comment.
+/// A `#` in brackets, after which the closing bracket is part of a comment.
 pub fn comment(line: &SourceLine, open: usize) -> Option<Finding> {
     let (mut at, mut before, mut word) = (open + 1, ' ', open + 1);
     while let Some(c) = line.text[at..].chars().next() {
@@ -175,7 +175,7 @@ pub fn comment(line: &SourceLine, open: usize) -> Option<Finding> {
     let meant = line.text[word..].trim();
     let whole = meant.trim_end_matches(['}', ']']);
     let start = line.text.len() - line.text[word..].trim_start().len();
-    // Where more follows the text, nobody can tell where it ends.
+    // If more follows the text, its end is unknown.
     let simple = !comment.contains([',', '"', '\'', '[', '{']) && !whole.starts_with('#') && !whole.is_empty();
     Some(match simple {
         true => {

@@ -1,8 +1,8 @@
-//! A large manifest, read in parts at the same time.
+//! Parsing a large manifest in parts, in parallel.
 //!
-//! Most manifests are maps by kind, and a line with the key of a resource ends all that stands before it. Where a file
-//! is plainly of that form, its resources are read in parts, and the parts make up what the whole would be. Where a
-//! part has anything wrong or unusual in it, nothing was split, and readers of the whole says what that is.
+//! Most manifests are maps by kind, and a line with the key of a resource ends everything before it. If a file clearly
+//! has that form, its resources are parsed in parts, and the parts are combined into the same result. If a part has
+//! anything wrong or unusual in it, the file is not split, and parsing the whole reports the problem.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,30 +14,31 @@ use pushplan_model::source::{FileId, Source, Span};
 
 use super::parse::{Parsed, Piece, VALUE_LIMIT, piece, whole};
 
-/// Files that are smaller are read at once.
+/// Smaller files are parsed in one part.
 const LARGE: usize = 128 * 1024;
-/// How large a part is, if there are more than enough of them.
+/// The size of a part, if there is more than one.
 const PART: usize = 64 * 1024;
 
-/// A key of the file, and where the parts of its map stand.
+/// A key of the file, and the ranges of the parts of its map.
 #[derive(Debug, PartialEq, Eq)]
 struct Section {
     key: Range<usize>,
     parts: Vec<Range<usize>>,
 }
 
-/// Reads all documents of a file.
+/// Parses all documents of a file.
 pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
     in_parts(file, source).unwrap_or_else(|| whole(file, source, findings))
 }
 
-/// What a file holds, where it is large and all is well with it.
+/// Parses a file in parts; `None` if it is small, or not entirely in that form.
 fn in_parts(file: FileId, source: &Source) -> Option<Parsed> {
     let (sections, pieces) = pieces(file, source, |_, piece| Some(piece))?;
     joined(file, source, sections, pieces)
 }
 
-/// What is made of the parts of each map of such a file, as soon as they are read: by the keys of the maps, in order.
+/// The results of a function for the parts of each map of such a file, as soon as they are parsed: by the keys of the
+/// maps, in order.
 pub fn made<R: Send>(
     file: FileId,
     source: &Source,
@@ -99,9 +100,9 @@ fn joined(file: FileId, source: &Source, sections: Vec<Section>, pieces: Vec<Pie
     })
 }
 
-/// The parts of a text that is plainly a map of maps. `None` where a line is not what it would be there.
+/// The parts of a text that is clearly a map of maps. `None` if a line does not fit that form.
 fn sections(text: &str, part: usize) -> Option<Vec<Section>> {
-    // One by one: a search for a single character goes through a text many bytes at a time.
+    // One by one, because a search for a single character compares many bytes at a time.
     if ['\r', '\t', '\u{feff}'].into_iter().any(|other| text.contains(other)) {
         return None;
     }
@@ -138,7 +139,7 @@ fn sections(text: &str, part: usize) -> Option<Vec<Section>> {
             Some(last) => {
                 key(written)?;
                 if begin - last.start >= part {
-                    // A block of text ends where the next thing begins.
+                    // A block of text ends where the next content begins.
                     last.end = begin + depth;
                     section.parts.push(begin..begin);
                 }
@@ -149,7 +150,7 @@ fn sections(text: &str, part: usize) -> Option<Vec<Section>> {
     Some(sections)
 }
 
-/// The last section ends; one without anything in it is no map.
+/// Ends the last section; a section without content is no map.
 fn end(sections: &mut [Section], at: usize) -> Option<()> {
     if let Some(section) = sections.last_mut() {
         section.parts.last_mut()?.end = at;
@@ -171,7 +172,7 @@ mod tests {
 
     use super::*;
 
-    /// What a text is in parts of each resource, and as a whole.
+    /// The result for a text in parts of one resource, and as a whole.
     fn both(text: &str) -> (Option<String>, String) {
         let source = Source::new("all.yaml", text);
         let split = sections(text, 1).and_then(|sections| {
@@ -273,7 +274,7 @@ templates:
                 1..14,
             ),
         ) {
-            // What is split is the same; what is not says nothing.
+            // The test only requires equality for texts that are split.
             is_split(&(lines.join("\n") + "\n"));
         }
     }

@@ -1,7 +1,7 @@
-//! What the parser says about broken YAML, in the words of someone who writes messages.
+//! Explanations of the parser's errors for authors of manifests.
 //!
-//! Most of what breaks a manifest is a text that needs quotes, a quote or bracket that is not closed, or a line that is not
-//! indented like its neighbours. The line shows which, and better than the parser's own words.
+//! Most errors are a text that needs quotes, an unclosed quote or bracket, or a line with another indentation than its
+//! neighbours. The line shows which, and better than the parser's message.
 
 use granit_parser::{ErrorKind, ScanError};
 use pushplan_model::codes;
@@ -12,7 +12,7 @@ use pushplan_model::text;
 use super::line::{SourceLine, balanced, closing, wrong_escape};
 use super::{signs, slips};
 
-/// How deep maps and lists may nest.
+/// The maximal depth of nested maps and lists.
 pub(super) const DEPTH_LIMIT: usize = 64;
 
 /// A syntax error as a finding at the value that causes it.
@@ -34,7 +34,7 @@ pub fn problem(error: &ScanError, file: FileId, source: &Source) -> Finding {
         })
 }
 
-/// Where the parser stopped, and the lines around.
+/// The position where the parser stopped, and the lines around it.
 struct StoppedAt<'s> {
     at: Span,
     start: usize,
@@ -66,18 +66,18 @@ impl StoppedAt<'_> {
         }
     }
 
-    /// Whether only white space stands between the beginning of the line and the place.
+    /// Whether only white space is before the position in its line.
     fn is_at_beginning(&self) -> bool {
         self.start <= self.line.start + self.line.indent()
     }
 
-    /// A typographic quote, or a blank that is not a space.
+    /// A typographic quote, or a non-ASCII blank.
     fn signs(&self) -> Option<Finding> {
         let reached = self.start - self.line.start;
         signs::in_line(&self.line, reached).or_else(|| signs::in_line(self.above.as_ref()?, usize::MAX))
     }
 
-    /// A text that needs quotes, or has too few of them.
+    /// A text that needs quotes, or has too few.
     fn quotes(&self, error: &ScanError) -> Option<Finding> {
         let above = self.above.as_ref().filter(|_| self.is_at_beginning());
         std::iter::once(&self.line).chain(above).find_map(|line| self.quotes_in(line, error))
@@ -121,7 +121,7 @@ impl StoppedAt<'_> {
         if let Some(finding) = self.reserved(error) {
             return Some(finding);
         }
-        // How far into the value the parser came.
+        // The position in the value that the parser reached.
         let reached = self.start.checked_sub(line.start + from).unwrap_or(value.len());
         let at = line.span(from..from + value.len());
         let is_closed = || balanced(value).is_some_and(|end| end <= reached && end < value.len());
@@ -146,7 +146,7 @@ impl StoppedAt<'_> {
         Some(finding.note("without quotes, this character has a special meaning in YAML"))
     }
 
-    /// A text in brackets that begins with a character which YAML keeps for itself.
+    /// A text in brackets that begins with a reserved character of YAML.
     fn reserved(&self, error: &ScanError) -> Option<Finding> {
         let ErrorKind::UnexpectedCharacter { character: first @ ('@' | '%' | '`') } = error.kind() else { return None };
         let rest = self.source.text[self.start..].lines().next().filter(|rest| rest.starts_with(*first))?;
@@ -162,13 +162,13 @@ impl StoppedAt<'_> {
         Some(finding.note("without quotes, this character has a special meaning in YAML"))
     }
 
-    /// A dash without a space behind it, on this line or on the one above beside it.
+    /// A dash without a space after it, on this line or on the one above with the same indentation.
     fn glued_dash(&self) -> Option<Span> {
         let beside = self.above.as_ref().filter(|above| above.indent() == self.line.indent());
         slips::dash(&self.line).or_else(|| beside.and_then(slips::dash))
     }
 
-    /// The bracket that is not closed, or what took its closing bracket away.
+    /// The unclosed bracket, or the comment that contains its closing bracket.
     fn unclosed(&self, line: &SourceLine, open: usize) -> Option<Finding> {
         let bracket = line.text.get(open..=open)?;
         slips::comment(line, open).or_else(|| {
@@ -178,7 +178,7 @@ impl StoppedAt<'_> {
         })
     }
 
-    /// A line or a bracket that is out of place.
+    /// A misplaced line or bracket.
     fn layout(&self, error: &ScanError) -> Option<Finding> {
         let finding = |at, message: String| Some(Finding::new(&codes::YM101, at, message));
         let above = self.above.as_ref().filter(|_| self.is_at_beginning());
@@ -271,8 +271,8 @@ impl StoppedAt<'_> {
     }
 }
 
-/// An unquoted `{{NAME}}` with text behind it. On a line of its own the whole text gets quotes; between other brackets
-/// nobody can tell where the text ends.
+/// An unquoted `{{NAME}}` with text after it. On a separate line, the whole text gets quotes; between other brackets,
+/// the end of the text is unknown.
 fn placeholder(line: &SourceLine, from: usize, value: &str) -> Option<Finding> {
     if value.starts_with("{{") {
         let at = line.span(from..from + value.len());
@@ -293,7 +293,7 @@ fn placeholder(line: &SourceLine, from: usize, value: &str) -> Option<Finding> {
 fn needs_quotes(code: &'static codes::Code, at: Span, value: &str, why: &str) -> Finding {
     let quoted = text::quoted(value);
     let finding = Finding::new(code, at, format!("{why} needs quotes")).label("needs quotes");
-    // What stands behind a `#` may be part of the text or a remark beside it.
+    // The text after a `#` may be part of the value or a comment.
     match value.contains(" #") {
         true => finding.help("put the text in quotes"),
         false => finding.help(format!("write {}", text::short(&quoted, 80))).suggest(at, quoted),

@@ -1,4 +1,4 @@
-//! From the text of the project file to nodes, so that it is read as manifests are.
+//! From the text of the project file to nodes, so that it is read like manifests.
 
 use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
@@ -7,10 +7,10 @@ use pushplan_model::source::{FileId, Source, Span};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// How many problems are reported; beyond that it is not TOML.
+/// The maximal number of problems that are reported; with more, it is no TOML.
 const PROBLEM_LIMIT: usize = 1_000;
 
-/// Reads TOML. What cannot be parsed is reported, each place of it.
+/// Parses TOML, and reports each error.
 pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Node {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     let unsaid = errors.len() > PROBLEM_LIMIT;

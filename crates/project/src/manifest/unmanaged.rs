@@ -1,4 +1,4 @@
-//! What `pushplan.toml` says of things that are not in git: which to leave alone, and of which kinds to delete them.
+//! The settings for unmanaged resources in `pushplan.toml`: which to ignore, and of which kinds to delete them.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use pushplan_model::text;
 use super::project::{Project, Target};
 
 impl Project {
-    /// The patterns of what is left alone on a target: the project's, then the target's own.
+    /// The patterns of ignored resources on a target: the project's, then the target's own.
     pub fn ignore_unmanaged(&self, target: &str) -> Vec<&At<String>> {
         let of_project = self.file.project.iter().filter_map(|about| about.ignore_unmanaged.as_ref()).flatten();
         let of_target = self.target(target).and_then(|target| target.ignore_unmanaged.as_ref());
@@ -38,14 +38,14 @@ impl Project {
 }
 
 impl Target {
-    /// The kinds of which what is not in git is deleted.
+    /// The kinds whose unmanaged resources are deleted.
     pub fn pruned(&self) -> BTreeSet<&'static str> {
         let asked = self.prune.iter().filter(|(_, is_on)| is_on.value);
         asked.filter_map(|(key, _)| kind(key)).map(|kind| kind.key).collect()
     }
 }
 
-/// Whether the service can list a kind at all: then it is configuration, and not one thing for each person.
+/// Whether the service can list a kind at all: then its resources are configuration, and not those of single people.
 fn is_listed(kind: &Kind) -> bool {
     !kind.api.list(Level::Extended).is_empty()
 }
@@ -54,7 +54,7 @@ fn listed() -> Vec<&'static str> {
     KINDS.iter().filter(|kind| is_listed(kind)).map(|kind| kind.key).collect()
 }
 
-/// A pattern that cannot mean anything.
+/// The finding for a pattern that cannot match anything.
 fn inspect_pattern(pattern: &At<String>) -> Option<Finding> {
     let wrong = |message: String| Finding::new(&codes::YM206, pattern.span, message);
     let Some((key, _)) = pattern.split_once('/') else {
@@ -80,7 +80,7 @@ fn inspect_pattern(pattern: &At<String>) -> Option<Finding> {
     }
 }
 
-/// A kind that cannot be pruned.
+/// The finding for a kind that cannot be pruned.
 fn inspect_pruned(key: &At<String>, target: &Target) -> Option<Finding> {
     let wrong = |message: String| Finding::new(&codes::YM206, key.span, message);
     let Some(kind) = kind(key) else {

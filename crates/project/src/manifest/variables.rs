@@ -13,7 +13,7 @@ use super::growth::Growth;
 /// The variables of a target.
 pub type Variables = BTreeMap<String, String>;
 
-/// Whether anything in the node would be filled in.
+/// Whether a node contains a possible variable.
 pub(crate) fn has_variables(node: &Node) -> bool {
     match &node.tree {
         Tree::Scalar(scalar) => scalar.text.contains("${"),
@@ -25,11 +25,11 @@ pub(crate) fn has_variables(node: &Node) -> bool {
     }
 }
 
-/// What a variable begins with where `${` alone may mean something else, and how these characters are written there.
+/// The beginning of a variable in texts with other uses of `${`, and its escaped form.
 const BEGIN: &str = "${var.";
 const ESCAPED: &str = "$${var.";
 
-/// Fills in every variable of a tree. One that is unknown is reported and left as it is.
+/// Fills in every variable of a tree. Unknown ones are reported and not replaced.
 pub fn fill(node: &mut Node, with: &Filling, findings: &mut Findings) {
     match &mut node.tree {
         Tree::List(items) => items.iter_mut().for_each(|item| fill(item, with, findings)),
@@ -57,8 +57,8 @@ pub fn fill(node: &mut Node, with: &Filling, findings: &mut Findings) {
     }
 }
 
-/// Fills in the variables of a file that a manifest names. A page has other uses for `${`: only `${var.` begins a variable in
-/// it, and `$${var.` stands for these characters.
+/// Fills in the variables of a file that a manifest names. A page has other uses for `${`: only `${var.` begins a
+/// variable in it, and `$${var.` is the escaped form.
 pub(crate) fn fill_file(text: String, name: &str, at: Span, with: &Filling, findings: &mut Findings) -> String {
     if !text.contains("${var.") {
         return text;
@@ -66,32 +66,32 @@ pub(crate) fn fill_file(text: String, name: &str, at: Span, with: &Filling, find
     Filler { span: at, file: Some((name, &text)), with, findings, told: HashSet::new() }.text(&text, "${var.")
 }
 
-/// What a file says that has no variable in it; `None`: it has one.
+/// The content of a file without variables; `None` if it has one.
 pub(crate) fn read_bare(text: &str) -> Option<String> {
     (!text.replace(ESCAPED, "").contains(BEGIN)).then(|| text.replace(ESCAPED, BEGIN))
 }
 
-/// A text as it is written in a file that a manifest names, so nothing in it is a variable.
+/// Escapes a text for a file that a manifest names, so that nothing in it is a variable.
 pub fn escaped(text: &str) -> String {
     text.replace(BEGIN, ESCAPED)
 }
 
-/// The names of the variables in a text as it is written.
+/// The names of the variables in a text as written.
 pub fn variables_in(text: &str) -> impl Iterator<Item = &str> {
     text.split(BEGIN).skip(1).filter_map(|rest| rest.split(|c: char| !is_letter(c)).next()).filter(|name| is_name(name))
 }
 
-/// What variables are filled in with.
+/// The inputs for filling in variables.
 #[derive(Debug)]
 pub struct Filling<'a> {
     pub variables: &'a Variables,
-    /// The target's name, where there is one.
+    /// The target's name, if there is one.
     pub target: Option<&'a str>,
     pub sources: &'a Sources,
     pub growth: &'a Growth,
 }
 
-/// Where the brace that opens a variable is closed. A default may hold braces of its own: `${var.hi:-Hi {{NAME}}}`.
+/// The position of the brace that closes a variable. A default may contain braces: `${var.hi:-Hi {{NAME}}}`.
 fn closing(text: &str) -> Option<usize> {
     let mut open = 0_usize;
     for (at, byte) in text.bytes().enumerate() {
@@ -105,21 +105,21 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// How many problems of one text are told; nobody reads more of them.
+/// The maximal number of problems that are reported for one text.
 const TOLD_LIMIT: usize = 20;
 
 struct Filler<'a> {
     span: Span,
-    /// The file that the text is from, where a manifest only names it.
+    /// The name and the text of the file, if a manifest only names it.
     file: Option<(&'a str, &'a str)>,
     with: &'a Filling<'a>,
     findings: &'a mut Findings,
-    /// What was reported of this text, each once.
+    /// The reported problems of this text, each once.
     told: HashSet<String>,
 }
 
 impl Filler<'_> {
-    /// The text with everything filled in that begins with `mark`.
+    /// The text with every variable filled in that begins with `mark`.
     fn text(&mut self, text: &str, mark: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -183,7 +183,7 @@ impl Filler<'_> {
         value
     }
 
-    /// Whether a problem is worth telling: it is new, and not one of very many.
+    /// Whether to report a problem: it is new, and the maximum is not reached.
     fn tells(&mut self, written: &str) -> bool {
         self.told.len() < TOLD_LIMIT && self.told.insert(written.to_owned())
     }
@@ -199,14 +199,14 @@ impl Filler<'_> {
         self.findings.push(finding);
     }
 
-    /// Where in its file the variable stands, where a manifest only names that file.
+    /// The line of the variable in its file, if a manifest only names that file.
     fn line(&self, written: &str) -> String {
         let Some((name, text)) = self.file else { return String::new() };
         let before = text.find(written).map_or(text, |at| &text[..at]);
         format!(" in line {} of `{name}`", before.matches('\n').count() + 1)
     }
 
-    /// Where the variable stands, to the character, if the text was written as it is meant.
+    /// The exact position of the variable, if the text is written literally.
     fn place(&self, written: &str) -> Span {
         match self.with.sources.text(self.span).find(written) {
             Some(at) => self.span.slice(at..at + written.len()),

@@ -1,4 +1,4 @@
-//! Nodes as YAML, in the layout of `pushplan fmt`: `layout` changes nothing in what is written here.
+//! Writing nodes as YAML, in the layout of `pushplan fmt`: `layout` does not change the result.
 
 mod scalar;
 
@@ -8,7 +8,7 @@ use pushplan_model::node::{MapEntry, Node, Plain, Scalar, Style, Tree};
 
 /// Spaces for each level.
 const INDENT: usize = 2;
-/// A map or a list that would reach further, in bytes as the layout counts, is not written on one line.
+/// The largest width of a map or a list on one line, in bytes as the layout counts.
 const WIDTH: usize = 88;
 /// A map with more entries has a line for each.
 const FEW: usize = 4;
@@ -24,7 +24,7 @@ pub fn text(node: &Node) -> String {
     out
 }
 
-/// A manifest: for each kind its resources by their keys, in the order in which they are given.
+/// A manifest: for each kind its resources by key, in the given order.
 pub fn manifest<'n>(sections: impl IntoIterator<Item = (&'n str, Vec<(&'n str, &'n Node)>)>) -> String {
     let mut out = String::new();
     for (kind, resources) in sections {
@@ -32,7 +32,7 @@ pub fn manifest<'n>(sections: impl IntoIterator<Item = (&'n str, Vec<(&'n str, &
             out.push('\n');
         }
         out.push_str(&format!("{}:\n", key(kind)));
-        // What has several lines stands apart from its neighbours.
+        // Long resources are separated by blank lines.
         let mut apart = None;
         for (name, node) in resources {
             let mut written = String::new();
@@ -48,7 +48,7 @@ pub fn manifest<'n>(sections: impl IntoIterator<Item = (&'n str, Vec<(&'n str, &
     out
 }
 
-/// One resource behind its key, in lines of its own.
+/// One resource with its key, on separate lines.
 pub fn resource(name: &str, node: &Node, indent: usize, out: &mut String) {
     out.push_str(&format!("{:indent$}{}:", "", key(name)));
     match &node.tree {
@@ -60,7 +60,7 @@ pub fn resource(name: &str, node: &Node, indent: usize, out: &mut String) {
     }
 }
 
-/// The entries of a map, each on a line of its own that is indented by so much.
+/// The entries of a map, each on a separate line with this indentation.
 pub fn map(entries: &[MapEntry], indent: usize, out: &mut String) {
     for MapEntry { key, value } in entries {
         let key = self::key(key);
@@ -69,7 +69,7 @@ pub fn map(entries: &[MapEntry], indent: usize, out: &mut String) {
     }
 }
 
-/// The items of a list, each with its dash on a line that is indented by so much.
+/// The items of a list, each with its dash on a separate line with this indentation.
 pub fn list(items: &[Node], indent: usize, out: &mut String) {
     for item in items {
         out.push_str(&format!("{:indent$}-", ""));
@@ -77,8 +77,8 @@ pub fn list(items: &[Node], indent: usize, out: &mut String) {
     }
 }
 
-/// What stands behind `key:`, with the blank before it and the end of its last line. The key's line is indented by `indent`,
-/// and a value on the same line begins at `column`.
+/// The text after `key:`, with the blank before it and the end of its last line. The key's line is indented by
+/// `indent`, and a value on the same line begins at `column`.
 pub fn behind(node: &Node, indent: usize, column: usize) -> String {
     if let Some(line) = on_line(node, column, false) {
         return format!(" {line}\n");
@@ -111,11 +111,11 @@ pub(crate) fn behind_dash(node: &Node, indent: usize) -> String {
         Tree::List(items) => list(items, inner, &mut out),
         Tree::Scalar(scalar) => return format!(" {}", block(&scalar.text, inner).unwrap_or_default()),
     }
-    // Its first line begins behind the dash.
+    // Its first line begins after the dash.
     format!(" {}", &out[inner..])
 }
 
-/// A value on the line of its key or its dash, where it belongs there.
+/// A value on the line of its key or its dash, if it is short enough.
 fn on_line(node: &Node, column: usize, item: bool) -> Option<String> {
     let written = match &node.tree {
         Tree::Scalar(scalar) => return (!is_block(scalar)).then(|| line(scalar, false)),
@@ -136,22 +136,22 @@ fn on_line(node: &Node, column: usize, item: bool) -> Option<String> {
     (column + written.len() <= WIDTH).then_some(written)
 }
 
-/// Whether a scalar is written in lines of its own.
+/// Whether a scalar is written as a block of lines.
 fn is_block(scalar: &Scalar) -> bool {
     is_text(scalar) && scalar.text.contains('\n') && block(&scalar.text, 0).is_some()
 }
 
-/// Whether a scalar is one word, or something else than text.
+/// Whether a scalar is one word, or no text.
 fn is_word(node: &Node) -> bool {
     matches!(&node.tree, Tree::Scalar(scalar) if !scalar.text.contains([' ', '\n']))
 }
 
-/// Whether a scalar is a text and no number, and neither true nor false nor nothing.
+/// Whether a scalar is a text, not a number, a boolean or null.
 fn is_text(scalar: &Scalar) -> bool {
     scalar.style != Style::Plain || scalar.plain() == Some(Plain::Text)
 }
 
-/// A value between brackets, on one line.
+/// A value in brackets, on one line.
 pub fn flow(node: &Node) -> String {
     match &node.tree {
         Tree::Scalar(scalar) => line(scalar, true),

@@ -1,4 +1,4 @@
-//! Anchors and aliases: what is written once and meant several times, within limits.
+//! Anchors and aliases within limits: values that are written once and used several times.
 
 use pushplan_model::codes;
 use pushplan_model::finding::Finding;
@@ -9,12 +9,12 @@ use super::Builder;
 
 /// How many bytes aliases may add to one file, at [`NODE_WEIGHT`] and its text for each value.
 const ALIAS_LIMIT: usize = 8 * 1024 * 1024;
-/// How many bytes of anchored values are kept for aliases. What lies beyond is as if it were beyond [`ALIAS_LIMIT`].
+/// How many bytes of anchored values are stored for aliases. Larger values count as beyond [`ALIAS_LIMIT`].
 const KEPT_LIMIT: usize = 8 * ALIAS_LIMIT;
 
-/// What an alias would stand for.
+/// The value of an alias.
 pub(super) enum Anchored {
-    /// The node is still open: an alias would be part of what it stands for.
+    /// The node is still open: an alias in it would be part of its own value.
     Open,
     Kept(Node, usize),
     TooLarge,
@@ -61,7 +61,7 @@ impl Builder<'_> {
         self.anchors.insert(anchor, if fits { Anchored::Kept(node.clone(), weight) } else { Anchored::TooLarge });
     }
 
-    /// Anchors end with their document.
+    /// Drops the anchors, which are valid until the end of their document.
     pub(super) fn forget(&mut self) {
         self.anchors.clear();
         self.kept = 0;

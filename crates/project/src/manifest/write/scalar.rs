@@ -1,4 +1,4 @@
-//! How a text is written so that every reader of YAML takes it for this text.
+//! Writing a text so that every YAML parser reads the same text.
 
 use pushplan_model::node::{Plain, Scalar, resolve};
 use pushplan_model::nouns::delay::Delay;
@@ -8,10 +8,10 @@ use super::is_text;
 
 pub use pushplan_model::text::quoted;
 
-/// Words that readers of older YAML take for something else than text, beside those that [`resolve`] knows.
+/// Words that older YAML parsers do not read as text, in addition to those that [`resolve`] knows.
 const WORDS: [&str; 6] = ["y", "n", "nan", "inf", "null", "none"];
 
-/// A scalar on one line; `flow`: between brackets.
+/// A scalar on one line; `flow`: in brackets.
 pub fn line(scalar: &Scalar, flow: bool) -> String {
     if !is_text(scalar) || is_plain(&scalar.text, flow) { scalar.text.clone() } else { quoted(&scalar.text) }
 }
@@ -22,12 +22,12 @@ pub fn key(text: &str) -> String {
     if is_word && is_plain(text, true) { text.to_owned() } else { text::quoted(text) }
 }
 
-/// Whether a text can are in single quotes, which know no escapes.
+/// Whether a text can be in single quotes, which have no escapes.
 pub fn can_be_single(text: &str) -> bool {
     marked(text).all(|(_, _, hidden)| !hidden)
 }
 
-/// Whether a text can stand without quotes.
+/// Whether a text can be written without quotes.
 pub fn is_plain(text: &str, flow: bool) -> bool {
     if is_time(text) || is_version(text) || is_length(text) {
         return true;
@@ -38,7 +38,7 @@ pub fn is_plain(text: &str, flow: bool) -> bool {
     while let Some(c) = chars.next() {
         fits &= match c {
             ',' => !flow,
-            // A colon or a blank at the end, and a blank behind either, are no part of a text.
+            // A colon or a blank at the end, and a blank after either, are not part of a text.
             ':' => !flow && chars.peek().is_some_and(|next| *next != ' '),
             ' ' => chars.peek().is_some_and(|next| *next != ' '),
             c => c.is_alphanumeric() || "-_./+=!?%&()@;$'*<>^~".contains(c),
@@ -51,7 +51,7 @@ pub fn is_plain(text: &str, flow: bool) -> bool {
         && marked(text).all(|(_, _, hidden)| !hidden)
 }
 
-/// `2026-11-27T09:00`, which no reader takes for a time of its own: those have seconds.
+/// `2026-11-27T09:00`, which no parser reads as a time: YAML times have seconds.
 fn is_time(text: &str) -> bool {
     let form = "dddd-dd-ddTdd:dd";
     let fits = |(byte, form): (u8, u8)| if form == b'd' { byte.is_ascii_digit() } else { byte == form };
@@ -69,8 +69,8 @@ fn is_length(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit()) && Delay::parse(text).is_some()
 }
 
-/// A text in lines of its own that are indented by so much, from the sign that begins them to the end of the last line;
-/// `None` where they would not say exactly the same.
+/// A text as a block of lines with this indentation, from the indicator to the end of the last line; `None` if it would
+/// not be read as exactly the same text.
 pub fn block(text: &str, indent: usize) -> Option<String> {
     let sign = match text.strip_suffix('\n') {
         None => "|-",
