@@ -65,7 +65,7 @@ impl Saved {
         TargetArgs::new(self.project.clone(), None)
     }
 
-    /// Each plan, with what comes after it.
+    /// Each plan, with its next steps.
     fn read(&self) -> Result<Vec<(Plan, NextSteps)>, Failure> {
         let plans = saved::read_all(&self.plans)?;
         let project = Project::open(&self.place().root()?);
@@ -76,7 +76,7 @@ impl Saved {
             .collect())
     }
 
-    /// The plans of several targets as one review, in parts with so much room each.
+    /// The plans of several targets as one review, in parts with these sizes.
     fn review(&self, plans: &[(Plan, NextSteps)], room: &[usize]) -> Result<ReviewText, Failure> {
         let project = Project::open(&self.place().root()?);
         let names: Vec<String> = plans.iter().map(|(plan, _)| plan.target.clone()).collect();
@@ -106,7 +106,7 @@ impl Saved {
         let limits = Limits { max_deletes: most.unwrap_or(usual.max_deletes), ..usual };
         let folder = self.project.as_ref().map(|folder| folder.display().to_string());
         let target = Some(plan.target.as_str()).filter(|_| project.target_names().len() > 1);
-        // What a merge brings about is what the manifests say, of which only the service knows what is left to do.
+        // After a merge the manifests are applied, and only a plan with the service knows the remaining changes.
         let is_applied = plan.basis.is_service();
         let on_merge = is_applied && plan.aim == Aim::Manifests;
         let command = if on_merge { "apply --approved --yes" } else { "apply" };

@@ -136,13 +136,13 @@ impl Comment {
     }
 }
 
-/// Why this run has nothing to say on a pull request: what is agreed to there was agreed to already, or a later run shows a newer
-/// commit. `None` also where the host does not tell.
+/// Why this run must not comment on a pull request: its approval is done, or a later run shows a newer commit. `None`
+/// also if the host does not show this.
 async fn kept(forge: &Forge<'_>, number: u64) -> Result<Option<String>, Failure> {
     let (api, place) = (forge.place.api, &forge.place);
     let pull = match forge.pull(number).await {
         Ok(pull) => pull,
-        // Whether comments can be written says the next request.
+        // The next request shows whether comments can be written.
         Err(failure) if failure.kind == FailureKind::Credentials => return Ok(None),
         Err(failure) => return Err(failure),
     };
@@ -164,7 +164,7 @@ async fn kept(forge: &Forge<'_>, number: u64) -> Result<Option<String>, Failure>
     })
 }
 
-/// The commit that the clone stands at, where the environment names none.
+/// The current commit of the clone, if the environment names none.
 fn head(root: &Path) -> Option<String> {
     Some(Repository::of(root).ok()?.revision("HEAD").ok()?.id)
 }
@@ -174,18 +174,18 @@ fn capital(noun: &str) -> String {
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
-/// The plans that one review has room for. What is hidden of many targets takes room away from what is shown.
+/// Splits the plans into reviews. The hidden data of many targets reduces the room for visible text.
 fn chunks(plans: &[(Plan, NextSteps)]) -> impl Iterator<Item = &[(Plan, NextSteps)]> {
     const TARGETS: usize = 130;
     plans.chunks(TARGETS)
 }
 
-/// What stands between the parts of a comment.
+/// The size of the separators between the parts of a comment.
 const BETWEEN: usize = 100;
-/// The most comments that one review has.
+/// The maximal number of comments of one review.
 const COMMENTS: usize = 3;
 
-/// All comments of a review. They have room for their footers, whatever those will be.
+/// All comments of a review. They have room for every possible footer.
 fn bodies(
     plans: &[(Plan, NextSteps)],
     project: &str,
@@ -232,7 +232,7 @@ fn body(plan: &Plan, ahead: &NextSteps, project: &str, commit: Option<&str>) -> 
     let room = room.min(MARKDOWN_LIMIT);
     let mut page = render::plan::page(plan, ahead, room);
     if page.truncated && ahead.on_merge {
-        // The command in it is one that does it.
+        // The command in it has the required option.
         let mut ahead = ahead.clone();
         ahead.again.command = ahead.again.command.replace(" --approved", " --approved --accept-truncated");
         page = render::plan::page(plan, &ahead, room);

@@ -1,8 +1,8 @@
-//! Environments: the groups of targets that a change passes through, from those that matter least to production.
+//! Environments: groups of targets in the order of a rollout, from development to production.
 
 use crate::manifest::Project;
 
-/// What the names of environments begin or end with, and how late a change gets there. Others are in between.
+/// Words at the beginning or the end of the names of environments, with their order. Others are in between.
 const ORDER: [(&[&str], u8); 3] = [
     (&["dev", "test", "qa", "sandbox", "int"], 0),
     (&["staging", "stage", "uat", "preprod", "preview"], 1),
@@ -10,14 +10,14 @@ const ORDER: [(&[&str], u8); 3] = [
 ];
 const BETWEEN: u8 = 2;
 
-/// A group of targets, or one target, with a name that people know as that of an environment.
+/// A group of targets, or one target, with the name of an environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
     pub name: String,
     pub targets: Vec<String>,
 }
 
-/// How late a change gets to an environment; `None` where its name is none that is known.
+/// The order of an environment; `None` for an unknown name.
 fn known(name: &str) -> Option<u8> {
     let name = name.to_ascii_lowercase();
     let mut words = name.split(['-', '_', '.']).filter(|word| !word.is_empty());
@@ -29,13 +29,13 @@ fn known(name: &str) -> Option<u8> {
     ORDER.iter().find(|(words, _)| words.iter().any(|word| is_word(word))).map(|(_, place)| *place)
 }
 
-/// How late a change gets to an environment.
+/// The order of an environment.
 pub fn place(name: &str) -> u8 {
     known(name).unwrap_or(BETWEEN)
 }
 
-/// The environments of these targets, in the order in which a change passes through them. Empty where they have none: groups that share a
-/// target or leave one out are no environments, and neither are targets whose names say nothing of that.
+/// The environments of these targets, in the order of a rollout. Empty if there are none: groups that share a target or
+/// exclude one are no environments, and neither are targets without such names.
 pub fn of(project: &Project, targets: &[&str]) -> Vec<Environment> {
     let group = |name: &str| {
         let members = project.targets_of(name);

@@ -66,7 +66,7 @@ enum Host {
 }
 
 impl Host {
-    /// Where its workflow is in a repository, and how it begins.
+    /// The path of its workflow in a repository, and the beginning of the text.
     fn file(self) -> (&'static str, &'static str) {
         match self {
             Self::Github => (".github/workflows/pushplan.yml", include_str!("files/github.yml")),
@@ -74,7 +74,7 @@ impl Host {
         }
     }
 
-    /// What begins something else than a text in its workflow.
+    /// The beginning of an expression in its workflow.
     fn sign(self) -> &'static str {
         match self {
             Self::Github => words::EXPRESSION,
@@ -82,7 +82,7 @@ impl Host {
         }
     }
 
-    /// What does the work, of this release.
+    /// The action or component of this release.
     fn uses(self) -> &'static str {
         match self {
             Self::Github => concat!("pushplan/pushplan@v", env!("CARGO_PKG_VERSION")),
@@ -91,20 +91,20 @@ impl Host {
     }
 }
 
-/// For how many targets a command is shown for each.
+/// The maximal number of targets for which a command is shown for each.
 const MOST_MOVED: usize = 8;
 
-/// What the workflow is for.
+/// The facts for the workflow.
 struct Team {
     targets: String,
-    /// The origins of the targets that are known, and the places of their ledgers; `None`: the project file names none.
+    /// The targets with their origins and the places of their ledgers; `None`: the project file names none.
     known: Vec<(String, String, Option<String>)>,
     /// The targets whose ledger was just written into the project file.
     named: Vec<String>,
     branch: String,
     /// The folder of the project in the repository.
     folder: String,
-    /// In the order in which a change passes through them; empty where there are none.
+    /// In the order of a rollout; empty if there are none.
     environments: Vec<Environment>,
 }
 
@@ -157,7 +157,7 @@ impl Init {
             })
             .collect();
         for (name, origin, _) in &known {
-            // It is copied into a file that everybody reads.
+            // It is copied into a file that everybody can read.
             Origin::parse(origin).map_err(|why| {
                 Failure::new(format!("target {}: {why}", one_line(name)))
                     .kind(FailureKind::Invalid)
@@ -201,7 +201,7 @@ impl Init {
     }
 }
 
-/// Whether it is the name of one release: `v1.2.3`. What is shorter moves with every release.
+/// Whether it is the tag of one release: `v1.2.3`. A shorter tag moves with every release.
 fn is_release(at: &str) -> bool {
     let version = at.strip_prefix('v').unwrap_or(at);
     let number = version.split(['-', '+']).next().unwrap_or_default();
@@ -214,7 +214,7 @@ fn is_commit(at: &str) -> bool {
 }
 
 impl Team {
-    /// The only origin there is. Where there are more, credentials are in a file.
+    /// The only origin. With several, credentials are in a file.
     fn origin(&self) -> Option<&str> {
         match self.known.as_slice() {
             [(_, origin, _)] => Some(origin),
@@ -222,7 +222,7 @@ impl Team {
         }
     }
 
-    /// The team with the targets of one environment alone.
+    /// The team with the targets of one environment only.
     fn of(&self, environment: &Environment) -> Self {
         let is_its = |(name, ..): &&(String, String, Option<String>)| environment.targets.contains(name);
         Self {
@@ -235,7 +235,7 @@ impl Team {
         }
     }
 
-    /// A workflow with jobs for each environment, which apply in their order.
+    /// A workflow with jobs for each environment, which apply in order.
     fn fill_environments(&self, host: Host, uses: &str) -> String {
         let jobs: Vec<String> = self.environments.iter().map(|environment| job(&environment.name)).collect();
         let stages: Vec<String> = jobs.iter().map(|job| format!("deploy-{job}")).collect();
@@ -276,13 +276,13 @@ impl Team {
         format!("{}{}{}", self.fill(&head, host, uses), each(environment), each(rest))
     }
 
-    /// Whether what was applied is pushed to a git server.
+    /// Whether the ledger is pushed to a git server.
     fn pushes(&self) -> bool {
         let ledgers = self.known.iter().filter_map(|(_, _, ledger)| ledger.as_deref());
         ledgers.into_iter().any(|place| place == "git" || place.starts_with("git:"))
     }
 
-    /// What the jobs of this project have in common, and those of another project in the repository have not.
+    /// The concurrency group of the jobs of this project, which differs from those of other projects in the repository.
     fn group(&self) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() || "._/-".contains(c) { c } else { '-' };
         match self.folder.as_str() {
@@ -315,7 +315,7 @@ impl Team {
         words::filled(text, &values)
     }
 
-    /// That each environment has credentials of its own.
+    /// The note that each environment has its own credentials.
     fn separate(&self, host: Host) -> String {
         let names = |name: fn(&str) -> String| -> Vec<String> {
             self.environments.iter().map(|environment| name(&environment.name)).collect()
@@ -346,7 +346,7 @@ impl Team {
         )
     }
 
-    /// What is left to people.
+    /// The manual steps that are left.
     fn next(&self, host: Host) -> Vec<String> {
         let mut steps = Vec::new();
         if self.known.is_empty() {
@@ -434,7 +434,7 @@ impl Team {
     }
 }
 
-/// The environment that holds the credentials for planning.
+/// The environment with the credentials for planning.
 fn planning(environment: &str) -> String {
     format!("{environment}-plan")
 }
@@ -444,7 +444,7 @@ fn job(environment: &str) -> String {
     environment.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect()
 }
 
-/// How the ledgers of these targets are moved from their machine.
+/// The commands that move the ledgers of these targets from their machine.
 fn moving(targets: &[&str]) -> String {
     let moving = |name: &str| format!("pushplan ledger move --from file: --to git --target {name}");
     match targets {

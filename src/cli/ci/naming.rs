@@ -1,4 +1,4 @@
-//! Naming the ledger of each target in the project file, for `ci init`.
+//! Adding the ledger of each target to the project file, for `ci init`.
 
 use std::fs;
 use std::path::Path;
@@ -11,8 +11,8 @@ use crate::source::Span;
 /// The place that every project in a repository has.
 pub const PLACE: &str = "git";
 
-/// Writes a ledger below the `base_url` of every target that names none, and returns the names of these targets. A file in which
-/// that is not a line of its own stays as it is; `validate` reports what is missing.
+/// Writes a ledger below the `base_url` of every target without one, and returns the names of these targets. A file in
+/// which that is not on a separate line is not changed; `validate` reports what is missing.
 pub(crate) fn name_ledgers(root: &Path) -> Result<Vec<String>, Failure> {
     let path = root.join(PROJECT_FILE);
     let Some((before, None)) = read_unlinked(&path, FILE_LIMIT).ok().map(to_text) else { return Ok(Vec::new()) };
@@ -34,7 +34,7 @@ pub(crate) fn name_ledgers(root: &Path) -> Result<Vec<String>, Failure> {
     Ok(lacking.into_iter().map(|(name, _)| name).collect())
 }
 
-/// The targets that name no ledger, with the place of their `base_url`. Those of a matrix share one.
+/// The targets without a ledger, with the position of their `base_url`. Those of a matrix share one.
 fn unnamed(project: &Project) -> Vec<(String, Span)> {
     let names = project.target_names().into_iter();
     let all = names.filter_map(|name| Some((name, project.target(name)?)));
@@ -42,7 +42,7 @@ fn unnamed(project: &Project) -> Vec<(String, Span)> {
     lacking.filter_map(|(name, target)| Some((name.to_owned(), target.base_url.as_ref()?.span))).collect()
 }
 
-/// The end of the line of a setting that has its line to itself.
+/// The end of the line of a setting that is alone on its line.
 fn line_end(text: &str, at: Span) -> Option<usize> {
     let (before, after) = (text.get(..at.range().start)?, text.get(at.range().end..)?);
     let key = before.rsplit('\n').next()?.split('=').next()?.trim();

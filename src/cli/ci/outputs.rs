@@ -85,7 +85,7 @@ fn unwritten(what: &str, error: &std::io::Error) -> Failure {
     Failure::new(format!("{what} cannot be written: {}", describe(error)))
 }
 
-/// How many things were changed, removed or added, of one target or of several.
+/// The number of resources that were changed, removed or added, on one target or on several.
 fn drifted(file: &Path) -> Result<usize, Failure> {
     let shown = file.display();
     let text = fs::read_to_string(file)
@@ -109,8 +109,8 @@ fn changes(plans: &[Plan], number: usize) -> String {
     }
 }
 
-/// Why something failed: a word for its exit code, and its first error. What has changes did not fail: there it is what they
-/// come to.
+/// Why a run failed: a word for its exit code, and its first error. A run with changes did not fail: then the changes
+/// are returned.
 fn reason(code: u8, changes: Option<String>, log: Option<&Path>) -> Option<String> {
     if code == Exit::Done as u8 {
         return None;

@@ -22,9 +22,9 @@ pub struct Summary {
     saved: Saved,
 }
 
-/// The most bytes that a step may leave.
+/// The largest size of a step's summary in bytes.
 const MOST: usize = 1024 * 1024;
-/// The least room, to say what there is no room for.
+/// The smallest size, for the list of what does not fit.
 const LEAST: usize = 20_000;
 
 impl Summary {

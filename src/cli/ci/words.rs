@@ -1,19 +1,19 @@
-//! What may are in a workflow: names that its reader takes for themselves.
+//! Names that a workflow reads literally.
 
 use serde_json::Value;
 
 use crate::failure::{Failure, FailureKind};
 use crate::render::one_line;
 
-/// What GitHub takes for an expression.
+/// The beginning of an expression on GitHub.
 pub(crate) const EXPRESSION: &str = "${{";
 
-/// A text that YAML reads as itself.
+/// Quotes a text so that YAML reads it literally.
 pub fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// A template with values in the place of its marks. Nothing in a value is taken for a mark.
+/// A template with its marks replaced by values. A mark within a value is not replaced.
 pub fn filled(template: &str, values: &[(&str, String)]) -> String {
     let mut out = String::new();
     let mut rest = template;
@@ -28,13 +28,13 @@ pub fn filled(template: &str, values: &[(&str, String)]) -> String {
     out + rest
 }
 
-/// A branch as a filter for pushes, which means that branch alone.
+/// A branch as a filter for pushes that matches only that branch.
 pub fn pattern(branch: &str) -> String {
     let escaped = branch.replace('+', "\\+");
     if escaped.starts_with('!') { format!("\\{escaped}") } else { escaped }
 }
 
-/// Goes on only with what git takes for the name of a branch, and a workflow for a text.
+/// Checks that git accepts a branch name and a workflow reads it literally.
 pub(crate) fn check_branch(branch: &str) -> Result<(), Failure> {
     let why = match wrong_in(branch) {
         None if branch.contains(EXPRESSION) => format!("`{EXPRESSION}` begins an expression in a workflow"),
@@ -45,7 +45,7 @@ pub(crate) fn check_branch(branch: &str) -> Result<(), Failure> {
         .help("--branch NAME names the one branch whose pushes are applied, such as --branch main"))
 }
 
-/// What git does not take in the name of a branch.
+/// The part of a branch name that git does not accept.
 fn wrong_in(branch: &str) -> Option<String> {
     let is_sign = |c: &char| c.is_control() || " ~^:?*[\\".contains(*c);
     if branch.is_empty() {
@@ -73,7 +73,7 @@ fn wrong_in(branch: &str) -> Option<String> {
     }
 }
 
-/// Goes on only with a folder whose name a workflow takes for a text. `sign` begins something else there.
+/// Checks that a workflow reads the name of a folder literally. `sign` begins an expression there.
 pub(crate) fn check_folder(folder: &str, sign: &str) -> Result<(), Failure> {
     let why = match folder {
         folder if folder.chars().any(|c| c.is_control() || c == char::REPLACEMENT_CHARACTER) => {
