@@ -130,7 +130,7 @@ impl Adopt {
         Ok(Exit::Done)
     }
 
-    /// What the addresses mean.
+    /// Resolves the addresses on the command line.
     fn named(
         &self,
         workspace: &Workspace,
@@ -146,7 +146,7 @@ impl Adopt {
                 return Err(Failure::new(format!("{address} is already managed, with the id {}", owned.id))
                     .help(format!("to adopt another, run `pushplan forget {address}` first")));
             }
-            // The one that an earlier run sent is what that run was about to make, and not what is declared now.
+            // The resource of an earlier run may differ from the declared one.
             let in_doubt = ledger.open.contains_key(&address) || namesakes.in_doubt.contains_key(&address);
             if in_doubt && cannot_be_read(&address, level) {
                 return Err(doubtful(&address, &[]));
@@ -197,15 +197,15 @@ impl Adopt {
     }
 }
 
-/// What on the service has the names of what is declared and not ours.
+/// Resources on the service with the names of declared, unmanaged resources.
 struct Namesakes<'f> {
     found: &'f BTreeMap<Address, Vec<String>>,
-    /// Things on the service that an earlier run may have created, by the address that it was about to create.
+    /// Resources on the service that an earlier run may have created, by the intended address.
     in_doubt: &'f BTreeMap<Address, Vec<String>>,
 }
 
 impl<'f> Namesakes<'f> {
-    /// Things that may be those of several, by kind and id. Parts are distinguished by more than their ids.
+    /// Resources that match several addresses, by kind and id. Parts are distinguished by more than their ids.
     fn shared(&self) -> BTreeMap<(&'f str, &'f str), Vec<&'f Address>> {
         let mut claims: BTreeMap<(&str, &str), Vec<&Address>> = BTreeMap::new();
         for (address, ids) in self.found.iter().chain(self.in_doubt).filter(|(address, _)| address.part().is_none()) {
@@ -218,13 +218,13 @@ impl<'f> Namesakes<'f> {
     }
 }
 
-/// Whether something may be that of another address as well. Parts are distinguished by more than their ids.
+/// Whether a resource may also belong to another address. Parts are distinguished by more than their ids.
 fn is_of(other: &Address, address: &Address, id: &str, ids: &[String]) -> bool {
     let is_whole = other.part().or(address.part()).is_none();
     other.kind == address.kind && (is_whole || other == address) && ids.iter().any(|its| its == id)
 }
 
-/// One thing has one address.
+/// The failure for a resource that matches several addresses.
 fn for_several(id: &str, addresses: &[&Address]) -> Failure {
     let all: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     Failure::new(format!("{id} has the name of {}", all.join(" and of ")))
@@ -232,7 +232,7 @@ fn for_several(id: &str, addresses: &[&Address]) -> Failure {
         .help("a resource has one address: adopt it as one of them, and rename the other")
 }
 
-/// Of what an earlier run was about to make, nobody takes over another by the way.
+/// The failure for a resource in an unknown state: adopting another one instead must be explicit.
 fn doubtful(address: &Address, ids: &[String]) -> Failure {
     let which = match ids {
         [] => String::new(),
@@ -257,12 +257,12 @@ fn one(ids: &[String]) -> Option<String> {
     }
 }
 
-/// Whether the service does not tell what it has of a kind.
+/// Whether the service does not show resources of a kind.
 fn cannot_be_read(address: &Address, level: Level) -> bool {
     kinds::api(address).lifecycle(level).read == Read::LedgerOnly
 }
 
-/// What the ledger remembers of a thing that is taken over: what it is now.
+/// The record for an adopted resource, with its live state.
 async fn taken(
     workspace: &Workspace,
     opened: &Opened,

@@ -18,7 +18,7 @@ use crate::files;
 use crate::render::{exchange, pretty, visible};
 use crate::text;
 
-/// The largest body that the service takes.
+/// The largest body that the service accepts.
 const BODY_LIMIT: u64 = 5 * 1024 * 1024;
 
 /// Send one request to the service and print the answer.
@@ -108,7 +108,7 @@ impl Api {
         self.tell(request, &whole, opened, context)
     }
 
-    /// Asks a person before anything is changed.
+    /// Asks for confirmation before anything is changed.
     fn ask(&self, request: &Request, opened: &Opened, context: &Context) -> Result<(), Failure> {
         if self.yes {
             return Ok(());
@@ -135,7 +135,7 @@ impl Api {
         }
     }
 
-    /// Prints an answer, and says what it means where that is not good.
+    /// Prints an answer, and explains an error.
     fn tell(&self, request: &Request, whole: &Whole, opened: &Opened, context: &Context) -> Ended {
         let Whole { answer, headers, bytes } = whole;
         if self.include {
@@ -146,7 +146,7 @@ impl Api {
             _ if bytes.is_empty() => {}
             _ if self.raw && !io::stdout().is_terminal() => context.out.exact(bytes),
             Some(_) if !self.raw => context.out.json(&pretty(&text)),
-            // A page for people, or whatever else it is.
+            // An HTML page, or any other format.
             _ => context.out.print(&visible(&text)),
         }
         if let Some(refused) = refusal(opened.origin(), answer) {
@@ -167,11 +167,11 @@ impl Api {
     }
 }
 
-/// What to do where nobody knows whether something was done.
+/// The advice for a request with an unknown result.
 const LOOK: &str = "check the service before you send it again: a second request may send a second message";
 
-/// The lists of all pages as one, and nothing else: what else a page tells is about that page. An answer without a list stays
-/// as it is.
+/// Merges the lists of all pages; other fields, which describe single pages, are dropped. An answer without a list is
+/// not changed.
 fn joined(pages: Vec<Value>) -> Value {
     let has_list = |page: &Value| page.as_object().is_some_and(|page| page.values().any(Value::is_array));
     if let [page] = &pages[..]
@@ -191,13 +191,13 @@ fn joined(pages: Vec<Value>) -> Value {
     json!(all)
 }
 
-/// The text of a body, which is JSON.
+/// The text of a JSON body.
 fn body(from: &str) -> Result<String, Failure> {
     let (bytes, name) = match from {
         "-" => (files::read_to_limit(io::stdin().lock(), BODY_LIMIT), "standard input".to_owned()),
         file => {
             let path = project::here()?.join(file);
-            // A pipe is read as standard input is: that is what a shell gives for `<(command)`.
+            // A pipe is read like standard input, because a shell creates one for `<(command)`.
             let read = match is_pipe(&path).then(|| File::open(&path)) {
                 Some(Ok(pipe)) => files::read_to_limit(pipe, BODY_LIMIT),
                 Some(Err(_)) | None => files::read(&path, BODY_LIMIT),
@@ -230,7 +230,7 @@ fn method(written: &str) -> Result<Method, String> {
     known.ok_or_else(|| format!("write {}", text::any_of(&Method::ALL.map(Method::word))))
 }
 
-/// A path on the target's own server. It names no other, and leads where it says.
+/// A path on the target's own server, without another host or relative parts.
 fn path(written: &str) -> Result<String, String> {
     const START: &str = "/api/";
     let is_plain = |c: char| c.is_ascii_graphic() && c != '\\';
@@ -243,7 +243,7 @@ fn path(written: &str) -> Result<String, String> {
     }
     if !written.starts_with(START) || written == START {
         let rest = written.trim_start_matches('/').trim_start_matches("api/");
-        // What is the built-in service's own has no counterpart in the API.
+        // The built-in service's own paths are not part of the API.
         let is_other = rest.is_empty() || rest.starts_with("local/") || written.starts_with("//");
         let near = if is_other { "segments" } else { rest };
         return Err(format!("a path begins with {START}, such as {START}{near}"));

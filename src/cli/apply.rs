@@ -48,7 +48,7 @@ impl Apply {
         let saved = self.plan.as_deref().map(saved::load).transpose()?;
         let place = match (self.places.which()?, &saved) {
             (Which::One(place), None) => place,
-            // A saved plan is for one target, which nobody has to name again.
+            // A saved plan contains its target.
             (Which::One(place), Some(plan)) => place.or_target(&plan.target),
             (Which::Several(asked), None) => return self.several(&asked, context),
             (Which::Several(_), Some(plan)) => {
@@ -63,7 +63,7 @@ impl Apply {
             None => place.read_to_plan(context, now, programs),
         };
         if let (Err(failure), Some(review), Ok(name)) = (&read, &review, place.name()) {
-            // Those who reviewed it learn that it is not applied.
+            // The reviewers are informed that it is not applied.
             runtime()?.block_on(review.tell_one(&name, Became::Held(failure), context));
         }
         let workspace = read?;
@@ -79,12 +79,12 @@ impl Apply {
         let asking = self.wanted.allowed.asking(APPLY_THIS, does.again_at(&place, &workspace.target, &request.choice));
         let asking = Asking { review: review.as_ref(), ..asking };
         let ended = self.wanted.how.run(&workspace, &request, saved.as_ref(), &asking, context);
-        // The process ends here: what was read need not be taken apart first.
+        // The process ends here: dropping what was read would only take time.
         std::mem::forget(workspace);
         ended
     }
 
-    /// The options that make another plan of it, with a space before each.
+    /// The options that affect a new plan, each with a space before it.
     fn options(&self) -> String {
         format!("{}{}", self.wanted.drifting.again(), self.approved.again())
     }
@@ -99,7 +99,7 @@ impl Apply {
         many::apply::run(asked, &PlansWanted::Alike(Arc::new(request)), &self.wanted.how, &asking, &does, context)
     }
 
-    /// Applies all plans of a folder, each to the target that it was made for.
+    /// Applies all plans of a folder, each to its target.
     fn folder(&self, folder: &Path, context: &Context) -> Ended {
         let plans = saved::load_all(folder)?;
         let asked = self.places.of_plans(plans.keys()).ok_or_else(|| {
@@ -108,7 +108,7 @@ impl Apply {
                 folder.display()
             ))
         })?;
-        // Whoever goes on makes new plans. Those that were made together have one choice and one aim.
+        // The command that continues makes new plans. Plans that were made together have the same choice and aim.
         let requests: Vec<PlanRequest> = plans.values().map(saved::request).collect();
         let first = requests
             .first()

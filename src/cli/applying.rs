@@ -34,7 +34,7 @@ use crate::render::{self, Progress, Repetition, Showing};
 pub use before::Asking;
 pub(super) use ending::{exit, left_to_people};
 
-/// The formats that it prints.
+/// The output formats.
 const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Jsonl];
 
 /// Which part, what is allowed, and how: for every command that can apply a plan that it makes.
@@ -54,7 +54,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// A plan of what the manifests say.
+    /// The request for a plan of the manifests.
     pub fn request(&self) -> PlanRequest {
         let (choice, on_drift) = (self.chosen.choice(), self.drifting.given());
         PlanRequest { choice, on_drift, allow_older: self.allowed.allow_older, ..PlanRequest::default() }
@@ -82,7 +82,7 @@ pub struct Allowed {
 }
 
 impl Allowed {
-    /// The usual answer to a question.
+    /// The confirmation before an apply.
     pub fn asking<'a>(&self, question: &'a str, again: Repetition) -> Asking<'a> {
         let Self { yes, allow_deletes, allow_sends, allow_older } = *self;
         let given = yes.then_some("yes");
@@ -91,11 +91,11 @@ impl Allowed {
     }
 }
 
-/// What is said of an apply that is ended at once.
+/// The message for an apply that is ended at once.
 pub(super) const AT_ONCE: &str =
     "Ended at once. Requests in progress may have taken effect: `pushplan plan` checks them.";
 
-/// What is reported where a plan is created again.
+/// The message before a plan is made again.
 pub(super) const QUICKER: &str = "Another run came first. Planning again.";
 
 /// How a plan is applied.
@@ -129,7 +129,7 @@ pub enum WhenFailed {
 
 pub(super) const APPLY_THIS: &str = "Apply this plan? Type `yes` to continue:";
 
-/// A run that has ended, and how the command ends that it was for.
+/// A run that has ended, and the exit code of its command.
 #[derive(Debug)]
 pub struct Applied {
     pub report: Report,
@@ -138,7 +138,7 @@ pub struct Applied {
 }
 
 impl Applied {
-    /// What its reviewers are told.
+    /// The result for reviewers.
     pub(super) fn became<'r>(&'r self, again: &'r Repetition, log: &Chain) -> Became<'r> {
         match self.plan.has_news() {
             true => Became::Ran(&self.report, &self.plan, again, log.known()),
@@ -147,7 +147,7 @@ impl Applied {
     }
 }
 
-/// A plan that is to be made and applied.
+/// A plan to make and apply.
 pub(super) struct ApplyJob<'j> {
     pub how: &'j How,
     pub workspace: &'j Workspace,
@@ -198,7 +198,7 @@ impl ApplyJob<'_> {
             planned.digest =
                 render::plan::before_apply(plan, &asking.again, style, &mut |part| context.out.print(part));
         } else if asking.given.is_none() && saved.is_none() && io::stdin().is_terminal() {
-            // A person who is asked about the plan has seen it.
+            // The plan was shown before the confirmation.
             planned.digest = render::plan::before_apply(plan, &asking.again, style, &mut |part| context.out.note(part));
         }
         if !how.is_still_to_do(workspace, plan, request, asking, context).await? {
@@ -229,7 +229,7 @@ impl ApplyJob<'_> {
 }
 
 impl How {
-    /// Plans, shows, asks, applies, and says what became of it.
+    /// Plans, shows, asks, applies, and reports the result.
     pub fn run(
         &self,
         workspace: &Workspace,
@@ -258,14 +258,13 @@ impl How {
                 context.out.note(&left_to_people(manual));
             }
             let exit = if exit == Exit::Done && plan.told.left() + manual > 0 { Exit::Partly } else { exit };
-            // The command ends here: what it was about need not be taken apart first.
+            // The process ends here: dropping this would only take time.
             std::mem::forget((plan, report));
             Ok(exit)
         })
     }
 
-    /// Carries out a plan that may be carried out. `None`: another user has begun before anything was done, and it is
-    /// waited for others.
+    /// Applies a plan. `None`: another apply has started, nothing was done, and a new plan is needed.
     pub(super) async fn carry_out(
         &self,
         workspace: &Workspace,
@@ -283,7 +282,7 @@ impl How {
         Ok(Some(Applied { report, plan, exit }))
     }
 
-    /// Stops where somebody else is at work, once there is no more time to wait. A lease that is over is taken over.
+    /// Fails if another run holds the lock and the time to wait is over. A lease that is over is taken over.
     pub(crate) async fn await_turn(
         &self,
         workspace: &Workspace,
@@ -293,7 +292,7 @@ impl How {
         let ledger = match waiting.ledger(&context.session, &workspace.log, &workspace.target).await? {
             Ok(ledger) => ledger,
             Err(held) => {
-                // The report of several targets has a place for it.
+                // With several targets, this is part of the report.
                 if self.format != Format::Text && !workspace.is_one_of_many {
                     context.out.json(&render::lease::held(&held.target, &held.running, &held.observed));
                 }
@@ -306,7 +305,7 @@ impl How {
         Ok(())
     }
 
-    /// Carries out a plan, until someone asks to stop.
+    /// Applies a plan, until a user asks to stop.
     pub(super) async fn drive_until(
         &self,
         stop: &Stop,

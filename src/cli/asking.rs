@@ -1,4 +1,4 @@
-//! Asking a target something, with the project file alone: manifests may be broken, and a ledger need not be there.
+//! Requests to a target that only need the project file: manifests may have errors, and a ledger need not exist.
 
 use serde_json::Value;
 
@@ -12,10 +12,10 @@ use crate::failure::{Failure, FailureKind};
 use crate::live::Pages;
 use crate::manifest::{PROJECT_FILE, Project};
 
-/// How many pages of one list are followed.
+/// The maximal number of pages of one list.
 pub const MOST_PAGES: usize = 1_000;
 
-/// Opens the target and has it asked. The service that was started for it is ended, whatever comes of that.
+/// Opens the target and calls a function with it. A service that was started for it is stopped in any case.
 pub fn with<T>(
     place: &TargetArgs,
     context: &Context,
@@ -30,8 +30,8 @@ pub fn with<T>(
     })
 }
 
-/// The project file. One with an error is not used: what it pins could be what cannot be read, and what it allows what is refused.
-/// `done` is what is not done then.
+/// Reads the project file. One with an error is not used: the value that cannot be read may pin or refuse something.
+/// `done` is the word for the action in the message.
 pub fn project(place: &TargetArgs, done: &str, context: &Context) -> Result<Project, Failure> {
     place.project_file().map_err(|why| match why {
         NotOpened::Failed(failure) => failure,
@@ -44,7 +44,7 @@ pub fn project(place: &TargetArgs, done: &str, context: &Context) -> Result<Proj
     })
 }
 
-/// What the service answers to a `GET`, where it does not refuse who asks.
+/// Sends a `GET`. Refused credentials are a failure.
 async fn get(opened: &Opened, path: &str) -> Result<Answer, Failure> {
     let reading = opened.reading();
     let answer = reading.get(path).await.map_err(|(Loss::NotSent(why) | Loss::Unknown(why))| {
@@ -56,7 +56,7 @@ async fn get(opened: &Opened, path: &str) -> Result<Answer, Failure> {
     }
 }
 
-/// What a path holds; `None` where there is nothing.
+/// The content of a path; `None` if it does not exist.
 pub async fn find(opened: &Opened, path: &str) -> Result<Option<Value>, Failure> {
     let answer = get(opened, path).await?;
     match answer.meaning() {
@@ -66,7 +66,7 @@ pub async fn find(opened: &Opened, path: &str) -> Result<Option<Value>, Failure>
     }
 }
 
-/// What a path holds, which is always there.
+/// The content of a path that always exists.
 pub async fn read(opened: &Opened, path: &str) -> Result<Value, Failure> {
     let answer = get(opened, path).await?;
     match answer.meaning() {
@@ -79,13 +79,13 @@ fn failed(path: &str, answer: &Answer) -> Failure {
     Failure::new(format!("GET {path} failed: {}", answer.error()))
 }
 
-/// All pages of a list, in their order.
+/// All pages of a list, in order.
 pub async fn pages(opened: &Opened, path: &str) -> Result<Vec<Value>, Failure> {
     let first = read(opened, path).await?;
     rest_of(opened, path, first).await
 }
 
-/// A first page, and those behind it.
+/// A first page, and all following ones.
 pub(crate) async fn rest_of(opened: &Opened, path: &str, first: Value) -> Result<Vec<Value>, Failure> {
     let origin = opened.origin().to_string();
     let mut pages = Pages::default();
@@ -103,7 +103,7 @@ pub(crate) async fn rest_of(opened: &Opened, path: &str, first: Value) -> Result
     }
 }
 
-/// An answer that is not as it should be.
+/// The failure for an answer in a wrong form.
 pub fn unclear(path: &str, why: &str) -> Failure {
     Failure::new(format!("the answer to GET {path} cannot be read: {why}"))
         .help(format!("look at it with `pushplan api GET '{path}'`"))

@@ -20,7 +20,7 @@ use crate::render::calendar::{self, CalendarView};
 use crate::timing;
 use crate::timing::calendar::{CalendarRequest, calendar};
 
-/// The formats that it prints.
+/// The output formats.
 const FORMATS: &[Format] = &[Format::Text, Format::Markdown, Format::Ics, Format::Json];
 
 /// List scheduled messages by time, offline.
@@ -117,7 +117,7 @@ impl Calendar {
     }
 }
 
-/// How many columns a file of text has.
+/// The number of columns of a text file.
 const FILE_WIDTH: usize = 100;
 
 fn zone(name: &str) -> Result<TimeZone, Failure> {

@@ -1,6 +1,6 @@
-//! Completing a command line. A shell's script asks this program, which knows the project at hand.
+//! Completing a command line. A shell's script calls this program, which knows the current project.
 //!
-//! It is fast and silent: what cannot be read completes nothing, no network is asked, and nothing is written.
+//! It is fast and silent: unreadable files complete nothing, there is no network request, and nothing is written.
 
 mod values;
 
@@ -19,17 +19,17 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::Out;
 
-/// Set by the scripts: the name of the shell that asks.
+/// Set by the scripts: the name of the calling shell.
 const ASKED: &str = "PUSHPLAN_COMPLETE";
 const NAME: &str = "pushplan";
-/// Shells that write a value with the quotes that it needs.
+/// Shells that quote a value if needed.
 const QUOTING: [&str; 3] = ["elvish", "fish", "zsh"];
-/// Whether the shell that asks is one of them. The variable is gone by the time that values are looked for.
+/// Whether the calling shell is one of them. The variable is removed before values are completed.
 static QUOTES: OnceLock<bool> = OnceLock::new();
-/// What bash runs around what it would run without it.
+/// The wrapper script for bash.
 const BASH: &str = include_str!("complete/bash.sh");
 
-/// Answers a shell, where one asks. Anybody else pays for the look at one variable.
+/// Answers a shell, if one calls. Other calls only cost reading one variable.
 pub fn answer() -> Option<Exit> {
     let shell = env::var_os(ASKED).filter(|shell| !shell.is_empty())?;
     if shell.to_str().is_none_or(|name| Shells::builtins().completer(name).is_none()) {
@@ -39,7 +39,7 @@ pub fn answer() -> Option<Exit> {
         return Some(Exit::Usage);
     }
     QUOTES.get_or_init(|| QUOTING.iter().any(|name| shell == *name));
-    // Someone is typing: whatever goes wrong is no reason to write over the line.
+    // The user is typing, so no error may be printed into the line.
     panic::set_hook(Box::new(|_| {}));
     let complete = || {
         let here = env::current_dir().ok();
@@ -52,7 +52,7 @@ pub fn answer() -> Option<Exit> {
     })
 }
 
-/// What a shell runs once, so that it asks from then on.
+/// The script that a shell runs once, so that it calls this program from then on.
 pub fn script(shell: &str) -> io::Result<Vec<u8>> {
     let shells = Shells::builtins();
     let asks = shells.completer(shell).ok_or_else(|| io::Error::other("the shell is unknown"))?;
@@ -65,7 +65,7 @@ pub fn script(shell: &str) -> io::Result<Vec<u8>> {
     Ok(script)
 }
 
-/// The command line, with what completes its values.
+/// The command line, with completions for its values.
 fn command() -> Command {
     completed(Arguments::command(), &[])
 }
@@ -77,7 +77,7 @@ fn completed(command: Command, above: &[String]) -> Command {
     command.mut_subcommands(|below| completed(below, &path))
 }
 
-/// What a value of an option or an argument can be. The names that the help gives to values say what they are.
+/// Adds the completions of an argument's values, which depend on the name of its value in the help.
 fn with_values(arg: Arg, command: &[&str]) -> Arg {
     let name = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string).unwrap_or_default();
     let id = arg.get_id().to_string();
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn every_value_is_completed_or_is_for_the_author_to_choose() {
-        /// What nobody but the author knows.
+        /// Values that only the author knows.
         const FREE: [&str; 24] = [
             "A..B",
             "ADDRESS:PORT",

@@ -54,7 +54,7 @@ impl Destroy {
             wanted: &workspace.target,
             given: self.confirm.as_deref(),
             way_out: format!("pass {confirm}"),
-            // Its name is the answer to how many as well.
+            // Typing the name of the target also allows any number of deletions.
             allow_deletes: Some(usize::MAX),
             allow_sends: false,
             allow_older: false,

@@ -35,18 +35,18 @@ pub struct Diff {
     detailed_exitcode: bool,
 }
 
-/// The commits that are named.
+/// The range of commits.
 #[derive(Debug, PartialEq, Eq)]
 struct Range<'r> {
     from: &'r str,
-    /// `None`: the files as they are.
+    /// `None`: the current files.
     to: Option<&'r str>,
-    /// It begins with the newest commit that both have in common.
+    /// Whether it begins with the newest common commit of both.
     is_since: bool,
 }
 
 impl<'r> Range<'r> {
-    /// As git writes it: a side that is left out is HEAD.
+    /// Parses a range like git: a missing side is HEAD.
     fn read(text: &'r str) -> Self {
         let side = |name: &'r str| if name.is_empty() { "HEAD" } else { name };
         let two = |is_since, mark| {
@@ -79,7 +79,7 @@ impl Diff {
         let request = PlanRequest { choice: self.chosen.choice(), ..PlanRequest::default() };
         let command = format!("diff {}", shell_word(&self.range));
         let (places, forms) = (&self.places, &self.forms);
-        // Commits of the past are compared as well, and those are not applied.
+        // Older commits can be compared as well, and are not applied.
         let codes = ExitCodes { refused: false, changes: self.detailed_exitcode };
         OfflineRequest { places, request: &request, forms, codes, command }.show(&root, manifests, &against, context)
     }

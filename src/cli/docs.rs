@@ -38,7 +38,7 @@ pub struct Docs {
     out: Option<PathBuf>,
 }
 
-/// The book, with the reference of the commands that this program has.
+/// The book, with the reference of this program's commands.
 pub fn book() -> Book {
     let mut line = command_line();
     line.build();

@@ -51,22 +51,22 @@ pub struct Doctor {
     format: Format,
 }
 
-/// How many targets are looked at at a time.
+/// The number of targets that are checked at a time.
 const AT_A_TIME: usize = 32;
 
-/// A variable of the environment that is set to something.
+/// A variable of the environment that is not empty.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// What is asked of each target.
+/// The inputs of the checks of each target.
 #[derive(Debug)]
 struct Inspection {
     project: Project,
     root: PathBuf,
     keyring: Keyring,
     within: Duration,
-    /// Where what has to be fetched may lie meanwhile.
+    /// Temporary folders for fetched files.
     apart: around::Apart,
 }
 
@@ -115,7 +115,7 @@ impl Doctor {
     }
 }
 
-/// Looks at all targets, some at a time, and tells of them in their order.
+/// Checks all targets, some at a time, and returns the results in their order.
 async fn look(inspection: Inspection, names: Vec<String>) -> Result<Vec<Check>, Failure> {
     let inspection = Arc::new(inspection);
     let mut waiting = names.into_iter().enumerate();
@@ -138,7 +138,7 @@ async fn look(inspection: Inspection, names: Vec<String>) -> Result<Vec<Check>, 
     Ok(found.into_iter().flat_map(|(_, checks)| checks).collect())
 }
 
-/// One target: its service and its ledger do not wait for each other.
+/// Checks one target, its service and its ledger concurrently.
 async fn one(inspection: &Inspection, name: &str) -> Vec<Check> {
     let (service, ledger) = tokio::join!(service::look(inspection, name), ledger::look(inspection, name));
     let service::Looked { mut checks, app } = service;

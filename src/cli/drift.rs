@@ -13,7 +13,7 @@ use crate::plan::Choice;
 use crate::render::Format;
 use crate::render::plan::drift::{ShownDrift, json, markdown, text};
 
-/// The formats that it prints.
+/// The output formats.
 const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Markdown];
 
 /// Show what changed on the service since the last apply.

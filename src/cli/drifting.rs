@@ -23,7 +23,7 @@ pub struct Drifting {
 }
 
 impl Drifting {
-    /// What was said on the command line.
+    /// The value on the command line.
     pub fn given(&self) -> Option<OnDrift> {
         self.on_drift.map(|given| match given {
             Drifted::Overwrite => OnDrift::Overwrite,

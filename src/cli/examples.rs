@@ -1,4 +1,4 @@
-//! Two examples for the help of each command. They run in the sample project.
+//! Two examples for the help of each command, which run in the sample project.
 
 use clap::Command;
 
@@ -58,7 +58,7 @@ const EXAMPLES: [(&str, [&str; 2]); 41] = [
     ),
 ];
 
-/// Writes the examples under the help of each command.
+/// Adds the examples to the help of each command.
 pub fn added(line: Command) -> Command {
     EXAMPLES.into_iter().fold(line, |line, (name, examples)| {
         let examples = examples.map(|example| format!("  pushplan {example}"));

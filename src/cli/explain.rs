@@ -46,7 +46,7 @@ fn about(topic: &str) -> Result<String, Failure> {
         return Ok(sample.text.to_owned());
     }
     let book = Book::default();
-    // People say `segment` for what a manifest calls `segments`.
+    // The topic can be `segment` instead of the kind `segments`.
     let path = KINDS.iter().find(|kind| kind.noun == topic).map_or(topic, |kind| kind.key);
     let path = path.strip_prefix(PROJECT_FILE).map_or(path, |rest| rest.trim_start_matches('.'));
     if let Some(kind) = KINDS.iter().find(|kind| kind.key == path)
@@ -60,7 +60,7 @@ fn about(topic: &str) -> Result<String, Failure> {
     found.ok_or_else(|| unknown(topic, path, &book))
 }
 
-/// The files that have a sample, each with what it is for.
+/// The files with a sample, each with its purpose.
 fn files() -> Vec<(&'static str, &'static str)> {
     SAMPLES.iter().map(|sample| (sample.name, sample.about)).collect()
 }
@@ -90,7 +90,7 @@ fn of_tests(path: &str) -> Option<SchemaField> {
     }
 }
 
-/// Whether a file is meant: `faults.toml`, or `faults` for short.
+/// Whether the topic names a file: `faults.toml`, or `faults` for short.
 fn is_of(sample: &Sample, topic: &str) -> bool {
     sample.name == topic || sample.name.strip_suffix(".toml") == Some(topic)
 }

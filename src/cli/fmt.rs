@@ -28,11 +28,11 @@ pub struct Fmt {
     check: bool,
 }
 
-/// What became of one manifest.
+/// The result for one manifest.
 enum Laid {
     Same,
     Other(String),
-    /// It is left alone, and these lines say why.
+    /// It is not changed, for these reasons.
     Left(Vec<String>),
 }
 
@@ -114,7 +114,7 @@ impl Fmt {
         }
         let place = |path: &PathBuf| {
             let place = here.join(path);
-            // A link that leads nowhere is there all the same.
+            // A broken link exists as well.
             if place.symlink_metadata().is_ok() { Ok(place) } else { Err(scope::missing(path)) }
         };
         let places = self.paths.iter().map(place).collect::<Result<Vec<_>, _>>()?;

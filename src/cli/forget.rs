@@ -54,7 +54,7 @@ impl Forget {
         }
         found.sort();
         found.dedup();
-        // What is forgotten may be made again. Where something may already be under way, that is twice.
+        // A forgotten resource may be created again. If a request is unconfirmed, it could then exist twice.
         if let Some(doubt) = found.iter().find(|address| open.ledger.open.contains_key(address)) {
             let message = format!("the state of {doubt} is unknown: if you forget it, it could be created again");
             return Err(Failure::new(message)
@@ -64,7 +64,7 @@ impl Forget {
         let (level, now) = runtime()?.block_on(self.place.level_and_time())?;
         let pending = |address: &&Address| {
             let owned = open.ledger.owned.get(*address).map(|it| &it.spec);
-            // An older version of it may are sent as well.
+            // An older version of it may be sent as well.
             let older = open.ledger.retired.iter().filter(|old| old.address == **address).map(|old| &old.spec);
             owned.into_iter().chain(older).any(|spec| waits(address, spec, level, now))
         };
@@ -90,7 +90,7 @@ impl Forget {
             spec.is_some_and(|spec| has_gone_out(address, spec, now) && is_to_come(address, spec, now))
         };
         let half_out: Vec<String> = found.iter().filter(has_rest).map(ToString::to_string).collect();
-        // No list shows which segments it names, and the ledger no longer knows.
+        // No list shows which segments it names, and the ledger no longer has it.
         let named = found.iter().filter(pending).filter_map(|address| open.ledger.owned.get(address));
         let named: BTreeSet<String> =
             named.flat_map(|owned| owned.refs.keys()).map(|key| format!("segments/{key}")).collect();
@@ -126,7 +126,7 @@ impl Forget {
 }
 
 impl Forget {
-    /// Refuses what the target would have deleted next: what is nobody's in git, of a kind that it prunes.
+    /// Refuses resources that the target would prune next: undeclared ones of a pruned kind.
     fn not_pruned(&self, open: &OpenLedger, found: &[Address], level: Level, now: Timestamp) -> Result<(), Failure> {
         let root = self.place.root()?;
         let pruned = Project::open(&root).target(&open.target).map(Target::pruned).unwrap_or_default();
@@ -139,7 +139,7 @@ impl Forget {
         }
         let manifests = read_project(&root, None);
         let units = compare::units(&manifests.resolve(Some(&open.target)).0, &manifests.sources);
-        // What has a name that is declared is not deleted, but for a person to decide.
+        // A resource with a declared name is not deleted without a person's decision.
         let declared: BTreeSet<(&str, String)> =
             units.iter().map(|(address, unit)| (&*address.kind, kinds::api(address).name(&unit.spec))).collect();
         let ignored = manifests.project.ignore_unmanaged(&open.target);
@@ -170,17 +170,17 @@ impl Forget {
     }
 }
 
-/// Whether something has begun to message people.
+/// Whether a resource has begun to message people.
 fn has_gone_out(address: &Address, spec: &Value, now: Timestamp) -> bool {
     kinds::api(address).runs(spec).is_some_and(|runs| runs.has_begun(now))
 }
 
-/// Whether something is still to message people by itself, perhaps once more.
+/// Whether a resource still messages people by itself, possibly again.
 fn is_to_come(address: &Address, spec: &Value, now: Timestamp) -> bool {
     kinds::api(address).runs(spec).is_some_and(|runs| !runs.is_done(now, SignedDuration::ZERO))
 }
 
-/// Whether something is still to message people by itself, and nobody who forgets it can find it again.
+/// Whether a resource still messages people by itself, and could not be found again after it is forgotten.
 fn waits(address: &Address, spec: &Value, level: Level, now: Timestamp) -> bool {
     is_to_come(address, spec, now) && kinds::api(address).lifecycle(level).read == Read::LedgerOnly
 }

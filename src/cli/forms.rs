@@ -1,4 +1,4 @@
-//! In which forms a plan is shown, and where: `--format markdown --out plan.md --format html --out report.html`.
+//! The output forms of a plan and their files: `--format markdown --out plan.md --format html --out report.html`.
 
 use std::path::PathBuf;
 
@@ -13,12 +13,12 @@ pub const PLAIN: &[Format] = &[Format::Text, Format::Json];
 /// The formats of a plan.
 const OF_PLANS: &[Format] = &[Format::Text, Format::Json, Format::Markdown, Format::Html];
 
-/// Reads one of some formats.
+/// Parses one of some formats.
 pub fn among(formats: &'static [Format]) -> impl TypedValueParser<Value = Format> {
     parser(formats.iter().map(|format| PossibleValue::new(format.name())).collect())
 }
 
-/// Reads one of some formats. The help says what each is for.
+/// Parses one of some formats. The help has a description of each.
 pub fn described(formats: &'static [Format]) -> impl TypedValueParser<Value = Format> {
     parser(formats.iter().map(|format| PossibleValue::new(format.name()).help(format.about())).collect())
 }
@@ -27,7 +27,7 @@ fn parser(values: Vec<PossibleValue>) -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(values).map(|name| Format::named(&name).unwrap_or(Format::Text))
 }
 
-/// What is asked for: a file to save the plan in, and forms to show it in, each in a file or on standard output.
+/// The requested output: a file to save the plan in, and forms, each for a file or standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forms {
     pub saved: Option<PathBuf>,
@@ -35,7 +35,7 @@ pub struct Forms {
 }
 
 impl Forms {
-    /// The form that goes to standard output.
+    /// The form for standard output.
     pub fn printed(&self) -> Option<Format> {
         self.shown.iter().find(|(_, file)| file.is_none()).map(|(format, _)| *format)
     }

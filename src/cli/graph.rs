@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::render::Format;
 use crate::render::graph;
 
-/// The formats that it prints.
+/// The output formats.
 const FORMATS: &[Format] = &[Format::Dot, Format::Mermaid];
 
 /// Print which resource refers to which.

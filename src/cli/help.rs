@@ -19,11 +19,11 @@ pub struct Help {
     words: Vec<String>,
 }
 
-/// What stands beneath the commands.
+/// The text below the list of commands.
 pub(crate) const TOPICS: &str =
     "Topics: pushplan help exit-codes, environment, formats, time-zones; pushplan explain CODE for a finding";
 
-/// Something that is explained and is no command.
+/// A help topic that is no command.
 #[derive(Debug)]
 pub struct Topic {
     pub name: &'static str,
@@ -93,7 +93,7 @@ fn unknown(word: &str, above: &Command, words: usize) -> Failure {
     }
 }
 
-/// Every `--format` of every command, with what can stand behind it.
+/// Every `--format` of every command, with its values.
 pub(super) fn forms() -> Vec<Forms> {
     fn below(command: &Command, above: &str, into: &mut Vec<Forms>) {
         for command in command.get_subcommands() {

@@ -1,4 +1,4 @@
-//! A small server of pages that can only be read.
+//! A small server of read-only pages.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -21,11 +21,11 @@ use crate::failure::Failure;
 /// Answers a path.
 pub type Answers = Arc<dyn Fn(&str) -> Response<Full<Bytes>> + Send + Sync>;
 
-/// How long a client may take to ask.
+/// How long a client may take to send its request.
 const ASKING: Duration = Duration::from_secs(5);
-/// How long a connection may last: who reads slowly holds no place for ever, and who asks often connects again.
+/// How long a connection may last: so a slow client does not occupy a place for ever, and a frequent one reconnects.
 const CONNECTED: Duration = Duration::from_secs(30);
-/// How many are served at a time.
+/// The number of connections at a time.
 const PLACES: usize = 64;
 
 /// A server that answers until it is dropped.
@@ -58,13 +58,13 @@ async fn serve(listener: TcpListener, answers: Answers) {
         // If all places are taken, a connection waits until one is free: at most as long as a connection may last.
         let Ok(place) = places.clone().acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of file handles, most likely: those in use must first be closed.
+            // Most likely, there are no file handles left: those in use must first be closed.
             tokio::time::sleep(Duration::from_millis(20)).await;
             continue;
         };
         let answers = answers.clone();
         tokio::spawn(async move {
-            // A client that breaks off or is too slow is its own affair.
+            // A client that disconnects or is too slow needs no handling.
             let _ = tokio::time::timeout(CONNECTED, connection(stream, answers)).await;
             drop(place);
         });

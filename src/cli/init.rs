@@ -29,7 +29,7 @@ pub struct Init {
     now: Option<Timestamp>,
 }
 
-/// The sample's files. `@SALE@` and its like are days relative to the day of writing.
+/// The sample's files. Marks such as `@SALE@` are dates relative to the day of writing.
 const FILES: &[(&str, &str)] = &[
     ("pushplan.toml", include_str!("sample/pushplan.toml")),
     ("messages/audience.yaml", include_str!("sample/messages/audience.yaml")),
@@ -40,7 +40,7 @@ const FILES: &[(&str, &str)] = &[
     (".gitignore", include_str!("sample/gitignore")),
 ];
 
-/// The files of a project that begins with what the service has.
+/// The files of a project without the sample.
 const BARE: &[(&str, &str)] = &[("pushplan.toml", include_str!("sample/bare.toml"))];
 /// The folder of its manifests.
 const MANIFESTS: &str = "messages";
@@ -83,7 +83,7 @@ impl Init {
     }
 }
 
-/// The part of the sample that declares resources of a kind, as it is written on one certain day.
+/// The part of the sample with resources of a kind, as written on one fixed day.
 pub(super) fn example(kind: &str) -> Option<String> {
     const WRITTEN_ON: Date = date(2035, 11, 2);
     let manifests = FILES.iter().filter(|(name, _)| name.ends_with(".yaml") && !name.ends_with(".test.yaml"));
@@ -103,7 +103,7 @@ fn dated(text: &str, today: Date) -> String {
     })
 }
 
-/// Writes a file that does not exist yet; `false` where one does, which is left alone.
+/// Writes a new file; `false` if it exists already, and is not changed.
 fn write(path: &Path, text: &str) -> Result<bool, Failure> {
     let fail =
         |error: &std::io::Error| Failure::new(format!("{} cannot be written: {}", path.display(), describe(error)));

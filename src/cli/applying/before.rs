@@ -1,4 +1,4 @@
-//! What stands before a plan is applied: its review, what was said to be done by hand, the guards, and a question.
+//! The checks before a plan is applied: its review, confirmed manual steps, the guards, and the confirmation.
 
 use std::io::{self, IsTerminal};
 
@@ -13,35 +13,35 @@ use crate::ledger::Verb;
 use crate::plan::{Plan, Reason};
 use crate::render::Repetition;
 
-/// What a person is asked before a plan is applied.
+/// The confirmation before an apply.
 #[derive(Debug)]
 pub struct Asking<'a> {
     pub question: &'a str,
-    /// The answer that goes on.
+    /// The answer that continues.
     pub wanted: &'a str,
-    /// The answer that was given on the command line.
+    /// The answer from the command line.
     pub given: Option<&'a str>,
-    /// What to do where nobody can be asked.
+    /// The advice if there is no terminal.
     pub way_out: String,
     pub allow_deletes: Option<usize>,
     pub allow_sends: bool,
     pub allow_older: bool,
-    /// How the command is said again.
+    /// The command to repeat.
     pub again: Repetition,
-    /// Where it has to be approved, and is told what became of it.
+    /// The review that has to approve the plan, and that receives the result.
     pub review: Option<&'a Review>,
 }
 
 impl<'a> Asking<'a> {
-    /// Returns what a person is asked about one of several targets. `again` repeats the command for that target.
+    /// Returns the confirmation for one of several targets. `again` repeats the command for that target.
     pub(crate) fn about_one(&self, again: Repetition) -> Self {
         Self { question: APPLY_THIS, way_out: self.way_out.clone(), again, ..*self }
     }
 }
 
 impl How {
-    /// Whether a plan is still what there is to do; if not, someone has written to the ledger since it was read. A plan
-    /// that is refused for any other reason is a failure.
+    /// Whether a plan is still current; if not, another run has written to the ledger since it was read. A plan that is
+    /// refused for any other reason is a failure.
     pub(crate) async fn is_still_to_do(
         &self,
         workspace: &Workspace,
@@ -50,7 +50,7 @@ impl How {
         asking: &Asking<'_>,
         context: &Context,
     ) -> Result<bool, Failure> {
-        // Approved plans are applied by a runner, whatever its environment says.
+        // Approved plans are always applied by a CI runner, even if its environment does not show that.
         let lasts = if lasting::is_in_ci() || asking.review.is_some() { lasting::check(workspace) } else { Ok(()) };
         let reviewed = match (lasts, asking.review) {
             (Ok(()), Some(review)) => review.check(plan, &workspace.log, context).await,
@@ -59,12 +59,12 @@ impl How {
         let may =
             reviewed.and_then(|()| self.not_done(plan, request)).and_then(|()| self.guard(workspace, plan, asking));
         let Err(refused) = may else { return Ok(true) };
-        // What another user made since the ledger was read looks like nobody's.
+        // A resource that another user has created since looks unmanaged.
         let is_overtaken = workspace.log.position().await.is_ok_and(|now| now.seq != plan.ledger.seq);
         if is_overtaken { Ok(false) } else { Err(refused) }
     }
 
-    /// What was said to be done by hand, and is not, or was nothing to be done.
+    /// Checks that confirmed manual steps were part of the plan and are done.
     fn not_done(&self, plan: &Plan, request: &PlanRequest) -> Result<(), Failure> {
         for address in &request.done {
             let change = plan.changes.iter().find(|change| change.address == *address);
@@ -75,7 +75,7 @@ impl How {
                     .kind(FailureKind::Refused)
                     .help("turn it off in the dashboard, then run the command again"));
             }
-            // What waits for a decision is refused with the way out, like in every other plan.
+            // A change that waits for a decision is refused with advice, like in every other plan.
             let stuck = change.is_some_and(guard::is_stuck);
             let was = plan.steps.iter().any(|step| step.address == *address && step.verb == Verb::Forget);
             if !was && !stuck {

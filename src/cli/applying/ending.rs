@@ -1,4 +1,4 @@
-//! How a command ends that applied a plan.
+//! The end of a command that applied a plan.
 
 use super::How;
 use crate::apply::{Ending, Report};
@@ -8,19 +8,19 @@ use crate::plan::Plan;
 use crate::text;
 
 impl How {
-    /// How many manual steps a plan leaves, unless that is allowed.
+    /// The number of manual steps that are left, or zero if that is allowed.
     pub fn manual(&self, plan: &Plan) -> usize {
         if self.allow_manual { 0 } else { plan.manual() }
     }
 }
 
-/// Why a command exits with 6 although all that it could do is done.
+/// The reason for exit code 6 after everything else is done.
 pub(crate) fn left_to_people(manual: usize) -> String {
     let (steps, are) = (text::count(manual, "manual step"), if manual == 1 { "is" } else { "are" });
     format!("{steps} {are} left, so the exit code is 6. To accept that, pass --allow-manual.")
 }
 
-/// How a command ends that ended so.
+/// The exit code for the end of a run.
 pub fn exit(report: &Report, plan: &Plan, signal: Option<Signal>) -> Exit {
     match report.ending {
         Ending::Done => Exit::Done,

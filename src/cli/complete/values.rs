@@ -1,4 +1,4 @@
-//! What values can be: from the project that a command line means, and from the tables of this program.
+//! Possible values: from the project of the command line, and from the tables of this program.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -17,10 +17,10 @@ use crate::text;
 
 pub type Candidates = Vec<CompletionCandidate>;
 
-/// From so many addresses on, kinds are offered first.
+/// The number of addresses from which kinds are completed first.
 const MANY: usize = 100;
 
-/// Those of some texts that begin as what is typed, with what is said of them.
+/// The texts that begin with the typed text, with their descriptions.
 fn fitting<S: Into<String>>(current: &OsStr, all: impl IntoIterator<Item = (S, Option<&'static str>)>) -> Candidates {
     let Some(typed) = current.to_str() else { return Candidates::new() };
     let all = all.into_iter().map(|(value, about)| (value.into(), about)).filter(|(value, _)| value.starts_with(typed));
@@ -28,7 +28,7 @@ fn fitting<S: Into<String>>(current: &OsStr, all: impl IntoIterator<Item = (S, O
     plain.map(|(value, about)| CompletionCandidate::new(value).help(about.map(Into::into))).collect()
 }
 
-/// Whether every shell reads a text as one word, and as nothing else: some put it on the command line as it is.
+/// Whether every shell reads a text as one literal word: some put it on the command line unchanged.
 fn is_word(text: &str) -> bool {
     !text.starts_with('-') && text.chars().all(is_plain)
 }
@@ -37,7 +37,7 @@ fn is_plain(c: char) -> bool {
     c.is_alphanumeric() || "-_./+".contains(c)
 }
 
-/// The project that the command line means: the one that `--project` names, or the nearest.
+/// The project of the command line: that of `--project`, or the nearest.
 fn root() -> Option<PathBuf> {
     let words: Vec<OsString> = env::args_os().skip_while(|word| word != "--").skip(1).collect();
     let behind = words.windows(2).find(|pair| pair[0] == "--project").map(|pair| pair[1].clone());
@@ -47,7 +47,7 @@ fn root() -> Option<PathBuf> {
     Project::find(&named.map_or(here.clone(), |folder| here.join(folder)))
 }
 
-/// A shell gives the words as they are typed.
+/// Expands `~`, because a shell passes the words as typed.
 fn at_home(folder: &Path) -> PathBuf {
     match (folder.strip_prefix("~"), env::var_os("HOME")) {
         (Ok(below), Some(home)) => Path::new(&home).join(below),
@@ -59,7 +59,7 @@ fn manifests() -> Option<Manifests> {
     root().map(|root| read_project(&root, None))
 }
 
-/// Names of targets and groups. A pattern that means some is good as it is.
+/// Names of targets and groups. A pattern that matches any is returned unchanged.
 pub fn targets(current: &OsStr) -> Candidates {
     let Some(project) = root().map(|root| Project::open(&root)) else { return Candidates::new() };
     let names: Vec<&str> = project.target_names().into_iter().filter(|name| is_word(name)).collect();
@@ -77,7 +77,7 @@ fn declared() -> BTreeSet<String> {
     all.map(|declared| format!("{}/{}", declared.kind.key, declared.key.value)).collect()
 }
 
-/// Addresses of what is declared; first their kinds, where there are many.
+/// Addresses of declared resources; first their kinds, if there are many.
 pub fn addresses(current: &OsStr) -> Candidates {
     let all = declared();
     let is_begun = current.to_str().is_some_and(|typed| typed.contains('/'));
@@ -95,7 +95,7 @@ pub(crate) fn kinds_and_addresses(current: &OsStr) -> Candidates {
     found
 }
 
-/// Keys of what is declared of a kind.
+/// Keys of declared resources of a kind.
 pub fn keys(kind: &str, current: &OsStr) -> Candidates {
     let manifests = manifests();
     let all = manifests.iter().flat_map(Manifests::declared).filter(|declared| declared.kind.key == kind);
@@ -103,7 +103,7 @@ pub fn keys(kind: &str, current: &OsStr) -> Candidates {
     fitting(current, keys.into_iter().map(|key| (key, None)))
 }
 
-/// All that `explain` explains, but for single fields.
+/// All topics of `explain` except single fields.
 pub fn explained(current: &OsStr) -> Candidates {
     let codes = CODES.iter().map(|code| (code.name, Some(code.title)));
     let limits = LIMITS.iter().map(|limit| (limit.name, Some(limit.title)));
@@ -112,7 +112,7 @@ pub fn explained(current: &OsStr) -> Candidates {
     let all: Vec<_> = codes.chain(limits).chain(kinds).chain(files).collect();
     let found = fitting(current, all.iter().copied());
     match current.to_str() {
-        // Codes are explained in small letters too.
+        // Codes can be typed in lower case, too.
         Some(typed) if found.is_empty() => fitting(OsStr::new(&typed.to_ascii_uppercase()), all),
         _ => found,
     }
@@ -131,7 +131,7 @@ pub fn folders(current: &OsStr) -> Candidates {
     found_at(&PathCompleter::dir(), current)
 }
 
-/// Files and folders. What is typed is what its author meant; what is added to it comes from whoever named the file.
+/// Files and folders. The typed text is kept; the completion may come from an untrusted file name, so it is checked.
 fn found_at(paths: &PathCompleter, current: &OsStr) -> Candidates {
     let quotes = super::QUOTES.get().is_some_and(|quotes| *quotes);
     let is_shown = |c: char| !c.is_control() && !text::is_hidden(c) && c != char::REPLACEMENT_CHARACTER;

@@ -1,4 +1,4 @@
-//! What all targets share: the project, credentials, programs, versions, and where this runs.
+//! Checks that do not depend on a target: the project, credentials, programs, versions, and the CI system.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,10 +23,11 @@ use crate::manifest::{Manifests, PROJECT_FILE};
 use crate::render::doctor::Check;
 use crate::text;
 
-/// How many findings are named.
+/// The number of findings that are named.
 const FEW: usize = 5;
 
-/// The project file and the manifests. Findings are told by their codes and places alone: their words may repeat what stands there.
+/// Checks the project file and the manifests. Findings are shown only by code and position, because their messages may
+/// quote the files.
 pub fn project(manifests: &Manifests) -> Vec<Check> {
     let own = manifests.project_file();
     let is_error = |finding: &&Finding| finding.severity == Severity::Error;
@@ -87,7 +88,7 @@ fn told(manifests: &Manifests, errors: &[&Finding]) -> String {
     format!("{}: {}", text::count(errors.len(), "error"), some.join(", "))
 }
 
-/// Whom there are credentials for, and where they were found.
+/// The origins with credentials, and where these were found.
 pub fn credentials(keyring: &Keyring) -> Check {
     let env = |name: &str| variable(name);
     match keyring.origins(&env) {
@@ -101,7 +102,7 @@ pub fn credentials(keyring: &Keyring) -> Check {
 }
 
 pub async fn git(folder: &Path, within: Duration) -> Check {
-    // Where the folder does not exist, git is still there.
+    // If the folder does not exist, git can still be checked.
     let folder = if folder.is_dir() { folder } else { Path::new(".") };
     let git = Git::outside(folder, within);
     match git.run(&["--version"], b"").await {
@@ -142,7 +143,7 @@ pub fn versions() -> [Check; 2] {
     [Check::fine("ledgers", format!("format {FORMAT}")), Check::fine("time zones", zones)]
 }
 
-/// Which CI system this is, and whether it may write comments.
+/// Checks the CI system, and whether it can write comments.
 pub fn ci() -> Check {
     let token = |name: &str| match variable(name) {
         Some(_) => format!("{name} is set"),
@@ -159,12 +160,12 @@ pub fn ci() -> Check {
     )
 }
 
-/// A folder for what has to be fetched to be looked at. It is gone when this is dropped.
+/// A folder for fetched files. It is removed when this is dropped.
 #[derive(Debug, Default)]
 pub struct Apart(OnceLock<PathBuf>);
 
 impl Apart {
-    /// A folder of its own for a target.
+    /// A separate folder for a target.
     pub fn of(&self, target: usize) -> Result<PathBuf, String> {
         let cannot = |error: std::io::Error| format!("no temporary folder can be made: {}", files::describe(&error));
         let whole = self.0.get_or_init(|| std::env::temp_dir().join(format!("pushplan-{}", Uuid::new_v4())));

@@ -1,4 +1,4 @@
-//! The ledger of a target: whether it is there, whole, and whether something in it waits for someone.
+//! The ledger of a target: whether it exists and is complete, and whether anything in it needs attention.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use crate::manifest::PROJECT_FILE;
 use crate::render::doctor::Check;
 use crate::text;
 
-/// What was found of a ledger.
+/// The state of a ledger.
 #[derive(Debug)]
 pub struct Looked {
     place: String,
     facts: Result<(Facts, usize), Failure>,
-    /// What is told of the records before the checkpoint that reading begins at.
+    /// The check of the records before the checkpoint at which reading begins.
     before: Option<Check>,
 }
 
@@ -56,7 +56,7 @@ pub async fn look(inspection: &Inspection, name: &str) -> Looked {
     Looked { place: shown, facts, before }
 }
 
-/// What is wrong with the records before a checkpoint. Plans do not read them, so that it is in nobody's way.
+/// The problem with the records before a checkpoint. Plans do not read them, so it is only a warning.
 async fn before(log: &Chain, checkpoint: Seq, within: Duration) -> Option<Check> {
     match tokio::time::timeout(within, log.history()).await {
         Ok(Ok(_)) => None,
@@ -75,7 +75,7 @@ async fn before(log: &Chain, checkpoint: Seq, within: Duration) -> Option<Check>
 async fn read(log: &Chain) -> Result<(Facts, usize), Unreadable> {
     let facts = log.facts().await?;
     if facts.last.is_none() {
-        // A ledger may have stayed behind elsewhere.
+        // A ledger may have been left in another place.
         log.read(0).await?;
     }
     let unwritten = log.unwritten().await?.iter().map(|kept| kept.outcomes().len()).sum();
@@ -83,7 +83,7 @@ async fn read(log: &Chain) -> Result<(Facts, usize), Unreadable> {
 }
 
 impl Looked {
-    /// What is told of it. `app` is the application that the credentials are for.
+    /// The checks of it. `app` is the application of the credentials.
     pub fn told(self, app: Option<&str>) -> Vec<Check> {
         let Self { place, facts, before } = self;
         let (facts, unwritten) = match facts {
@@ -116,7 +116,7 @@ impl Looked {
             let help = "use the credentials of that application, or add a target for the other one";
             checks.push(Check::trouble("ledger", &failure.kind(FailureKind::Refused).help(help)));
         }
-        // `ledger status` shows who holds it.
+        // `ledger status` shows the holder of the lock.
         if let Some(run) = &ledger.run {
             checks.push(match turn::holder(ledger, Timestamp::now()) {
                 Some(run) => Check::fine(
@@ -131,7 +131,7 @@ impl Looked {
             });
         }
         if !ledger.open.is_empty() {
-            // Their keys may be those of people.
+            // Only their kinds, because keys may be names of people.
             let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
             ledger.open.keys().for_each(|address| *kinds.entry(&*address.kind).or_default() += 1);
             let kinds: Vec<String> = kinds.iter().map(|(kind, number)| format!("{number} of {kind}")).collect();

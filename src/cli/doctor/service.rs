@@ -1,4 +1,4 @@
-//! The service of a target: credentials, whether it answers, and what time it is there.
+//! The service of a target: credentials, reachability and clock.
 
 use std::time::Instant;
 
@@ -16,13 +16,13 @@ use crate::nouns::delay::Delay;
 use crate::render::doctor::Check;
 use crate::service::VENDOR;
 
-/// What is asked for: a list that every service has.
+/// The path of the request: a list that every service has.
 const PATH: &str = "/api/segments?limit=1";
 
-/// A date in a header is of whole seconds, and under way for a moment.
+/// The accuracy of a date in a header, which has whole seconds and takes a moment to arrive.
 const EXACT: SignedDuration = SignedDuration::from_secs(2);
 
-/// What was found, and the application that the credentials are for.
+/// The results, and the application of the credentials.
 #[derive(Debug, Default)]
 pub struct Looked {
     pub checks: Vec<Check>,
@@ -67,7 +67,7 @@ pub async fn look(inspection: &Inspection, name: &str) -> Looked {
     looked
 }
 
-/// Asks once, also without credentials: who refuses is there.
+/// Sends one request, also without credentials: a refusal shows that the service is reachable.
 async fn asked(
     inspection: &Inspection,
     target: &Target,
@@ -133,13 +133,13 @@ fn clock(whole: &Whole, here: Timestamp) -> Option<Check> {
     })
 }
 
-/// How far clocks are apart. Of minutes, seconds do not matter.
+/// The difference of two clocks, rounded to minutes if it is large.
 fn about(apart: SignedDuration) -> Delay {
     let seconds = apart.abs().as_secs();
     Delay(if seconds < 120 { seconds } else { (seconds + 30) / 60 * 60 })
 }
 
-/// The service of the project itself. It is not started to be looked at: it would write.
+/// Checks the built-in service of the project. It is not started for this, because that would write files.
 async fn built_in(inspection: &Inspection, name: &str) -> Vec<Check> {
     let service = BuiltIn::new(&inspection.root, name);
     let found = match tokio::time::timeout(inspection.within, local::find(service)).await {
