@@ -69,7 +69,7 @@ fn in_ledger(place: &TargetArgs) -> Result<BTreeSet<Address>, Failure> {
     Ok(resources(ledger.owned.keys().chain(ledger.open.keys())))
 }
 
-/// A ledger that is to be added to.
+/// A ledger to append to.
 #[derive(Debug)]
 pub struct OpenLedger {
     pub target: String,
@@ -78,7 +78,8 @@ pub struct OpenLedger {
 }
 
 impl OpenLedger {
-    /// Opens the ledger of a target, once nobody is at work. Results that an earlier run could not write are in it then.
+    /// Opens the ledger of a target when no other run holds its lock. Results that an earlier run could not write are
+    /// added first.
     pub fn new(context: &Context, place: &TargetArgs, turn: Turn) -> Result<Self, Failure> {
         asking::project(place, "written", context)?;
         let (log, target) = place.log()?;
@@ -90,7 +91,7 @@ impl OpenLedger {
         })
     }
 
-    /// Appends a record. A run that has not ended is over then: it gets no place in the log any more.
+    /// Appends a record. A run that has not ended is ended first: it can append no more records.
     pub fn append(&mut self, context: &Context, record: Record) -> Result<(), Failure> {
         let actor = actor::name();
         let ended = self.ledger.run.clone().map(|running| {
@@ -103,12 +104,12 @@ impl OpenLedger {
             runtime()?.block_on(self.log.append(&entry)).map_err(|error| not_appended(&self.target, error))?;
             self.ledger.add(&entry);
         }
-        // The record is written; what makes reading faster can wait.
+        // The record is written; the checkpoint only makes reading faster.
         runtime()?.block_on(self.log.checkpoint(&self.ledger, &actor, Timestamp::now()));
         Ok(())
     }
 
-    /// Everything at an address: itself and its parts, also where only an older version is left.
+    /// All addresses of a resource: itself and its parts, also if only an older version is left.
     pub fn at(&self, address: &Address) -> Vec<Address> {
         let older = self.ledger.retired.iter().map(|old| &old.address);
         let known = self.ledger.owned.keys().chain(self.ledger.open.keys()).chain(older);
@@ -119,7 +120,7 @@ impl OpenLedger {
         found
     }
 
-    /// What the ledger calls something: what the files have renamed has its old address until an apply moves it.
+    /// The address in the ledger: a resource that was renamed in the files has its old address until the next apply.
     pub fn known_as(&self, place: &TargetArgs, address: &Address) -> Address {
         let (true, Ok((workspace, _))) = (self.at(address).is_empty(), place.open_leniently()) else {
             return address.clone();

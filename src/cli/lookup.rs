@@ -142,7 +142,7 @@ impl Location {
             }
             PlaceQuery::Within(_) => format!("{} has no place{of_type} in this box", opened.name),
         });
-        // The type may be what is wrong.
+        // The type may be wrong.
         let others = if self.r#type.is_some() { read(None).await? } else { Vec::new() };
         Err(match (others.first(), &wanted) {
             (Some(other), _) => failure.help(format!("without --type there is {}, {}", other.name, other.r#type)),
@@ -175,7 +175,7 @@ async fn named_user(opened: &Opened, id: &str) -> Result<LookedUp, Failure> {
     NamedUser::read(&body).map(LookedUp::NamedUser).map_err(|why| asking::unclear(&path, &why))
 }
 
-/// An id that can are in a path: without one, the whole list would be asked for, and dots lead elsewhere.
+/// An id that can be part of a path: an empty one would request the whole list, and dots another path.
 fn usable<'i>(id: &'i str, noun: &str) -> Result<&'i str, Failure> {
     match id {
         "" | "." | ".." => Err(Failure::usage(format!("`{id}` is not the id of a {noun}"))),

@@ -45,7 +45,7 @@ impl Man {
     }
 }
 
-/// The page of a command and those of all beneath it, by name.
+/// The page of a command and those of its subcommands, by name.
 fn gather(command: &Command, above: Option<&str>, into: &mut Vec<(String, Vec<u8>)>) -> std::io::Result<()> {
     let name = name(command);
     into.push((name.clone(), page(command, above)?));
@@ -59,7 +59,7 @@ fn name(command: &Command) -> String {
 fn page(command: &Command, above: Option<&str>) -> std::io::Result<Vec<u8>> {
     let source = concat!("pushplan ", env!("CARGO_PKG_VERSION"));
     let page = clap_mangen::Man::new(command.clone()).section(SECTION);
-    // A page has no date: the same version is the same page.
+    // A page has no date, so that the same version gives the same page.
     let title = name(command).to_uppercase().replace('-', "\\-");
     let mut out = format!(".TH {title} {SECTION} \"\" \"{source}\" \"Manual of pushplan\"\n").into_bytes();
     page.render_name_section(&mut out)?;

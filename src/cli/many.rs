@@ -1,7 +1,7 @@
-//! Several targets at once: which of them are meant, and what is the same for all of them.
+//! Several targets at once: their selection, and their common parts.
 //!
-//! The project is read once and shared. Targets are opened, fetched and planned side by side; one that fails is told among
-//! the others, which are shown all the same.
+//! The project is read once and shared. Targets are opened, fetched and planned concurrently; a failed one is reported
+//! among the others, which are shown anyway.
 
 pub mod apply;
 pub mod drift;
@@ -24,17 +24,17 @@ use crate::plan::{Aim, Choice, Plan};
 use crate::render::Repetition;
 use crate::text::{count, shell_word};
 
-/// What is asked of the plans for several targets.
+/// The requests for the plans of several targets.
 #[derive(Clone, Debug)]
 pub enum PlansWanted {
     /// One request for the plans of all targets.
     Alike(Arc<PlanRequest>),
-    /// What was saved for each.
+    /// The saved plan of each.
     Saved(Arc<BTreeMap<String, Plan>>),
 }
 
 impl PlansWanted {
-    /// What is asked of the plan for a target.
+    /// The request for the plan of a target.
     pub fn request(&self, target: &str) -> Cow<'_, PlanRequest> {
         match self {
             Self::Alike(request) => Cow::Borrowed(request),
@@ -42,7 +42,7 @@ impl PlansWanted {
         }
     }
 
-    /// The plan that was saved for a target.
+    /// The saved plan of a target.
     pub fn saved(&self, target: &str) -> Option<&Plan> {
         match self {
             Self::Alike(_) => None,
@@ -50,25 +50,25 @@ impl PlansWanted {
         }
     }
 
-    /// Whether plans were saved, and none for this target.
+    /// Whether there are saved plans, and none for this target.
     fn leaves_out(&self, target: &str) -> bool {
         matches!(self, Self::Saved(plans) if !plans.contains_key(target))
     }
 }
 
-/// What goes on with plans for several targets.
+/// The command that applies plans for several targets.
 #[derive(Clone, Debug)]
 pub enum Does {
     /// `apply` with these options, each with a space before it.
     Apply(String),
-    /// Nothing: this command has shown all that there is.
+    /// None: this command only shows.
     Look(String),
     /// `promote` from a target.
     Promote { from: String, options: String },
 }
 
 impl Does {
-    /// What brings about what a plan is to bring about. These options are for `apply`.
+    /// The command for the aim of a plan. The options are for `apply`.
     pub fn to(aim: &Aim, options: &str) -> Self {
         match aim {
             Aim::Promoted(from) => Self::Promote { from: from.clone(), options: String::new() },
@@ -76,7 +76,7 @@ impl Does {
         }
     }
 
-    /// The command for these targets, and whether it names them itself.
+    /// The command for these targets, and whether it already names them.
     pub fn command(&self, targets: &str) -> (String, bool) {
         match self {
             Self::Apply(options) => (format!("apply{options}"), false),
@@ -88,18 +88,18 @@ impl Does {
         }
     }
 
-    /// How it is said again for all targets.
+    /// The command to repeat for all targets.
     pub fn again(&self, asked: &SeveralTargets, choice: &Choice) -> Repetition {
         let (command, is_whole) = self.command(&asked.names.join(","));
         self.said(asked.again(&command, choice), is_whole)
     }
 
-    /// How it is said again for one of them.
+    /// The command to repeat for one of them.
     pub(crate) fn again_for(&self, asked: &SeveralTargets, target: &str, choice: &Choice) -> Repetition {
         self.again_at(&asked.place(target), target, choice)
     }
 
-    /// Returns how the command is repeated for a target that it may have left unnamed.
+    /// The command to repeat for a target that it may have left unnamed.
     pub fn again_at(&self, place: &TargetArgs, target: &str, choice: &Choice) -> Repetition {
         let (command, is_whole) = self.command(target);
         self.said(place.again(&command, choice), is_whole)
@@ -114,14 +114,14 @@ impl Does {
     }
 }
 
-/// Says which results of earlier runs are not in the ledgers yet. Where that cannot be read, the target fails in its turn.
+/// Reports which results of earlier runs are not in the ledgers yet. If this cannot be read, the target itself fails
+/// later.
 fn tell_pending(workspaces: &[Arc<Workspace>], context: &Context) {
     let kept = workspaces.iter().filter_map(|workspace| workspace.log.kept().ok());
     kept.filter_map(|kept| ledger::pending(&kept)).for_each(|words| context.out.note(&words));
 }
 
-/// Says on standard error that something failed on a target, whatever else is shown of it: readers of that alone learns
-/// why.
+/// Reports on standard error that something failed on a target, for readers who only see that.
 fn tell_failed<'f>(all: impl Iterator<Item = (&'f str, &'f Failure)>, context: &Context) {
     let all: Vec<(&str, &Failure)> = all.collect();
     let exit = Exit::worst(all.iter().map(|(_, failure)| Exit::from(*failure)));

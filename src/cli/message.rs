@@ -1,4 +1,4 @@
-//! A message of the project, as it is declared: what commands share that show or send one.
+//! A declared message of the project, for commands that show or send one.
 
 use std::path::PathBuf;
 
@@ -14,13 +14,13 @@ use crate::look::{Spoken, Values};
 use crate::manifest::{Declared, Desired, Manifests, read_project};
 use crate::text;
 
-/// `KEY=VALUE`, whose value may hold further `=`.
+/// Parses `KEY=VALUE`, whose value may contain further `=`.
 pub fn pair(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, such as FIRST_NAME=Anna")?;
     Ok((key.trim().to_owned(), value.to_owned()))
 }
 
-/// A project that was read for one of its messages. What else is in it may have errors.
+/// A project that was read for one of its messages. Other parts of it may have errors.
 pub struct Source {
     root: PathBuf,
     pub manifests: Manifests,
@@ -28,7 +28,7 @@ pub struct Source {
     found: Vec<Finding>,
 }
 
-/// A message, and where it is declared.
+/// A message, and the position of its declaration.
 pub struct DeclaredMessage<'s> {
     pub parts: Parts<'s>,
     /// `messages/templates.yaml:18`
@@ -36,7 +36,8 @@ pub struct DeclaredMessage<'s> {
 }
 
 impl Source {
-    /// Reads the project for its target. One without a target has no variables and no overlays, but it has messages.
+    /// Reads the project for its target. A project without targets has no variables and no overlays, but it has
+    /// messages.
     pub fn read(place: &TargetArgs, needs_target: bool) -> Result<Self, Failure> {
         let root = place.root()?;
         let manifests = read_project(&root, None);
@@ -49,14 +50,14 @@ impl Source {
         Ok(Self { root, manifests, desired, found })
     }
 
-    /// Whom people see as the sender.
+    /// The name that recipients see as the sender.
     pub fn app(&self) -> String {
         let named = self.manifests.project.file.project.as_ref().and_then(|about| about.name.as_ref());
         let folder = || self.root.file_name().map(|name| name.to_string_lossy().into_owned());
         named.map(|name| name.value.clone()).or_else(folder).unwrap_or_default()
     }
 
-    /// The message under an address, or why there is none that could be shown.
+    /// The message of an address, or why it cannot be shown.
     pub fn message(&self, address: &Address, context: &Context) -> Result<DeclaredMessage<'_>, Failure> {
         let all = self.found.iter().chain(&self.manifests.findings);
         let errors: Vec<&Finding> = all.filter(|finding| finding.severity == Severity::Error).collect();
@@ -78,7 +79,7 @@ impl Source {
         Ok(DeclaredMessage { parts, place: place.unwrap_or_default() })
     }
 
-    /// What is declared under the address, or why nothing can be shown of it.
+    /// The declaration of the address, or why it cannot be shown.
     fn declared(&self, address: &Address, errors: &[&Finding], context: &Context) -> Result<&Declared, Failure> {
         let desired = &self.desired;
         if let Some(declared) = desired.resources.get(address) {
@@ -102,7 +103,7 @@ impl Source {
         })
     }
 
-    /// Refuses what was read in part: a push without its template would look as if it said nothing.
+    /// Refuses a message that was only partly read: a push without its template would seem empty.
     fn readable(
         &self,
         address: &Address,
@@ -130,7 +131,7 @@ impl Source {
         Ok(())
     }
 
-    /// The failure for what has errors itself, which are shown.
+    /// The failure for a resource with errors, which are shown.
     fn broken(&self, address: &Address, at: &Address, errors: &[&Finding], context: &Context) -> Failure {
         let own = errors.iter().copied().filter(|finding| finding.address.as_ref() == Some(at));
         planning::tell(&self.manifests, own, false, context);
@@ -142,7 +143,7 @@ impl Source {
     }
 }
 
-/// Refuses values for variables that no text has. `option` is what gave them.
+/// Refuses values for unknown variables. `option` is the option with the values.
 pub(crate) fn check_keys(address: &Address, set: &Values, spoken: &[Spoken], option: &str) -> Result<(), Failure> {
     let variables = spoken.iter().flat_map(|one| one.said.variables.unwrap_or(&[]));
     let known: Vec<&str> = variables.map(|variable| variable.key.as_str()).collect();

@@ -78,7 +78,7 @@ use crate::render::{Commands, Out};
 
 pub use docs::book;
 
-/// What the program is called.
+/// The name of the program.
 const NAME: &str = "pushplan";
 
 /// Configuration as code for a messaging service.
@@ -92,7 +92,7 @@ struct Arguments {
     common: Common,
 }
 
-// What all commands take. A doc comment would be what the program is about.
+// Options of all commands. A doc comment would become the description of the program.
 #[derive(Debug, Args)]
 struct Common {
     /// When to use colour
@@ -107,8 +107,8 @@ enum Color {
     Never,
 }
 
-/// Declares the commands by the groups of `--help`, each in the module of its name. What some print is all that they are for: they
-/// answer.
+/// Declares the commands by the groups of `--help`, each in the module of its name. Commands marked `answers` only
+/// print.
 macro_rules! commands {
     ($($group:literal { $($module:ident::$name:ident $($answers:ident)?,)* })*) => {
         #[derive(Debug, Subcommand)]
@@ -117,10 +117,10 @@ macro_rules! commands {
         }
 
         impl Command {
-            /// The groups in their order, with the names of their commands.
+            /// The groups in order, with the names of their commands.
             const GROUPS: &[(&str, &[&str])] = &[$(($group, &[$(stringify!($module),)*]),)*];
 
-            /// A command by its name, as the command line has it.
+            /// A command by its name on the command line.
             fn named(name: &OsStr) -> Option<clap::Command> {
                 $($(if name == stringify!($module) {
                     return Some($module::$name::augment_args(clap::Command::new(stringify!($module))));
@@ -128,7 +128,7 @@ macro_rules! commands {
                 None
             }
 
-            /// Whether what it prints is all that it is for.
+            /// Whether it only prints.
             fn is_answer(&self) -> bool {
                 match self {
                     $($(Self::$name(_) => commands!(@ $($answers)?),)*)*
@@ -204,7 +204,7 @@ commands! {
     }
 }
 
-/// What a command gets: where to print, and what it has seen of other runs.
+/// The context of a command: its output, and its knowledge of other runs.
 #[derive(Clone, Debug)]
 pub struct Context {
     pub out: Out,
@@ -265,8 +265,8 @@ pub fn main() -> ExitCode {
     ExitCode::from(told(&context.out, exit, is_answer) as u8)
 }
 
-/// What the command line says. Nearly always it begins with a command, and then that one is all that has to be known; whoever
-/// gets it wrong or asks for help is answered by all of them.
+/// Parses the command line. Nearly always it begins with a valid command, and then only that one is built; for errors
+/// and help, all of them are.
 fn parsed() -> Result<(Arguments, Commands), clap::Error> {
     let one = other_tools::words(std::env::args_os()).nth(1).and_then(|word| Command::named(&word));
     let around = || Common::augment_args(clap::Command::new(NAME)).disable_help_subcommand(true);
@@ -277,21 +277,21 @@ fn parsed() -> Result<(Arguments, Commands), clap::Error> {
 }
 
 fn parsed_by(line: clap::Command) -> Result<(Arguments, Commands), clap::Error> {
-    // It is let go with the process, which is quicker.
+    // Its memory is freed when the process ends, which is faster.
     let mut line = ManuallyDrop::new(line);
     let matches = line.try_get_matches_from_mut(other_tools::words(std::env::args_os()))?;
     let arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut line))?;
     Ok((arguments, said::commands(&matches)))
 }
 
-/// Whether the version is all that is asked for: it is told without a look at all the commands there are.
+/// Whether only the version is requested, which is printed without building any command.
 fn asks_for_version() -> bool {
     let mut asked = std::env::args_os().skip(1);
     let is_version = |word| ["--version", "-V", "version"].iter().any(|known| word == *known);
     asked.next().is_some_and(is_version) && asked.next().is_none()
 }
 
-/// How a command ends whose output may be missing. One that did something ends as that did.
+/// The exit code of a command whose output may be incomplete. A command that did something keeps its exit code.
 fn told(out: &Out, exit: Exit, is_answer: bool) -> Exit {
     let Some(why) = out.lost() else { return exit };
     out.failure(&Failure::new(format!("standard output could not be written: {why}")));
@@ -314,10 +314,10 @@ fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// How a command ends.
+/// The end of a command.
 pub type Ended = Result<Exit, Failure>;
 
-/// Where requests are carried. One for all of a command: connections outlive whoever made them.
+/// The runtime for requests, one for the whole command, because connections outlive their creators.
 fn runtime() -> Result<&'static Runtime, Failure> {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     if RUNTIME.get().is_none() {

@@ -59,7 +59,7 @@ pub struct Mv {
     dry_run: bool,
 }
 
-/// A target's ledger here, and what it knows.
+/// The ledger of a target, as far as it can be read here.
 struct TargetLedger {
     target: String,
     ledger: Result<Ledger, String>,
@@ -90,7 +90,8 @@ impl Mv {
         let known = ledgers(&manifests, &root)?;
         let declared = |address: &Address| !manifests.declarations(kind, &address.key).is_empty();
         let follows = !declared(&from) && declared(&to);
-        // Once the files are edited, a ledger that was not told plans to delete the one and to make the other.
+        // After the files are edited, a ledger without the rename would plan to delete the old resource and to create
+        // the new one.
         let concerned = known.iter().filter(|one| !self.in_git && (one.target == name || !follows));
         if let Some(why) = concerned.into_iter().find_map(|one| one.ledger.as_ref().err()) {
             return Err(Failure::new(format!(
@@ -126,7 +127,7 @@ impl Mv {
         self.record(&known, &name, &from, &to, context)
     }
 
-    /// What is meant by the arguments.
+    /// Parses the arguments.
     fn addresses(&self) -> Result<(&'static Kind, Address, Address), Failure> {
         let from = ledger::address_at(&self.old, &self.place)?;
         let kind = kinds::of(&from);
@@ -233,7 +234,7 @@ impl Mv {
         }
     }
 
-    /// The files have the new key already: the ledgers follow.
+    /// Updates the ledgers, because the files already have the new key.
     fn follow(
         &self,
         manifests: &Manifests,
@@ -271,7 +272,7 @@ impl Mv {
         self.record(known, &own.target, from, to, context)
     }
 
-    /// Refuses before anything is written, where a ledger that would be told is being written to.
+    /// Refuses, before anything is written, if a run holds the lock of a ledger that would be updated.
     fn at_rest(&self, known: &[TargetLedger], name: &str, from: &Address) -> Result<(), Failure> {
         let concerned = known.iter().filter(|one| !self.in_git && (one.target == name || one.has(from)));
         for one in concerned {
@@ -282,7 +283,7 @@ impl Mv {
         Ok(())
     }
 
-    /// Tells the ledgers, or what will.
+    /// Updates the ledgers, or prints which command will.
     fn record(&self, known: &[TargetLedger], name: &str, from: &Address, to: &Address, context: &Context) -> Ended {
         let say = |words: String| context.out.print(&one_line(&words));
         if self.in_git {
@@ -292,7 +293,7 @@ impl Mv {
             return Ok(Exit::Done);
         }
         let (mut elsewhere, mut failed) = (Vec::new(), None);
-        // The one that is asked for comes first: where it fails, nobody else's is moved.
+        // The requested target comes first: if it fails, no other ledger is updated.
         for one in known.iter().filter(|one| one.target == name).chain(known.iter().filter(|one| one.target != name)) {
             let target = text::short(&one.target, 80);
             match &one.ledger {
@@ -312,7 +313,7 @@ impl Mv {
                     let record = Record::Move { from: from.clone(), to: to.clone() };
                     let place = self.place.of_target(&one.target);
                     let moved = OpenLedger::new(context, &place, self.turn).and_then(|mut open| {
-                        // A run may have begun since it was looked for.
+                        // A run may have begun since the check.
                         at_rest(&open.ledger, &one.target, from)?;
                         open.append(context, record)
                     });
@@ -346,7 +347,7 @@ impl Mv {
     }
 }
 
-/// Refuses to move what a run works on: the run would be over, and what it has just made would be nobody's.
+/// Refuses to rename during a run: the run would be ended, and its new resource would be unmanaged.
 fn at_rest(ledger: &Ledger, target: &str, from: &Address) -> Result<(), Failure> {
     let target = text::short(target, 80);
     if let Some(run) = &ledger.run {
@@ -368,7 +369,7 @@ fn at_rest(ledger: &Ledger, target: &str, from: &Address) -> Result<(), Failure>
     Ok(())
 }
 
-/// Refuses a project with errors: what names something is unknown there.
+/// Refuses a project with errors, because references in it are unknown.
 fn sound(manifests: &Manifests, context: &Context) -> Result<(), Failure> {
     let names = manifests.project.target_names();
     let targets: Vec<Option<&str>> = if names.is_empty() { vec![None] } else { names.into_iter().map(Some).collect() };
@@ -384,7 +385,7 @@ fn sound(manifests: &Manifests, context: &Context) -> Result<(), Failure> {
 }
 
 fn ledgers(manifests: &Manifests, root: &std::path::Path) -> Result<Vec<TargetLedger>, Failure> {
-    // Outside git, a target whose ledger is kept in git has none here.
+    // Outside git, a target whose ledger is in git has none here.
     let is_outside = matches!(Git::find_now(root), Ok(None));
     let is_absent = |target: &str| {
         let place = crate::engine::ledger::setting(&manifests.project, target);
@@ -416,14 +417,14 @@ fn unknown(kind: &'static Kind, manifests: &Manifests, address: &Address) -> Fai
     }
 }
 
-/// The failure for a key that is taken, with one that is not.
+/// The failure for a key in use, with a free one.
 fn taken(kind: &'static Kind, manifests: &Manifests, to: &Address, why: &str) -> Failure {
     let free = (2..).map(|number| format!("{}-{number}", to.key));
     let free = free.into_iter().find(|key| manifests.declarations(kind, key).is_empty()).unwrap_or_default();
     Failure::usage(format!("{to} is taken: {why}")).help(format!("choose another, such as {}/{free}", kind.key))
 }
 
-/// What would be edited, as people read differences.
+/// The edits as a diff.
 fn difference(rekeyed: &Rekeyed) -> String {
     let mut out = String::new();
     for (name, [before, after]) in &rekeyed.files {

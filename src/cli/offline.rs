@@ -1,7 +1,6 @@
-//! Plans that are made without the service: against the ledger, or against the manifests of a commit.
+//! Plans without the service: compared with the ledger, or with the manifests of a commit.
 //!
-//! They need no credentials, so that a pull request of someone whom nobody trusts yet can be looked at. They are for
-//! reading.
+//! They need no credentials, so a pull request of an untrusted author can be planned. They cannot be applied.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +37,7 @@ pub struct Offline {
 }
 
 impl Offline {
-    /// Whether the service is asked nothing.
+    /// Whether an offline plan is requested.
     pub fn is_asked(&self) -> bool {
         self.offline || self.against_git.is_some()
     }
@@ -71,14 +70,14 @@ impl Offline {
     }
 }
 
-/// What is asked of such a plan.
+/// The settings of an offline plan.
 #[derive(Debug)]
 pub struct OfflineRequest<'a> {
     pub places: &'a Places,
     pub request: &'a PlanRequest,
     pub forms: &'a Forms,
     pub codes: ExitCodes,
-    /// What makes the same plan again, such as `diff a..b`.
+    /// The command that makes the same plan again, such as `diff a..b`.
     pub command: String,
 }
 
@@ -111,7 +110,7 @@ impl OfflineRequest<'_> {
     }
 }
 
-/// Makes a plan. Errors in the manifests of the commit are shown as `validate` shows them.
+/// Makes a plan. Errors in the manifests of the commit are shown like those of `validate`.
 fn planned(
     workspace: &Workspace,
     against: &Against,

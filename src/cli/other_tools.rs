@@ -1,4 +1,4 @@
-//! Words of other tools, and what to type here instead.
+//! Commands of other tools, and what to use instead.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue};
 
 use crate::failure::Failure;
 
-/// Words that are commands elsewhere, and what to type for them.
+/// Words that are commands in other tools, and what to use instead.
 const WORDS: [(&[&str], &str); 13] = [
     (&["import"], "`pushplan adopt` manages what exists on the service; `pushplan pull` also writes its manifest"),
     (&["export", "dump"], "`pushplan pull` writes manifests for what the service has"),
@@ -45,7 +45,7 @@ pub fn words(words: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsSt
     words.into_iter()
 }
 
-/// The failure for a command that another tool has, if that is what was typed first.
+/// The failure for a command of another tool, if that is the first word.
 pub fn unknown_command(error: &clap::Error) -> Option<Failure> {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
     let is_first = std::env::args_os().nth(1).is_some_and(|first| first == **word);

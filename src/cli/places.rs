@@ -1,4 +1,4 @@
-//! Which project, and which of its targets, for commands that can work on several.
+//! The project and its targets, for commands that can work on several.
 
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ pub struct Targets {
     all_targets: bool,
 }
 
-/// What was asked for.
+/// The requested targets.
 #[derive(Debug)]
 pub enum Which {
     /// One target, named or by default.
@@ -49,7 +49,7 @@ pub enum Which {
     Several(SeveralTargets),
 }
 
-/// Several targets that were asked for.
+/// Several requested targets.
 #[derive(Clone, Debug)]
 pub struct SeveralTargets(TargetSelection);
 
@@ -62,7 +62,7 @@ impl Deref for SeveralTargets {
 }
 
 impl Places {
-    /// These targets of a project.
+    /// Creates the arguments for these targets of a project.
     pub fn new(project: Option<PathBuf>, target: Vec<String>) -> Self {
         Self { project, targets: Targets { target, all_targets: false } }
     }
@@ -72,7 +72,7 @@ impl Places {
         TargetSelection { project: self.project.clone(), names: target.clone(), all: *all_targets }
     }
 
-    /// The targets of saved plans; `None` where others were asked for.
+    /// The targets of saved plans; `None` if others were requested.
     pub(crate) fn of_plans<'n>(&self, names: impl IntoIterator<Item = &'n String>) -> Option<SeveralTargets> {
         let selection = self.selection();
         let is_free = selection.names.is_empty() && !selection.all;
@@ -84,7 +84,7 @@ impl Places {
         self.selection().root()
     }
 
-    /// One target or several. What chooses a single one is one.
+    /// One target or several. A selection of a single one is one.
     pub fn which(&self) -> Result<Which, Failure> {
         if self.targets.target.is_empty() && !self.targets.all_targets {
             return Ok(Which::One(TargetArgs::new(self.project.clone(), None)));
@@ -99,7 +99,7 @@ impl Places {
         match (selection.of(read), selection.names.as_slice()) {
             (Ok(None), _) => one(None),
             (Ok(Some(names)), _) if names.len() == 1 => one(names.into_iter().next()),
-            // A name that leads nowhere, or a project that cannot be read, is told as for any command.
+            // An unknown name, or a project that cannot be read, is reported as for any command.
             (Err(_), [name]) if is_plain(name) => one(Some(name.clone())),
             _ => Ok(Which::Several(SeveralTargets(selection))),
         }
@@ -107,7 +107,7 @@ impl Places {
 }
 
 impl SeveralTargets {
-    /// How a command is said again for the same targets.
+    /// The command to repeat for the same targets.
     pub fn again(&self, command: &str, choice: &Choice) -> Repetition {
         let project = self.project.as_ref().map(|folder| folder.display().to_string());
         let options: Vec<String> = match self.all {
@@ -117,13 +117,13 @@ impl SeveralTargets {
         Repetition::of_several(command, project.as_deref(), &options, choice)
     }
 
-    /// One of the targets.
+    /// The arguments for one of the targets.
     pub fn place(&self, target: &str) -> TargetArgs {
         TargetArgs::new(self.project.clone(), Some(target.to_owned()))
     }
 
-    /// Reads the project once, for all of its targets that are meant. Errors for one of them are shown as `validate` shows them, and
-    /// nothing is planned.
+    /// Reads the project once, for all requested targets. Errors for one of them are shown like those of `validate`,
+    /// and nothing is planned.
     pub fn read(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Vec<Arc<Workspace>>, Failure> {
         self.open(now).map_err(|why| shown(why, programs, context))
     }

@@ -15,7 +15,7 @@ use super::{Context, Ended, runtime};
 use crate::engine::workspace::{PlanRequest, Prefetch, Replays};
 use crate::render::Format;
 
-/// How long to wait for a running apply if the plan is to be applied later: that apply would make it stale.
+/// The default wait for a running apply if the plan is saved to be applied later: that apply would make it stale.
 const FOR_LATER: SignedDuration = SignedDuration::from_mins(10);
 
 /// Show what would change; change nothing.
@@ -72,7 +72,7 @@ impl Plan {
         }
     }
 
-    /// A page shows devices unasked where that takes a moment.
+    /// The replays of the plan. A page shows devices by default if that is fast.
     fn replays(&self) -> Replays {
         let has_page = self.forms.shown.iter().any(|(format, _)| *format == Format::Html);
         match (self.people, has_page) {

@@ -1,4 +1,4 @@
-//! What planning commands share: which project, target and part, and how errors in the manifests are shown.
+//! Common parts of planning commands: project, target and choice, and showing errors in the manifests.
 
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::plan::Choice;
 use crate::render::Repetition;
 use crate::render::findings::{self, CheckReport, LocatedFinding};
 
-/// Which project, and which of its targets.
+/// The project, and one of its targets.
 #[derive(Clone, Debug)]
 pub struct TargetArgs(Location);
 
@@ -74,7 +74,7 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// Whether nothing is left out.
+    /// Whether nothing is excluded.
     pub fn is_all(&self) -> bool {
         self.only.is_empty() && self.except.is_empty()
     }
@@ -89,44 +89,44 @@ impl TargetArgs {
         Self(Location { project, target })
     }
 
-    /// How a command is said again for the same project and target.
+    /// The command to repeat for the same project and target.
     pub fn again(&self, command: &str, choice: &Choice) -> Repetition {
         let project = self.project.as_ref().map(|folder| folder.display().to_string());
         Repetition::new(command, project.as_deref(), self.target(), choice)
     }
 
-    /// This place, with a target if none was named.
+    /// These arguments, with a target if none was given.
     pub(crate) fn or_target(&self, name: &str) -> Self {
         Self::new(self.project.clone(), self.target.clone().or(Some(name.to_owned())))
     }
 
-    /// This place with another target.
+    /// These arguments with another target.
     pub fn of_target(&self, name: &str) -> Self {
         Self::new(self.project.clone(), Some(name.to_owned()))
     }
 
-    /// The target that was named.
+    /// The given target.
     pub fn target(&self) -> Option<&str> {
         self.target.as_deref()
     }
 
-    /// Reads the project. Errors in it are shown as `validate` shows them, and nothing is planned.
+    /// Reads the project. Errors in it are shown like those of `validate`, and nothing is planned.
     pub fn read(&self, context: &Context, now: Timestamp) -> Result<Workspace, Failure> {
         self.read_for(context, now, false)
     }
 
-    /// Reads the project. For programs, errors go to standard output as `validate --format json` prints them.
+    /// Reads the project. For programs, errors go to standard output in the form of `validate --format json`.
     pub(crate) fn read_for(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Workspace, Failure> {
         self.open(now).map_err(|why| shown(why, programs, context))
     }
 
-    /// Reads the project to make a plan of the manifests, and nothing else.
+    /// Reads the project only to make a plan of the manifests.
     pub(crate) fn read_to_plan(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Workspace, Failure> {
         self.open_to_plan(now).map_err(|why| shown(why, programs, context))
     }
 }
 
-/// Shows errors in the manifests as `validate` does.
+/// Shows errors in the manifests like `validate`.
 pub fn shown(why: NotOpened, programs: bool, context: &Context) -> Failure {
     if let NotOpened::Invalid(invalid) = &why {
         tell(&invalid.manifests, invalid.errors.iter(), programs, context);
@@ -134,7 +134,7 @@ pub fn shown(why: NotOpened, programs: bool, context: &Context) -> Failure {
     why.into()
 }
 
-/// Shows errors as `validate` does.
+/// Shows errors like `validate`.
 pub fn tell<'f>(
     manifests: &'f Manifests,
     errors: impl Iterator<Item = &'f Finding>,
@@ -148,7 +148,7 @@ pub fn tell<'f>(
     }
 }
 
-/// Errors as `validate` reports them.
+/// Errors in the form of `validate`.
 pub fn report<'f>(manifests: &'f Manifests, errors: impl Iterator<Item = &'f Finding>) -> CheckReport<'f> {
     CheckReport {
         found: errors.map(|finding| LocatedFinding { finding, sources: &manifests.sources }).collect(),

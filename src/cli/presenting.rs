@@ -19,7 +19,7 @@ use crate::render::plan::NextSteps;
 use crate::render::{self, Repetition, Style};
 use crate::text::shell_word;
 
-/// Which exit codes other than 0 a command has that shows a plan.
+/// The exit codes other than 0 of a command that shows a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct ExitCodes {
     /// [`Exit::Refused`] if `apply` would refuse the plan.
@@ -41,8 +41,8 @@ impl ExitCodes {
     }
 }
 
-/// Makes a plan from prefetched data, if there is any; saves it if that is asked for, and shows it. Returns the exit code of
-/// the command.
+/// Makes a plan from prefetched data, if there is any; saves it on request, and shows it. Returns the exit code of the
+/// command.
 pub fn make(
     prefetch: Option<Prefetch>,
     workspace: &Workspace,
@@ -77,7 +77,7 @@ pub fn make(
     ended
 }
 
-/// Saves a plan if that is asked for, and shows it.
+/// Saves a plan on request, and shows it.
 ///
 /// Returns the exit code of the command.
 pub fn present(
@@ -103,7 +103,7 @@ pub fn present(
     Ok(codes.exit(plan, &ahead))
 }
 
-/// Refuses folders, which are for several targets. Their files are named after them.
+/// Refuses folders, which are for several targets and have files with their names.
 fn is_for_files(forms: &Forms, target: &str) -> Result<(), Failure> {
     let name = if is_key(target) { target } else { "NAME" };
     let shown = forms.shown.iter().filter_map(|(format, file)| Some((file.as_deref()?, format.extension())));
@@ -131,7 +131,7 @@ fn show(
     let Some(path) = file else {
         let out = &context.out;
         match format {
-            // It is shown while it is made.
+            // It is printed while it is rendered.
             Format::Text => render::plan::text_to(plan, ahead, out.style(), &mut |part| out.print(part)),
             format => out.show(format, &rendered(plan, ahead, format)),
         }
@@ -142,7 +142,7 @@ fn show(
     Ok(())
 }
 
-/// A plan in a format, as a file has it.
+/// A plan in a format, as in a file.
 fn rendered(plan: &Planned, ahead: &NextSteps, format: Format) -> String {
     match format {
         Format::Json => render::plan::json(plan, ahead),
@@ -152,7 +152,7 @@ fn rendered(plan: &Planned, ahead: &NextSteps, format: Format) -> String {
     }
 }
 
-/// Writes a plan where only its owner can read it: it holds what will be sent, and to whom.
+/// Writes a plan readable only by its owner, because it contains future messages and their audiences.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     private::write(path, text.as_bytes())
         .map_err(|error| Failure::new(format!("{} cannot be written: {error}", path.display())))

@@ -19,7 +19,7 @@ use crate::render;
 use crate::render::Format;
 use crate::text;
 
-/// The formats that it prints.
+/// The output formats.
 const FORMATS: &[Format] = &[Format::Text, Format::Html];
 
 /// Show a message as people will see it.
@@ -82,13 +82,13 @@ impl Preview {
         self.show(&preview, context)
     }
 
-    /// Every look at the message that is asked for.
+    /// All requested views of the message.
     fn seen(&self, address: &Address, parts: &Parts, desired: &Desired) -> Result<Vec<Appearance>, Failure> {
         let mut spoken = look::as_written(parts, desired);
         let samples = samples(parts, desired);
         let set: Values = self.set.iter().cloned().collect();
         message::check_keys(address, &set, &spoken, "--set")?;
-        // What is asked for takes the place of what a push gives, which a sample does not.
+        // A value on the command line replaces that of a push; a value of a sample does not.
         spoken.iter_mut().for_each(|one| one.values.extend(set.clone()));
         let mut seen = match &self.preview {
             Some(name) => {
@@ -116,7 +116,7 @@ impl Preview {
     }
 
     fn show(&self, preview: &render::preview::Preview, context: &Context) -> Ended {
-        // A file is no terminal.
+        // A file is not a terminal.
         let style = if self.out.is_some() { render::Style::PLAIN } else { context.out.style() };
         let text = if self.format == Format::Html { preview.html() } else { preview.text(style) };
         match &self.out {
@@ -131,7 +131,8 @@ impl Preview {
     }
 }
 
-/// A message with its defaults, then with each sample. One that is borrowed from a template says nothing where it fills nothing in.
+/// A message with its defaults, then with each sample. For a message from a template, samples that change nothing are
+/// left out.
 fn with_samples(spoken: &[Spoken], parts: &Parts, samples: &BTreeMap<String, Values>) -> Vec<Appearance> {
     let plain = look::all(spoken, parts.each, None);
     let mut all = plain.clone();
@@ -146,7 +147,7 @@ fn with_samples(spoken: &[Spoken], parts: &Parts, samples: &BTreeMap<String, Val
     all
 }
 
-/// The samples of a resource and of the templates that its pushes name.
+/// The samples of a resource and of the templates of its pushes.
 fn samples(parts: &Parts, desired: &Desired) -> BTreeMap<String, Values> {
     let names = parts.pushes.iter().filter_map(|push| push.template.as_ref());
     let borrowed = names.filter_map(|name| desired.get::<Template>(&name.0)).flat_map(|template| &template.previews);
@@ -157,7 +158,7 @@ fn samples(parts: &Parts, desired: &Desired) -> BTreeMap<String, Values> {
     found
 }
 
-/// The failure for a sample that nobody declared.
+/// The failure for an unknown sample.
 fn no_sample(address: &Address, name: &str, samples: &BTreeMap<String, Values>) -> Failure {
     let known: Vec<&str> = samples.keys().map(String::as_str).collect();
     let failure = Failure::usage(format!("{address} has no preview `{name}`"));

@@ -81,7 +81,7 @@ impl Promote {
         )
     }
 
-    /// What does what was planned.
+    /// The command that applies the plan.
     fn does(&self) -> Does {
         Does::Promote { from: self.from.clone(), options: self.wanted.drifting.again().to_owned() }
     }

@@ -105,7 +105,7 @@ impl Pull {
         Ok(if ended.is_whole() { Exit::Done } else { Exit::Partly })
     }
 
-    /// Prints what was written, or would be.
+    /// Prints the changes, made or planned.
     fn tell(&self, workspace: &Workspace, pulled: &Pulled, context: &Context) -> Ending {
         let Pulled { in_place, files, learned, agreed, .. } = pulled;
         for line in told::edited(&in_place.settled, !self.dry_run).iter().chain(&told::files(files, !self.dry_run)) {
@@ -141,7 +141,7 @@ impl Pull {
     }
 }
 
-/// Prints what would be written. A file that is edited and added to has one diff.
+/// Prints the planned changes as diffs. A file that is both edited and extended has one diff.
 fn show_diffs(pulled: &Pulled, context: &Context) {
     let is_added_to = |name: &str| pulled.files.iter().any(|(other, _)| other == name);
     for (name, before, after) in pulled.in_place.files().filter(|(name, ..)| !is_added_to(name)) {
@@ -152,7 +152,7 @@ fn show_diffs(pulled: &Pulled, context: &Context) {
     }
 }
 
-/// What people should know of what was not pulled.
+/// Notes about resources that were not pulled.
 fn notes(pulled: &Pulled) -> Vec<String> {
     let Pulled { changes, left, unlisted, cut_short, .. } = pulled;
     let mut notes = told::left(left);

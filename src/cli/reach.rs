@@ -56,7 +56,7 @@ impl Reach {
     }
 }
 
-/// Reads the channel list, until someone interrupts it.
+/// Reads the channel list, until a user interrupts it.
 async fn read(workspace: &Workspace) -> Result<Result<ReachFound, Exit>, Failure> {
     let stop = Stop::listen("Ended at once.").map_err(|error| Failure::new(error.to_string()))?;
     let opened = workspace.open().await?;

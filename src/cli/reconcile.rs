@@ -31,10 +31,10 @@ use board::Board;
 use round::Rounds;
 use webhook::Webhook;
 
-/// The formats that it prints.
+/// The output formats.
 const FORMATS: &[Format] = &[Format::Text, Format::Jsonl];
 
-/// Where the webhook is found if it is not on the command line.
+/// The variable with the webhook, if it is not on the command line.
 const WEBHOOK: &str = "PUSHPLAN_WEBHOOK";
 
 /// Report or correct drift at an interval.
@@ -114,7 +114,7 @@ impl Reconcile {
     pub fn run(&self, context: &Context) -> Ended {
         let from_env = || std::env::var(WEBHOOK).ok().filter(|url| !url.is_empty());
         let webhook = self.webhook.clone().or_else(from_env).map(|url| Webhook::new(&url)).transpose()?;
-        // A command line that means nothing is told at once, and not round after round.
+        // An invalid command line is reported at once, instead of in every round.
         self.places.which()?;
         runtime()?.block_on(self.rounds(webhook.as_ref(), context))
     }
@@ -138,7 +138,7 @@ impl Reconcile {
         let how = How {
             concurrency: self.concurrency,
             on_error: self.on_error,
-            // The rounds tell what became of it.
+            // The rounds report the results.
             format: Format::Json,
             allow_manual: self.allow_manual,
             turn: Turn::default(),
@@ -192,7 +192,7 @@ impl Reconcile {
         Ok(Exit::Done)
     }
 
-    /// Says something in the form that was asked for.
+    /// Prints a message in the requested format.
     fn say(&self, context: &Context, text: &str, line: impl Fn() -> String) {
         match self.format {
             Format::Jsonl => context.out.json(&line()),
@@ -200,7 +200,7 @@ impl Reconcile {
         }
     }
 
-    /// A line for the round, and one for each change since the round before.
+    /// Prints a line for the round, and one for each change since the previous one.
     fn tell(&self, context: &Context, round: &Round, news: &News, next: Option<Duration>) {
         let news = news.pending();
         match self.format {
@@ -218,7 +218,7 @@ impl Reconcile {
         }
     }
 
-    /// Posts what is new. What could not be posted is still new in the next round.
+    /// Posts the news. If that fails, they are posted again after the next round.
     async fn post(&self, webhook: &Webhook, news: &mut News, board: &Board, stop: &Stop, context: &Context) {
         let pending = news.pending();
         if pending.is_empty() {
@@ -238,14 +238,14 @@ impl Reconcile {
         }
     }
 
-    /// The name of the project, where it has one.
+    /// The name of the project, if it has one.
     fn project(&self) -> Option<String> {
         let project = Project::open(&self.places.root().ok()?);
         project.file.project.as_ref()?.name.as_ref().map(|name| name.value.clone())
     }
 }
 
-/// Counts a round; says how many in a row have failed up to it.
+/// Counts a round; returns the number of consecutive failures up to it.
 fn note(board: &Board, round: &Round) -> u32 {
     let mut numbers = board.numbers();
     numbers.ended(round.looked.outcome(), round.at);

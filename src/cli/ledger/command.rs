@@ -1,4 +1,4 @@
-//! `pushplan ledger`: what is remembered of a target, as a whole.
+//! `pushplan ledger`: the ledger of a target as a whole.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -217,7 +217,7 @@ impl Move {
         let project = Project::open(&root);
         let (mut log, target) = place.log()?;
         if let Some(from) = &self.from {
-            // It is not where the settings say, and nothing is noted of it.
+            // It is not in the configured place, and has no local notes.
             log = Chain::new(store_at(Some(from), &root, &target)?, &root, &target);
         }
         if let Some(why) = place::objection(&self.to) {
@@ -228,11 +228,11 @@ impl Move {
             return Err(already(&target, &log.shown(), &self.to, self.from.is_some()));
         }
         let moved = runtime()?.block_on(async {
-            // A move back that was cut short has closed the old place already.
+            // An interrupted move back has already closed the old place.
             if log.facts().await.map_err(unreadable)?.moved_to() != Some(&*self.to) {
                 self.turn.ledger(context, &log, &target).await?;
                 take_in(&context.session, &log).await?;
-                // A run that was cut off is over then.
+                // An interrupted run is ended.
                 let ledger = State::replay(log.read(0).await.map_err(unreadable)?);
                 if let Some(end) = turn::end_of(&ledger) {
                     append(&log, ledger.seq, end).await?;
@@ -247,7 +247,7 @@ impl Move {
     }
 }
 
-/// The failure of a move to where the ledger is by the settings, or by what was given.
+/// The failure for moving a ledger to the place where it already is, according to the settings or the option.
 fn already(target: &str, place: &str, to: &str, is_given: bool) -> Failure {
     if is_given {
         return Failure::usage(format!("--from and --to of the ledger of `{target}` are the same place, {place}"));
@@ -324,7 +324,7 @@ impl Restore {
         }
     }
 
-    /// Takes in results that a run kept in a file.
+    /// Adds results that a run stored in a file.
     fn results(&self, path: &Path, context: &Context) -> Ended {
         asking::project(&self.place, "written", context)?;
         let (log, _) = self.place.log()?;

@@ -1,4 +1,4 @@
-//! Things of a kind that the service lists, by id or by name.
+//! Resources of a kind that the service lists, by id or name.
 
 use serde_json::Value;
 
@@ -13,10 +13,10 @@ use crate::ledger::{Ledger, Log};
 use crate::render::lookup::{LookedUpThing, json};
 use crate::text;
 
-/// How many of one name are shown.
+/// The number of resources with one name that are shown.
 const MOST: usize = 20;
 
-/// What has an id or a name.
+/// The resources with an id or a name.
 pub async fn find(
     key: &str,
     wanted: &str,
@@ -30,7 +30,7 @@ pub async fn find(
     if found.is_empty() {
         found = match by_name(kind, wanted, opened).await {
             Ok(found) => found,
-            // Authors know it by its key.
+            // Authors may use its key.
             Err(failure) => by_key(kind, wanted, &ledger, opened).await?.map(|one| vec![one]).ok_or(failure)?,
         };
     }
@@ -43,7 +43,7 @@ pub async fn find(
     for one in found {
         let whole = match one.spec {
             Some(_) => Some(one),
-            // It can be gone by now.
+            // It may have been deleted since.
             None => content(kind, &one, opened).await?,
         };
         things.extend(whole.map(|whole| LookedUpThing::of(kind, &whole, &ledger)));
@@ -54,7 +54,7 @@ pub async fn find(
     }
 }
 
-/// What the ledger remembers, where there is one that can be read and is about this application.
+/// The ledger, if it exists, can be read and is about this application.
 async fn ledger(place: &TargetArgs, opened: &Opened, context: &Context) -> Ledger {
     let Ok((log, _)) = place.log() else { return Ledger::default() };
     match log.read(0).await {
@@ -71,7 +71,7 @@ async fn ledger(place: &TargetArgs, opened: &Opened, context: &Context) -> Ledge
     }
 }
 
-/// The one with this id. What cannot be an id is not asked for.
+/// The resource with this id. A text that cannot be an id is not requested.
 async fn by_id(kind: &'static Kind, id: &str, opened: &Opened) -> Result<Option<Found>, Failure> {
     let is_id = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
     let request = kind.api.get(id, &Value::Null, opened.level).filter(|_| is_id && !id.is_empty());
@@ -81,7 +81,7 @@ async fn by_id(kind: &'static Kind, id: &str, opened: &Opened) -> Result<Option<
     }
 }
 
-/// The one that is ours under this key.
+/// The managed resource with this key.
 async fn by_key(kind: &'static Kind, key: &str, ledger: &Ledger, opened: &Opened) -> Result<Option<Found>, Failure> {
     let ours = ledger.owned.iter().find(|(address, _)| address.kind == kind.key && address.key == key);
     match ours {
@@ -90,11 +90,11 @@ async fn by_key(kind: &'static Kind, key: &str, ledger: &Ledger, opened: &Opened
     }
 }
 
-/// One that a list names, with its content.
+/// A listed resource, with its content.
 async fn content(kind: &'static Kind, listed: &Found, opened: &Opened) -> Result<Option<Found>, Failure> {
     let Some(request) = kind.api.get(&listed.id, &Value::Null, opened.level) else { return Ok(Some(listed.clone())) };
     let read = read(kind, &listed.id, &request, opened).await?;
-    // A list tells what the thing itself leaves out.
+    // A list has fields that the resource's own answer lacks.
     Ok(read.map(|read| Found { spec: read.spec, ..listed.clone() }))
 }
 
@@ -103,7 +103,7 @@ async fn read(kind: &'static Kind, id: &str, request: &Request, opened: &Opened)
     kind.api.got(id, &Value::Null, &body).map_err(|why| asking::unclear(&request.path, &why))
 }
 
-/// Those with this name; where there is none, those with the same letters in another case.
+/// The resources with this name; without any, those with the same name in another case.
 async fn by_name(kind: &'static Kind, name: &str, opened: &Opened) -> Result<Vec<Found>, Failure> {
     let mut all = Vec::new();
     for request in kind.api.list(opened.level) {

@@ -1,4 +1,4 @@
-//! Applying to several targets: one look at all plans, one question, then target after target.
+//! Applying to several targets: all plans are shown, with one confirmation, and then applied one after the other.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ use crate::render::many::report::{self, Fate, TargetOutcome};
 use crate::render::many::text::before_apply;
 use crate::render::{self, Repetition};
 
-/// How old a plan may be when it is applied. Others are applied before it, and what it was made from may have moved.
+/// The maximal age of a plan when it is applied. Other targets are applied before it, so its basis may have changed.
 const FRESH: Duration = Duration::from_secs(60);
 
 /// Plans all targets, shows and asks, and applies them one after the other.
@@ -47,7 +47,7 @@ pub fn run(
     }
     let read = asked.read(context, Timestamp::now(), how.format != Format::Text);
     if let (Err(failure), Some(review), Ok(names)) = (&read, asking.review, asked.targets()) {
-        // Those who reviewed it learn that it is not applied.
+        // The reviewers are informed that it is not applied.
         let whys: Vec<Failure> = names.iter().map(|name| context.out.why(failure.clone(), name)).collect();
         let results: Vec<(&str, review::Became)> =
             names.iter().zip(&whys).map(|(name, why)| (name.as_str(), review::Became::Held(why))).collect();
@@ -55,7 +55,7 @@ pub fn run(
     }
     let workspaces = read?;
     if let Some(workspace) = workspaces.iter().find(|workspace| wanted.leaves_out(&workspace.target)) {
-        // A saved plan has the name of a group: its target is none.
+        // A saved plan has the name of a group, which is no target.
         let names = asked.targets()?;
         return Err(target::unknown(&workspace.target, &names.iter().map(String::as_str).collect::<Vec<_>>()));
     }
@@ -69,17 +69,17 @@ pub fn run(
     Ok(exit_of(&ended))
 }
 
-/// A target that was dealt with: what became of it, and how a command would end for it alone.
+/// A processed target: its result, and the exit code of a command for it alone.
 struct Dealt {
     workspace: Arc<Workspace>,
     again: Repetition,
     fate: Reported,
-    /// Whether something of another target is not promoted to it, or manual steps are left.
+    /// Whether a resource of another target is not promoted to it, or manual steps are left.
     is_short: bool,
 }
 
 impl Dealt {
-    /// Why nothing was begun, or what broke it off.
+    /// Why nothing was begun, or why the apply was interrupted.
     fn failure(&self) -> Option<Cow<'_, Failure>> {
         match &self.fate {
             Reported::Failed(failure) => Some(Cow::Borrowed(failure)),
@@ -88,7 +88,7 @@ impl Dealt {
         }
     }
 
-    /// Whether those that are left are not begun for it.
+    /// Whether the remaining targets are not begun because of it.
     fn is_in_the_way(&self) -> bool {
         match &self.fate {
             Reported::Applied(applied) => applied.exit != Exit::Done,
@@ -105,7 +105,7 @@ enum Reported {
     NotBegun,
 }
 
-/// Plans for all targets. Those that are not to be carried out are refused, and can be looked at all the same.
+/// The plans of all targets. Refused ones are shown as well.
 struct Plans {
     all: Vec<TargetResult<Planned>>,
     refused: BTreeMap<String, Failure>,
@@ -122,8 +122,8 @@ struct ManyApply<'a> {
 }
 
 impl ManyApply<'_> {
-    /// One target after the other. Where one cannot be planned or is refused, nothing is begun at all, unless the rest shall go
-    /// on.
+    /// Applies one target after the other. If one cannot be planned or is refused, none is begun, unless errors are
+    /// allowed.
     async fn all(&self, workspaces: &[Arc<Workspace>]) -> Result<Vec<Dealt>, Failure> {
         let Plans { mut all, mut refused, made } = self.plans(workspaces).await;
         self.show(&all);
@@ -196,8 +196,8 @@ impl ManyApply<'_> {
         }
     }
 
-    /// Plans all targets once nobody else is at work, and those anew where somebody was quicker. One that cannot be planned,
-    /// for whatever reason, has its place among the others.
+    /// Plans all targets when no other run holds their locks, and plans those again where another run was faster. A
+    /// target that cannot be planned keeps its place among the others.
     async fn plans(&self, workspaces: &[Arc<Workspace>]) -> Plans {
         let Self { how, context, .. } = self;
         let mut plans = Plans { all: Vec::new(), refused: BTreeMap::new(), made: Instant::now() };
@@ -231,7 +231,7 @@ impl ManyApply<'_> {
         plans
     }
 
-    /// Waits until nobody else is at work on a target, and writes what an earlier run could not.
+    /// Waits until no other run holds the lock of a target, and adds results that an earlier run could not write.
     async fn is_free(&self, workspace: &Workspace, waiting: &mut Waiting) -> Result<(), Failure> {
         self.how.await_turn(workspace, waiting, self.context).await?;
         ledger::take_in(&self.context.session, &workspace.log).await
@@ -250,7 +250,7 @@ impl ManyApply<'_> {
             .await
     }
 
-    /// Tells the reviewers of each target what became of it.
+    /// Reports the result of each target to its reviewers.
     async fn tell(&self, results: Vec<(&Workspace, review::Became<'_>)>) {
         let Some(review) = self.asking.review else { return };
         let why = |(workspace, became): &(&Workspace, review::Became)| match became {
@@ -265,7 +265,7 @@ impl ManyApply<'_> {
         review.tell(&told, self.context).await;
     }
 
-    /// Reports to the reviewers of each target what became of it.
+    /// Reports the results of ended targets to their reviewers.
     async fn tell_all(&self, ended: &[Dealt]) {
         let first = ended.iter().find(|dealt| dealt.is_in_the_way()).map_or("", |dealt| &dealt.workspace.target);
         let mut results: Vec<(&Workspace, review::Became)> = Vec::new();
@@ -281,12 +281,12 @@ impl ManyApply<'_> {
         self.tell(results).await;
     }
 
-    /// Whether someone is asked: saved plans have been looked at.
+    /// Whether a confirmation is needed: saved plans were reviewed.
     fn is_asked(&self) -> bool {
         matches!(self.wanted, PlansWanted::Alike(_))
     }
 
-    /// Shows all plans to whoever is asked about them.
+    /// Shows all plans before the confirmation.
     fn show(&self, all: &[TargetResult<Planned>]) {
         let Self { how, asking, context, .. } = self;
         let aheads = told(all, self.asked, self.does, None, &context.out);
@@ -342,7 +342,7 @@ impl ManyApply<'_> {
         ApplyJob { how, workspace, request: &request, saved, asking: &asking, context }.run(opened).await
     }
 
-    /// The plan that was shown, if it is new; if not, another one, which has to be the same.
+    /// The shown plan, if it is new enough; otherwise a new one, which must be the same.
     async fn fresh(
         &self,
         workspace: &Workspace,

@@ -1,4 +1,4 @@
-//! What someone did on several targets.
+//! Drift on several targets.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::render::Repetition;
 use crate::render::many::drift::{self, DriftResult};
 use crate::render::plan::drift::ShownDrift;
 
-/// Looks at each target, several at a time, and shows what was done there.
+/// Computes the drift of each target, several at a time, and shows it.
 pub fn run(asked: &SeveralTargets, choice: &Choice, format: Format, detailed: bool, context: &Context) -> Ended {
     asking::project(&asked.place(""), "asked", context)?;
     let (workspaces, whole) = asked.open_leniently()?;

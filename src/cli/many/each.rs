@@ -1,4 +1,4 @@
-//! A command that works on one target, for several of them: what it prints for each is put together.
+//! Running a command for each of several targets, with combined output.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -13,11 +13,11 @@ use crate::failure::Failure;
 use crate::render::many::each::{self, TargetText};
 use crate::render::{Format, Style};
 
-/// How many targets are worked on at a time.
+/// The number of targets that are processed at a time.
 const TOGETHER: usize = 8;
 
-/// Runs a command for the targets that were asked for. For one, it prints as it does; for several, what it prints is put together in
-/// the order of their names.
+/// Runs a command for the requested targets. For one, it prints as usual; for several, the outputs are combined in the
+/// order of their names.
 pub fn run(
     places: &Places,
     format: Format,
@@ -34,7 +34,7 @@ pub fn run(
     }
 }
 
-/// Runs a command as [`run`] does, and returns what it would print and how it ends.
+/// Runs a command like [`run`], and returns its output and its exit code.
 pub fn text_of(
     places: &Places,
     format: Format,
@@ -55,7 +55,7 @@ pub fn text_of(
     }
 }
 
-/// Runs a command that changes something for one target after the other, and for none behind one that failed.
+/// Runs a command that changes something for one target after the other, and stops after a failure.
 pub fn in_turn(places: &Places, context: &Context, one: impl Fn(&TargetArgs, &Context) -> Ended) -> Ended {
     match places.which()? {
         Which::One(place) => one(&place, context),
@@ -75,7 +75,7 @@ pub fn in_turn(places: &Places, context: &Context, one: impl Fn(&TargetArgs, &Co
     }
 }
 
-/// The names of the targets, where the project file has no errors.
+/// The names of the targets, if the project file has no errors.
 fn names(asked: &SeveralTargets, context: &Context) -> Result<Vec<String>, Failure> {
     asking::project(&asked.place(""), "done", context)?;
     let names = asked.targets()?;
@@ -85,7 +85,7 @@ fn names(asked: &SeveralTargets, context: &Context) -> Result<Vec<String>, Failu
     }
 }
 
-/// Runs something for each target, several at a time.
+/// Runs a function for each target, several at a time.
 fn each_of(
     names: &[String],
     together: usize,
@@ -119,7 +119,7 @@ fn show(all: &[TargetText], format: Format, context: &Context) -> Ended {
     Ok(end(all, context))
 }
 
-/// Says which failed, and how the command ends.
+/// Reports the failed targets, and returns the exit code.
 pub fn end(all: &[TargetText], context: &Context) -> Exit {
     tell_failed(all.iter().filter_map(|one| Some((one.target.as_str(), one.ended.as_ref().err()?))), context);
     Exit::worst(all.iter().map(|one| match &one.ended {

@@ -25,7 +25,7 @@ use crate::render::plan::NextSteps;
 use crate::render::{self, Out, Repetition, Style, one_line};
 use crate::text;
 
-/// Makes a plan for each target, several at a time. The plans are no more than looked at.
+/// Makes a plan for each target, several at a time, to be shown only.
 pub async fn make(
     workspaces: &[Arc<Workspace>],
     wanted: &PlansWanted,
@@ -49,7 +49,7 @@ pub async fn make(
     plans.await.into_iter().map(said).collect()
 }
 
-/// What is said of all of them.
+/// The next steps of all of them.
 pub fn told(
     all: &[TargetResult<Planned>],
     asked: &SeveralTargets,
@@ -87,7 +87,7 @@ pub fn several<'p>(
     Several::new(said.collect(), again, saved.map(|folder| folder.display().to_string()))
 }
 
-/// Makes plans, saves them where that is asked for, and shows them.
+/// Makes plans, saves them on request, and shows them.
 pub fn run(
     asked: &SeveralTargets,
     request: &PlanRequest,
@@ -106,13 +106,13 @@ pub fn run(
     present(&all, asked, request, does, forms, codes, context)
 }
 
-/// Refuses pages of several targets that have no folder to are in.
+/// Refuses HTML pages of several targets without a folder.
 pub fn has_room(forms: &Forms) -> Result<(), Failure> {
     let mut pages = forms.shown.iter().filter(|(format, _)| *format == Format::Html);
     pages.try_for_each(|(_, file)| has_room_for_pages(file.as_deref()))
 }
 
-/// Saves plans where that is asked for, and shows them.
+/// Saves plans on request, and shows them.
 pub fn present(
     all: &[TargetResult<Planned>],
     asked: &SeveralTargets,
@@ -163,14 +163,14 @@ fn show(several: &Several, format: Format, file: Option<&Path>, context: &Contex
             write(path, &text)?;
             out.note(&format!("Wrote {}", path.display()));
         }
-        // A page has a folder, so that what goes to standard output is for people.
+        // Pages go to a folder, so standard output gets text.
         None if format == Format::Html => out.print(&text),
         None => out.show(format, &text),
     }
     Ok(())
 }
 
-/// A page is about one target, so that several have a folder of them.
+/// Checks that there is a folder, because a page is about one target.
 fn has_room_for_pages(folder: Option<&Path>) -> Result<(), Failure> {
     let is_page = |folder: &Path| folder.extension().is_some_and(|end| end == "html" || end == "htm");
     match folder {
@@ -180,8 +180,8 @@ fn has_room_for_pages(folder: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-/// Writes something of each plan to a file of its own, and says how many there are. Of a target that could not be planned there
-/// is none, also none of an earlier run.
+/// Writes one file for each plan, and returns their number. For a target that could not be planned, a file of an
+/// earlier run is removed.
 fn write_each(
     folder: &Path,
     end: &str,
@@ -210,10 +210,10 @@ fn write_each(
     Ok(all.iter().filter(|one| one.result.is_ok()).count())
 }
 
-/// Says which plans a folder holds beside these.
+/// Reports other plans in a folder.
 fn tell_others(folder: &Path, all: &[TargetResult<Planned>], context: &Context) -> Result<(), Failure> {
     let shown = folder.display();
-    // A run that applies the folder applies all that is in it.
+    // A run that applies the folder applies all plans in it.
     let own: Vec<String> = all.iter().map(|one| format!("{}{SAVED}", one.workspace.target)).collect();
     let others: Vec<String> = names(folder)?.into_iter().filter(|name| !own.contains(name)).collect();
     if !others.is_empty() {

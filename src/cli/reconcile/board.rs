@@ -1,4 +1,4 @@
-//! What the loop writes down and the server shows.
+//! The numbers that the rounds write and the server shows.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::exchange::Method;
 use crate::reconcile::{Health, Metrics};
 use crate::render::reconcile::{json, metrics};
 
-/// The numbers, for several to look at.
+/// The shared numbers.
 #[derive(Debug)]
 pub struct Board {
     numbers: Mutex<Metrics>,
@@ -24,16 +24,16 @@ impl Board {
     }
 
     pub fn numbers(&self) -> MutexGuard<'_, Metrics> {
-        // Numbers are whole also where someone came to a sudden end.
+        // The numbers are consistent even after a panic.
         self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// For `/metrics`.
+    /// The text of `/metrics`.
     pub fn metrics(&self) -> String {
         metrics::text(&self.numbers(), self.fixes)
     }
 
-    /// For `/healthz`: whether it is fine, and more in JSON.
+    /// The result of `/healthz`: whether it is healthy, and details as JSON.
     pub fn health(&self, now: Timestamp) -> (bool, String) {
         let numbers = self.numbers();
         let is_fine = numbers.health(self.every, now) == Health::Fine;

@@ -1,4 +1,4 @@
-//! One round: every target is looked at, and what drifts is made as the manifests say where that is asked for.
+//! One round: every target is planned, and drift is corrected on request.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -29,41 +29,42 @@ use crate::reconcile::{Looked, RoundOutcome, Standing, TargetRound, action};
 use crate::render::findings;
 use crate::render::one_line;
 
-/// How old a plan may be when it is applied: other targets are applied before it.
+/// The maximal age of a plan when it is applied: other targets are applied before it.
 const FRESH: Duration = Duration::from_secs(60);
 
-/// How rounds go.
+/// The settings of rounds.
 #[derive(Debug)]
 pub struct Rounds<'a> {
     pub places: &'a Places,
     pub how: How,
     pub fixes: bool,
-    /// How long a look at a target may take.
+    /// The time limit for planning a target.
     pub within: Duration,
     pub board: Arc<Board>,
     pub stop: &'a Stop,
     pub context: &'a Context,
-    /// What was wrong with the files when they were last read.
+    /// The errors in the files when they were last read.
     pub wrong: RefCell<Option<String>>,
 }
 
-/// What came of a look at a target.
+/// The result of planning a target.
 enum RoundResult {
-    /// With how many results of earlier runs are not in the ledger yet.
+    /// The plan, and the number of results of earlier runs that are not in the ledger yet.
     Planned(Box<Planned>, usize),
     Held(Box<LockHeld>),
-    /// Someone asked to stop meanwhile.
+    /// A user stopped it.
     Stopped,
 }
 
-/// A target at the end of a round, and how a command would end that did this alone.
+/// A target at the end of a round, and the exit code of a command for it alone.
 struct RoundEnd {
     target: TargetRound,
     exit: Exit,
 }
 
 impl Rounds<'_> {
-    /// One round, and how a command ends that did only this one. The files are read again: they may be others by now.
+    /// Runs one round, and returns the exit code of a command with only this round. The files are read again, because
+    /// they may have changed.
     pub async fn round(&self) -> (Looked, Exit) {
         let workspaces = match self.read() {
             Ok(workspaces) => workspaces,
@@ -98,7 +99,7 @@ impl Rounds<'_> {
         (Looked::At(targets), exit)
     }
 
-    /// Completes the commands in the result of a target, so that they run as they are pasted.
+    /// Completes the commands in the result of a target, so that they can be copied.
     fn said(&self, target: TargetRound) -> TargetRound {
         let TargetRound { name, standing, why, .. } = target;
         let out = &self.context.out;
@@ -125,7 +126,7 @@ impl Rounds<'_> {
         Ok(opened?)
     }
 
-    /// Says what is wrong with the files when that is news, and when nothing is any more.
+    /// Reports errors in the files when they are new, and when there are none any more.
     fn tell_wrong(&self, errors: Option<String>) {
         let before = self.wrong.replace(errors.clone());
         match errors {
@@ -144,7 +145,7 @@ impl Rounds<'_> {
         RoundEnd { target: TargetRound::unknown(&workspace.target, RoundOutcome::Stopped, None), exit }
     }
 
-    /// Makes a target what the plan says, unless a guard refuses. What a guard refuses is told and left.
+    /// Applies the plan of a target. If a guard refuses it, that is reported instead.
     async fn correct(&self, workspace: &Workspace, planned: Planned, made: Instant) -> RoundEnd {
         let RoundEnd { mut target, .. } = reported(workspace, &planned);
         if let Some(standing) = target.standing.as_ref().filter(|standing| !standing.refused.is_empty()) {
@@ -174,7 +175,7 @@ impl Rounds<'_> {
         ended
     }
 
-    /// Looks once more before it applies: what was found is too old by now.
+    /// Plans again before the apply, because the plan is too old.
     async fn look_again(&self, workspace: &Workspace, opened: &Opened) -> RoundEnd {
         let look = Look { fixes: true, within: self.within, stop: self.stop.clone() };
         match look.at(workspace, opened, self.context).await {
@@ -185,7 +186,7 @@ impl Rounds<'_> {
                 let ended = reported(workspace, &planned);
                 let is_refused = ended.target.standing.as_ref().is_some_and(|standing| !standing.refused.is_empty());
                 if is_refused || planned.plan.steps.is_empty() {
-                    // The next round deals with what has changed meanwhile.
+                    // The next round handles what has changed since.
                     return ended;
                 }
                 self.apply(workspace, opened, *planned, ended.target).await
@@ -211,12 +212,12 @@ impl Rounds<'_> {
             Ending::Done if corrected.is_empty() => RoundOutcome::InSync,
             Ending::Done => RoundOutcome::Corrected,
             Ending::Interrupted => RoundOutcome::Stopped,
-            // Another user has begun before anything was sent.
+            // Another apply has begun before anything was sent.
             Ending::Conflict if !did => RoundOutcome::Held,
             _ if did => RoundOutcome::Partly,
             _ => RoundOutcome::Failed,
         };
-        // Whoever was quicker may have changed anything.
+        // The other apply may have changed anything.
         let standing = (outcome != RoundOutcome::Held).then_some(standing);
         let exit = match exit(&report, &plan, self.stop.by()) {
             Exit::Done if self.how.manual(&plan) > 0 => Exit::Partly,
@@ -227,7 +228,7 @@ impl Rounds<'_> {
     }
 }
 
-/// What was in the way of a run.
+/// The failure of a run.
 fn trouble(report: &Report) -> Option<Failure> {
     let first = report.steps.iter().find_map(|step| match &step.fate {
         Fate::Failed { why } | Fate::Unknown { why } => Some(format!("{}: {why}", step.address)),
@@ -244,21 +245,21 @@ fn trouble(report: &Report) -> Option<Failure> {
     Some(Failure::new(message))
 }
 
-/// A target of which nothing is known but why.
+/// The end of a target that failed without a plan.
 fn failed(workspace: &Workspace, failure: Failure) -> RoundEnd {
     let exit = Exit::from(&failure);
     RoundEnd { target: TargetRound::unknown(&workspace.target, RoundOutcome::Failed, Some(failure)), exit }
 }
 
-/// A target that another run holds.
+/// The end of a target that is locked by another run.
 fn held(workspace: &Workspace, lock: &LockHeld) -> RoundEnd {
     let target = TargetRound::unknown(&workspace.target, RoundOutcome::Held, Some(lock.skipped()));
     RoundEnd { target, exit: Exit::Busy }
 }
 
-/// A target as a plan finds it.
+/// The end of a target according to its plan.
 fn reported(workspace: &Workspace, planned: &Planned) -> RoundEnd {
-    // The flags that allow something are those of `apply`.
+    // The options that allow something are those of `apply`.
     let refused = guards(&planned.plan, &Limits { elsewhere: true, ..workspace.limits() });
     let stops = refused.iter().any(|one| one.guard == Guard::Drift);
     let standing = Standing::of(&planned.plan, refused);
@@ -271,7 +272,7 @@ fn reported(workspace: &Workspace, planned: &Planned) -> RoundEnd {
     RoundEnd { target, exit }
 }
 
-/// How a target is looked at.
+/// The settings for planning a target.
 #[derive(Clone)]
 struct Look {
     fixes: bool,
@@ -280,7 +281,7 @@ struct Look {
 }
 
 impl Look {
-    /// Plans, once nobody else is at work. Whoever is stopped meanwhile has only asked.
+    /// Plans when no other run holds the lock. A stop at this time is safe, because nothing is sent.
     async fn at(&self, workspace: &Workspace, opened: &Opened, context: &Context) -> Result<RoundResult, Failure> {
         if lasting::is_in_ci() {
             lasting::check(workspace)?;
@@ -304,7 +305,7 @@ impl Look {
             Some(None) => {}
         }
         if self.fixes {
-            // This writes, so that it is not broken off.
+            // This writes to the ledger, so it is not interrupted.
             ledger::take_in(&context.session, &workspace.log).await?;
         }
         let unwritten = workspace.log.kept().map_err(unreadable)?.iter().map(|kept| kept.outcomes().len()).sum();
@@ -312,7 +313,7 @@ impl Look {
         Ok(planned.map_or(RoundResult::Stopped, |planned| RoundResult::Planned(Box::new(planned), unwritten)))
     }
 
-    /// Waits for something that only asks; `None` where someone asks to stop first.
+    /// Waits for a reading operation; `None` if a user asks to stop first.
     async fn limited<T>(&self, asking: impl Future<Output = Result<T, Failure>>) -> Result<Option<T>, Failure> {
         tokio::select! {
             ended = tokio::time::timeout(self.within, asking) => match ended {
@@ -324,7 +325,7 @@ impl Look {
     }
 }
 
-/// How a command ends that did one round.
+/// The exit code of a command with one round.
 fn exit_of(targets: &[TargetRound], exits: Vec<Exit>) -> Exit {
     let did = targets.iter().any(|target| target.steps.iter().any(|(_, is_done)| *is_done));
     match Exit::worst(exits) {

@@ -1,4 +1,4 @@
-//! `/healthz` and `/metrics`. Nothing else can be asked here, and nothing can be changed.
+//! `/healthz` and `/metrics`. The server has no other pages, and changes nothing.
 
 use http_body_util::Full;
 use hyper::body::Bytes;

@@ -1,4 +1,4 @@
-//! Posting news to someone who wants to know.
+//! Posting news to a webhook.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use crate::cli::signals::Stop;
 use crate::client::Origin;
 use crate::failure::Failure;
 
-/// How long one attempt may take, to the first line of the answer.
+/// The time limit of one attempt, until the first line of the answer.
 const WITHIN: Duration = Duration::from_secs(5);
-/// How often it is tried. What is not taken then is tried again in the next round.
+/// The number of attempts. News that are not accepted are posted again after the next round.
 const ATTEMPTS: u32 = 3;
-/// The wait before the second attempt; twice as long before each further one.
+/// The wait before the second attempt; doubled before each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 
-/// Where news go. The URL may hold a secret: it is never shown, but for its origin.
+/// A webhook. The URL may contain a secret: only its origin is shown.
 pub struct Webhook {
     url: Url,
     origin: Origin,
@@ -27,7 +27,7 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// A webhook is https, or on this machine.
+    /// Parses the URL of a webhook. It must use https, or be on this machine.
     pub fn new(text: &str) -> Result<Self, Failure> {
         let wrong = |why: &str| {
             Failure::usage(format!("the webhook {why}"))
@@ -40,7 +40,7 @@ impl Webhook {
         let scheme_and_host = url.origin().ascii_serialization();
         let origin = Origin::parse(&scheme_and_host)
             .map_err(|_| wrong("is neither https nor on this machine: others could read the requests"))?;
-        // Another part of the program may have chosen a provider; any will do.
+        // Another part of the program may have installed a provider; any is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
             .user_agent(concat!("pushplan/", env!("CARGO_PKG_VERSION")))
@@ -52,14 +52,14 @@ impl Webhook {
             builder = builder.no_proxy();
         }
         if !origin.is_https() {
-            // Nothing is encrypted, so a machine without certificates will do.
+            // Without encryption, no certificates are needed.
             builder = builder.tls_certs_only([]);
         }
         let client = builder.build().map_err(|_| Failure::new(format!("cannot connect to {origin}")))?;
         Ok(Self { url, origin, client })
     }
 
-    /// Posts, and again where that fails. Whoever asks to stop waits for one attempt at most.
+    /// Posts news, with retries. After a stop, it ends after at most one attempt.
     pub async fn post(&self, news: &Value, stop: &Stop) -> Result<(), String> {
         let mut waits = Backoff::between(ATTEMPTS, FIRST_WAIT);
         loop {
@@ -74,7 +74,7 @@ impl Webhook {
         }
     }
 
-    /// One attempt; or why it came to nothing, silently of the URL.
+    /// One attempt, or why it failed, without the URL.
     async fn once(&self, news: &Value) -> Result<(), String> {
         let post = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(news.to_string());
         match post.send().await {
