@@ -7,27 +7,27 @@ use crate::failure::{Failure, FailureKind};
 pub enum Exit {
     Done = 0,
     Failed = 1,
-    /// A plan has changes, where that was asked about with `--detailed-exitcode`.
+    /// A plan has changes; only with `--detailed-exitcode`.
     Changes = 2,
     /// Manifests are invalid, or findings reach the level of `--fail-on`.
     Findings = 3,
     /// Credentials are missing, or the service refuses them.
     Credentials = 4,
-    /// A saved plan is out of date, or the merged files are not what was approved.
+    /// A saved plan is out of date, or the merged files differ from the approved ones.
     Stale = 5,
-    /// Some of it was applied, and some was not, is unknown to be, or is left to people.
+    /// Some changes were applied; others failed, are unconfirmed, or are manual steps.
     Partly = 6,
-    /// A guard says no.
+    /// A guard refused the plan.
     Refused = 7,
-    /// Another apply holds the ledger, and nothing was done.
+    /// Another apply holds the lock, and nothing was done.
     Busy = 8,
     Usage = 64,
-    /// Ended by Ctrl-C or SIGTERM before its work was done.
+    /// It was ended by Ctrl-C or SIGTERM before its work was done.
     Interrupted = 130,
     Terminated = 143,
 }
 
-/// Every exit code with the word that `ci outputs` has for it, and what it means for people who write scripts.
+/// Every exit code with its word in `ci outputs`, and its meaning for authors of scripts.
 pub const EXITS: [(Exit, &str, &str); 12] = [
     (Exit::Done, "done", "success; also a plan with changes"),
     (Exit::Failed, "failed", "error"),
@@ -52,7 +52,7 @@ pub const EXITS: [(Exit, &str, &str); 12] = [
 ];
 
 impl Exit {
-    /// The word for an exit code; one of another program is a failure.
+    /// The word for an exit code; an unknown code is a failure.
     pub fn word_of(code: u8) -> &'static str {
         let known = EXITS.iter().find(|(exit, ..)| *exit as u8 == code);
         known.map_or("failed", |(_, word, _)| *word)

@@ -1,19 +1,19 @@
 //! pushplan keeps a messaging service's configuration in git.
 //!
-//! A project is a folder with a project file and manifests. [`manifest::read_project`] reads all of it into trees that know
-//! where each value stands; `resolve` makes of them what one target gets, typed: the [`manifest::Desired`] state. The
-//! [`kinds`] say what can be declared, made of the nouns in [`nouns`], and what the service's API lets one do with it.
-//! [`check`] finds what types cannot say and judges how much it matters; what it knows of who is meant is in [`audience`],
-//! and of what people will see in [`look`].
+//! A project is a folder with a project file and manifests. [`manifest::read_project`] reads all of it into trees with
+//! the position of each value; `resolve` computes the typed, [`manifest::Desired`] state of one target from them. The
+//! [`kinds`] define what can be declared, with the nouns in [`nouns`], and what the service's API allows. [`check`]
+//! applies rules beyond types and weighs the findings; [`audience`] has its logic of audiences, and [`look`] that of
+//! visible texts.
 //!
-//! [`live`] asks the service what it has, through the [`client`]; the [`ledger`] remembers what was applied. [`compare`] holds
-//! the three against each other, [`arrange`] turns the changes into ordered steps, and both together are the [`plan`]: data,
-//! which [`render`] shows, [`guard`] may refuse and [`apply`] carries out. [`pull`] goes the other way: it writes manifests for
-//! what the service has. [`forge`] brings plans into pull requests. [`test_send`] tries a message on one recipient, and [`outcome`] tells whom the
-//! pushes reached. [`cli`] is the commands.
+//! [`live`] reads the state of the service, through the [`client`]; the [`ledger`] records what was applied.
+//! [`compare`] compares the three, [`arrange`] turns the changes into ordered steps, and both together make the
+//! [`plan`]: data, which [`render`] shows, [`guard`] may refuse and [`apply`] carries out. [`pull`] goes the other way:
+//! it writes manifests for existing resources. [`forge`] shows plans in pull requests. [`test_send`] sends a message to
+//! one recipient, and [`outcome`] reports how many devices the pushes reached. [`cli`] has the commands.
 //!
-//! Deciding is pure: nothing there reads a file, a clock or the network. What each layer may use is in `ARCHITECTURE.md`, and a
-//! test.
+//! Deciding is pure: those modules read no file, clock or network. `ARCHITECTURE.md` lists what each layer may use, and
+//! a test checks it.
 
 pub use pushplan_core::{
     apply, arrange, compare, drift, engine, fetch, forge, guard, live, outcome, plan, planner, promote, pull, query,

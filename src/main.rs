@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 
-/// A plan makes and drops many small things on several threads.
+/// Plans allocate and free many small objects on several threads.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

@@ -21,10 +21,10 @@ use crate::query::statistics::{self, Moment, Periods, Precision, Push, Statistic
 use crate::render::Format;
 use crate::render::statistics::{ByPeriod, ShownStatistics, StatisticsView, csv, json, text};
 
-/// The formats that it prints.
+/// The output formats.
 const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Csv];
 
-/// The most periods of one report.
+/// The maximal number of periods of one report.
 const MOST: i64 = 100_000;
 
 /// Print statistics of the service: sends, opens, devices.
@@ -132,7 +132,7 @@ impl Periodic {
     }
 }
 
-/// What came back.
+/// The answer of the service.
 enum ReportAnswer {
     Periods(Kind, Precision, (Moment, Moment), Periods),
     Devices(statistics::Devices),
@@ -227,7 +227,7 @@ impl OfPush {
             let path = statistics::of_pushes(from, to);
             let pages = asking::pages(opened, &path).await?;
             let mut pushes = statistics::pushes(&pages).map_err(|why| asking::unclear(&path, &why))?;
-            // Those of one time are in the order in which they were sent, the last first.
+            // Pushes with the same time are in the order of sending, the last first.
             pushes.reverse();
             pushes.sort_by(|one, other| other.time.cmp(&one.time));
             return Ok(ReportAnswer::Pushes((from, to), pushes));
@@ -242,7 +242,7 @@ impl OfPush {
             return Err(Failure::new(format!("{} has sent no push `{id}`", opened.name))
                 .help("`pushplan report push` lists those of the last 30 days"));
         };
-        // It is the one that was asked for, whether it says so or not.
+        // It is the requested push, even if the record has no id.
         if let Some(record) = body.as_object_mut() {
             record.entry("push_id").or_insert_with(|| id.as_str().into());
         }
@@ -251,7 +251,7 @@ impl OfPush {
 }
 
 impl OfPush {
-    /// The push of something of ours, as the ledger has it.
+    /// The push of a managed resource, according to the ledger.
     async fn at(&self, written: &str, opened: &Opened) -> Result<String, Failure> {
         let address = ledger::address(written)?;
         let (log, target) = self.how.place.log()?;
@@ -278,7 +278,7 @@ impl OfPush {
 }
 
 impl Range {
-    /// From when to when, both included.
+    /// The start and the end, both included.
     fn resolve(&self, precision: Precision, now: Timestamp) -> Result<(Moment, Moment), Failure> {
         let now = TimeZone::UTC.to_datetime(now);
         let to = self.to.unwrap_or(match precision {
@@ -293,7 +293,7 @@ impl Range {
     }
 }
 
-/// Where a report begins that nobody gave a beginning.
+/// The default start of a report.
 fn before(last: DateTime, precision: Precision) -> Moment {
     let day = last.date();
     match precision {
@@ -306,7 +306,7 @@ fn before(last: DateTime, precision: Precision) -> Moment {
     }
 }
 
-/// How many periods there are, more or less.
+/// The approximate number of periods.
 fn length(from: Moment, to: Moment, precision: Precision) -> i64 {
     let days =
         i64::from(to.last().date().since((Unit::Day, from.first().date())).map_or(0, |span| span.get_days())) + 1;

@@ -72,7 +72,7 @@ impl Resolve {
         Ok(Exit::Done)
     }
 
-    /// The records about something that may have been created in a gap of the ledger; none for anything else.
+    /// The records for a resource that may have been created in a gap of the ledger; empty for any other.
     fn since_gap(&self, open: &OpenLedger, address: &Address) -> Result<Vec<Record>, Failure> {
         let ledger = &open.ledger;
         let Some(gap) = ledger.gap.as_ref().filter(|gap| gap.covers(address)) else { return Ok(Vec::new()) };
@@ -110,14 +110,14 @@ impl Resolve {
         Ok(found_in_gap(unit, address, &id, self.sent, (ledger, level, Timestamp::now())))
     }
 
-    /// What is said of it, where that makes sense.
+    /// The resolution on the command line, if it is valid for the intent.
     fn found(&self, open: &OpenLedger, address: &Address) -> Result<Resolution, Failure> {
         let owned = open.ledger.owned.get(address);
         let not_now = |message: String| Err(Failure::usage(message));
         let intent = match (open.ledger.open.get(address), owned) {
             (Some(open), _) => &open.intent,
             (None, None) => return Err(open.unknown(address)),
-            // Whoever says of something known that it is not there would have it made a second time.
+            // Declaring a known resource absent would create it again.
             (None, Some(owned)) => {
                 let known = format!("the state of {address} is known: it is managed, with the id {}", owned.id);
                 return Err(
@@ -155,8 +155,8 @@ impl Resolve {
         }
     }
 
-    /// Refuses to call something absent that may still be created. A person who looked has waited already, so the times of the
-    /// ledger decide.
+    /// Refuses to declare a resource absent that may still be created. A person who checked the service has waited
+    /// already, so the times of the ledger decide.
     fn is_settled(&self, open: &OpenLedger, address: &Address) -> Result<(), Failure> {
         let now = Timestamp::now();
         let settle = self.place.settle()?;

@@ -48,7 +48,7 @@ pub struct Revert {
 }
 
 impl Revert {
-    /// What is gone back on may still be declared.
+    /// Prints a reminder that the manifests may still declare the reverted changes.
     fn remind(&self, context: &Context) {
         context
             .out

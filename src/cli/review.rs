@@ -1,4 +1,4 @@
-//! What was approved in a pull request, and telling its reviewers what became of it.
+//! The approval in a pull request, and reporting the result to its reviewers.
 
 mod refusals;
 mod results;
@@ -32,7 +32,7 @@ use results::{footer, run_of, told_in};
 
 pub use results::Became;
 
-/// How long a host that has too much to do is waited for, where nothing is said.
+/// The default wait for a host that limits the rate of requests.
 pub const PATIENCE: SignedDuration = SignedDuration::from_mins(2);
 
 /// Applying what was reviewed.
@@ -56,27 +56,27 @@ pub struct Approved {
 #[derive(Debug)]
 pub struct Review {
     options: Approved,
-    /// The folder of the project beneath that of the repository.
+    /// The folder of the project, relative to the repository.
     project: String,
-    /// The number of the pull request, and who writes the comments; or why nothing is approved, which holds for all targets.
+    /// The number of the pull request, and the author of the comments; or why nothing is approved, for any target.
     known: OnceCell<Result<(u64, String), Failure>>,
-    /// The comments of the pull request, as they were listed or written last.
+    /// The comments of the pull request, as last listed or written.
     comments: Mutex<Option<Vec<Comment>>>,
     /// The targets whose plans were checked and may use their approvals.
     checked: Mutex<BTreeSet<String>>,
-    /// Whether it was said what of the environment could not be read.
+    /// Whether the unreadable part of the environment was reported.
     doubted: Once,
 }
 
 impl Approved {
-    /// The review that is asked for; `None` where none is.
+    /// The requested review; `None` if there is none.
     pub fn review(&self, root: &Path) -> Option<Review> {
         let (known, comments, checked, doubted) = (OnceCell::new(), Mutex::default(), Mutex::default(), Once::new());
         let (options, project) = (self.clone(), beneath(root));
         self.approved.then_some(Review { options, project, known, comments, checked, doubted })
     }
 
-    /// How it is said again, with a space before each option.
+    /// The options as text to repeat them, each with a space before it.
     pub fn again(&self) -> String {
         let options = [(self.approved, " --approved"), (self.accept_truncated, " --accept-truncated")];
         let said: String = options.into_iter().filter(|(is_given, _)| *is_given).map(|(_, option)| option).collect();
@@ -85,12 +85,12 @@ impl Approved {
     }
 }
 
-/// The host that this run is for.
+/// The code host of this job.
 pub fn host() -> Result<forge::HostedRepository, Failure> {
     forge::here(&|name| env::var(name).ok(), &|path| fs::read_to_string(path).map_err(|error| describe(&error)))
 }
 
-/// How long something is waited for, as a standard length.
+/// The time to wait, or its default.
 pub fn patience(wait: Option<SignedDuration>) -> Duration {
     Duration::try_from(wait.unwrap_or(PATIENCE)).unwrap_or_default()
 }
@@ -103,7 +103,7 @@ pub struct Patient {
     pub wait: Option<SignedDuration>,
 }
 
-/// Where a project is beneath its repository, with `/` between folders: the same in every checkout.
+/// The path of a project relative to its repository, with `/` between folders: the same in every checkout.
 pub fn beneath(root: &Path) -> String {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let checkout = checkout(&root);
@@ -112,8 +112,8 @@ pub fn beneath(root: &Path) -> String {
 }
 
 impl Review {
-    /// Goes on only with a plan that is what was reviewed. One without changes needs no review, unless what was reviewed came
-    /// too late.
+    /// Checks that a plan is the reviewed one. A plan without changes needs no review, unless the time of the reviewed
+    /// changes has passed.
     pub async fn check(&self, plan: &Plan, log: &Chain, context: &Context) -> Result<(), Failure> {
         let has_news = plan.has_news();
         if !has_news && !plan.has_late() {
@@ -122,14 +122,14 @@ impl Review {
         let say = |words: &str| context.out.note(&one_line(words));
         let place = match host() {
             Ok(place) => place,
-            // Nothing is done, and nobody can be asked what was reviewed.
+            // Nothing is changed, and no review can be found.
             Err(_) if !has_news => return Ok(()),
             Err(failure) => return Err(failure),
         };
         let forge = Forge::new(place, patience(None), &say)?;
         let FoundReview { hidden, sign, is_sealed, .. } = match self.find(&forge, &plan.target).await {
             Ok(found) => found,
-            // Nobody has reviewed anything.
+            // There was no review.
             Err(failure) if !has_news && failure.kind == FailureKind::Stale => return Ok(()),
             Err(failure) => return Err(failure),
         };
@@ -175,7 +175,7 @@ impl Review {
                 moved.extend(back);
                 stale("not what would be done now", &all_told(&moved, &hidden, plan), help)
             }
-            // What is left of it is not all that was agreed to.
+            // Only a part of the approved changes is left.
             _ if !late.is_empty() => stale("not what would be done now", &told(&late), too_late(noun)),
             _ if !back.is_empty() => stale("no longer approved", &told(&back), no_way_back(noun)),
             Verdict::Same | Verdict::Rest if hidden.truncated && !self.options.accept_truncated => Err(Failure::new(
@@ -196,13 +196,13 @@ impl Review {
         }
     }
 
-    /// Forgets what the comments said: time has passed since they were listed.
+    /// Forgets the listed comments, which may have changed since.
     pub fn forget(&self) {
         *lock(&self.comments) = None;
     }
 
-    /// Uses the approvals of plans that were checked, before anything is sent to their services: each is good for one apply. Returns the
-    /// targets that are not to be applied, and why.
+    /// Uses the approvals of checked plans, before anything is sent to their services: each can be used by one apply.
+    /// Returns the targets that must not be applied, and why.
     pub async fn begin(&self, plans: &[&Plan], context: &Context) -> Vec<(String, Failure)> {
         let checked = std::mem::take(&mut *lock(&self.checked));
         let plans: BTreeMap<&str, &Plan> = plans
@@ -239,7 +239,7 @@ impl Review {
         }
     }
 
-    /// Writes what an apply whose job was cut off could not. That it cannot be written either changes nothing.
+    /// Writes the result of an apply whose job was interrupted. A failure is ignored.
     async fn write_applied(&self, forge: &Forge<'_>, hidden: &Hidden) {
         let applied = |hidden: &Hidden| {
             let hidden = Hidden { state: ReviewState::Applied, begun: None, ..hidden.clone() };
@@ -248,9 +248,9 @@ impl Review {
         let _ = self.rewrite(forge, &[hidden.target.as_str()], applied).await;
     }
 
-    /// Changes what comments hide of some targets, and what they end with: one request for each comment, however many targets it is
-    /// about. `change` returns what is hidden from now on and the result in words; `None` where it stays as it is. Returns the targets
-    /// whose comment could not be written.
+    /// Changes the hidden data of some targets in comments, and the footers: with one request for each comment, however
+    /// many targets it has. `change` returns the new hidden data and the result as text; `None` for no change. Returns
+    /// the targets whose comment could not be written.
     async fn rewrite(
         &self,
         forge: &Forge<'_>,
@@ -265,7 +265,7 @@ impl Review {
             let mut results: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
             let mut changed = Vec::new();
             for (place, hidden) in line.approvals.iter_mut().enumerate() {
-                // Of several comments that a race left, the oldest counts.
+                // If a race created several comments, the oldest one counts.
                 if !targets.contains(&hidden.target.as_str()) || !seen.insert(hidden.target.clone()) {
                     continue;
                 }
@@ -301,7 +301,7 @@ impl Review {
         }
     }
 
-    /// The comments of the pull request, which are listed once for all targets.
+    /// The comments of the pull request, listed once for all targets.
     async fn listed(&self, forge: &Forge<'_>, number: u64) -> Result<Vec<Comment>, Failure> {
         if let Some(known) = &*lock(&self.comments) {
             return Ok(known.clone());
@@ -338,17 +338,17 @@ impl Review {
         Ok(FoundReview { hidden, sign, is_sealed })
     }
 
-    /// The number of the pull request and who writes the comments, looked for once for all targets.
+    /// The number of the pull request and the author of the comments, read once for all targets.
     async fn known(&self, forge: &Forge<'_>) -> Result<(u64, String), Failure> {
         let look = async || match self.look(forge).await {
-            // What another look may find is not kept.
+            // A failure that may be temporary is not cached.
             Err(failure) if failure.kind != FailureKind::Stale => Err(failure),
             found => Ok(found),
         };
         self.known.get_or_try_init(look).await?.clone()
     }
 
-    /// The number of the pull request, which is merged, and who writes the comments.
+    /// The number of the merged pull request, and the author of the comments.
     async fn look(&self, forge: &Forge<'_>) -> Result<(u64, String), Failure> {
         self.doubted.call_once(|| forge.tell_doubt());
         let (api, place) = (forge.place.api, &forge.place);
@@ -379,7 +379,7 @@ impl Review {
         Ok((pull.number, forge.author().await?))
     }
 
-    /// Tells in the comment of a target what became of its plan. The commands in that run as they are pasted.
+    /// Writes the result of a target's plan into its comment, with commands that can be copied.
     pub async fn tell_one(&self, target: &str, became: Became<'_>, context: &Context) {
         let why = match became {
             Became::Held(failure) => {
@@ -391,14 +391,14 @@ impl Review {
         self.tell(&[(target, why.as_ref().map_or(became, Became::Held))], context).await;
     }
 
-    /// Tells in the comments what became of plans. That it cannot be told changes nothing of that, and is a warning.
+    /// Writes the results of plans into the comments. A failure does not change the results, and is a warning.
     pub async fn tell(&self, results: &[(&str, Became<'_>)], context: &Context) {
         let say = |words: &str| context.out.note(&one_line(words));
         let targets: Vec<&str> = results.iter().map(|(target, _)| *target).collect();
         let job = Actor::here().job;
         let told = async {
             let forge = Forge::new(host()?, patience(None), &say)?;
-            // Others may have written since.
+            // Other jobs may have written comments since.
             self.forget();
             let (number, _) = self.known(&forge).await?;
             self.listed(&forge, number).await?;
@@ -422,7 +422,7 @@ impl Review {
         };
         let is_told = |target: &str, failure: &Failure| {
             match results.iter().find(|(other, _)| *other == target).map(|(_, became)| became) {
-                // Why it was held says already that there is no such comment.
+                // The reason why it was not applied already says that there is no such comment.
                 Some(Became::Held(held)) => held.message == failure.message,
                 Some(Became::Nothing) => true,
                 _ => false,
@@ -445,12 +445,12 @@ impl Review {
     }
 }
 
-/// The comment in which a target's plan was reviewed.
+/// The comment with the reviewed plan of a target.
 struct FoundReview {
     hidden: Hidden,
-    /// How people name its pull request.
+    /// The short form of its pull request's number.
     sign: String,
-    /// Whether every comment of the review is as pushplan wrote it.
+    /// Whether no comment of the review was edited.
     is_sealed: bool,
 }
 
@@ -458,8 +458,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Refuses a ledger that is behind a comment: it was set back since, so that it does not know all that was done. Another pull
-/// request would plan from the same ledger, and create it again.
+/// Refuses a ledger that is behind a comment: it was reset since, and lacks some applied changes. Another pull request
+/// would be planned from the same ledger, and create everything again.
 async fn set_back(hidden: &Hidden, plan: &Plan, log: &Chain, sign: &str) -> Result<(), Failure> {
     if !hidden.is_ahead_of(&plan.ledger) {
         return Ok(());
@@ -471,7 +471,7 @@ async fn set_back(hidden: &Hidden, plan: &Plan, log: &Chain, sign: &str) -> Resu
     Err(hidden.behind(&plan.ledger, sign))
 }
 
-/// What the ledger took down since a plan was made for review. All of it, where that was another ledger.
+/// The records of the ledger since a plan was made for review. All of them, if that was another ledger.
 async fn since(hidden: &Hidden, plan: &Plan, log: &Chain) -> Result<Vec<Entry>, Failure> {
     if hidden.ledger == plan.ledger {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! How commands are said that somebody is to paste: with the project and the target that this one was given.
+//! Commands in messages that can be copied: with the project and the target of the running command.
 
 use std::any::Any;
 use std::path::PathBuf;
@@ -9,15 +9,15 @@ use clap::{ArgMatches, Command, CommandFactory};
 use super::Arguments;
 use crate::render::{CommandWords, Commands};
 
-/// The options that say which project and which of its targets.
+/// The options for the project and its targets.
 const PROJECT: &str = "project";
 const TARGET: &str = "target";
-/// What some are given in place of the first.
+/// The argument of commands that get the project as a path.
 const PATHS: &str = "paths";
-/// A saved plan.
+/// The argument for a saved plan.
 const PLAN: &str = "plan";
 
-/// All commands there are, and what the one that runs was given.
+/// All commands, and the options of the running one.
 pub fn commands(matches: &ArgMatches) -> Commands {
     let mut given = matches;
     while let Some((_, inner)) = given.subcommand() {
@@ -32,7 +32,7 @@ pub fn commands(matches: &ArgMatches) -> Commands {
     Commands { project: project.first().map(|folder| folder.display().to_string()), target, known }
 }
 
-/// All commands there are. To find them takes longer than most of what a small command does.
+/// All commands. Collecting them takes longer than most of a small command.
 fn known() -> &'static [CommandWords] {
     static KNOWN: LazyLock<Vec<CommandWords>> = LazyLock::new(|| {
         let mut known = Vec::new();
@@ -42,7 +42,7 @@ fn known() -> &'static [CommandWords] {
     &KNOWN
 }
 
-/// Every command beneath one, with the words that lead to it.
+/// Every subcommand, with the words before it.
 fn all(line: &Command, before: &str, known: &mut Vec<CommandWords>) {
     for command in line.get_subcommands() {
         let name = format!("{before}{}", command.get_name());
@@ -54,7 +54,7 @@ fn all(line: &Command, before: &str, known: &mut Vec<CommandWords>) {
     }
 }
 
-/// What was given for an option that a command may not have.
+/// The values of an option that a command may not have.
 fn values<T: Any + Clone + Send + Sync>(matches: &ArgMatches, id: &str) -> Vec<T> {
     matches.try_get_many::<T>(id).ok().flatten().into_iter().flatten().cloned().collect()
 }

@@ -15,11 +15,11 @@ use crate::private;
 use crate::render::schema::{MANIFEST, SCHEMAS, difference, modeline, text};
 use crate::text as words;
 
-/// The schema with the project's own names. It is created again by everyone and not committed.
+/// The schema with the project's own names. Every user creates it, and it is not committed.
 const OWN: &str = ".pushplan/schema.json";
 /// The folder of a project that commits the general schemas.
 const GENERAL: &str = "schema";
-/// How many folders are named; the rest is counted.
+/// The number of folders that are named; the rest is counted.
 const NAMED: usize = 4;
 
 /// Write the JSON Schema for editors.
@@ -36,7 +36,7 @@ pub struct Schema {
     check: bool,
 }
 
-/// A file and what it should hold.
+/// A file and its generated content.
 struct GeneratedFile {
     path: PathBuf,
     shown: String,
@@ -77,13 +77,13 @@ impl Schema {
         Ok(Exit::Done)
     }
 
-    /// Where the general schemas go, if anywhere.
+    /// The folder for the general schemas, if there is one.
     fn folder(&self, here: &Path, root: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
         if let Some(folder) = &self.out {
             return Ok(Some(here.join(folder)));
         }
         let usual = root.unwrap_or(here).join(GENERAL);
-        // A folder of that name may hold anything; one that holds ours is kept current.
+        // A folder with that name may have other content; one with our schemas is kept up to date.
         if usual.join(MANIFEST).is_file() {
             return Ok(Some(usual));
         }
@@ -98,7 +98,7 @@ impl Schema {
 fn write(context: &Context, files: &[GeneratedFile]) -> Result<(), Failure> {
     for GeneratedFile { path, shown, text } in files {
         let folder = path.parent().unwrap_or(Path::new(""));
-        // A project may not choose where on the machine this writes.
+        // A project must not redirect this to another place on the machine.
         if folder.is_symlink() || path.is_symlink() {
             return Err(Failure::new(format!("{shown} cannot be written: it is reached through a symbolic link")));
         }
@@ -118,7 +118,7 @@ fn write(context: &Context, files: &[GeneratedFile]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The line for each folder that holds manifests; folders of the same depth share one.
+/// The line for each folder with manifests; folders of the same depth share one.
 fn modelines(manifests: &Manifests) -> String {
     let root = &manifests.project.root;
     let mut folders: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -152,7 +152,7 @@ fn check(context: &Context, files: &[GeneratedFile]) -> Ended {
     let mut stale = Vec::new();
     for GeneratedFile { path, shown, text } in files {
         match files::read(path, FILE_LIMIT) {
-            // Where nobody has made it, nobody uses it: a fresh checkout is current.
+            // A missing file is not used, so a fresh checkout is up to date.
             Err(_) if path.ends_with(OWN) && !path.exists() => {}
             Err(why) => stale.push(format!("{shown} is out of date: {why}")),
             Ok(found) if found == text.as_bytes() => {}

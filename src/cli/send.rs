@@ -62,10 +62,10 @@ pub struct SendCommand {
     place: TargetArgs,
 }
 
-/// How many pages of channels are looked through for an address.
+/// The maximal number of pages of channels in the search for an address.
 const MOST_PAGES: usize = 1_000;
 
-/// What is reported of a test that is ended at once.
+/// The message for a test that is ended at once.
 const AT_ONCE: &str = "Ended at once. The message may have been sent: check the device before you send it again.";
 
 /// A message that is about to be sent.
@@ -104,7 +104,7 @@ impl SendCommand {
         })
     }
 
-    /// The message that is meant, with the values that its push gives.
+    /// The selected message, with the values of its push.
     fn chosen<'s>(&self, address: &Address, parts: &Parts<'s>, source: &'s Source) -> Result<Spoken<'s>, Failure> {
         let mut spoken = look::as_written(parts, &source.desired);
         let (number, each) = (spoken.len(), parts.each);
@@ -161,10 +161,10 @@ impl SendCommand {
         Ok(Exit::Done)
     }
 
-    /// The devices of the recipient, as the service knows them.
+    /// The devices of the recipient, according to the service.
     async fn look_up(&self, recipient: &Recipient, opened: &Opened) -> Result<Vec<RecipientDevice>, Failure> {
         let ledger = match recipient.channel {
-            // The ledger may know its id, which nobody else does.
+            // Only the ledger may have its id.
             Some(ChannelKey::Open) => Ledger::replay(self.place.log()?.0.read(0).await.map_err(unreadable)?),
             _ => Ledger::default(),
         };
@@ -209,7 +209,8 @@ impl SendCommand {
     }
 }
 
-/// Whether the target lets a test go to someone. The built-in service reaches nobody, so that it always does.
+/// Checks that the target allows a test to a recipient. The built-in service messages no real device, so it always
+/// does.
 fn allowed(name: &str, target: &Target, recipient: &Recipient) -> Result<(), Failure> {
     if target::is_built_in(name, target) {
         return Ok(());
@@ -237,7 +238,7 @@ fn allowed(name: &str, target: &Target, recipient: &Recipient) -> Result<(), Fai
     }
 }
 
-/// Refuses a message in which people would read braces.
+/// Refuses a message in which recipients would see braces.
 fn filled(address: &Address, unfilled: &[String]) -> Result<(), Failure> {
     let Some(first) = unfilled.first() else { return Ok(()) };
     let names: Vec<String> = unfilled.iter().map(|key| format!("{{{{{key}}}}}")).collect();
@@ -251,13 +252,13 @@ fn filled(address: &Address, unfilled: &[String]) -> Result<(), Failure> {
         .help(format!("set a value with --with {}", text::shell_word(&format!("{first}=VALUE")))))
 }
 
-/// The refusal to send into nothing.
+/// The failure if no device would get the message.
 fn nobody(view: &render::test_send::TestSendView) -> Failure {
     let (message, help) = view.nobody();
     Failure::new(message).kind(FailureKind::Refused).help(help)
 }
 
-/// What the service answers to a question, where it answers.
+/// Sends a reading request.
 async fn get(opened: &Opened, request: &Request) -> Result<Answer, Failure> {
     let answered = opened.reading().read(request).await;
     let answer = answered.map_err(|(Loss::NotSent(why) | Loss::Unknown(why))| {
@@ -272,7 +273,8 @@ async fn get(opened: &Opened, request: &Request) -> Result<Answer, Failure> {
     }
 }
 
-/// The ids of the pushes, where it is known that it was sent. It is never sent again: nobody can tell whether it arrived.
+/// The ids of the pushes, if it was certainly sent. It is never sent again, because a lost answer leaves the result
+/// unknown.
 fn sent(opened: &Opened, request: &Request, answered: Result<Answer, Loss>) -> Result<Vec<String>, Failure> {
     let not = |why: &str| Failure::new(format!("{request} failed: {why}")).help("nothing was sent");
     let answer = match answered {
@@ -285,7 +287,7 @@ fn sent(opened: &Opened, request: &Request, answered: Result<Answer, Loss>) -> R
     }
     match answer.meaning() {
         Meaning::Done => {
-            // The contract answers with one id, the live service with a list of them.
+            // The contract has one id in the answer, the live service a list.
             let body = answer.body.as_ref();
             let listed = body.and_then(|body| body["push_ids"].as_array()).into_iter().flatten();
             let one = body.map(|body| &body["push_id"]).filter(|_| listed.clone().next().is_none());

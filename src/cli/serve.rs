@@ -88,20 +88,20 @@ enum Api {
     Extended,
 }
 
-/// Where to listen, without a port if none was given.
+/// The address to listen on, without a port if none was given.
 #[derive(Clone, Copy, Debug)]
 struct ListenAddress {
     ip: IpAddr,
     port: Option<u16>,
 }
 
-/// The port if none is given.
+/// The default port.
 const PORT: u16 = 8420;
 
-/// The most sample devices.
+/// The maximal number of sample devices.
 const MOST_SAMPLES: usize = 10_000_000;
 
-/// Where devices come from.
+/// The source of devices.
 enum Devices {
     Samples(usize),
     File(String, Population),
@@ -116,7 +116,7 @@ impl Serve {
         let own_data = self.own_data(service)?;
         let devices = match (&self.devices, &own_data) {
             (Some(given), _) => Some(read_devices(given)?),
-            // Other commands of the project would begin with these.
+            // Other commands of the project would also start with these.
             (None, Some(_)) => Some(Devices::Samples(local::DEVICES)),
             (None, None) => None,
         };
@@ -137,7 +137,7 @@ impl Serve {
         };
         let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::new(error.to_string()))?;
         let ended = runtime.block_on(self.serve(context, settings, devices, access, service));
-        // Whoever is still being served when the user does not want to wait is left alone.
+        // Clients that are still connected when the user does not want to wait are dropped.
         runtime.shutdown_background();
         ended
     }
@@ -157,7 +157,7 @@ impl Serve {
         Ok(apps)
     }
 
-    /// The project that it is started in, and the target that it runs. `None` outside a project.
+    /// The project of the current folder, and the target to run. `None` outside a project.
     fn place(&self) -> Result<Option<(PathBuf, String)>, Failure> {
         let Some(root) = Project::find(&project::here()?) else {
             return match self.target {
@@ -213,13 +213,14 @@ impl Serve {
         self.listen.and_then(|at| at.port).or(self.port).unwrap_or(PORT)
     }
 
-    /// The data of the project that it is started in. A virtual clock would stay in it, and another application has nothing there.
+    /// The data file of the project. Not with a virtual clock, which would be stored in it, and not for other
+    /// applications.
     fn own_data(&self, service: Option<BuiltIn>) -> Result<Option<PathBuf>, Failure> {
         let is_other = self.data.is_some() || self.memory || self.clock.is_some() || !self.app.is_empty();
         service.filter(|_| !is_other).map(BuiltIn::own_data).transpose()
     }
 
-    /// A file in the project's own folder needs that folder, which a fresh project does not have yet.
+    /// Creates the project's own folder if the data file is in it, because a fresh project does not have it yet.
     fn make_own_folder(&self) -> Result<(), Failure> {
         let here = project::here()?;
         let folder = self.data.as_ref().and_then(|data| here.join(data).parent().map(Path::to_path_buf));
@@ -229,7 +230,7 @@ impl Serve {
         }
     }
 
-    /// Refuses to let others in by a secret that everybody knows.
+    /// Refuses access from other machines with a publicly known secret.
     fn guard(&self, apps: &[(String, String)]) -> Result<(), Failure> {
         if self.is_open() && apps.iter().any(|(_, secret)| credentials::is_published(secret)) {
             let why = format!("--listen {} allows access from other machines, but this secret is public", self.ip());
@@ -253,7 +254,7 @@ impl Serve {
         let running = service::start(settings, listener).await.map_err(|error| self.not_started(&error))?;
         let devices = self.fill(&running.engine, devices).await?;
         let mut ready = self.ready(running.address, &running.engine, devices, access);
-        // It is removed again when this ends, however it ends.
+        // It is removed when this function returns.
         let _note = match self.announce(&ready.origin, &running.engine, service) {
             Ok(note) => {
                 let target = service.map_or(LOCAL, BuiltIn::target);
@@ -299,7 +300,7 @@ impl Serve {
         }
     }
 
-    /// Tells the project that it is started in how it is reached, where that is from this machine.
+    /// Writes the address to the project's note, if it is on this machine.
     fn announce(&self, origin: &str, engine: &Engine, service: Option<BuiltIn>) -> Result<Option<Note>, Failure> {
         let is_near = Origin::parse(origin).is_ok_and(|origin| origin.is_loopback());
         let (Some(service), Some((app_key, master_secret)), true) = (service, engine.settings.apps.first(), is_near)
@@ -312,7 +313,7 @@ impl Serve {
         Note::leave(service, &served).map(Some)
     }
 
-    /// Puts devices where there are none, and says what is there then.
+    /// Adds devices to empty applications, and describes the result.
     async fn fill(&self, engine: &Engine, devices: Option<Devices>) -> Result<String, Failure> {
         let from = match &devices {
             None => String::new(),
@@ -322,7 +323,7 @@ impl Serve {
         let given = devices.is_some();
         let make = |place: usize| match &devices {
             None => Population::new(),
-            // Applications share nothing, and so their samples differ.
+            // Applications share nothing, so their samples differ.
             Some(Devices::Samples(count)) => population::sample(*count, self.seed.wrapping_add(place as u64)),
             Some(Devices::File(_, population)) => population.clone(),
         };
@@ -336,7 +337,7 @@ impl Serve {
         });
         let words: Vec<String> = words.collect();
         Ok(match &words[..] {
-            // All alike: said once.
+            // All are the same: shown once.
             [first, rest @ ..] if rest.iter().all(|other| other == first) => first.clone(),
             _ => {
                 let keys = engine.settings.apps.iter().map(|(key, _)| key);
@@ -381,7 +382,8 @@ impl Serve {
 }
 
 impl Serve {
-    /// Where everything is kept. What nobody can reach there this time is said, or it would seem to be lost.
+    /// Describes where the data is stored. Applications that are not offered this time are listed, so that they do not
+    /// seem lost.
     fn storage(&self, engine: &Engine) -> String {
         let Some(path) = &engine.settings.data else {
             return "in memory, lost when it stops; --data FILE stores it".to_owned();
@@ -405,7 +407,7 @@ impl Serve {
     }
 }
 
-/// An address with its port. The address alone keeps the usual port.
+/// An address with its port. An address alone has the default port.
 fn listen_at(text: &str) -> Result<ListenAddress, String> {
     if let Ok(at) = text.parse::<SocketAddr>() {
         return Ok(ListenAddress { ip: at.ip(), port: Some(at.port()) });

@@ -1,4 +1,4 @@
-//! What `serve` can be told beside its basics: who is told of events, and what goes wrong on purpose.
+//! Further options of `serve`: webhooks for events, and deliberate faults.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ impl ServiceOptions {
         Ok(webhooks)
     }
 
-    /// What the screen of a service that has started says of them, where they were given.
+    /// The rows about them on the start screen, if there are any.
     pub fn shown(&self, settings: &Settings) -> Vec<(&'static str, String)> {
         let mut rows = Vec::new();
         if !self.webhook.is_empty() || self.config.is_some() {
@@ -91,7 +91,7 @@ impl ServiceOptions {
         rows
     }
 
-    /// What goes wrong on purpose.
+    /// The deliberate faults.
     pub fn faults(&self) -> Result<Option<Rules>, Failure> {
         let Some(path) = &self.faults else { return Ok(None) };
         faults::read(&open(path)?).map(Some).map_err(|why| wrong(why, "faults.toml"))
@@ -108,10 +108,10 @@ fn wrong(why: String, sample: &str) -> Failure {
     Failure::new(why).help(format!("`pushplan explain {sample}` prints a sample with all settings"))
 }
 
-/// How many names a line of the screen has.
+/// The number of names in a line of the screen.
 const FEW: usize = 3;
 
-/// Some names and how many more there are, for one line; `None` where there are none.
+/// Some names and the number of others, for one line; `None` if there are none.
 fn first_few<S: AsRef<str>>(names: &[S]) -> Option<String> {
     let mut few: Vec<String> = names.iter().take(FEW).map(|name| name.as_ref().to_owned()).collect();
     if names.len() > FEW {

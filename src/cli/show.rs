@@ -34,7 +34,7 @@ impl Show {
         })?;
         let is_it = |change: &&Change| change.address == address || change.address.resource() == address;
         let mut changes: Vec<Change> = planned.plan.changes.iter().filter(is_it).cloned().collect();
-        // A plan leaves to the dashboard what is ignored; the file says what it says.
+        // A plan treats ignored fields as unchanged; this shows the content of the files.
         let declared = compare::by_key(&workspace.units, &planned.ledger);
         for change in &mut changes {
             change.desired = declared.get(&change.address).map(|unit| unit.spec.clone());

@@ -1,4 +1,4 @@
-//! Being asked to stop.
+//! Requests to stop.
 
 use std::io::{self, Write};
 
@@ -6,17 +6,17 @@ use tokio::sync::watch;
 
 use crate::exit::Exit;
 
-/// Makes a limit on the size of files (`ulimit -f`) an error of the write that meets it. By default, the system ends the process,
-/// and a ledger that was being written would be torn.
+/// Turns a limit on the size of files (`ulimit -f`) into an error of the write that exceeds it. By default, the system
+/// ends the process, and a ledger that is being written would be torn.
 #[cfg(unix)]
 pub(crate) fn survive_file_limit() {
     use rustix::process::{Resource, Signal, getrlimit};
     use tokio::signal::unix::{SignalKind, signal};
-    // Without a limit, there is no such signal, and nothing to pay for.
+    // Without a limit, there is no such signal, and no handler is needed.
     if getrlimit(Resource::Fsize).current.is_none() {
         return;
     }
-    // A handler stays for as long as the process runs, also once the runtime that registered it is gone.
+    // A handler stays registered until the process ends, also after its runtime is dropped.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
     let _ = runtime
         .map(|runtime| runtime.block_on(async { signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop) }));
@@ -25,17 +25,17 @@ pub(crate) fn survive_file_limit() {
 #[cfg(not(unix))]
 pub(crate) fn survive_file_limit() {}
 
-/// What asks.
+/// A signal that requests a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// Ctrl-C.
     Interrupt,
-    /// SIGTERM, where there is such a thing.
+    /// SIGTERM, on systems that have it.
     Terminate,
 }
 
 impl Signal {
-    /// How a command ends that it ended.
+    /// The exit code of a command that it ended.
     pub fn exit(self) -> Exit {
         match self {
             Self::Interrupt => Exit::Interrupted,
@@ -44,40 +44,40 @@ impl Signal {
     }
 }
 
-/// Being asked to stop, in two steps: the first signal asks the work to come to its end, the second ends the process at once.
+/// A stop in two steps: the first signal asks the work to finish, the second ends the process at once.
 #[derive(Clone, Debug)]
 pub struct Stop(watch::Receiver<Option<Signal>>);
 
 impl Stop {
-    /// Listens from now on, for as long as the runtime runs. `at_once` is what is said when it ends at once.
+    /// Listens while the runtime runs. `at_once` is the message for the second signal.
     pub fn listen(at_once: &'static str) -> io::Result<Self> {
         let mut signals = Signals::new()?;
         let (tell, told) = watch::channel(None);
         tokio::spawn(async move {
             tell.send_replace(Some(signals.next().await));
             let second = signals.next().await;
-            // Nobody may be listening, which keeps nothing from its end.
+            // Standard error may be closed, which must not prevent the exit.
             let _ = writeln!(io::stderr(), "{at_once}");
             std::process::exit(second.exit() as i32);
         });
         Ok(Self(told))
     }
 
-    /// Returns once someone has asked.
+    /// Returns after the first signal.
     pub async fn asked(&self) {
         if self.0.clone().wait_for(Option::is_some).await.is_err() {
-            // Nobody listens any more, so nobody will ask.
+            // The listener is gone, so there will be no signal.
             std::future::pending::<()>().await;
         }
     }
 
-    /// What has asked, if anything has.
+    /// The first signal, if there was one.
     pub fn by(&self) -> Option<Signal> {
         *self.0.borrow()
     }
 }
 
-/// Signals from when this is made: none is missed after that.
+/// Signals since this was created: none is missed after that.
 #[derive(Debug)]
 pub struct Signals {
     #[cfg(unix)]
@@ -100,7 +100,7 @@ impl Signals {
         Ok(Self { interrupt: tokio::signal::windows::ctrl_c()? })
     }
 
-    /// The next one.
+    /// The next signal.
     #[cfg(unix)]
     pub async fn next(&mut self) -> Signal {
         tokio::select! {

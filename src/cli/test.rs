@@ -28,7 +28,7 @@ use crate::render::findings::{self, CheckReport, LocatedFinding};
 use crate::text;
 use play::{World, placed, play};
 
-/// The formats that it prints.
+/// The output formats.
 const FORMATS: &[Format] = &[Format::Text, Format::Json];
 
 /// Run the project's device tests.
@@ -54,9 +54,9 @@ pub struct Test {
     format: Format,
 }
 
-/// Which of the cases are asked for.
+/// The requested cases.
 struct CaseFilter {
-    /// Where their files are.
+    /// The places of their files.
     places: Vec<PathBuf>,
     /// Words in their names.
     names: Vec<String>,
@@ -105,7 +105,7 @@ impl Test {
         Ok(if failed { Exit::Failed } else { Exit::Done })
     }
 
-    /// What the arguments mean: what is a file or a folder, and what is in names.
+    /// Parses the arguments: files and folders, and words in names.
     fn asked(&self, here: &Path, root: &Path) -> Result<CaseFilter, Failure> {
         let mut asked = CaseFilter { places: Vec::new(), names: Vec::new() };
         for wanted in &self.wanted {
@@ -133,7 +133,7 @@ impl Test {
         Ok(asked)
     }
 
-    /// Shows what is wrong with the files.
+    /// Shows the findings in the files.
     fn invalid(&self, suite: &Suite, context: &Context) {
         let report = CheckReport {
             found: suite.findings.iter().map(|finding| LocatedFinding { finding, sources: &suite.sources }).collect(),
@@ -154,7 +154,7 @@ impl Test {
 }
 
 impl CaseFilter {
-    /// The cases whose names have one of the words, where there are any. A word that is in no name is refused.
+    /// The cases whose names contain one of the words, if there are any. A word that is in no name is refused.
     fn choose(&self, cases: Vec<Case>) -> Result<Vec<Case>, Failure> {
         if self.names.is_empty() {
             return Ok(cases);
@@ -174,7 +174,7 @@ impl CaseFilter {
     }
 }
 
-/// Plays all cases, side by side, each on a service of its own. What became of them is in their order.
+/// Plays all cases concurrently, each on a separate service. Returns the results in the order of the cases.
 async fn run(world: World, cases: Vec<Case>) -> Result<Vec<Ran>, Failure> {
     let world = Arc::new(world);
     let mut stages: BTreeMap<Setting, Arc<Stage>> = BTreeMap::new();
@@ -199,7 +199,7 @@ async fn run(world: World, cases: Vec<Case>) -> Result<Vec<Ran>, Failure> {
     Ok(ran.into_values().collect())
 }
 
-/// What cases have in common that begin on the same stage: their time and, where manifests may name it, their device.
+/// The common setting of cases on one stage: their time and, if manifests may name it, their device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Setting {
     start: Timestamp,
@@ -213,7 +213,7 @@ impl Setting {
     }
 }
 
-/// The built-in service with the manifests applied to it. A device that they may name is there before.
+/// The built-in service with the manifests applied to it. A device that they may name is created before.
 async fn stage(workspace: &Workspace, case: &Case) -> Result<Stage, Failure> {
     let level = workspace
         .manifests

@@ -1,4 +1,4 @@
-//! What to do while another apply is running.
+//! Waiting for another running apply.
 
 use clap::Args;
 use jiff::SignedDuration;
@@ -23,17 +23,17 @@ pub fn length(text: &str) -> Result<SignedDuration, String> {
 }
 
 impl Turn {
-    /// Whether another run is waited for.
+    /// Whether to wait for another run.
     pub fn waits(self) -> bool {
         self.wait.is_some()
     }
 
-    /// Waits from now on.
+    /// Starts to wait.
     pub fn start(self) -> Waiting {
         Waiting::start(self.wait)
     }
 
-    /// The ledger once no other run holds it.
+    /// The ledger, when no other run holds its lock.
     pub async fn ledger(self, context: &Context, log: &Chain, target: &str) -> Result<Ledger, Failure> {
         self.start().ledger(&context.session, log, target).await?.map_err(|held| held.failure())
     }

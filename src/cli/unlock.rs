@@ -59,7 +59,7 @@ impl Unlock {
         })
     }
 
-    /// The run that holds this lease.
+    /// The run with this lease.
     fn held<'l>(&self, ledger: &'l Ledger, target: &str) -> Result<&'l Running, Failure> {
         let Some(running) = &ledger.run else {
             return Err(Failure::new(one_line(&format!("`{target}` is not locked"))).help("there is nothing to unlock"));

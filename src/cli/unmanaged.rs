@@ -122,7 +122,7 @@ impl Unmanaged {
         self.which.is_empty() || self.which.iter().any(is_it)
     }
 
-    /// Whether anything of a kind is asked for.
+    /// Whether anything of a kind is requested.
     fn is_about(&self, kind: &Kind) -> bool {
         let of_kind = |which: &String| {
             let key = which.split('/').next().unwrap_or_default();
@@ -132,12 +132,12 @@ impl Unmanaged {
     }
 }
 
-/// Whether a kind has a list that is unknown to be whole.
+/// Whether the list of a kind may be incomplete.
 fn is_partly(kind: &Kind, live: &crate::live::Live) -> bool {
     live.listed.contains_key(kind.key) && !live.whole.contains(kind.key)
 }
 
-/// Refuses what can mean nothing.
+/// Refuses a pattern that can match nothing.
 fn asked(which: &str) -> Result<(), Failure> {
     let key = which.split('/').next().unwrap_or_default();
     if key.contains('*') {

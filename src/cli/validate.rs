@@ -14,7 +14,7 @@ use crate::render::findings::json::FindingsDocument;
 use crate::render::findings::{self, CheckReport, LocatedFinding};
 use crate::render::{Format, Reader};
 
-/// The formats that it prints.
+/// The output formats.
 const FORMATS: &[Format] =
     &[Format::Text, Format::Json, Format::Jsonl, Format::Sarif, Format::Github, Format::CodeQuality, Format::Junit];
 
@@ -74,19 +74,19 @@ impl Validate {
         let mut all = request.check()?;
         let written = if self.fix { self.write(&all, context) } else { Ok(false) };
         if written.is_err() {
-            // The files are not what was fixed in memory, and the report is about the files.
+            // The files differ from the fixed texts in memory, and the report is about the files.
             all = request.check_unfixed(all)?;
         }
         let report = self.report(&all);
         self.print(&report, written.as_ref().is_ok_and(|printed| *printed), context);
         written?;
         let fails = report.found.iter().any(|found| report.fails(found.finding));
-        // The process ends here: what was read need not be taken apart first.
+        // The process ends here: dropping what was read would only take time.
         std::mem::forget(all);
         Ok(if fails { Exit::Findings } else { Exit::Done })
     }
 
-    /// Writes what was fixed, or prints it if it came from standard input; says whether it was printed.
+    /// Writes the fixed files, or prints the text if it came from standard input; returns whether it was printed.
     fn write(&self, all: &[CheckedFiles], context: &Context) -> Result<bool, Failure> {
         if let [only] = all
             && let Some(text) = only.fixed_stdin()
@@ -133,7 +133,7 @@ impl Validate {
         report
     }
 
-    /// Prints the report: to standard output, or beside a fixed text that is there already.
+    /// Prints the report: to standard output, or to standard error if that already has a fixed text.
     fn print(&self, report: &CheckReport, elsewhere: bool, context: &Context) {
         let out = &context.out;
         let style = out.style();

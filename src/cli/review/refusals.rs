@@ -1,4 +1,4 @@
-//! Why a plan is not what was approved, and what to do then.
+//! Why a plan is not the approved one, with advice.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use crate::forge::Hidden;
 use crate::plan::{Difference, Plan};
 use crate::text::count;
 
-/// How much of what moved is named.
+/// The number of differences that are named.
 const NAMED: usize = 20;
 
-/// The failure for a comment that is not as pushplan wrote it.
+/// The failure for a comment that was edited.
 pub fn edited(sign: &str, noun: &str) -> Failure {
     let message = format!(
         "the comment in {sign} was edited after pushplan wrote it: its reviewers may have seen something else than the plan"
@@ -22,7 +22,7 @@ pub fn edited(sign: &str, noun: &str) -> Failure {
     ))
 }
 
-/// The failure for an approval that was used for an apply which did everything.
+/// The failure for an approval that was used by an apply which did everything.
 pub fn used_up(sign: &str, noun: &str) -> Failure {
     Failure::new(format!("what was reviewed in {sign} is applied already, which uses its approval up"))
         .kind(FailureKind::Stale)
@@ -32,7 +32,7 @@ pub fn used_up(sign: &str, noun: &str) -> Failure {
         ))
 }
 
-/// What to do where a merge brings something else than what was reviewed. Its review is over.
+/// The advice for a merge whose plan differs from the reviewed one, so that its review is void.
 pub fn way_on(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, noun: &str) -> String {
     let is_new = |difference: &Difference| matches!(difference, Difference::New(_));
     let earlier = match hidden.more > 0 || moved.values().any(is_new) {
@@ -48,7 +48,7 @@ pub fn way_on(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, noun: &str
     )
 }
 
-/// What to do where later merges took back what was reviewed.
+/// The advice if later merges reverted the reviewed changes.
 pub fn no_way_back(noun: &str) -> String {
     format!(
         "nothing was changed; the job of an old merge restores nothing. Open another {noun}: its plan shows everything that is \
@@ -56,7 +56,7 @@ pub fn no_way_back(noun: &str) -> String {
     )
 }
 
-/// What to do where what was reviewed had its time before it was applied.
+/// The advice if the time of reviewed changes has passed before the apply.
 pub fn too_late(noun: &str) -> String {
     format!(
         "nothing was changed; what was sent cannot be undone. Open another {noun}: its plan shows what else is left to do, and \
@@ -64,7 +64,7 @@ pub fn too_late(noun: &str) -> String {
     )
 }
 
-/// What has moved since a review, a line each.
+/// The differences since a review, a line each.
 pub fn told(moved: &BTreeMap<Address, Difference>) -> Vec<String> {
     let mut told: Vec<String> =
         moved.iter().map(|(address, difference)| difference.words(address)).take(NAMED).collect();
@@ -74,7 +74,7 @@ pub fn told(moved: &BTreeMap<Address, Difference>) -> Vec<String> {
     told
 }
 
-/// Returns what has moved since a review, a line each, and differences that the comment does not show.
+/// Returns the differences since a review, a line each, and those that the comment does not show.
 pub fn all_told(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, plan: &Plan) -> Vec<String> {
     let mut told = told(moved);
     if hidden.more > 0 {

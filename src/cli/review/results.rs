@@ -1,4 +1,4 @@
-//! What the comment of a review says of an apply: that it has begun, and what became of it.
+//! The text in a review's comment about an apply: that it has begun, and its result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,23 +13,23 @@ use crate::plan::Plan;
 use crate::render::Repetition;
 use crate::render::ci::{self, JobRun, Section};
 
-/// What became of a plan.
+/// The result of a plan.
 #[derive(Debug)]
 pub enum Became<'r> {
-    /// With where the ledger stood at its end.
+    /// Applied, with the position of the ledger at its end.
     Ran(&'r Report, &'r Plan, &'r Repetition, Position),
     Nothing,
     Held(&'r Failure),
-    /// Another target was not applied as it was planned.
+    /// Another target was not applied as planned.
     NotBegun(&'r str),
 }
 
-/// A run of now.
+/// The facts about the current run.
 pub fn run_of<'r>(targets: &'r str, job: Option<&'r str>) -> JobRun<'r> {
     JobRun { at: Timestamp::now(), targets, job }
 }
 
-/// What a comment ends with once some of its targets have these results, each with the places of its targets.
+/// The footer of a comment with these results, each with the indexes of its targets.
 pub fn told_in(comment: &Comment, line: &HiddenLine, results: BTreeMap<String, BTreeSet<usize>>) -> String {
     let names = |of: &BTreeSet<usize>| {
         let names: Vec<&str> = of.iter().map(|place| line.approvals[*place].target.as_str()).collect();
@@ -40,20 +40,20 @@ pub fn told_in(comment: &Comment, line: &HiddenLine, results: BTreeMap<String, B
     ci::footer(new.collect(), ci::sections(&forge::footer_of(&comment.body), targets), targets)
 }
 
-/// What a comment says from now on, and what is hidden in it; `None` where it stays as it is.
+/// The new footer of a comment, and its hidden data; `None` if it is not changed.
 pub fn footer(became: &Became, hidden: &Hidden, run: &JobRun) -> Option<(Hidden, String)> {
     let with = |state| Hidden { state, ..hidden.clone() };
     Some(match became {
         Became::Ran(report, plan, again, position) => {
-            // From now on, a ledger that does not know of this run is behind.
+            // From now on, a ledger without this run is behind.
             let ended = &Hidden { reached: position.clone(), begun: None, ..hidden.clone() };
             let with = |state| Hidden { state, ..ended.clone() };
             let ended = match report.ending {
                 Ending::Done => with(ReviewState::Applied),
                 _ if report.did_anything(plan) => partly(ended, report, plan),
-                // Another apply was quicker, or it was tried again in vain: what was done stays told.
+                // Another apply was faster, or a retry did nothing: the earlier result is kept.
                 _ if hidden.state.is_done() && hidden.begun.is_none() => return None,
-                // The other apply may have used the same approval: only the ledger tells.
+                // The other apply may have used the same approval: only the ledger shows this.
                 Ending::Conflict | Ending::Unlocked { .. } => not_applied(hidden),
                 _ if hidden.state == ReviewState::Partly => with(ReviewState::Partly),
                 _ => with(ReviewState::Held),
@@ -64,16 +64,16 @@ pub fn footer(became: &Became, hidden: &Hidden, run: &JobRun) -> Option<(Hidden,
         Became::Nothing if hidden.state == ReviewState::Applied => return None,
         Became::Nothing if hidden.state != ReviewState::Partly && hidden.changes.is_empty() => return None,
         Became::Nothing => (Hidden { begun: None, ..with(ReviewState::Applied) }, ci::nothing_left(run)),
-        // What was done stays told.
+        // The earlier result is kept.
         Became::Held(_) | Became::NotBegun(_) if hidden.state.is_done() && hidden.begun.is_none() => return None,
-        // The apply that holds the ledger will write its own result.
+        // The apply that holds the lock will write its own result.
         Became::Held(failure) if failure.kind == FailureKind::Busy && hidden.begun.is_some() => return None,
         Became::Held(failure) => (not_applied(hidden), ci::held(failure, run)),
         Became::NotBegun(other) => (not_applied(hidden), ci::not_begun(other, run)),
     })
 }
 
-/// What is hidden in a comment whose plan was not applied this time.
+/// The hidden data of a plan that was not applied this time.
 fn not_applied(hidden: &Hidden) -> Hidden {
     match hidden.state {
         ReviewState::Applied | ReviewState::Partly => hidden.clone(),
@@ -81,7 +81,7 @@ fn not_applied(hidden: &Hidden) -> Hidden {
     }
 }
 
-/// What is hidden in a comment after a run that ended half-way.
+/// The hidden data after a run that ended half-way.
 fn partly(hidden: &Hidden, report: &Report, plan: &Plan) -> Hidden {
     let those = |is: fn(&Fate) -> bool| -> BTreeSet<&Address> {
         report.steps.iter().filter(|step| is(&step.fate)).map(|step| &step.address).collect()
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(after(ReviewState::Held), Some(ReviewState::Held));
         assert_eq!(after(ReviewState::Applied), None);
         assert_eq!(after(ReviewState::Partly), None);
-        // The other apply may have used this approval, which its own result says.
+        // The other apply may have used this approval, which its own result shows.
         let begun = Hidden { state: ReviewState::Planned, ..Hidden::new("", &plan, false, None, 1).begin(&plan) };
         let (told, _) = footer(&became, &begun, &run_of("", None)).expect("a result");
         assert_eq!((told.state, told.begun), (ReviewState::Held, begun.begun));

@@ -1,4 +1,4 @@
-//! Playing a case: time passes, things happen to its device, and what is there is held against what is expected.
+//! Playing a case: time passes, its device has events, and the results are compared with the expectations.
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
@@ -17,10 +17,10 @@ use crate::manifest::Desired;
 use crate::service::store::Kept;
 use crate::text;
 
-/// The id of a device whose author gave it none.
+/// The default id of a device.
 const DEVICE: &str = "device";
 
-/// What all cases of a run share.
+/// The common inputs of all cases of a run.
 #[derive(Debug)]
 pub struct World {
     pub workspace: Workspace,
@@ -34,7 +34,7 @@ pub struct Play<'p> {
     pub case: &'p Case,
     pub device: String,
     replay: Replay<'p>,
-    /// What was received and has been looked at, by the ids of pushes.
+    /// The received messages that were already compared, by the ids of pushes.
     seen: BTreeSet<String>,
     checks: usize,
     failures: Vec<Failed>,
@@ -48,14 +48,14 @@ impl<'p> Deref for Play<'p> {
     }
 }
 
-/// Plays a case to its end, or to the first step that cannot be carried out.
+/// Plays a case to its end, or to the first step that cannot be executed.
 pub(crate) async fn play(world: &World, stage: &Stage, case: &Case) -> Result<Ran, Failure> {
-    // A device that manifests may name was there before they were applied.
+    // A device that manifests may name was created before they were applied.
     let more = if case.channel.is_none() { vec![placed(case)?] } else { Vec::new() };
     let (replay, device) = (stage.begin(more)?, name(case));
     let (seen, failures) = (BTreeSet::new(), Vec::new());
     let mut play = Play { world, stage, case, device, replay, seen, checks: 0, failures };
-    // What was sent while everything was applied came before the case.
+    // Messages sent while the manifests were applied are not part of the case.
     play.seen = play.received().await?.into_iter().map(|receipt| receipt.push_id).collect();
     for step in &case.steps {
         play.wait(step.at).await?;
@@ -80,7 +80,7 @@ fn name(case: &Case) -> String {
     case.channel.clone().unwrap_or_else(|| DEVICE.to_owned())
 }
 
-/// The device of a case, as the service keeps it.
+/// The device of a case, as a row of the service.
 pub(crate) fn placed(case: &Case) -> Result<Kept, Failure> {
     device(&name(case), &case.device, case.opened, case.start).map_err(|why| {
         let (name, place) = (&case.name, &case.place);
@@ -93,13 +93,13 @@ impl Play<'_> {
         of_device(&self.device, what)
     }
 
-    /// All that the device has received, the oldest first.
+    /// All messages that the device has received, the oldest first.
     pub async fn received(&self) -> Result<Vec<Receipt>, Failure> {
         let kind = self.case.device["device_type"].as_str().unwrap_or_default();
         self.replay.received(&self.device, kind).await
     }
 
-    /// Lets something happen, or says why it cannot.
+    /// Executes an event, or returns why it is impossible.
     async fn happen(&self, event: &Event) -> Result<(), String> {
         let posted = |what: &str, body: Option<Value>| {
             let path = self.own(what);
@@ -123,13 +123,13 @@ impl Play<'_> {
                 if let Some(button) = button {
                     tap["button"] = button.as_str().into();
                 }
-                // The service knows the push by its id alone, which says nothing to readers of this.
+                // The service names the push by its id, which readers do not know.
                 posted("/tap", Some(tap)).await.map_err(|why| why.replace(push_id, &from.to_string()))
             }
         }
     }
 
-    /// Holds what is there against what is expected.
+    /// Compares the state with the expectations.
     async fn look(&mut self, expect: &Expect) -> Result<(), Failure> {
         for member in &expect.members {
             self.member(member).await?;
@@ -140,7 +140,7 @@ impl Play<'_> {
         self.checks += expected.len().max(1);
         let mut left: Vec<Option<Receipt>> = new.into_iter().map(Some).collect();
         let mut open: Vec<&ExpectedMessage> = Vec::new();
-        // What fits in all is what was meant; of the rest, what comes from the same sender is nearest to it.
+        // Messages that match completely are paired first; of the rest, one from the same sender is nearest.
         for message in expected {
             let fits = |receipt: &Option<Receipt>| receipt.as_ref().is_some_and(|receipt| fits(message, receipt));
             match left.iter_mut().find(|receipt| fits(receipt)) {

@@ -1,4 +1,4 @@
-//! Why something is otherwise than expected: what the service says of it, with the lines of the manifests that it is about.
+//! The causes of a failed expectation: the service's explanation, with the lines of the manifests.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -13,17 +13,17 @@ use crate::node::At;
 use crate::nouns::audience::{SegmentRef, Selector};
 use crate::source::Span;
 
-/// What a failure comes from.
+/// The causes of a failure.
 #[derive(Debug, Default)]
 pub struct Reasons {
-    /// In sentences.
+    /// Sentences.
     pub notes: Vec<String>,
     /// The conditions of an audience.
     pub why: Option<Why>,
 }
 
 impl Reasons {
-    /// Why the device is in a segment, or not, where that is otherwise than expected.
+    /// Why the device is in a segment or not, if that is not as expected.
     pub(crate) async fn of_member(play: &Play<'_>, key: &str, expected: bool) -> Result<Option<Self>, Failure> {
         let address = Address::new(Segment::KEY, key);
         let id = play.stage.ids.get(&address).map(String::as_str).unwrap_or_default();
@@ -33,7 +33,7 @@ impl Reasons {
         }
         let whole = &explained["why"];
         let criteria = play.criteria(key);
-        // The segment itself has been named. What it is made of is of interest, where the service told.
+        // The segment itself has been named. Its conditions are shown, if the service explains them.
         let mut why = match whole["conditions"].as_array().map(Vec::as_slice) {
             Some([only]) => play.why(only, criteria),
             _ => play.why(whole, None),
@@ -42,7 +42,7 @@ impl Reasons {
         Ok(Some(Self { notes: Vec::new(), why: Some(why) }))
     }
 
-    /// Why a message did not come.
+    /// Why a message was not received.
     pub(crate) async fn of_missing(play: &Play<'_>, message: &ExpectedMessage) -> Result<Self, Failure> {
         let Some(from) = &message.from else { return Ok(Self::default()) };
         if let Some(at) = play.stage.past.get(from) {
@@ -78,7 +78,7 @@ impl Reasons {
         Ok(Self { notes, why })
     }
 
-    /// Why a message came that was not expected.
+    /// Why an unexpected message was received.
     pub(crate) async fn of_unexpected(play: &Play<'_>, receipt: &Receipt) -> Result<Self, Failure> {
         let Some(from) = &receipt.sender else { return Ok(Self::default()) };
         let sent = play.sent().await?;
@@ -97,7 +97,7 @@ impl Reasons {
     }
 }
 
-/// When something of that id is sent next to this device or to many, where it waits for its time.
+/// The next send of the resource with this id to this device or to many, if it is waiting.
 async fn waits(play: &Play<'_>, id: &str) -> Result<Option<Timestamp>, Failure> {
     let due = play.ask("GET", "/local/due", None).await.map_err(Failure::new)?;
     let is_it = |what: &Value| {
@@ -109,7 +109,7 @@ async fn waits(play: &Play<'_>, id: &str) -> Result<Option<Timestamp>, Failure> 
     Ok(waiting.filter_map(|due| due["at"].as_str()?.parse().ok()).min())
 }
 
-/// For what sends by itself when something happens, and did not.
+/// Why a triggered sender did not send.
 async fn not_set_off(play: &Play<'_>, from: &Address) -> Result<Reasons, Failure> {
     let Some(unit) = play.world.workspace.units.get(from) else { return Ok(Reasons::default()) };
     let api = kinds::api(from);
@@ -135,7 +135,7 @@ async fn explain(play: &Play<'_>, audience: &Value) -> Result<Value, Failure> {
 }
 
 impl Play<'_> {
-    /// Whether the device is reached as one of an audience, and why it is in it or not.
+    /// Whether the device can be reached, and why it is in an audience or not.
     async fn audience(&self, from: &Address, audience: &Value) -> Result<(Option<String>, Option<Why>), Failure> {
         let explained = explain(self, audience).await?;
         let reached = explained["unreachable_because"].as_str();
@@ -146,7 +146,7 @@ impl Play<'_> {
         Ok((unreached, Some(why)))
     }
 
-    /// The first audience of a resource that is wanted, as it is declared.
+    /// The first matching audience of a resource, as declared.
     fn parts(&self, address: &Address, wanted: impl Fn(&Audience) -> bool) -> Option<&At<Selector>> {
         let declared = self.world.desired.resources.get(address)?;
         let mut parts = Parts::new(&declared.key);
@@ -158,7 +158,7 @@ impl Play<'_> {
         self.parts(&Address::new(Segment::KEY, key), |_| true)
     }
 
-    /// What the service says of a condition, beside the place where it is declared. The service has the same tree.
+    /// The service's explanation of a condition, with the position of its declaration. The service has the same tree.
     fn why(&self, reason: &Value, selector: Option<&At<Selector>>) -> Why {
         let conditions = reason["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
         let inner: Vec<Option<&At<Selector>>> = match selector.map(|selector| &selector.value) {
@@ -181,7 +181,7 @@ impl Play<'_> {
         }
     }
 
-    /// A text in which ids that the service chose are addresses.
+    /// Replaces ids of the service by addresses in a text.
     fn by_address(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (address, id) in &self.stage.ids {

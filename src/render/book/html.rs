@@ -1,4 +1,4 @@
-//! The book for a browser: no script, nothing from elsewhere, and every text escaped.
+//! The book for a browser: without script or external content, and with every text escaped.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ const NAME: &str = concat!("pushplan ", env!("CARGO_PKG_VERSION"));
 /// A file of the book.
 #[derive(Clone, Debug)]
 pub struct HtmlFile {
-    /// Where it is, from the folder of the book.
+    /// Its path, relative to the folder of the book.
     pub path: String,
     pub text: String,
 }
 
-/// What a page may load: nothing but the styles in it, known by their digest.
+/// The content security policy of a page: only its own styles, identified by their digest.
 pub fn policy() -> String {
     let hex = Digest::of(CSS.as_bytes());
     let byte = |at: usize| u8::from_str_radix(&hex.as_str()[at..at + 2], 16).unwrap_or_default();
@@ -54,10 +54,10 @@ fn html_path(path: &str) -> String {
     format!("{}.html", path.strip_suffix(".md").unwrap_or(path))
 }
 
-/// What stands around a page.
+/// The frame of a page.
 struct Frame<'f> {
     entries: &'f [SummaryEntry<'f>],
-    /// The page's place among the entries.
+    /// The index of the page among the entries.
     at: usize,
     path: &'f str,
     policy: &'f str,
@@ -95,7 +95,7 @@ impl Frame<'_> {
         page.into_string() + "\n"
     }
 
-    /// All pages at the top of a part, and those beneath the page that is shown or beside it.
+    /// All pages at the top level of a part, and those below the shown page or next to it.
     fn contents(&self) -> Markup {
         let opened = self.opened();
         html! {
@@ -133,7 +133,7 @@ impl Frame<'_> {
         parents.keys().copied().filter(is_opened).collect()
     }
 
-    /// The address of another page, as seen from this one.
+    /// The address of another page, relative to this one.
     fn to(&self, path: &str) -> String {
         "../".repeat(self.path.matches('/').count()) + &html_path(path)
     }
@@ -144,7 +144,7 @@ fn shown(title: &str) -> String {
     title.replace('`', "")
 }
 
-/// A page's title and its HTML. HTML in the source is shown as text; comments are left out.
+/// A page's title and its HTML. HTML in the source is shown as text; comments are dropped.
 pub fn body(markdown: &str) -> (String, String) {
     let mut events: Vec<Event> = Parser::new_ext(markdown, Options::ENABLE_TABLES).collect();
     let mut title = String::new();
@@ -163,7 +163,7 @@ pub fn body(markdown: &str) -> (String, String) {
     (title, out)
 }
 
-/// An event as a page shows it.
+/// An event in its safe form.
 fn safe(event: Event) -> Option<Event> {
     Some(match event {
         Event::Html(text) | Event::InlineHtml(text) if text.trim_start().starts_with("<!--") => {
@@ -182,7 +182,7 @@ fn safe(event: Event) -> Option<Event> {
     })
 }
 
-/// Where a link leads: to the page that is made of a Markdown file, to https, or nowhere.
+/// The address of a link: the page of a Markdown file, an https address, or `#`.
 fn address(link: &str) -> String {
     let (path, fragment) = link.split_once('#').map_or((link, None), |(path, fragment)| (path, Some(fragment)));
     let fragment = fragment.map(|fragment| format!("#{fragment}")).unwrap_or_default();
@@ -194,7 +194,7 @@ fn address(link: &str) -> String {
     }
 }
 
-/// The anchor of each heading, with its place among the events. They are those of mdBook and of code hosts.
+/// The anchor of each heading, with its index among the events. They are the same as in mdBook and on code hosts.
 fn anchors(events: &[Event]) -> Vec<(String, usize)> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut all = Vec::new();
@@ -215,7 +215,7 @@ pub fn anchors_of(markdown: &str) -> Vec<String> {
     anchors(&events).into_iter().map(|(slug, _)| slug).collect()
 }
 
-/// The links of a page, as its source has them.
+/// The links of a page, as in its source.
 pub fn links_of(markdown: &str) -> Vec<String> {
     let link = |event| match event {
         Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => Some(dest_url.to_string()),
@@ -224,7 +224,7 @@ pub fn links_of(markdown: &str) -> Vec<String> {
     Parser::new_ext(markdown, Options::ENABLE_TABLES).filter_map(link).collect()
 }
 
-/// The text of the heading that the events begin with.
+/// The text of the heading at the beginning of the events.
 fn words(events: &[Event]) -> String {
     let heading = events.iter().take_while(|event| !matches!(event, Event::End(TagEnd::Heading(_))));
     let text = heading.filter_map(|event| match event {

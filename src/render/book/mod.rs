@@ -1,7 +1,7 @@
-//! The book of this version: pages that are written by hand, and a reference from the tables that the program goes by.
+//! The book of this version: manual pages, and a reference generated from the tables of the program.
 //!
-//! The sources are in `docs/`, in the form that mdBook reads. The pages of the reference are committed there as well,
-//! for readers of the repository; a test compares them with [`Book::new`].
+//! The sources are in `docs/`, in the format of mdBook. The pages of the reference are committed there as well, for
+//! readers of the repository; a test compares them with [`Book::new`].
 
 pub mod html;
 mod reference;
@@ -10,15 +10,15 @@ use clap::Command;
 
 use super::help::Forms;
 
-/// The list of the pages, in the form of mdBook.
+/// The list of the pages, in the format of mdBook.
 pub const SUMMARY: &str = include_str!("../../../docs/src/SUMMARY.md");
 
-/// The line of the summary behind which everything is generated.
+/// The line of the summary after which everything is generated.
 pub const GENERATED: &str = "# Reference";
 
 macro_rules! written {
     ($($path:literal,)*) => {
-        /// The pages that are written by hand.
+        /// The pages that are not generated.
         const WRITTEN: &[(&str, &str)] =
             &[$(($path, include_str!(concat!("../../../docs/src/", $path)))),*];
     };
@@ -63,12 +63,12 @@ written! {
 /// A page in Markdown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BookPage {
-    /// Where it is, from the folder of the summary.
+    /// Its path, relative to the folder of the summary.
     pub path: String,
     pub text: String,
 }
 
-/// What the reference takes from the command line.
+/// The inputs of the reference from the command line.
 #[derive(Debug)]
 pub struct CommandTables<'a> {
     /// All commands, with their examples.
@@ -117,7 +117,7 @@ pub struct SummaryEntry<'s> {
     pub path: &'s str,
 }
 
-/// The entries of a summary. A page is `- [Title](path.md)`; two more spaces before it put it beneath the one before.
+/// The entries of a summary. A page is `- [Title](path.md)`; two more spaces before it nest it under the previous one.
 pub fn entries(summary: &str) -> Vec<SummaryEntry<'_>> {
     let entry = |line| page_entry(line).or_else(|| heading_entry(line));
     summary.lines().skip(1).filter_map(entry).collect()

@@ -1,4 +1,4 @@
-//! A page for each code, from the table that `pushplan explain` prints.
+//! A page for each code, from the table of `pushplan explain`.
 
 use super::{Chapter, code, file_name, head, line, prose, titled};
 use crate::codes::{CODES, FAMILIES, LIMITED, LIMITS};
@@ -58,7 +58,7 @@ pub(super) fn chapters() -> Vec<Chapter> {
     pages
 }
 
-/// A page with a note behind its title.
+/// A page with a note after its title.
 fn with_note(page: &str, note: &str) -> String {
     let (title, rest) = page.split_once('\n').unwrap_or((page, ""));
     let mut out = titled(title.trim_start_matches("# "));

@@ -1,4 +1,4 @@
-//! Every command with its flags, from the table that parses the command line.
+//! Every command with its flags, from the table of the command line parser.
 
 use std::fmt::Write;
 
@@ -22,7 +22,7 @@ pub(super) fn chapters(tables: &CommandTables) -> Vec<Chapter> {
         for command in names.iter().filter_map(|name| tables.line.find_subcommand(name)) {
             let about = command.get_about().map(ToString::to_string).unwrap_or_default();
             let name = command.get_name();
-            // A command with others beneath it has a page of its own.
+            // A command with subcommands has a separate page.
             let is_apart = command.has_subcommands();
             let place = if is_apart { format!("commands-{name}.md") } else { format!("{path}#pushplan-{name}") };
             line(&mut index, &[format!("[`pushplan {name}`]({place})"), prose(&about)]);
@@ -42,7 +42,7 @@ pub(super) fn chapters(tables: &CommandTables) -> Vec<Chapter> {
     pages
 }
 
-/// A command and those beneath it.
+/// A command and its subcommands.
 fn described(out: &mut String, command: &Command, above: &str, level: usize) {
     let name = format!("{above} {}", command.get_name());
     let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
@@ -77,7 +77,7 @@ fn flags<'a>(out: &mut String, arguments: impl Iterator<Item = &'a Arg>) {
     }
 }
 
-/// How an argument is written: `--target <TARGET>`, `[ADDRESS]...`.
+/// The form of an argument: `--target <TARGET>`, `[ADDRESS]...`.
 fn usage(arg: &Arg) -> String {
     let values: Vec<String> = arg.get_value_names().unwrap_or_default().iter().map(ToString::to_string).collect();
     let many = if matches!(arg.get_action(), ArgAction::Append) { "..." } else { "" };
@@ -95,7 +95,7 @@ fn usage(arg: &Arg) -> String {
     }
 }
 
-/// The help of an argument, with its default and what can be given.
+/// The help of an argument, with its default and its possible values.
 fn purpose(arg: &Arg) -> String {
     let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
     let mut out = help.split("\n\n").map(str::trim).collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! Every field of every kind and of the project file, from the schemas that `pushplan explain` reads.
+//! Every field of every kind and of the project file, from the schemas of `pushplan explain`.
 
 use std::fmt::Write;
 
@@ -7,22 +7,22 @@ use crate::kinds::KINDS;
 use crate::manifest::PROJECT_FILE;
 use crate::manifest::fields::{Book, Field, SchemaField};
 
-/// How many lines a page may have. What is longer goes to pages of its own.
+/// The maximal number of lines of a page. Longer content goes to separate pages.
 const LONGEST: usize = 170;
-/// What device tests are called.
+/// The name of device tests.
 const TESTS: &str = "*.test.yaml";
-/// What every kind has and one page describes.
+/// The field that every kind has and that one page describes.
 const SHARED: &str = "lifecycle";
 
 /// A field that is a map, with all maps in it.
 struct Section {
     place: SchemaField,
-    /// What can are in each field.
+    /// The allowed values of each field.
     types: Vec<String>,
     below: Vec<Section>,
 }
 
-/// The list of kinds, a page or more for each, and the page that all share.
+/// The list of kinds, one or more pages for each, and the common page.
 pub(super) fn kinds(example: fn(&str) -> Option<String>) -> Vec<Chapter> {
     let book = Book::default();
     let mut index = titled("Kinds");
@@ -75,7 +75,7 @@ pub(super) fn files() -> Vec<Chapter> {
     pages
 }
 
-/// Whether a path is that of a whole file, whose fields have no path before them.
+/// Whether a path is that of a whole file, whose fields have no prefix.
 fn is_file(path: &str) -> bool {
     path == PROJECT_FILE || path == TESTS
 }
@@ -85,7 +85,7 @@ fn below(place: &SchemaField, name: &str) -> String {
     if is_file(&place.path) { name.to_owned() } else { format!("{}.{name}", place.path) }
 }
 
-/// The page of a place, followed by those of the parts that have no room on it.
+/// The page of a place, followed by those of the parts that do not fit on it.
 fn chapters(book: &Book, place: SchemaField, folder: &str, depth: usize) -> Vec<Chapter> {
     let mut section = section(book, place, &mut Vec::new());
     let mut apart = Vec::new();
@@ -113,7 +113,7 @@ fn chapters(book: &Book, place: SchemaField, folder: &str, depth: usize) -> Vec<
     pages
 }
 
-/// A place and the maps beneath it. A map with the fields of one around it repeats that one, and is not opened.
+/// A place and the maps below it. A map with the fields of an outer one is a repetition, and is not expanded.
 fn section(book: &Book, place: SchemaField, around: &mut Vec<Vec<Field>>) -> Section {
     let mut parts = Vec::new();
     around.push(place.fields.clone());
@@ -139,7 +139,7 @@ impl Section {
         self.place.path == path || self.below.iter().any(|section| section.has(path))
     }
 
-    /// Takes out the largest part that fits on a page, or else the largest of all.
+    /// Removes the largest part that fits on a page, or else the largest of all.
     fn take_largest(&mut self) -> Section {
         let largest = (0..self.below.len()).max_by_key(|at| self.below[*at].lines()).unwrap_or_default();
         self.below.remove(largest)
@@ -155,7 +155,7 @@ impl Section {
         }
     }
 
-    /// What the place is, and the table of its fields.
+    /// The description of the place, and the table of its fields.
     fn body(&self, out: &mut String, link: &impl Fn(&str) -> Option<String>) {
         for paragraph in &self.place.about {
             let _ = write!(out, "{}\n\n", prose(paragraph));
@@ -173,7 +173,7 @@ impl Section {
     }
 }
 
-/// The heading's anchor, as mdBook and code hosts make it.
+/// The heading's anchor, the same as in mdBook and on code hosts.
 fn anchor(path: &str) -> String {
     path.replace('.', "")
 }

@@ -39,12 +39,12 @@ pub(super) fn chapters(commands: &CommandTables) -> Vec<Chapter> {
     all
 }
 
-/// The first lines of a page: its title, and how it came to be.
+/// The first lines of a page: its title, and a note that it is generated.
 fn titled(title: &str) -> String {
     format!("# {title}\n\n<!-- Generated: PUSHPLAN_BLESS=1 cargo test --test commands book -->\n\n")
 }
 
-/// Begins a table.
+/// Starts a table.
 fn head(out: &mut String, columns: &[&str]) {
     let _ = writeln!(out, "| {} |", columns.join(" | "));
     let _ = writeln!(out, "|{}", "---|".repeat(columns.len()));
@@ -56,7 +56,7 @@ fn line<S: AsRef<str>>(out: &mut String, cells: &[S]) {
     let _ = writeln!(out, "| {} |", cells.join(" | "));
 }
 
-/// Text of the program as Markdown on one line: what is between backticks stays code, and nothing else means anything.
+/// Text of the program as Markdown on one line: text between backticks is code, and everything else is escaped.
 fn prose(text: &str) -> String {
     let mut out = String::new();
     for (number, part) in text.split('`').enumerate() {

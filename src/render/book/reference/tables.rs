@@ -20,7 +20,7 @@ pub(super) fn chapters(forms: &[Forms]) -> Vec<Chapter> {
     pages.into_iter().map(|(title, text)| Chapter::new(0, title, path(title), titled(title) + &text)).collect()
 }
 
-/// A page for each file that sets the built-in service up.
+/// A page for each configuration file of the built-in service.
 pub(super) fn samples(samples: &[SampleFile]) -> Vec<Chapter> {
     let page = |sample: &SampleFile| {
         let text =
