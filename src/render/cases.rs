@@ -1,4 +1,4 @@
-//! What became of device tests, for people and for programs.
+//! The results of device tests, for users and for programs.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::cases::{Case, CaseLine, ExpectedAlert, Failed, Got, Mismatch, Ran, Wh
 use crate::text;
 use crate::text::one_line;
 
-/// What is said where there are no cases yet.
+/// The text if there are no cases yet.
 pub const FIRST: &str = "\
 No device tests here. They are in files named *.test.yaml, such as tests/first.test.yaml:
 
@@ -22,16 +22,16 @@ No device tests here. They are in files named *.test.yaml, such as tests/first.t
       expect: {in: buyers, receives: []}
 ";
 
-/// The form of the JSON. It grows when a field changes its meaning or is removed.
+/// The version of the JSON. It grows when a field changes its meaning or is removed.
 const FORMAT: u32 = 1;
 
-/// The cases by their names.
+/// The names of the cases.
 pub fn list(cases: &[Case]) -> String {
     let lines = cases.iter().map(|case| format!("{}  {}\n", shown(&case.place), one_line(&case.name)));
     lines.collect::<String>() + &format!("{}.\n", text::count(cases.len(), "case"))
 }
 
-/// A line for each case, and for one that failed what was expected, what was there, and what decided.
+/// A line for each case, and for a failed one the expected and the actual result, and the deciding conditions.
 pub fn text(ran: &[Ran], style: Style) -> String {
     let mut out = String::new();
     for one in ran {
@@ -71,7 +71,7 @@ fn failure(out: &mut String, failed: &Failed, zone: &TimeZone, style: Style) {
     }
 }
 
-/// A condition and all within it, a line each. Those that decided have their place behind them.
+/// A condition with all nested ones, a line each. Deciding ones are followed by their position.
 fn tree(out: &mut String, why: &Why, depth: usize, style: Style) {
     let answer = if why.holds { "yes" } else { "no " };
     let because = why.because.as_ref().map_or(String::new(), |because| format!(": {because}"));
@@ -87,7 +87,7 @@ fn tree(out: &mut String, why: &Why, depth: usize, style: Style) {
     }
 }
 
-/// What was expected, and what was there.
+/// The expected and the actual result.
 fn sides(what: &Mismatch, zone: &TimeZone) -> (Option<String>, String) {
     match what {
         Mismatch::Member { segment, expected: true } => {
@@ -119,7 +119,7 @@ fn got(got: &Got, zone: &TimeZone) -> String {
     format!("{from} at {}{alert}{title}", moment(*at, zone))
 }
 
-/// A time as cases have it, with its seconds where it has any.
+/// A time in the form of cases, with seconds if they are not zero.
 fn moment(at: Timestamp, zone: &TimeZone) -> String {
     let time = zone.to_datetime(at);
     let form = if time.second() == 0 { "%Y-%m-%dT%H:%M" } else { "%Y-%m-%dT%H:%M:%S" };
@@ -218,7 +218,7 @@ pub struct Condition {
     pub conditions: Vec<Condition>,
 }
 
-/// All of it as one object.
+/// All results as one JSON object.
 pub fn json(ran: &[Ran]) -> String {
     let cases: Vec<CaseEntry> = ran.iter().map(CaseEntry::of).collect();
     let failed = ran.iter().filter(|one| !one.failures.is_empty()).count();

@@ -1,4 +1,4 @@
-//! What a comment in a pull request ends with: what it waits for, or what became of its plan.
+//! The footer of a comment in a pull request: the next step, or the result of its plan.
 
 use std::collections::BTreeSet;
 
@@ -14,13 +14,13 @@ use crate::failure::Failure;
 use crate::plan::Plan;
 use crate::text::{count, short};
 
-/// The most bytes that a footer has.
+/// The maximal size of a footer in bytes.
 pub const MOST: usize = 2_500;
-/// How many bytes of them tell what is left, and how many characters one thing of that has.
+/// The number of bytes for remaining steps, and the number of characters of each.
 const LEFT: usize = 1_500;
 const LINE: usize = 240;
 
-/// What a comment ends with that waits for its reviewers. `on_merge`: the merge has it applied.
+/// The footer of a comment that waits for its reviewers. `on_merge`: the merge triggers the apply.
 pub fn waiting(plan: &Plan, on_merge: bool, truncated: bool, commit: Option<&str>) -> String {
     let commit = commit.map(|commit| format!("For commit `{}`. ", short_commit(commit))).unwrap_or_default();
     if !plan.basis.is_service() {
@@ -42,7 +42,8 @@ pub fn waiting(plan: &Plan, on_merge: bool, truncated: bool, commit: Option<&str
     format!("{commit}On the merge, exactly plan `{digest}` is applied, or nothing.{cut}")
 }
 
-/// What a comment about several targets ends with that waits for its reviewers. `truncated`: the targets that it shows in part.
+/// The footer of a comment about several targets that waits for its reviewers. `truncated`: the targets that it shows
+/// only partly.
 pub fn waiting_many(plans: &[(&Plan, &NextSteps)], truncated: &BTreeSet<String>, commit: Option<&str>) -> String {
     let (first, _) = plans[0];
     let applied: Vec<(&Plan, &NextSteps)> = plans.iter().filter(|(plan, _)| !plan.is_empty()).copied().collect();
@@ -64,7 +65,7 @@ pub fn waiting_many(plans: &[(&Plan, &NextSteps)], truncated: &BTreeSet<String>,
     }
 }
 
-/// Targets as Markdown: the first of them, and how many there are beside.
+/// Targets as Markdown: the first of them, and the number of others.
 pub fn target_names(targets: &[&str]) -> String {
     const NAMED: usize = 12;
     let few: Vec<String> = targets.iter().take(NAMED).map(|target| markdown::code(&short(target, 80))).collect();
@@ -74,25 +75,25 @@ pub fn target_names(targets: &[&str]) -> String {
     }
 }
 
-/// What stands for the targets of a result until it is known which have the same.
+/// The placeholder for the targets of a result, until equal results are merged.
 pub const TARGETS: &str = "\u{e000}";
 
-/// One result at the end of a comment, and the targets that it is about, by their places in the comment.
+/// One result in a footer, and the indexes of its targets in the comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     pub of: BTreeSet<usize>,
     pub text: String,
 }
 
-/// What a section of a comment about several targets begins with.
+/// The beginning of a section in a comment about several targets.
 const SECTION: &str = "<!-- pushplan:of ";
-/// The most bytes of all sections.
+/// The maximal size of all sections in bytes.
 pub const MOST_SECTIONS: usize = 6_000;
 
-/// What is kept of them for the last one, which says that there are more.
+/// The bytes reserved for the last one, which says that there are more.
 const LAST: usize = 800;
 
-/// The sections of a footer. One without marks is about all targets.
+/// The sections of a footer. A footer without marks is one section for all targets.
 pub fn sections(footer: &str, targets: usize) -> Vec<Section> {
     let whole = || vec![Section { of: (0..targets).collect(), text: footer.trim().to_owned() }];
     if !footer.trim_start().starts_with(SECTION) {
@@ -106,7 +107,8 @@ pub fn sections(footer: &str, targets: usize) -> Vec<Section> {
     footer.split(SECTION).skip(1).map(section).collect::<Option<Vec<_>>>().unwrap_or_else(whole)
 }
 
-/// A footer with new results before those of other targets. What newer results are about as well is left out.
+/// A footer with new results before those of other targets. Sections are dropped when newer ones cover all their
+/// targets.
 pub fn footer(new: Vec<Section>, old: Vec<Section>, targets: usize) -> String {
     let (mut covered, mut out, mut left) = (BTreeSet::new(), String::new(), BTreeSet::new());
     let part = |Section { of, text }: &Section| {
@@ -139,13 +141,13 @@ fn short_commit(commit: &str) -> String {
     commit.chars().take(12).collect()
 }
 
-/// When and where something was done.
+/// The time and place of a run.
 #[derive(Clone, Debug)]
 pub struct JobRun<'r> {
     pub at: Timestamp,
     /// The targets, as Markdown.
     pub targets: &'r str,
-    /// Where the job is shown.
+    /// The URL of the job.
     pub job: Option<&'r str>,
 }
 
@@ -157,13 +159,13 @@ impl JobRun<'_> {
     }
 }
 
-/// Whether a URL can are in Markdown as it is.
+/// Whether a URL can be written in Markdown unchanged.
 fn is_plain(url: &str) -> bool {
     let is_sign = |c: char| c.is_ascii_alphanumeric() || ":/._-".contains(c);
     (url.starts_with("https://") || url.starts_with("http://")) && url.len() <= 300 && url.chars().all(is_sign)
 }
 
-/// The first of these, with those behind it that there is room for.
+/// The first parts that fit.
 fn bounded(parts: Vec<String>) -> String {
     let mut out = String::new();
     for part in parts {
@@ -174,7 +176,7 @@ fn bounded(parts: Vec<String>) -> String {
     out
 }
 
-/// What became of a plan that was applied, with what is left of it.
+/// The text about an applied plan, with its remaining steps.
 pub fn ran(report: &Report, plan: &Plan, again: &Repetition, run: &JobRun) -> String {
     let word = match &report.ending {
         Ending::Done => "Applied to",
@@ -197,7 +199,7 @@ pub fn ran(report: &Report, plan: &Plan, again: &Repetition, run: &JobRun) -> St
     bounded(parts)
 }
 
-/// As many as there is room for, and how many there are beside.
+/// As many items as fit, and the number of others.
 fn list(left: &[&StepLine]) -> String {
     let mut out = String::new();
     for (number, line) in left.iter().enumerate() {
@@ -218,7 +220,7 @@ fn item(line: &StepLine) -> String {
     format!("- {} {} {fate}{why}\n", line.verb, markdown::code(&short(&line.address, LINE)))
 }
 
-/// That a plan was not applied, and why.
+/// The text for a plan that was not applied, with the reason.
 pub fn held(failure: &Failure, run: &JobRun) -> String {
     let lead = run.lead("Held, not applied to");
     let said = |text: &str, most: usize| markdown::text(&short(text, most));
@@ -237,7 +239,7 @@ pub fn held(failure: &Failure, run: &JobRun) -> String {
     bounded(parts)
 }
 
-/// That a plan is being applied, and what to do if its job is cut off.
+/// The text while a plan is being applied, with advice for an interrupted job.
 pub fn begins(run: &JobRun) -> String {
     format!(
         "{}. This uses the approval. The result will be written here; if the job was cut off, run it again: it applies what is \
@@ -246,7 +248,7 @@ pub fn begins(run: &JobRun) -> String {
     )
 }
 
-/// That an apply whose job was cut off had done everything.
+/// The text for an apply whose job was interrupted after it had done everything.
 pub fn was_applied(run: &JobRun) -> String {
     format!(
         "{}: the ledger shows that an apply of this plan did everything, and its job was cut off before it wrote that here.",
@@ -254,12 +256,12 @@ pub fn was_applied(run: &JobRun) -> String {
     )
 }
 
-/// That there was nothing left to apply.
+/// The text if nothing was left to apply.
 pub(crate) fn nothing_left(run: &JobRun) -> String {
     format!("{}: nothing was left to apply.", run.lead("Applied to"))
 }
 
-/// That a plan was not begun because another target's was not applied as it was planned.
+/// The text for a plan that was not begun because another target was not applied as planned.
 pub(crate) fn not_begun(other: &str, run: &JobRun) -> String {
     let other = markdown::code(&short(other, 80));
     format!("{}: it was not started, because {other} was not applied as planned.", run.lead("Held, not applied to"))

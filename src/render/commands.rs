@@ -1,33 +1,33 @@
-//! Commands that a text names. They run as they are pasted, from the folder that someone is in: with the project and
-//! the target that were given, wherever the text was made.
+//! Commands in texts that can be copied: they get the project and the target of the running command, wherever the text
+//! was made.
 
 use std::borrow::Cow;
 
 use crate::text::shell_word;
 
-/// The word that a command begins with.
+/// The beginning of a command.
 const START: &str = "pushplan ";
 
-/// A command, as the command line has it.
+/// A command of the command line.
 #[derive(Clone, Debug)]
 pub struct CommandWords {
-    /// Such as `plan` or `ledger restore`.
+    /// Its name, such as `plan` or `ledger restore`.
     pub name: String,
     pub has_project: bool,
     pub has_target: bool,
-    /// Whether it is given the project as the first of its paths.
+    /// Whether its first path is the project.
     pub has_paths: bool,
-    /// Whether it may be given a saved plan first, which knows its target.
+    /// Whether its first argument may be a saved plan, which contains the target.
     pub has_plan: bool,
 }
 
-/// How commands are said: with the project and the target that the running one was given.
+/// The context for completing commands: the project and the target of the running command.
 #[derive(Clone, Debug)]
 pub struct Commands {
     pub project: Option<String>,
-    /// The target, where it was named and is one.
+    /// The target, if a single one was given.
     pub target: Option<String>,
-    /// All commands there are. Few texts need them.
+    /// Returns all commands, which few texts need.
     pub known: fn() -> &'static [CommandWords],
 }
 
@@ -38,12 +38,12 @@ impl Default for Commands {
 }
 
 impl Commands {
-    /// A text whose commands run as they are. What they say already stays as it is.
+    /// Completes the commands in a text. Options that they already have are kept.
     pub fn complete<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.complete_for(text, self.target.as_deref())
     }
 
-    /// Returns a text whose commands run as they are, for this target. With several targets, commands have to name one.
+    /// Completes the commands in a text for this target. With several targets, commands have to name one.
     pub(crate) fn complete_for<'t>(&self, text: &'t str, target: Option<&str>) -> Cow<'t, str> {
         if (self.project.is_none() && target.is_none()) || !text.contains(START) {
             return Cow::Borrowed(text);
@@ -65,7 +65,7 @@ impl Commands {
             rest = &rest[known.name.len()..];
             let has_first = command[known.name.len()..].trim_start().starts_with(|c: char| c != '-');
             let says = |option: &str| command.contains(option);
-            // Who names the project has said all that there is to say.
+            // A command with a project is already complete.
             let project = self.project.as_deref().filter(|_| !says("--project"));
             let is_targeted = says("--project") || says("--target") || says("--all-targets");
             let knows_target = known.has_plan && has_first;
@@ -81,7 +81,7 @@ impl Commands {
         Cow::Owned(out)
     }
 
-    /// The command that a text begins with.
+    /// The command at the beginning of a text.
     fn known(&self, text: &str) -> Option<&'static CommandWords> {
         let is_word = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
         let is_it =

@@ -1,4 +1,4 @@
-//! Comma-separated values as RFC 4180 has them, for spreadsheets: lines end in CR LF, and a text in a cell stays a text.
+//! Comma-separated values according to RFC 4180, for spreadsheets: lines end in CR LF, and texts are never formulas.
 
 use std::borrow::Cow;
 
@@ -37,16 +37,16 @@ fn cell(cell: &Cell) -> Cow<'_, str> {
     }
 }
 
-/// A spreadsheet takes a text that begins with one of these for a formula, and runs it.
+/// The characters at the beginning of a formula, which a spreadsheet would run.
 const FORMULA: [char; 4] = ['=', '+', '-', '@'];
 
 fn quoted(text: &str) -> String {
     let shown = visible(text);
     let shown = stream::unsigned(&shown);
-    // What stands before the sign may be skipped, so that it does not hide it.
+    // A spreadsheet may skip white space before the character, so that is ignored here.
     let is_formula = shown.trim_start().starts_with(FORMULA);
     let text = if is_formula { format!("'{shown}") } else { shown.into_owned() };
-    // A line that begins with a colon could be taken for a command by readers of it in a log.
+    // A CI system could read a line in a log that begins with a colon as a command.
     let needs = text.contains(['"', ',', '\r', '\n']) || text.starts_with([' ', ':']) || text.ends_with(' ');
     if needs { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }

@@ -1,4 +1,4 @@
-//! What `pushplan doctor` found, in a form to paste into a report: it tells no secret, no person and no home.
+//! The results of `pushplan doctor`, for a bug report: without secrets, names of people and home folders.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -63,10 +63,10 @@ impl Check {
     }
 }
 
-/// What is left out of everything that is told.
+/// The texts that are removed from all output.
 #[derive(Debug, Default)]
 pub struct Discreet {
-    /// Folders with what is in their place, the longest first.
+    /// Folders with their replacements, the longest first.
     folders: Vec<(String, &'static str)>,
     users: Vec<String>,
 }
@@ -101,7 +101,7 @@ impl Discreet {
     }
 }
 
-/// Addresses without who goes there: the name before a host may be that of a person.
+/// Removes user names from addresses, because they may be names of people.
 fn without_users(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -117,7 +117,7 @@ fn without_users(text: &str) -> String {
     out + rest
 }
 
-/// A text without the part of a path that follows a folder of homes.
+/// Removes the part of a path after a folder of home folders.
 fn without_next(text: &str, homes: &str) -> String {
     let mut parts = text.split(homes);
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -152,7 +152,7 @@ pub struct DoctorDocument<'c> {
 }
 
 impl Checkup {
-    /// What was found, with nothing in it that is not for all to read.
+    /// Creates a checkup from checks, with private texts removed.
     pub fn new(checks: Vec<Check>, discreet: &Discreet) -> Self {
         let quiet = |check: Check| Check {
             says: discreet.text(&one_line(&check.says)),
@@ -166,7 +166,7 @@ impl Checkup {
         self.checks.iter().filter(|check| check.state == state).count()
     }
 
-    /// The exit code of the first trouble: what is first is to be mended first.
+    /// The exit code of the first problem, which should be solved first.
     pub fn exit(&self) -> Exit {
         self.checks.iter().find(|check| check.state == CheckState::Trouble).map_or(Exit::Done, |check| check.exit)
     }

@@ -1,4 +1,4 @@
-//! A request before it is sent, and the answer to one.
+//! A request before it is sent, and the answer.
 
 use super::layout::{self, Paint, Row, Style, Words};
 use super::pretty::pretty;
@@ -6,13 +6,13 @@ use crate::exchange::Request;
 use crate::text;
 use crate::text::{one_line, visible};
 
-/// How many lines of a body are shown before it is sent.
+/// The number of lines of a body that are shown before it is sent.
 const MOST_LINES: usize = 60;
 
-/// How long a text is that is in place of a header's value.
+/// The text instead of a secret header's value.
 const WITHHELD: &str = "(not shown)";
 
-/// What is about to be sent, and where to.
+/// The text about a request before it is sent.
 pub(crate) fn about_to_send(request: &Request, target: &str, place: &str, style: Style) -> String {
     let mut out = String::new();
     let place = if place.is_empty() { target.to_owned() } else { format!("{target}, {place}") };
@@ -35,7 +35,7 @@ pub(crate) fn about_to_send(request: &Request, target: &str, place: &str, style:
     out
 }
 
-/// Status and header of an answer, with the line that ends them. What logs someone in is not shown.
+/// Status and headers of an answer, with the empty line that ends them. Credentials are not shown.
 pub fn head(status: u16, headers: &[(String, String)]) -> String {
     let mut out = format!("HTTP {status}\n");
     for (name, value) in headers {

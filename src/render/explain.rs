@@ -1,4 +1,4 @@
-//! What `pushplan explain` prints: the list of all topics, a code's page, a field of a manifest.
+//! The output of `pushplan explain`: the list of all topics, a code's page, a field of a manifest.
 
 use std::fmt::Write;
 
@@ -9,11 +9,11 @@ use crate::codes::{CODES, Code, FAMILIES, LIMITED, LIMITS, Limit};
 use crate::kinds::{KINDS, Kind};
 use crate::manifest::fields::SchemaField;
 
-/// Where lines are broken.
+/// The width at which lines are broken.
 const WIDTH: usize = 100;
 const BOLD: Style = Style::new().bold();
 
-/// All codes by family, all kinds, and the files that have a sample, each with what it is for.
+/// All codes by family, all kinds, and the files with a sample, each with its purpose.
 pub(crate) fn topics(files: &[(&str, &str)]) -> String {
     let mut out = String::new();
     for (family, about) in FAMILIES {
@@ -33,11 +33,11 @@ pub(crate) fn topics(files: &[(&str, &str)]) -> String {
     out
 }
 
-/// The headings of what is no family of codes.
+/// The headings for topics other than codes.
 const KINDS_HEADING: &str = "kinds";
 const FILES_HEADING: &str = "files of pushplan serve";
 
-/// The part of the list under one heading. The prefix of the codes and the first word of the heading are enough.
+/// The part of the list under one heading, given by the prefix of the codes or the first word of the heading.
 pub(crate) fn group(topic: &str, files: &[(&str, &str)]) -> Option<String> {
     let topic = topic.to_lowercase();
     let is = |title: &str| {
@@ -90,7 +90,7 @@ fn served(out: &mut String, files: &[(&str, &str)]) {
     }
 }
 
-/// A manifest with resources of a kind, to begin with.
+/// A manifest with resources of a kind, as a starting point.
 pub fn example(kind: &Kind, manifest: &str) -> String {
     let mut out = String::new();
     heading(&mut out, "Example");
@@ -107,12 +107,12 @@ pub fn page(code: &Code) -> String {
     laid_out(code.page, &format!("\n\nSeverity: {}; {off}", code.severity.word()))
 }
 
-/// The page of what the API does not allow.
+/// The page of a limitation of the API.
 pub fn limit(limit: &Limit) -> String {
     laid_out(limit.page, "")
 }
 
-/// Markdown for a terminal, with something behind its title.
+/// Markdown for a terminal, with a text after its title.
 fn laid_out(page: &str, behind: &str) -> String {
     let mut out = String::new();
     let mut lines = page.lines();
@@ -122,7 +122,7 @@ fn laid_out(page: &str, behind: &str) -> String {
         } else if let Some(title) = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#')) {
             heading(&mut out, title);
         } else if let Some(info) = line.strip_prefix("```") {
-            // A block that is written to a file of its own names it.
+            // A block for a separate file has its name.
             if let Some((_, file)) = info.split_once(' ') {
                 let _ = writeln!(out, "  {file}:");
             }
@@ -136,7 +136,7 @@ fn laid_out(page: &str, behind: &str) -> String {
     out
 }
 
-/// A field: what it is, what can stand there, and what it is made of.
+/// A field: its description, its allowed values, and its subfields.
 pub fn place(place: &SchemaField) -> String {
     let SchemaField { path, about, what, required, fields } = place;
     let mut out = format!("{BOLD}{path}{BOLD:#}\n\n");
@@ -164,7 +164,7 @@ pub fn heading(out: &mut String, title: &str) {
     let _ = writeln!(out, "{BOLD}{title}{BOLD:#}");
 }
 
-/// A line with columns of fixed widths and a text behind them, which goes on beneath itself.
+/// A line with columns of fixed widths and a text after them, which is wrapped in its own column.
 pub fn row(out: &mut String, columns: &[(&str, usize)], text: &str) {
     let mut indent = 2;
     out.push_str("  ");
@@ -179,7 +179,7 @@ pub fn row(out: &mut String, columns: &[(&str, usize)], text: &str) {
     out.push('\n');
 }
 
-/// A text in lines of at most [`WIDTH`] columns, all but the first of them indented. Words are never broken.
+/// Wraps a text in lines of at most [`WIDTH`] columns, all but the first of them indented. Words are never split.
 fn wrap(text: &str, indent: usize) -> String {
     let mut out = String::new();
     let mut column = indent;

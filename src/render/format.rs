@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An output format. Each command offers some of them.
+/// An output format. Each command has some of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Text,
@@ -20,21 +20,21 @@ pub enum Format {
     Junit,
 }
 
-/// Who reads a format on standard output.
+/// The reader of a format on standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     /// A person at a terminal, or a log.
     Person,
     /// A program that reads JSON.
     Json,
-    /// A program that needs every byte as it is.
+    /// A program that needs every byte unchanged.
     Bytes,
 }
 
 struct Row {
     format: Format,
     name: &'static str,
-    /// What the name of a file ends with.
+    /// The file extension.
     extension: &'static str,
     about: &'static str,
     reader: Reader,
@@ -65,7 +65,7 @@ impl Format {
         &ROWS[self as usize]
     }
 
-    /// The format that an option names.
+    /// The format with a name.
     pub fn named(name: &str) -> Option<Self> {
         ROWS.iter().find(|row| row.name == name).map(|row| row.format)
     }
@@ -74,7 +74,7 @@ impl Format {
         self.row().name
     }
 
-    /// What the name of a file in this format ends with.
+    /// The file extension of this format.
     pub fn extension(self) -> &'static str {
         self.row().extension
     }

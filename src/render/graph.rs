@@ -16,17 +16,17 @@ use crate::plan::{Action, Plan};
 #[derive(Debug, Default)]
 pub struct Graph {
     nodes: BTreeMap<Address, Action>,
-    /// Who names whom.
+    /// The references, from the referring resource to the other one.
     edges: BTreeSet<(Address, Address)>,
 }
 
 impl Graph {
-    /// What a plan is about: each resource with what happens to it, and the segments that it names.
+    /// The graph of a plan: each resource with its action, and the segments that it names.
     pub fn of_plan(plan: &Plan) -> Self {
         let mut graph = Self::default();
         for change in &plan.changes {
             let address = change.address.resource();
-            // A resource of which a part changes is changed.
+            // A resource with a changed part is changed.
             let part = change.address.part().is_some() && change.action != Action::Keep;
             let action = if part { Action::Update } else { change.action };
             let known = graph.nodes.entry(address.clone()).or_insert(action);
@@ -42,7 +42,7 @@ impl Graph {
         graph.close()
     }
 
-    /// What the manifests declare: the segments, templates and tag groups that each resource names.
+    /// The graph of the manifests: the segments, templates and tag groups that each resource names.
     pub fn of_desired(desired: &Desired) -> Self {
         let mut graph = Self::default();
         for (address, declared) in &desired.resources {
@@ -65,24 +65,24 @@ impl Graph {
         graph.close()
     }
 
-    /// References to what is not there are left out: the service's own tag groups, segments outside git.
+    /// Removes references to missing resources: the service's own tag groups, segments outside git.
     fn close(mut self) -> Self {
         let Self { nodes, edges } = &mut self;
         edges.retain(|(from, to)| nodes.contains_key(from) && nodes.contains_key(to));
         self
     }
 
-    /// All resources, with what happens to each.
+    /// All resources, with the action for each.
     pub fn nodes(&self) -> &BTreeMap<Address, Action> {
         &self.nodes
     }
 
-    /// Who names whom.
+    /// The references, from the referring resource to the other one.
     pub fn edges(&self) -> &BTreeSet<(Address, Address)> {
         &self.edges
     }
 
-    /// For Graphviz. Arrows lead from who names to what is named.
+    /// The graph for Graphviz. Arrows point to the resource that is named.
     pub fn dot(&self) -> String {
         let mut out = "digraph pushplan {\n  rankdir=LR;\n  node [shape=box];\n".to_owned();
         for (address, action) in &self.nodes {
@@ -97,7 +97,7 @@ impl Graph {
         out
     }
 
-    /// For Mermaid. Nodes have numbers: addresses are only labels there.
+    /// The graph for Mermaid. Nodes have numbers, because addresses can only be labels there.
     pub fn mermaid(&self) -> String {
         let mut out = "flowchart LR\n".to_owned();
         let numbers: BTreeMap<&Address, usize> =
@@ -137,12 +137,13 @@ fn color(action: Action) -> Option<&'static str> {
     }
 }
 
-/// A text in quotes as Graphviz reads it.
+/// Quotes a text for Graphviz.
 fn in_dot(text: &str) -> String {
     format!("\"{}\"", unsigned(&one_line(text)).replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// A text that Mermaid neither ends nor reads as markup. A sign at its beginning would make a list of it.
+/// Escapes a text for Mermaid, so that it neither ends the label nor is markup. A special character at its beginning
+/// would make a list of it.
 fn in_mermaid(text: &str) -> String {
     let safe = |at: usize, c: char| c.is_alphanumeric() || (at > 0 && " -_./".contains(c));
     let shown = |(at, c): (usize, char)| if safe(at, c) { c.to_string() } else { format!("#{};", u32::from(c)) };

@@ -1,4 +1,4 @@
-//! What `pushplan help TOPIC` prints, from the tables that the program goes by.
+//! The output of `pushplan help TOPIC`, from the tables of the program.
 
 mod environment;
 
@@ -9,14 +9,14 @@ pub use environment::{GROUPS, Group, Variable};
 use super::explain::{heading, row};
 use crate::exit::EXITS;
 
-/// A command and what its `--format` offers, each with what its own help says of it.
+/// A command and the values of its `--format`, each with its help.
 #[derive(Debug)]
 pub struct Forms {
     pub command: String,
     pub values: Vec<(String, Option<String>)>,
 }
 
-/// What a form is for, whichever command has it.
+/// The purpose of a form in any command.
 const PURPOSES: [(&str, &str); 13] = [
     ("text", "for reading in a terminal"),
     ("json", "for programs: one JSON document"),
@@ -33,7 +33,7 @@ const PURPOSES: [(&str, &str); 13] = [
     ("mermaid", "for Markdown with Mermaid diagrams"),
 ];
 
-/// What a form is for: as its command says, or as it is everywhere.
+/// The purpose of a form: the general one, or that of its command.
 pub fn purpose(name: &str, said: Option<&str>) -> Option<String> {
     let usual = || PURPOSES.iter().find(|(known, _)| *known == name).map(|(_, purpose)| (*purpose).to_owned());
     usual().or_else(|| said.map(str::to_owned))
@@ -96,7 +96,7 @@ pub fn formats(all: &[Forms]) -> String {
     out
 }
 
-/// How times and zones are read, by a label.
+/// How times and zones are parsed, by a label.
 pub(crate) const TIMES: &[(&str, &str)] = &[
     (
         "written as",

@@ -1,5 +1,5 @@
-//! The calendar for calendars: iCalendar, RFC 5545. Moments are in UTC; a time by each device's own clock floats, as the
-//! reader's own clock does. Nothing in it depends on when it is made.
+//! The calendar as iCalendar, RFC 5545. Moments are in UTC; a local time floats, so it is shown in the reader's own
+//! zone. The result does not depend on the current time.
 
 use super::{CalendarView, follow, message, name, who};
 use crate::digest::Digest;
@@ -11,7 +11,7 @@ use crate::timing::words;
 /// The longest line in bytes.
 const LINE: usize = 75;
 
-/// The calendar as iCalendar. What is sent whenever something happens has no time and is left out.
+/// The calendar as iCalendar. Messages that follow an event have no time and are left out.
 pub fn ics(view: &CalendarView) -> String {
     let mut out = String::new();
     let mut property = |name: &str, value: &str| fold(&mut out, &format!("{name}:{value}"));
@@ -27,7 +27,7 @@ pub fn ics(view: &CalendarView) -> String {
         };
         property("BEGIN", "VEVENT");
         property("UID", &uid(view, entry));
-        // When it was made would differ each time, and what is made of the same files is the same.
+        // The current time would make the result differ each time.
         property("DTSTAMP", &format!("{}Z", start.trim_end_matches('Z')));
         property("DTSTART", &start);
         property("SUMMARY", &escaped(&summary(entry)));
@@ -76,7 +76,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Adds a line, in parts of at most 75 bytes that begin with a space. No character is taken apart.
+/// Adds a line, in parts of at most 75 bytes that begin with a space. Characters are not split.
 fn fold(out: &mut String, line: &str) {
     let mut length = 0;
     for c in line.chars() {

@@ -1,4 +1,4 @@
-//! The calendar for programs: one JSON object with every fact that the other forms have.
+//! The calendar as one JSON object, with every fact of the other forms.
 
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! The calendar for a pull request or a page: one table.
+//! The calendar as Markdown, for a pull request or a page: one table.
 
 use std::fmt::Write;
 
@@ -49,7 +49,7 @@ fn said(text: Option<&String>) -> String {
     message(text).unwrap_or_default()
 }
 
-/// What a reader should know of it: clocks elsewhere, what it is marked for, what follows.
+/// Notes about a message: local times in other places, marks, and messages that follow.
 fn known(view: &CalendarView, entry: &CalendarEntry) -> String {
     let marks = view.marks(entry).into_iter().map(|mark| format!("! {mark}"));
     let there = Some(words::elsewhere(&entry.times, words::MOST).join(", ")).filter(|words| !words.is_empty());

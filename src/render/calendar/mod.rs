@@ -1,4 +1,4 @@
-//! What is sent and when: one file per form, all of the same [`Calendar`].
+//! Scheduled messages: one file per form, all of the same [`Calendar`].
 
 mod ics;
 pub mod json;
@@ -18,7 +18,7 @@ use crate::timing::calendar::{Calendar, CalendarEntry};
 use crate::timing::follows::Follow;
 use crate::timing::words;
 
-/// A calendar, and what its forms need beside.
+/// A calendar, and further inputs of its forms.
 #[derive(Clone, Copy, Debug)]
 pub struct CalendarView<'c> {
     pub calendar: &'c Calendar,
@@ -26,13 +26,13 @@ pub struct CalendarView<'c> {
     pub sources: &'c Sources,
 }
 
-/// How many characters of a message are shown.
+/// The number of characters of a message that are shown.
 const MESSAGE: usize = 60;
-/// How many collisions of one message are told one by one.
+/// The number of collisions of one message that are shown one by one.
 const TOLD: usize = 3;
 
 impl CalendarView<'_> {
-    /// What the times are in, and when people are not to be disturbed.
+    /// The zone of the times, and the quiet hours.
     fn heading(&self) -> String {
         let quiet = self.calendar.quiet.map(|quiet| format!(" Quiet hours: {quiet}."));
         format!("Times in {}.{}", words::zone(&self.calendar.zone), quiet.unwrap_or_default())
@@ -56,7 +56,7 @@ impl CalendarView<'_> {
         marks
     }
 
-    /// What it is all in all.
+    /// A summary of the whole calendar.
     fn summary(&self) -> String {
         let Calendar { sends, past, beyond, .. } = self.calendar;
         let marked = sends.iter().filter(|entry| is_marked(entry)).count();
@@ -77,7 +77,7 @@ impl CalendarView<'_> {
         told
     }
 
-    /// What was too much to compare.
+    /// The number of pairs that were not compared.
     fn uncompared(&self) -> Option<String> {
         let number = self.calendar.collisions.uncompared;
         (number > 0).then(|| format!("{} of messages close together were not compared.", count(number, "more pair")))
@@ -88,7 +88,7 @@ fn is_marked(entry: &CalendarEntry) -> bool {
     !entry.collisions.is_empty() || words::quiet_places(&entry.times).is_some()
 }
 
-/// What it is called: `scheduled_pushes/sale`, `experiments/test variant 2`, `scheduled_pushes/sale (2)`.
+/// The name of an entry: `scheduled_pushes/sale`, `experiments/test variant 2`, `scheduled_pushes/sale (2)`.
 fn name(entry: &CalendarEntry) -> String {
     match (entry.variant, entry.number) {
         (Some(variant), _) => format!("{} variant {variant}", entry.address),
@@ -97,7 +97,7 @@ fn name(entry: &CalendarEntry) -> String {
     }
 }
 
-/// Who gets it, and on what.
+/// The audience and the device types.
 fn who(entry: &CalendarEntry) -> String {
     match entry.devices.is_empty() {
         true => entry.who.clone(),
@@ -105,12 +105,12 @@ fn who(entry: &CalendarEntry) -> String {
     }
 }
 
-/// A message, short enough for a line.
+/// A message, shortened for a line.
 fn message(text: Option<&String>) -> Option<String> {
     text.map(|text| format!("\"{}\"", short(&text.replace(['\n', '\r'], " "), MESSAGE)))
 }
 
-/// What a tap on it sets off, and from when on.
+/// The messages that a tap on it triggers, and from when.
 fn follow(view: &CalendarView, follow: &Follow) -> String {
     use crate::nouns::schedule::When;
     let from = match follow.from {

@@ -52,7 +52,7 @@ fn row(view: &CalendarView, entry: &CalendarEntry) -> Row {
     let mut row = row.line(Words::new(&format!("to {}", who(entry))));
     let written = match entry.times.when {
         When::EachZone(_) => Some(words::when(&entry.times, view.calendar.now)),
-        // Whoever wrote it in another zone finds it again.
+        // The author can recognize the time in the zone of the manifest.
         When::At(_) if entry.times.zone != view.calendar.zone => Some(words::when(&entry.times, view.calendar.now)),
         When::At(_) => None,
     };
@@ -61,7 +61,7 @@ fn row(view: &CalendarView, entry: &CalendarEntry) -> Row {
     }
     let there = words::elsewhere(&entry.times, words::MOST);
     if let Some((first, others)) = there.split_first() {
-        // What a clock shows stays with its city.
+        // A local time stays on one line with its city.
         let first = Words::default().together(first, Paint::Plain);
         row = row.line(others.iter().fold(first, |line, other| line.and("   ").together(other, Paint::Plain)));
     }

@@ -1,11 +1,11 @@
-//! Text within HTML and SVG.
+//! Escaping of text in HTML and SVG.
 
 use crate::render::visible;
 
-/// A text for an element or for an attribute in double quotes. All of it can be seen, its line breaks are kept, and nothing
-/// in it is markup. A template engine that escapes by itself gets [`visible`] instead.
+/// Escapes a text for an element or for an attribute in double quotes. All characters are visible, line breaks are
+/// kept, and nothing in it is markup. Template engines that escape by themselves get [`visible`] instead.
 ///
-/// Right-to-left text belongs into a `<bdi>` of its own.
+/// Right-to-left text needs a separate `<bdi>`.
 pub fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for c in visible(text).chars() {

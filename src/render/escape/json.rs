@@ -1,4 +1,4 @@
-//! JSON that can be printed anywhere: a parser reads the same, a terminal and a CI system find nothing to act on.
+//! JSON that can be printed anywhere: parsers read the same, and terminals and CI systems find no commands.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -6,9 +6,9 @@ use std::io::{self, Write};
 
 use crate::text::marked;
 
-/// A JSON document in which whatever cannot be seen, and what CI systems take for a command, is escaped within its string.
+/// Escapes invisible characters and possible CI commands in the strings of a JSON document.
 ///
-/// Outside of strings, JSON holds none of these characters, so that the document need not be read to be changed.
+/// Outside of strings, JSON has none of these characters, so the document need not be parsed.
 pub fn text(json: &str) -> Cow<'_, str> {
     let harmless = |byte: u8| matches!(byte, b' '..=b'~' | b'\n');
     if json.bytes().all(harmless) && !json.contains("##") {
@@ -29,17 +29,17 @@ pub fn text(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Writes a JSON document as [`text`] gives it, some lines at a time: a string in JSON has no line break, so nothing to
-/// be escaped is in two lines.
+/// Writes a JSON document through [`text`], some lines at a time: a string in JSON has no line break, so no escaped
+/// text spans two lines.
 #[derive(Debug)]
 pub struct Escaped<W: Write> {
     to: W,
-    /// What was not passed on yet.
+    /// Bytes that were not passed on yet.
     held: Vec<u8>,
 }
 
 impl<W: Write> Escaped<W> {
-    /// How much is collected before it is passed on.
+    /// The number of bytes that are collected before they are passed on.
     const PIECE: usize = 64 * 1024;
 
     pub fn new(to: W) -> Self {

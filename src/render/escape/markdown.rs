@@ -1,17 +1,17 @@
-//! Text within Markdown, as code hosts read it in comments and pages.
+//! Escaping of text in Markdown, for comments and pages of code hosts.
 //!
-//! Signs are written as character references, `&#42;` for `*`. Unlike a backslash these mean the same in a paragraph, a table
-//! and raw HTML, and no block begins with one. What a host makes of plain words once Markdown is read, such as a mention of
-//! `@name`, is kept from it by a space of no width, `&#8203;`, which nobody sees. Data never holds one itself: there it is
-//! escaped like everything that hides.
+//! Special characters are written as character references, `&#42;` for `*`. Unlike a backslash, these have the same
+//! meaning in a paragraph, a table and raw HTML, and no block begins with one. A zero-width space, `&#8203;`, prevents
+//! hosts from interpreting plain words after the Markdown is parsed, such as a mention of `@name`. Data never contains
+//! one itself, because it is escaped like all invisible characters.
 
 use crate::render::{one_line, visible};
 
-/// Keeps what stands before it and after it from being read as one thing.
+/// Separates the texts before and after it.
 const APART: &str = "&#8203;";
 
-/// A text on one line: for a paragraph, a heading, a list item, a table cell, or within raw HTML such as `<summary>`. It is
-/// read as exactly this text: no markup, no link, no mention, no reference, no emoji.
+/// Escapes a text on one line: for a paragraph, a heading, a list item, a table cell, or raw HTML such as `<summary>`.
+/// It is read as exactly this text: no markup, no link, no mention, no reference, no emoji.
 pub fn text(text: &str) -> String {
     let line = one_line(text);
     let mut out = String::with_capacity(line.len() + line.len() / 4);
@@ -26,15 +26,15 @@ pub fn text(text: &str) -> String {
             out.push_str(APART);
         }
         let first = at == start;
-        // Beside our own text a sign at either end could become a part of it.
+        // A special character at either end could combine with our own text.
         let is_edge = (first && c.is_ascii_punctuation()) || (at + c.len_utf8() == end && "!:/-#@".contains(c));
         let is_number = matches!(c, '.' | ')') && line[start..at].bytes().all(|byte| byte.is_ascii_digit());
         let is_sign = match c {
             c if c.is_whitespace() => at < start || at >= end,
-            // Between letters and digits it marks nothing.
+            // Between letters and digits it has no meaning.
             '_' => !(next.is_ascii_alphanumeric() && at > 0 && bytes[at - 1].is_ascii_alphanumeric()),
             '&' | '<' | '>' | '"' | '\\' | '`' | '*' | '~' | '[' | ']' | '|' | '#' | '$' | '^' => true,
-            // References of other hosts: `!12`, `%34`.
+            // References on other hosts: `!12`, `%34`.
             '!' | '%' => next.is_ascii_digit() || matches!(next, b'[' | b'"'),
             _ => false,
         };
@@ -50,7 +50,8 @@ pub fn text(text: &str) -> String {
     out
 }
 
-/// Whether what follows a character would make a reference of it: `@name`, `#12`, `GH-12`, `http://`, `www.`, `:name:`, `[x]`.
+/// Whether the text after a character would make a reference of it: `@name`, `#12`, `GH-12`, `http://`, `www.`,
+/// `:name:`, `[x]`.
 fn parts_after(line: &str, at: usize, c: char) -> bool {
     let rest = &line[at + c.len_utf8()..];
     let next = rest.chars().next().unwrap_or(' ');
@@ -71,22 +72,22 @@ fn parts_after(line: &str, at: usize, c: char) -> bool {
                 || (name.len() < rest.len() && name.starts_with(':'))
         }
         'w' | 'W' => next == '.' && before("ww"),
-        // A box to be ticked.
+        // A checkbox.
         '[' => rest.chars().nth(1) == Some(']'),
         _ => false,
     }
 }
 
-/// Words that could be the name of a commit are taken apart.
+/// Splits words that could be a commit id.
 #[derive(Debug, Default)]
 struct Word {
-    /// Where the digits go on to, and where they are taken apart next.
+    /// The end of the digits, and the next position to split.
     end: usize,
     next: usize,
 }
 
 impl Word {
-    /// The shortest name of a commit is one digit longer.
+    /// The shortest commit id is one digit longer.
     const PART: usize = 6;
 
     fn splits(&mut self, line: &str, at: usize, c: char) -> bool {
@@ -103,7 +104,7 @@ impl Word {
     }
 }
 
-/// A text on one line in which names of commits are code, so that they can be copied.
+/// Escapes a text on one line and formats commit ids as code, so that they can be copied.
 pub fn with_commits(text: &str) -> String {
     let is_commit = |word: &str| {
         (7..=40).contains(&word.len())
@@ -112,7 +113,7 @@ pub fn with_commits(text: &str) -> String {
     };
     let read = |plain: &str| {
         let gap = |is_there: bool| if is_there { " " } else { "" };
-        // Behind code, the end of a bracket is no sign.
+        // After code, a closing bracket has no special meaning.
         let (end, plain) = plain.strip_prefix(')').map_or(("", plain), |rest| (")", rest));
         format!("{end}{}{}{}", gap(plain.starts_with(' ')), self::text(plain.trim()), gap(plain.ends_with(' ')))
     };
@@ -130,7 +131,8 @@ pub fn with_commits(text: &str) -> String {
     out + &read(&text[done..])
 }
 
-/// A text within a line, as code. It is read as exactly this text. Not for a table, whose cells a `|` ends: see [`code_in_html`].
+/// Formats a text within a line as code. It is read as exactly this text. Not for a table, whose cells end at a `|`:
+/// see [`code_in_html`].
 pub fn code(text: &str) -> String {
     let line = one_line(text);
     if line.is_empty() {
@@ -142,15 +144,15 @@ pub fn code(text: &str) -> String {
     format!("{fence}{pad}{line}{pad}{fence}")
 }
 
-/// A text as code in a table or within raw HTML.
+/// Formats a text as code in a table or within raw HTML.
 pub fn code_in_html(text: &str) -> String {
     format!("<code>{}</code>", self::text(text))
 }
 
-/// Lines as a block of code, with the final line break. `info` names the language, such as `diff`.
+/// Formats lines as a block of code, with the final line break. `info` names the language, such as `diff`.
 ///
-/// The fence is longer than any run of its sign within. A block that is indented, as in a list, is indented line by line by
-/// the caller. Some bots read commands such as `/merge` also in blocks: give lines of data a sign in front, as a diff has.
+/// The fence is longer than any run of its character in the text. The caller indents the lines of a block, such as in a
+/// list. Some bots read commands such as `/merge` also in blocks: lines of data should have a prefix, as in a diff.
 pub fn block(info: &str, text: &str) -> String {
     let lines = visible(text);
     let fence = "`".repeat(longest_run(&lines, '`').max(longest_run(&lines, '~')).max(2) + 1);

@@ -1,7 +1,7 @@
-//! How a text from a manifest or a service is written so that it stays in its place, one file per form of output.
+//! Escaping of texts from manifests or services, so that they cannot change the document; one file per output form.
 //!
-//! [`stream`] is for terminals and logs and is in `Out`, the one place that writes, so that no form can forget it. The
-//! others are for whoever builds a document: a text goes through the function of its place, exactly once.
+//! [`stream`] is for terminals and logs and is used in `Out`, the only place that writes, so that no form can forget
+//! it. The others are for building documents: every text goes through the function of its position, exactly once.
 
 pub mod html;
 pub mod json;

@@ -1,19 +1,19 @@
-//! The last look at whatever is written to standard output and standard error for people to read.
+//! The last check of text output to standard output and standard error.
 //!
-//! Forms of output make texts visible as they build lines. What they cannot know is where a line begins once it is wrapped
-//! and indented, and one of them could forget; so it is done here, for all of them.
+//! Output forms escape texts while they build lines. But they do not know the beginnings of lines after wrapping and
+//! indentation, and one of them could forget to escape; so it is done here, for all of them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::text::{escape, marked};
 
-/// What a terminal or a log shows, and nothing that it obeys:
+/// Makes a text safe for a terminal or a log:
 ///
-/// - of all controls, line breaks and colours alone remain;
-/// - no line begins with `::`, and none holds `##[` or `##word[`: CI systems would take them for commands;
-/// - right-to-left text is kept apart from what stands around it;
-/// - where only ASCII can be shown, there is nothing else.
+/// - of all control characters, only line breaks and colours remain;
+/// - no line begins with `::`, and none contains `##[` or `##word[`, which CI systems would read as commands;
+/// - right-to-left text is isolated from the text around it;
+/// - if only ASCII can be shown, all other characters are replaced.
 pub fn text(text: &str, ascii: bool) -> Cow<'_, str> {
     let is_harmless = |line: &str| is_harmless(line) || (!ascii && is_calm(line));
     if text.split('\n').all(is_harmless) {
@@ -30,7 +30,7 @@ pub fn text(text: &str, ascii: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Nearly all lines: nothing in them needs a closer look.
+/// Whether a line needs no further check, like nearly all lines.
 fn is_harmless(line: &str) -> bool {
     let mut last = 0;
     line.bytes().all(|byte| {
@@ -40,8 +40,8 @@ fn is_harmless(line: &str) -> bool {
     })
 }
 
-/// Returns whether a line needs no closer look if signs that are common in plans are allowed too. Each sign is one column wide,
-/// is visible, and is read from left to right.
+/// Returns whether a line needs no further check if common characters of plans are allowed too. Each of these is one
+/// column wide, visible, and read from left to right.
 fn is_calm(line: &str) -> bool {
     let mut last = ' ';
     line.chars().all(|c| {
@@ -51,7 +51,7 @@ fn is_calm(line: &str) -> bool {
     })
 }
 
-/// A line, and its colours apart from it: they change neither what is read nor what a command is.
+/// A line without its colours, which change neither its text nor a command in it.
 struct ColoredLine<'l> {
     plain: String,
     colors: Vec<(usize, &'l str)>,
@@ -80,7 +80,7 @@ impl<'l> ColoredLine<'l> {
         let mut colors = self.colors.iter().peekable();
         let mut signs = Signs::default();
         for (at, c, hidden) in marked(&self.plain) {
-            // What ends here ends before a new colour, what begins here begins after it.
+            // An isolate that ends here ends before a new colour, and one that begins here begins after it.
             let isolate = isolates.get(&at).copied();
             out.extend(isolate.filter(|sign| *sign == POP));
             while let Some((_, code)) = colors.next_if(|(place, _)| *place <= at) {
@@ -99,7 +99,7 @@ impl<'l> ColoredLine<'l> {
     }
 }
 
-/// A text in which no CI system finds a command, wherever it is in a line, as long as it does not begin one.
+/// Removes possible CI commands within a line, but not at its beginning.
 pub fn unsigned(text: &str) -> Cow<'_, str> {
     if !text.contains("##") {
         return Cow::Borrowed(text);
@@ -115,24 +115,24 @@ pub fn unsigned(text: &str) -> Cow<'_, str> {
     }))
 }
 
-/// How long the colour is that a text begins with: `ESC [ 1 ; 31 m`. No other sequence is written by us.
+/// The length of the colour sequence at the beginning of a text: `ESC [ 1 ; 31 m`. We write no other sequence.
 fn color(text: &str) -> usize {
     let Some(inside) = text.strip_prefix("\u{1b}[") else { return 0 };
     let digits = inside.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
     if inside[digits..].starts_with('m') { digits + 3 } else { 0 }
 }
 
-/// Where commands begin that CI systems obey. One reads `::name::` at the beginning of a line, whatever spaces stand before
-/// it; others read `##[name]`, `##vso[name]` and their like anywhere.
+/// The starts of CI commands. One system reads `::name::` at the beginning of a line, after any spaces; others read
+/// `##[name]`, `##vso[name]` and similar forms anywhere.
 fn commands(line: &str) -> Vec<usize> {
     let start = line.len() - line.trim_start().len();
-    // Three and a space stand before the second place of a finding; a command has a name there.
+    // Three colons and a space precede the second place of a finding; a command would have a name there.
     let is_first = line[start..].starts_with("::") && !line[start..].starts_with("::: ");
     let first = is_first.then_some(start);
     first.into_iter().chain(signs(line)).collect()
 }
 
-/// Where `##[name]` and its like begin.
+/// The starts of `##[name]` and similar forms.
 fn signs(line: &str) -> impl Iterator<Item = usize> {
     let bytes = line.as_bytes();
     let pairs = (1..bytes.len()).filter(|end| bytes[*end] == b'#' && bytes[end - 1] == b'#').map(|end| end - 1);
@@ -145,13 +145,13 @@ fn signs(line: &str) -> impl Iterator<Item = usize> {
 const ISOLATE: char = '\u{2068}';
 const POP: char = '\u{2069}';
 
-/// Where right-to-left text begins and ends, with the signs that keep it apart.
+/// The starts and ends of right-to-left text, with the characters that isolate it.
 ///
 /// A terminal or a browser that follows the Unicode rules for direction would otherwise read `"אב" -> "גד"` as one text
-/// from right to left: new and old would change places, and so would columns. Each value is therefore isolated, by
-/// first strong character, as a whole where it is in quotes. These two signs are the only controls of direction ever
-/// written; those within data are escaped before, so that data can neither open nor close an isolate. They take no
-/// columns, and a terminal that does not know them ignores them. Lines without right-to-left letters hold none.
+/// from right to left: new and old would be swapped, and so would columns. Each value is therefore isolated, by first
+/// strong character, as a whole if it is in quotes. These two characters are the only direction controls in the output;
+/// those within data are escaped before, so data can neither open nor close an isolate. They take no columns, and a
+/// terminal that does not support them ignores them. Lines without right-to-left letters have none.
 fn isolates(line: &str) -> BTreeMap<usize, char> {
     let mut found = BTreeMap::new();
     if !line.contains(is_right_to_left) {
@@ -165,7 +165,7 @@ fn isolates(line: &str) -> BTreeMap<usize, char> {
         let closes = line[end..].starts_with('"');
         if let Some(first) = stretch.find(is_right_to_left) {
             let last = stretch.rfind(is_right_to_left).unwrap_or(first);
-            // Marks upon the last letter belong to it.
+            // Combining marks after the last letter belong to it.
             let tail = stretch[last..].find(|c: char| c.is_ascii() || c.is_whitespace());
             let inner = (start + first, tail.map_or(end, |tail| start + last + tail));
             let (from, to) = if opened && closes { (start, end) } else { inner };
@@ -178,7 +178,8 @@ fn isolates(line: &str) -> BTreeMap<usize, char> {
     found
 }
 
-/// Where a value may end, and how much is there: quotes, an arrow, the marks of a difference, a gap between columns.
+/// The possible end of a value, and the length of the separator: quotes, an arrow, the marks of a difference, a gap
+/// between columns.
 fn boundary(line: &str, start: usize) -> (usize, usize) {
     const SIGNS: [&str; 8] = ["->", "→", "[-", "-]", "{+", "+}", "  ", "\n"];
     let mut escaped = false;
@@ -195,14 +196,14 @@ fn boundary(line: &str, start: usize) -> (usize, usize) {
     (line.len(), 0)
 }
 
-/// Letters of Hebrew, Arabic and the other scripts that run from right to left.
+/// Letters of Hebrew, Arabic and the other right-to-left scripts.
 fn is_right_to_left(c: char) -> bool {
     matches!(c,
         '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{10800}'..='\u{10fff}'
         | '\u{1e800}'..='\u{1efff}')
 }
 
-/// A text for a terminal that shows ASCII alone.
+/// Converts a text for a terminal that only supports ASCII.
 pub fn ascii(text: &str) -> String {
     let mut signs = Signs::default();
     let mut out = String::with_capacity(text.len() + 16);
@@ -210,8 +211,8 @@ pub fn ascii(text: &str) -> String {
     out
 }
 
-/// Writes ASCII in place of other characters: for our own signs something like them, and an escape for
-/// everything within quotes, where texts from files and services stand. An ellipsis is ours also there.
+/// Writes ASCII instead of other characters: a similar text for our own characters, and an escape for everything in
+/// quotes, where texts from files and services are. An ellipsis is ours also there.
 #[derive(Debug, Default)]
 struct Signs {
     quoted: bool,

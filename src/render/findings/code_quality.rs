@@ -1,4 +1,4 @@
-//! Findings as a Code Quality report, which GitLab shows in a merge request beside the changed lines.
+//! Findings as a Code Quality report, which GitLab shows next to the changed lines of a merge request.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{CheckReport, LocatedFinding};
 use crate::codes::Severity;
 use crate::digest::Digest;
 
-/// Where something about no file is shown.
+/// The file of findings that have none.
 const PROJECT: &str = "pushplan.toml";
 
 /// The whole report as one list.
@@ -23,7 +23,7 @@ fn issue(found: &LocatedFinding, seen: &mut BTreeMap<String, usize>) -> Value {
     let place = found.place();
     let path = place.map_or_else(|| project_file(found), |place| place.path);
     let line = place.and_then(|place| place.region).map_or(1, |region| region.start.line);
-    // The host refuses what does not begin in the repository as it names its files.
+    // The host refuses paths that are not relative to the repository in its own form.
     let path = path.strip_prefix("./").unwrap_or(path);
     json!({
         "description": found.whole_text(),
@@ -37,13 +37,13 @@ fn issue(found: &LocatedFinding, seen: &mut BTreeMap<String, usize>) -> Value {
     })
 }
 
-/// The project file beside the files of a finding.
+/// The project file in the sources of a finding.
 fn project_file<'f>(found: &LocatedFinding<'f>) -> &'f str {
     let is_it = |path: &str| path.rsplit('/').next() == Some(PROJECT);
     found.sources.iter().map(|(_, source)| &*source.path).find(|path| is_it(path)).unwrap_or(PROJECT)
 }
 
-/// What tells a finding from every other, wherever it moves within its file. Of several that are alike, each has a number.
+/// The identity of a finding, which does not change when it moves within its file. Identical findings have a number.
 fn fingerprint(found: &LocatedFinding, path: &str, seen: &mut BTreeMap<String, usize>) -> String {
     let finding = found.finding;
     let address = finding.address.as_ref().map(ToString::to_string);

@@ -1,6 +1,6 @@
-//! The lines that a finding is about, cut to what a terminal can show.
+//! The lines of a finding, cut to the width of a terminal.
 //!
-//! Only what is shown is looked at: a file of 60 MB with ten thousand findings is not read through for each of them.
+//! Only the shown part is read: a file of 60 MB with ten thousand findings is not read completely for each of them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,29 +12,29 @@ use crate::render::Style;
 use crate::source::{Source, Span};
 use crate::text::{escape, marked};
 
-/// How far apart two lines may be to are in one excerpt.
+/// The maximal distance of two lines in one excerpt.
 const NEAR: usize = 100;
 /// Columns that the line number, its rule and the marks of a cut take.
 const GUTTER: usize = 16;
 
-/// A stretch of one file. Without lines it is the file as a whole.
+/// A part of one file. Without lines it is the whole file.
 #[derive(Debug)]
 pub struct Excerpt {
-    /// `messages/segments.yaml:22:24`.
+    /// `messages/segments.yaml:22:24`
     pub place: String,
     pub lines: Option<Lines>,
 }
 
-/// Consecutive lines, those without a mark left blank where they are not going to be shown.
+/// Consecutive lines, of which those that are not shown are blank.
 #[derive(Debug)]
 pub struct Lines {
-    /// The number of the first.
+    /// The number of the first line.
     pub first: usize,
     pub text: String,
     pub marks: Vec<Mark>,
 }
 
-/// A part of the excerpt's text, in bytes, and what is said of it.
+/// A range of the excerpt's text, in bytes, and its label.
 #[derive(Clone, Debug)]
 pub struct Mark {
     pub at: Range<usize>,
@@ -70,7 +70,7 @@ struct Marked<'a> {
     number: usize,
     text: String,
     mark: Mark,
-    /// Whether the line is here as a whole and fits the terminal.
+    /// Whether the line is complete and fits the terminal.
     fits: bool,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Marked<'a> {
         }
         let start = source.position(span.range().start);
         let line = source.line_range(start.line, start.line);
-        // Of a value on several lines the first is shown.
+        // For a value on several lines, the first one is shown.
         let inside = |offset: usize| source.floor(offset).clamp(line.start, line.end);
         let (from, to) = (inside(span.range().start), inside(span.range().end.max(span.range().start)));
         let (text, at, fits) = cut(&source.text, line, from..to, style.narrower(GUTTER));
@@ -97,7 +97,7 @@ impl<'a> Marked<'a> {
     }
 }
 
-/// One excerpt of all these places, which are in one file. The first gives it its name.
+/// One excerpt of all these places, which are in one file. The first one names it.
 fn joined(places: &[Marked], style: Style) -> Excerpt {
     let by_line: BTreeMap<usize, &Marked> = places.iter().map(|place| (place.number, place)).collect();
     let (first, last) =
@@ -116,7 +116,7 @@ fn joined(places: &[Marked], style: Style) -> Excerpt {
                     marks.push(Mark { at: start + at.start..start + at.end, label, primary });
                 }
             }
-            // A single line between two others is shown; of several, none is.
+            // A single line between two others is shown; several are not.
             None if by_line.contains_key(&(number - 1)) && by_line.contains_key(&(number + 1)) => {
                 let source = places[0].source;
                 let line = source.line_range(number, number);
@@ -128,8 +128,8 @@ fn joined(places: &[Marked], style: Style) -> Excerpt {
     Excerpt { place: places[0].place.clone(), lines: Some(Lines { first, text, marks }) }
 }
 
-/// The part of a line around a mark, as it is shown; where the mark is in it; and whether that is the whole line and fits
-/// into the columns there are. More than the width is left on both sides, so that the renderer sees where it has to cut.
+/// The part of a line around a mark, the range of the mark in it, and whether it is the whole line and fits the width.
+/// More than the width is kept on both sides, so that the renderer sees where it has to cut.
 fn cut(text: &str, line: Range<usize>, mark: Range<usize>, style: Style) -> (String, Range<usize>, bool) {
     let width = style.width;
     let margin = width * 3 / 2;

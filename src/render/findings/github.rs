@@ -1,4 +1,4 @@
-//! Findings as workflow commands: lines that a GitHub workflow shows beside the changed lines of a pull request.
+//! Findings as workflow commands: lines that GitHub shows next to the changed lines of a pull request.
 
 use super::{CheckReport, FilePosition, LocatedFinding};
 use crate::codes::Severity;
@@ -6,10 +6,10 @@ use crate::render::escape::stream::unsigned;
 use crate::render::{one_line, visible};
 use crate::text::count;
 
-/// How many annotations of one step are shown.
+/// The number of annotations of one step that GitHub shows.
 const MOST: usize = 10;
 
-/// One command per finding, the worst first. Where there are more than are shown, the last one counts the rest.
+/// One command per finding, the worst first. If there are more than are shown, the last one counts the rest.
 pub fn github(report: &CheckReport) -> String {
     let (told, rest) = shown(report);
     let mut out: String = told.iter().map(|found| command(found)).collect();
@@ -22,7 +22,7 @@ pub fn github(report: &CheckReport) -> String {
     out
 }
 
-/// What has no annotation, a line each: for the log.
+/// The findings without an annotation, a line each, for the log.
 pub fn github_rest(report: &CheckReport) -> Vec<String> {
     let line = |found: &&LocatedFinding| {
         let place = found.place().map_or(String::new(), |place| match place.region {
@@ -35,7 +35,7 @@ pub fn github_rest(report: &CheckReport) -> Vec<String> {
     shown(report).1.iter().map(line).collect()
 }
 
-/// What gets an annotation, and what does not: errors before warnings, each by file and position.
+/// The findings with an annotation, and those without: errors before warnings, each by file and position.
 fn shown<'r, 'a>(report: &'r CheckReport<'a>) -> (Vec<&'r LocatedFinding<'a>>, Vec<&'r LocatedFinding<'a>>) {
     let mut all: Vec<&LocatedFinding> = report.found.iter().collect();
     all.sort_by_key(|found| std::cmp::Reverse(found.finding.severity));
@@ -61,7 +61,7 @@ fn command(found: &LocatedFinding) -> String {
         if let Some(region) = region {
             properties.push(("line", region.start.line.to_string()));
             properties.push(("col", region.start.column.to_string()));
-            // Columns of an end on another line are refused: the first line is marked.
+            // Columns of an end on another line are refused, so the first line is marked.
             if region.end.line == region.start.line {
                 properties.push(("endLine", region.end.line.to_string()));
                 properties.push(("endColumn", region.end.column.to_string()));
@@ -75,12 +75,12 @@ fn command(found: &LocatedFinding) -> String {
     format!("::{} {}::{text}\n", finding.severity.word(), properties.join(","))
 }
 
-/// A text behind the command. Its lines are kept, and none of them can be taken for a command.
+/// Escapes a text after the command. Its lines are kept, and none of them can be read as a command.
 fn data(text: &str) -> String {
     unsigned(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A value within the command, which `:` and `,` would end.
+/// Escapes a value within the command, which `:` and `,` would end.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

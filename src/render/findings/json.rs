@@ -1,4 +1,4 @@
-//! Findings for programs: one JSON object, described by a schema.
+//! Findings for programs: one JSON object, with a schema.
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -131,7 +131,7 @@ pub struct Summary {
     pub suppressed: usize,
 }
 
-/// An object on a line for each finding, and one for what they add up to. A reader that has the last one has them all.
+/// A JSON line for each finding, and one for the totals, which is the last and so marks the end.
 pub fn lines(report: &super::CheckReport) -> String {
     let FindingsDocument { version, findings, errors, warnings, suppressed } = FindingsDocument::new(report);
     let findings = findings.iter().map(|found| FindingLine::Finding(Box::new(Finding::new(found))));
@@ -152,7 +152,7 @@ impl<'a> FindingsDocument<'a> {
     }
 }
 
-/// Writes each finding before the next is prepared: a hundred thousand of them never are in memory twice.
+/// Serializes the findings one by one, so that a hundred thousand of them are not in memory twice.
 fn one_by_one<S: Serializer>(findings: &&[LocatedFinding], to: S) -> Result<S::Ok, S::Error> {
     to.collect_seq(findings.iter().map(Finding::new))
 }

@@ -1,5 +1,5 @@
-//! Findings as JUnit XML, which every CI system shows as a test report: a test case per finding, and one that passes for
-//! each file without any.
+//! Findings as JUnit XML, which every CI system shows as a test report: a test case per finding, and a passing one for
+//! each file without findings.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ pub fn junit(report: &CheckReport) -> String {
     out
 }
 
-/// A finding that fails the run is a failure; another is told in the output of a test that passes.
+/// A finding that fails the run is a failure; any other is in the output of a passing test.
 fn case(found: &LocatedFinding, fails: bool) -> String {
     let finding = found.finding;
     let place = found.place();
@@ -50,8 +50,8 @@ fn case(found: &LocatedFinding, fails: bool) -> String {
     )
 }
 
-/// A text for an element or an attribute. All of it can be seen, as XML 1.0 cannot hold the rest; what CI systems would take
-/// for a command in a log is read as it is written, but not found there.
+/// Escapes a text for an element or an attribute. All characters are visible, because XML 1.0 does not allow others;
+/// possible CI commands are read as the same text, but are not found as commands in a log.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (at, c, hidden) in marked(text) {

@@ -1,4 +1,4 @@
-//! Findings, as people and programs read them: one file per form, all of the same [`Report`].
+//! Findings for users and programs: one file per form, all of the same [`Report`].
 
 mod code_quality;
 mod excerpt;
@@ -20,26 +20,26 @@ use crate::codes::Severity;
 use crate::finding::Finding;
 use crate::source::{Position, Sources, Span};
 
-/// What a run of the checks has to say.
+/// The result of a run of the checks.
 #[derive(Debug)]
 pub struct CheckReport<'a> {
-    /// By file and position.
+    /// The findings, by file and position.
     pub found: Vec<LocatedFinding<'a>>,
-    /// How many were turned off.
+    /// The number of findings that were turned off.
     pub suppressed: usize,
-    /// How many resources were looked at.
+    /// The number of checked resources.
     pub resources: usize,
-    /// The files that were looked at, by the paths that people know them by.
+    /// The checked files, by their shown paths.
     pub files: Vec<&'a str>,
-    /// The project files that were looked at.
+    /// The checked project files.
     pub project_files: Vec<&'a str>,
-    /// What is to be said besides, a line each.
+    /// Further notes, a line each.
     pub notes: Vec<&'a str>,
-    /// From which severity on the run fails.
+    /// The severity from which the run fails.
     pub fails_from: Severity,
 }
 
-/// A finding and the texts that it points into.
+/// A finding and its source texts.
 #[derive(Clone, Copy, Debug)]
 pub struct LocatedFinding<'a> {
     pub finding: &'a Finding,
@@ -67,14 +67,14 @@ impl CheckReport<'_> {
     }
 }
 
-/// A place as people name it. Without a region it is the file as a whole: one that is empty or cannot be read.
+/// A place with its shown path. Without a region it is the whole file, which may be empty or unreadable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FilePosition<'a> {
     path: &'a str,
     region: Option<Region>,
 }
 
-/// From a character to the one behind the last.
+/// A range from a character to the one after the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Region {
     start: Position,
@@ -82,7 +82,7 @@ struct Region {
 }
 
 impl<'a> LocatedFinding<'a> {
-    /// Where the finding is; nothing for one about no file.
+    /// The place of the finding; `None` if it has no file.
     fn place(&self) -> Option<FilePosition<'a>> {
         self.place_of(self.finding.at)
     }
@@ -95,7 +95,7 @@ impl<'a> LocatedFinding<'a> {
         Some(FilePosition { path: &source.path, region })
     }
 
-    /// The message and all that explains it, a line each.
+    /// The message and all explanations, a line each.
     fn whole_text(&self) -> String {
         let Finding { message, label, notes, help, .. } = self.finding;
         let mut lines = vec![message.clone()];

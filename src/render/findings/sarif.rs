@@ -1,4 +1,4 @@
-//! Findings as SARIF 2.1.0, the form that code hosts and editors take from analysers.
+//! Findings as SARIF 2.1.0, the format that code hosts and editors read from analysers.
 
 use serde_json::{Map, Value, json};
 
@@ -33,7 +33,7 @@ fn rule(code: &Code) -> Value {
     })
 }
 
-/// The first paragraph behind the heading of a page, on one line.
+/// The first paragraph after the heading of a page, on one line.
 fn first_paragraph(page: &str) -> Option<String> {
     let (_, body) = page.split_once('\n')?;
     let mut lines = body.lines().skip_while(|line| line.trim().is_empty());
@@ -107,7 +107,7 @@ fn region_of(Region { start, end }: Region) -> Value {
     })
 }
 
-/// A path as a URI reference: relative as it is, absolute as `file://`.
+/// A path as a URI reference: relative unchanged, absolute as `file://`.
 fn uri(path: &str) -> String {
     let mut out = String::from(if path.starts_with('/') { "file://" } else { "" });
     for byte in path.bytes() {

@@ -1,4 +1,4 @@
-//! Findings for people, in the layout of compilers: what, where, why, and what to do.
+//! Findings for users, in the layout of compilers: problem, place, reason and advice.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use crate::cores;
 use crate::render::{Style, one_line, visible};
 use crate::text::{count, goes_on};
 
-/// Every finding with the lines it is about, and a last line that sums up.
+/// Every finding with its lines, and a summary at the end.
 pub fn text(report: &CheckReport, style: Style) -> String {
     let renderer = if style.color { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.term_width(style.width);
@@ -33,10 +33,10 @@ pub fn text(report: &CheckReport, style: Style) -> String {
     out
 }
 
-/// How many findings of one code are printed for each file.
+/// The number of findings of one code that are printed for each file.
 const PRINTED: usize = 100;
 
-/// The findings to print, and how many more there are by file and code.
+/// The findings to print, and the number of others by file and code.
 fn printed<'r>(report: &CheckReport<'r>) -> (Vec<LocatedFinding<'r>>, BTreeMap<(&'r str, &'static str), usize>) {
     let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut printed = Vec::new();
@@ -54,7 +54,7 @@ fn printed<'r>(report: &CheckReport<'r>) -> (Vec<LocatedFinding<'r>>, BTreeMap<(
     (printed, seen)
 }
 
-/// A long line that begins with dots may begin in the middle of what reads as one character: what is left of it goes.
+/// Repairs cut lines: a line that begins with dots may begin within a grapheme cluster, whose rest is removed.
 fn whole_characters(text: String) -> String {
     const CUT: &str = "...";
     if text.is_ascii() || !text.contains(CUT) {
@@ -77,7 +77,7 @@ fn whole_characters(text: String) -> String {
     out
 }
 
-/// What `--fix` did.
+/// The result of `--fix`.
 pub fn fixed(problems: usize, files: usize) -> String {
     match problems {
         0 => "Fixed nothing.".to_owned(),
@@ -85,8 +85,8 @@ pub fn fixed(problems: usize, files: usize) -> String {
     }
 }
 
-/// `2 errors, 1 warning in 3 files (1 suppressed); 2 can be fixed with --fix`, or that there are none. Nothing where there
-/// was nothing to look at.
+/// `2 errors, 1 warning in 3 files (1 suppressed); 2 can be fixed with --fix`, or that there are none. `None` if
+/// nothing was checked.
 fn summary(report: &CheckReport) -> Option<String> {
     if report.found.is_empty() && report.files.is_empty() {
         let own = report.project_files.join(", ");
@@ -155,7 +155,7 @@ fn one(found: &LocatedFinding, renderer: &Renderer, style: Style) -> String {
     }
 }
 
-/// What to do, and whether it can be done by `--fix`.
+/// The advice, and whether `--fix` follows it.
 fn help(found: &LocatedFinding) -> Option<String> {
     const BY_FIX: &str = "`pushplan validate --fix` does it";
     match (&found.finding.help, found.finding.is_fixable()) {
@@ -165,13 +165,14 @@ fn help(found: &LocatedFinding) -> Option<String> {
     }
 }
 
-/// Stands for the place of an excerpt until it is rendered. The renderer counts columns in the text that it is given, which
-/// may be a part of the line; ours are those of the file. No other text has these characters in it: they are not visible.
+/// The placeholder for the place of an excerpt until it is rendered. The renderer counts columns in its input, which
+/// may be a part of the line; ours are those of the file. No other text contains these characters, because they are
+/// invisible.
 fn token(number: usize) -> String {
     format!("\u{1}{number}\u{2}")
 }
 
-/// Puts our place where the renderer wrote the token and its own line and column.
+/// Puts our place where the renderer wrote the placeholder and its own line and column.
 fn name_places(rendered: &str, excerpts: &[Excerpt]) -> String {
     let mut out = String::with_capacity(rendered.len() + 64);
     let mut rest = rendered;
@@ -246,7 +247,7 @@ mod tests {
             let caret = out.lines().find(|line| line.contains('^')).expect("a caret");
             let column = caret.find('^').expect("found");
             let width = caret.matches('^').count();
-            // The part of the source line that the carets stand under, by columns of the terminal.
+            // The part of the source line above the carets, by columns of the terminal.
             let source = out.lines().take_while(|line| *line != caret).last().expect("a source line");
             let mut at = 0;
             let under: String = source

@@ -1,13 +1,13 @@
-//! Every variable of the environment that is read. A test looks for those that the sources name.
+//! Every environment variable that is read. A test finds those in the sources.
 
-/// Variables that belong together.
+/// A group of variables.
 #[derive(Debug)]
 pub struct Group {
     pub about: &'static str,
     pub variables: &'static [Variable],
 }
 
-/// A variable, or all that begin as its name does before a star.
+/// A variable, or all with a prefix if its name ends with a star.
 #[derive(Debug)]
 pub struct Variable {
     pub name: &'static str,

@@ -1,4 +1,4 @@
-//! The history for programs: one JSON object. It holds every fact that the text shows.
+//! The history as one JSON object, with every fact of the text.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Who applied what when: a line for each, or all changes of one.
+//! Past runs and their actors: a line for each, or all changes of one.
 
 pub mod json;
 
@@ -16,10 +16,10 @@ use crate::ledger::{Done, Ended, Verb};
 use crate::plan::Action;
 use crate::review::fields::Difference;
 
-/// How many addresses a line names.
+/// The number of addresses in a line.
 const NAMED: usize = 2;
 
-/// A line for each, newest first.
+/// A line for each run, newest first.
 pub fn list(target: &str, deeds: &[Deed], style: Style) -> String {
     if deeds.is_empty() {
         return format!("Nothing was applied to {} yet.", one_line(target));
@@ -72,7 +72,7 @@ fn counts(deed: &Deed) -> Vec<(&'static str, usize)> {
     let is_counted = |changed: &&Changed| !(is(changed, Verb::Delete) && both(changed, Verb::Create));
     let mut counted: Vec<&Changed> = done.iter().copied().filter(is_counted).collect();
     counted.sort_by(|one, other| (&one.act, word(one)).cmp(&(&other.act, word(other))));
-    // Each move has an address of its own, and all of them are moves.
+    // Each move has another address, but they are counted together.
     let same = counted.chunk_by(|one, other| word(one) == word(other));
     let mut words: Vec<(&'static str, usize)> = same.map(|all| (word(all[0]), all.len())).collect();
     let failed = |changed: &&Changed| matches!(changed.result, Some(Done::Not { .. }));
@@ -84,11 +84,11 @@ fn counts(deed: &Deed) -> Vec<(&'static str, usize)> {
     words
 }
 
-/// What was done: a plan has the same word for it.
+/// The word for a change, the same as in a plan.
 fn word(changed: &Changed) -> &'static str {
     match changed.act {
         Act::Step(Verb::Create) if changed.before.is_some() => "replaced",
-        // It was managed already: `pull` took over what the service has.
+        // It was managed already: `pull` recorded its live state.
         Act::Step(Verb::Adopt) if changed.before.is_some() => "updated",
         _ => changed.act.done(),
     }
@@ -107,7 +107,7 @@ fn moment(at: Timestamp) -> String {
     at.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M:%SZ").to_string()
 }
 
-/// All changes of one.
+/// All changes of one run.
 pub fn one(target: &str, deed: &Deed, style: Style) -> String {
     let mut out = String::new();
     let ended = match &deed.run {
@@ -165,7 +165,7 @@ fn change(out: &mut String, changed: &Changed, style: Style) {
     layout::rows(out, &rows, 4, style);
 }
 
-/// What was done, with what it led to.
+/// The word for a change, with its result.
 fn to(changed: &Changed, word: &str) -> String {
     match (&changed.act, &changed.id) {
         (Act::Move(to), _) => format!("{word} to {to}"),
@@ -175,7 +175,7 @@ fn to(changed: &Changed, word: &str) -> String {
     }
 }
 
-/// The sign that a plan has for the same.
+/// The symbol of a plan for the same change.
 fn sign(changed: &Changed) -> (&'static str, Paint) {
     match &changed.act {
         Act::Step(Verb::Create) if changed.before.is_some() => (Action::Replace.symbol(), Paint::Changed),

@@ -1,14 +1,14 @@
-//! Pages for a browser: one file each, without script and without anything from elsewhere.
+//! Pages for a browser: one file each, without script and external content.
 
 pub mod phone;
 pub mod report;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// What a page may load: nothing, but for the styles in it.
+/// The content security policy of a page: only its own styles.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
-/// A whole page. `css` is of the program's own, never of a manifest's.
+/// A whole page. `css` belongs to the program, never to a manifest.
 pub fn page(title: &str, css: &str, body: &Markup) -> String {
     let body = PreEscaped(harmless(&body.0));
     let page = html! {
@@ -28,7 +28,7 @@ pub fn page(title: &str, css: &str, body: &Markup) -> String {
     page.into_string() + "\n"
 }
 
-/// What a CI system reads as a command in its log, as characters that a browser shows alike.
+/// Escapes possible CI commands in a log by characters that a browser shows the same.
 fn harmless(body: &str) -> String {
     let line = |line: &str| {
         let text = line.trim_start();

@@ -1,4 +1,4 @@
-//! A notification as a phone's lock screen or a browser shows it, drawn with HTML alone.
+//! A notification as shown on a phone's lock screen or in a browser, drawn only with HTML.
 
 use maud::{Markup, html};
 
@@ -6,10 +6,10 @@ use super::super::{one_line, visible};
 use crate::look::{Appearance, Center, Fit};
 use crate::nouns::device::DeviceType;
 
-/// The styles of what this file draws. They stand for themselves: all classes begin with `ph-`.
+/// The styles for this module, independent of others: all classes begin with `ph-`.
 pub(crate) const CSS: &str = include_str!("phone.css");
 
-/// What a screen shows of a message, with how much of it that is. `app` is whom it comes from.
+/// A message as shown on a screen, with the length of the visible part. `app` is the shown sender.
 pub fn phone(seen: &Appearance, fit: &Fit, app: &str) -> Markup {
     let class = match fit.device {
         DeviceType::Ios => "ph ph-ios",
@@ -45,7 +45,7 @@ pub fn phone(seen: &Appearance, fit: &Fit, app: &str) -> Markup {
     }
 }
 
-/// A Message Center message as the app's inbox has it.
+/// A Message Center message as shown in the app's inbox.
 pub fn inbox(message: &Center) -> Markup {
     html! {
         figure class="ph ph-inbox" {

@@ -9,13 +9,13 @@ use crate::render::plan::{self, Block, Risk, rows};
 use crate::review::Who;
 use crate::text::short;
 
-/// How much of a name is shown.
+/// The number of characters of a name that are shown.
 const NAME: usize = 120;
-/// How much of a file's path is shown.
+/// The number of characters of a file's path that are shown.
 const PLACE: usize = 300;
 
 impl PageReport<'_> {
-    /// What happens to a resource. What was `drifted` is shown with all its paths, as it is put back.
+    /// The card of a change. A `drifted` one is shown with all its paths, as it would be restored.
     pub(super) fn card(&self, number: usize, block: &Block, who: &[Who], drifted: bool) -> Markup {
         if drifted {
             let content = html! {
@@ -26,7 +26,7 @@ impl PageReport<'_> {
         }
         let when = rows::of_times(&self.view, block);
         let fields = rows::of_fields(block);
-        // Audience has a part of its own.
+        // The audience has a separate part.
         let told = block.whole.map(|change| plan::who::rows(&self.view, change)).unwrap_or_default();
         let told: Vec<Row> =
             told.into_iter().filter(|row| ![plan::who::WHO, plan::who::EFFECT].contains(&&*row.label)).collect();
@@ -44,7 +44,7 @@ impl PageReport<'_> {
         self.framed(number, block, &content)
     }
 
-    /// The head of what is too large to be shown.
+    /// The card of a change that is too large to be shown.
     pub(super) fn bare_card(&self, number: usize, block: &Block) -> Markup {
         let content =
             html! { p { "This change is too large to be shown here; " code { "--format json" } " has all of it." } };

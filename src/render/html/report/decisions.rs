@@ -1,4 +1,4 @@
-//! What a person has to decide, to allow or to do, before anything else.
+//! Decisions and manual steps, at the top of the page.
 
 use maud::{Markup, html};
 
@@ -13,13 +13,13 @@ use crate::text::count;
 use crate::timing::Collision;
 use crate::timing::words::length;
 
-/// How many of one kind are told here; the others stand further down.
+/// The number of items of each type that are shown here; the others are further down.
 const EACH: usize = 12;
 
 /// How many pairs of messages close together are named.
 const NEAREST: usize = 3;
 
-/// The risks that people decide about, with what they are called.
+/// The risks that need a decision, with their labels.
 const RISKS: [(Risk, &str, &str); 5] = [
     (Risk::Sends, "Sends", "danger"),
     (Risk::Stuck, "Waits for you", "asks"),
@@ -29,7 +29,7 @@ const RISKS: [(Risk, &str, &str); 5] = [
 ];
 
 impl PageReport<'_> {
-    /// Whether anything is to be decided.
+    /// Whether a decision is needed.
     pub(super) fn decides(&self) -> bool {
         !self.view.blocks.is_empty() || !self.view.drift.is_empty()
     }
@@ -84,7 +84,7 @@ impl PageReport<'_> {
         }
     }
 
-    /// What would be refused, with what to do.
+    /// A refusal, with its advice.
     fn refusal(&self, refused: &Refused) -> Markup {
         html! {
             li.decision.danger {
@@ -127,7 +127,7 @@ impl PageReport<'_> {
         }
     }
 
-    /// The command that goes on from here.
+    /// The next command.
     fn next(&self) -> Markup {
         let plan = self.view.plan;
         let waits = self.view.stuck() > 0 || !self.ahead.refusals().is_empty();

@@ -1,10 +1,10 @@
-//! Rows and words, which all forms share, as HTML: every fact that a terminal shows has its place here.
+//! Rows and words, which all forms share, as HTML, with the same facts as in a terminal.
 
 use maud::{Markup, html};
 
 use crate::render::layout::{Paint, Piece, Row, Words};
 
-/// Rows under each other, labels at the left where there is room.
+/// Rows below each other, with labels at the left if there is room.
 pub fn rows(rows: &[Row]) -> Markup {
     html! {
         @if !rows.is_empty() {
@@ -20,7 +20,7 @@ pub fn rows(rows: &[Row]) -> Markup {
     }
 }
 
-/// A text on a line of its own, which begins at the side where its reader begins.
+/// A text on a separate line, aligned according to its direction.
 pub fn line(words: &Words) -> Markup {
     let (sign, rest) = words.pieces();
     html! {
@@ -48,7 +48,7 @@ fn piece(piece: &Piece) -> Markup {
     }
 }
 
-/// A text without the signs that a terminal needs where it has no colours.
+/// A text without the marks that a terminal without colours needs.
 fn bare<'t>(text: &'t str, open: &str, close: &str) -> &'t str {
     text.strip_prefix(open).and_then(|text| text.strip_suffix(close)).unwrap_or(text)
 }
