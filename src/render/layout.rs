@@ -1,4 +1,4 @@
-//! Lines for a terminal: labels at the left, texts that go on beneath themselves, colours where they are wanted.
+//! Lines for a terminal: labels at the left, texts that wrap below themselves, and optional colours.
 
 mod place;
 
@@ -15,41 +15,41 @@ use super::escape::stream;
 
 use crate::text::{is_printable, one_line};
 
-/// How the terminal shows it.
+/// The properties of the terminal.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     pub width: usize,
     pub color: bool,
-    /// It shows ASCII alone: signs have stand-ins, and what else is not ASCII is escaped.
+    /// The terminal shows only ASCII: signs have replacements, and other characters are escaped.
     pub ascii: bool,
 }
 
 impl Style {
-    /// Text as a file holds it.
+    /// Text as written to a file.
     pub const PLAIN: Self = Self { width: 100, color: false, ascii: false };
 
-    /// With so many columns less.
+    /// Narrows the style by this number of columns.
     pub fn narrower(self, columns: usize) -> Self {
         Self { width: self.width.saturating_sub(columns), ..self }
     }
 }
 
-/// What a text means, for its colour.
+/// The meaning of a text, which selects its colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Paint {
     #[default]
     Plain,
     Faint,
     Strong,
-    /// Something that comes.
+    /// Something added.
     New,
-    /// Something that goes.
+    /// Something removed.
     Old,
-    /// Something that changes.
+    /// Something changed.
     Changed,
-    /// Something that a person decides or does.
+    /// A decision or a manual step.
     Asks,
-    /// Something that people will notice.
+    /// Something that recipients will notice.
     Danger,
 }
 
@@ -83,7 +83,7 @@ fn put(out: &mut String, text: &str, paint: Paint, style: Style) {
     let _ = write!(out, "{paint}{text}{paint:#}");
 }
 
-/// How many columns a text has. Nearly all are printable ASCII.
+/// The width of a text in columns. Nearly all texts are printable ASCII.
 fn columns(text: &str) -> usize {
     if is_printable(text) { text.len() } else { text.width() }
 }
@@ -97,22 +97,22 @@ fn blanks(out: &mut String, mut number: usize) {
     }
 }
 
-/// A text of several colours. Nothing in it moves the cursor or begins a line.
+/// A text in several colours. Nothing in it moves the cursor or begins a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words {
     pieces: Vec<Piece>,
-    /// How far all lines but the first are indented.
+    /// The indent of all lines but the first.
     hang: usize,
 }
 
-/// A part of a text, all of one colour.
+/// A part of a text, in one colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
     pub text: String,
     pub paint: Paint,
-    /// It is never broken.
+    /// The piece is never broken.
     pub whole: bool,
-    /// It is there to be copied.
+    /// The piece is meant to be copied.
     pub copied: bool,
 }
 
@@ -136,19 +136,19 @@ impl Words {
         self
     }
 
-    /// A request, whose ids someone may copy.
+    /// A request, whose ids users may copy.
     pub(crate) fn request(mut self, text: &str) -> Self {
         self.pieces.push(Piece { text: one_line(text), paint: Paint::Plain, whole: false, copied: true });
         self
     }
 
-    /// A few words that stay on one line, where they fit on one.
+    /// Words that stay on one line if they fit on one.
     pub fn together(mut self, text: &str, paint: Paint) -> Self {
         self.pieces.push(Piece { text: one_line(text), paint, whole: true, copied: false });
         self
     }
 
-    /// Begins with a sign that is alone at the left of all lines.
+    /// Begins with a sign that stands alone at the left of all lines.
     pub fn after(sign: &str, paint: Paint) -> Self {
         let words = Self::default().paint(sign, paint);
         Self { hang: columns(sign), ..words }
@@ -159,7 +159,7 @@ impl Words {
         Self { hang: columns, ..self }
     }
 
-    /// The sign that is alone at the left of all lines, where there is one, and the rest.
+    /// The sign that stands alone at the left of all lines, if any, and the rest.
     pub fn pieces(&self) -> (Option<&Piece>, &[Piece]) {
         match self.pieces.split_first() {
             Some((sign, rest)) if self.hang > 0 => (Some(sign), rest),
@@ -167,12 +167,12 @@ impl Words {
         }
     }
 
-    /// The text alone.
+    /// The text without colours.
     pub fn plain(&self) -> String {
         self.pieces.iter().map(|piece| piece.text.as_str()).collect()
     }
 
-    /// How many columns all of it has.
+    /// The width of the whole text in columns.
     fn columns(&self) -> usize {
         match &self.pieces[..] {
             [one] => columns(&one.text),
@@ -183,7 +183,7 @@ impl Words {
         }
     }
 
-    /// As the terminal can show it.
+    /// The text as the terminal can show it.
     fn in_style(&self, style: Style) -> Cow<'_, Self> {
         if !style.ascii || self.pieces.iter().all(|piece| piece.text.is_ascii()) {
             return Cow::Borrowed(self);
@@ -193,20 +193,21 @@ impl Words {
         Cow::Owned(words)
     }
 
-    /// Whether all of it is one line of at most so many columns, and that of its pieces as they are. Where it may not be,
-    /// [`Self::lines`] tells.
+    /// Whether the whole text is one unchanged line that fits in this number of columns. If this is false,
+    /// [`Self::lines`] decides.
     fn is_one_line(&self, width: usize, style: Style) -> bool {
         let all: usize = self.pieces.iter().map(|piece| piece.text.len()).sum();
         !style.color && all <= width && self.pieces.iter().all(|piece| is_printable(&piece.text))
     }
 
-    /// As lines of at most so many columns. A word that is wider is broken; what is there to be copied is not.
+    /// Breaks the text into lines of at most this number of columns. Wider words are broken, except those that are
+    /// meant to be copied.
     fn lines(&self, width: usize, style: Style) -> Vec<String> {
         let width = width.max(8 + self.hang);
         let mut lines = Vec::new();
         let (mut line, mut column) = (String::new(), 0);
         for piece in &self.in_style(style).pieces {
-            // Most pieces fit on what is left of the line, and then nothing is broken.
+            // Most pieces fit on the rest of the line and need no break.
             let all = columns(&piece.text);
             let fits = !style.color && piece.text.is_ascii() && column + all <= width && !piece.text.is_empty();
             let kept = piece.copied || piece.whole && all <= width - self.hang;
@@ -224,7 +225,7 @@ impl Words {
                 let bare = word.trim_end_matches(' ');
                 let start = if lines.is_empty() { 0 } else { self.hang };
                 if column > start && column + columns(bare) > width {
-                    // A bracket stays with what it opens.
+                    // An opening bracket stays with the next word.
                     let is_open = kept && line.ends_with(" (") && line.pop().is_some();
                     trim(&mut line);
                     lines.push(std::mem::take(&mut line));
@@ -232,7 +233,7 @@ impl Words {
                     line.push_str(if is_open { "(" } else { "" });
                     column = self.hang + usize::from(is_open);
                 }
-                // What stood between words on the line before is no indent.
+                // A space at a line break is dropped; it is no indent.
                 if bare.is_empty() && !lines.is_empty() && column == self.hang {
                     continue;
                 }
@@ -248,7 +249,7 @@ impl Words {
         lines
     }
 
-    /// Goes on with an easy text: each line gets as much as fits on it, up to a space.
+    /// Appends a text for which [`is_easy`] holds: each line gets as much as fits on it, up to a space.
     fn fill(&self, text: &str, width: usize, lines: &mut Vec<String>, (line, column): (&mut String, &mut usize)) {
         let mut rest = text;
         loop {
@@ -279,26 +280,26 @@ impl Words {
     }
 }
 
-/// Whether a text is printable ASCII alone, and each of its words fits on a line.
+/// Whether a text is printable ASCII and each of its words fits on a line.
 fn is_easy(text: &str, width: usize) -> bool {
     is_printable(text) && text.as_bytes().split(|byte| *byte == b' ').all(|word| word.len() <= width)
 }
 
-/// Takes away what nobody sees at the end.
+/// Removes trailing white space.
 fn trim(line: &mut String) {
     line.truncate(line.trim_end().len());
 }
 
-/// A text in pieces that each fit: words with the spaces behind them, and parts of words that are too wide.
+/// Splits a text into pieces that each fit: words with the spaces after them, and parts of words that are too wide.
 fn words(text: &str, width: usize) -> Vec<&str> {
     let mut found = Vec::new();
     for word in text.split_inclusive(' ') {
-        // Nearly all words fit, and no character is wider than two columns for each of its bytes.
+        // Nearly all words fit; no character is wider than two columns per byte.
         if word.len() * 2 <= width || columns(word.trim_end_matches(' ')) <= width {
             found.push(word);
             continue;
         }
-        // A path is best broken between its parts: then ids stay whole.
+        // Paths are broken between their segments if possible, so ids stay whole.
         let (mut start, mut column, mut slash) = (0, 0, 0);
         for (at, cluster) in word.grapheme_indices(true) {
             let wide = cluster.width();
@@ -317,7 +318,7 @@ fn words(text: &str, width: usize) -> Vec<&str> {
     found
 }
 
-/// A label and what stands beside it: one text per line, each of which may go on beneath itself.
+/// A label and its texts: one text per line, which wraps below itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     pub label: String,
@@ -395,7 +396,7 @@ mod tests {
             Words::after("1 ", Paint::Plain).and("/api/experiments/scheduled/8e80a367-8368-4cad-a887-f821b472413e");
         let lines = ["1 /api/experiments/scheduled/", "  8e80a367-8368-4cad-a887-f821b472413e"];
         assert_eq!(words.lines(40, PLAIN), lines);
-        // What is too wide for a line by itself is broken anywhere.
+        // A copied text that is too wide for a line is broken anywhere.
         let words = Words::new("/a/").and(&"x".repeat(50));
         assert_eq!(words.lines(40, PLAIN).len(), 3);
     }

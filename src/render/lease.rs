@@ -1,4 +1,4 @@
-//! Whose turn it is, for programs.
+//! JSON documents about locks.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -65,13 +65,13 @@ impl<'l> Lease<'l> {
     }
 }
 
-/// That another run holds the lock, in one line.
+/// Another run holds the lock: one line of JSON.
 pub fn held(target: &str, running: &Running, observed: &Observed) -> String {
     let observed_seconds = observed.unchanged.as_secs();
     line(&HeldDocument { format_version: VERSION, target, ending: "held", lease: Lease::of(running), observed_seconds })
 }
 
-/// That a lease is ended, in one line.
+/// A lease was ended: one line of JSON.
 pub fn unlocked(target: &str, running: &Running) -> String {
     line(&Unlocked { format_version: VERSION, target, unlocked: Lease::of(running) })
 }

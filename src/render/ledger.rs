@@ -1,4 +1,4 @@
-//! A ledger as a whole, for people and for programs.
+//! A whole ledger, for users and for programs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,14 +16,14 @@ use crate::text;
 /// The version of the JSON form. It grows when a field changes its meaning or is removed.
 const VERSION: u32 = 1;
 
-/// A ledger and what is told of it.
+/// A ledger and the facts shown about it.
 #[derive(Debug)]
 pub struct LedgerView<'v> {
     pub target: &'v str,
     pub place: &'v str,
     pub facts: &'v Facts,
     pub kept: &'v [Kept],
-    /// Whether others still leave the run alone that has not ended.
+    /// Whether the lease of the run that has not ended is still valid.
     pub is_held: bool,
 }
 
@@ -70,7 +70,7 @@ struct Last<'v> {
     actor: &'v str,
 }
 
-/// The message after a person has accepted that records are lost.
+/// The message after a user has accepted that records are lost.
 pub fn accepted(target: &str, restored: &Restored) -> String {
     let Restored { ledger, seen, since } = restored;
     let (target, last) = (one_line(target), ledger.seq);
@@ -154,7 +154,7 @@ fn at_work(run: &Running) -> String {
     format!("{} since {}{until}; lease {}", one_line(&run.actor), time(run.since), one_line(&run.run))
 }
 
-/// A run that is gone: nobody has to wait for it.
+/// A run that was cut off: nobody has to wait for it.
 fn cut_off(run: &Running) -> String {
     let over = run.expires.map(|end| format!(" Its lease ended on {}.", time(end))).unwrap_or_default();
     format!(
@@ -168,7 +168,7 @@ fn time(at: Timestamp) -> String {
     at.to_zoned(TimeZone::UTC).strftime("%a %-d %b %Y %H:%M:%S UTC").to_string()
 }
 
-/// That every record is sound.
+/// The message that every record is intact.
 pub fn verified(target: &str, place: &str, all: &[Entry]) -> String {
     let (target, place) = (one_line(target), one_line(place));
     match all {
@@ -182,7 +182,7 @@ pub fn verified(target: &str, place: &str, all: &[Entry]) -> String {
     }
 }
 
-/// That a ledger is elsewhere now, and what is left to do.
+/// The message that a ledger was moved, with the remaining steps.
 pub fn moved(target: &str, records: usize, from: &str, to: &str, is_declared: bool) -> String {
     let (target, from, to) = (one_line(target), one_line(from), one_line(to));
     let done = format!(
@@ -210,7 +210,7 @@ struct Export<'f> {
     run: Option<&'f Running>,
 }
 
-/// All that is known.
+/// The whole ledger as JSON.
 pub fn export(target: &str, facts: &Facts) -> String {
     let Facts { position, ledger, .. } = facts;
     json(&Export {

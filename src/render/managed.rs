@@ -1,4 +1,4 @@
-//! What pushplan manages on a target, as its ledger has it.
+//! The resources that pushplan manages on a target, from its ledger.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -44,7 +44,7 @@ impl ManagedState {
     }
 }
 
-/// One thing that the ledger has.
+/// One resource in the ledger.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Managed {
     pub address: Address,
@@ -54,7 +54,7 @@ pub struct Managed {
     pub applied: Option<Timestamp>,
 }
 
-/// Lists what a ledger has, by address.
+/// Lists the resources of a ledger by address.
 pub fn of(ledger: &Ledger, now: Timestamp) -> Vec<Managed> {
     let occasions = outcome::occasions(ledger);
     let is_waiting = |address: &Address| occasions.iter().any(|one| one.address == *address && one.last > now);
@@ -91,12 +91,12 @@ pub fn of(ledger: &Ledger, now: Timestamp) -> Vec<Managed> {
     all
 }
 
-/// What is listed of a target.
+/// The listed resources of a target.
 #[derive(Debug)]
 pub struct ManagedView<'v> {
     pub target: &'v str,
     pub managed: &'v [Managed],
-    /// Whether the command named some of it.
+    /// Whether the command selected only some of the resources.
     pub is_part: bool,
 }
 
@@ -139,7 +139,7 @@ impl ManagedView<'_> {
         for one in self.managed {
             let is_named = one.address.resource().key == one.name || one.address.key.ends_with(&one.name);
             let name = if is_named { String::new() } else { text::short(&one.name, 40) };
-            // Parts have the id in their address.
+            // The addresses of parts contain the id.
             let id = one.id.as_deref().filter(|id| !one.address.key.ends_with(id)).unwrap_or_default();
             let id = if one.id.is_none() { "unknown" } else { id };
             table.row([one.address.to_string(), one.state.word().to_owned(), name, id.to_owned()]);
@@ -151,7 +151,7 @@ impl ManagedView<'_> {
                 format!("\n\n{} unconfirmed: `pushplan plan` shows how to resolve it.", text::count(some, "request"))
             }
         };
-        // One line for each, however wide: people search it and programs cut it.
+        // One line each, however wide, so that `grep` and `cut` work on the lines.
         format!("{}{foot}", table.text(Style { width: usize::MAX, ..style }).trim_end())
     }
 

@@ -1,4 +1,4 @@
-//! Where things stand on lines: rows with labels, paragraphs, and what stands at the right end.
+//! Positions of texts on lines: rows with labels, paragraphs, and texts at the right end.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use super::{Row, Style, Words, blanks, columns, put};
 /// The narrowest and the widest column of labels.
 const LABELS: std::ops::RangeInclusive<usize> = 9..=36;
 
-/// The fewest columns of a text beside its label; with less, it stands beneath.
+/// The smallest width of a text next to its label; if there is less room, the text goes below.
 const BESIDE: usize = 12;
 
-/// Rows under each other, their texts in one column. A label that is too wide has a short text behind it, or a long one
-/// beneath it.
+/// Writes rows, with their texts in one column. If a label is too wide, a short text follows it directly, and a long
+/// one goes below.
 pub fn rows(out: &mut String, rows: &[Row], indent: usize, style: Style) {
     let labels: Vec<Cow<str>> = rows.iter().map(|row| row.label(style)).collect();
     let widest = (style.width * 2 / 5).min(*LABELS.end());
@@ -33,7 +33,7 @@ pub fn rows(out: &mut String, rows: &[Row], indent: usize, style: Style) {
     }
 }
 
-/// The texts of a row: the first behind its label, after a gap, the others beneath it.
+/// Writes the texts of a row: the first after its label and a gap, the others below it.
 fn texts(out: &mut String, row: &Row, (mut start, gap): (usize, usize), at: usize, style: Style) {
     let width = style.width.saturating_sub(at);
     let mut begun = false;
@@ -94,9 +94,9 @@ pub fn paragraph(out: &mut String, words: &Words, indent: usize, style: Style) {
     }
 }
 
-/// A line with something at its right end; beneath it where both do not fit.
+/// Writes a line with a text at its right end, or below it if both do not fit.
 pub fn head(out: &mut String, left: &Words, right: &Words, style: Style) {
-    // On a very wide terminal the two would be too far apart to be read as one line.
+    // On a very wide terminal the two texts would be too far apart to be read as one line.
     const WIDEST: usize = 100;
     let width = style.width.min(WIDEST);
     let (left, right) = (&*left.in_style(style), &*right.in_style(style));
@@ -122,7 +122,7 @@ pub fn head(out: &mut String, left: &Words, right: &Words, style: Style) {
     out.push('\n');
 }
 
-/// Ends the line that began there, without what nobody sees at its end.
+/// Ends the line that began at `start`, without trailing white space.
 fn end_line(out: &mut String, start: usize) {
     out.truncate(start + out[start..].trim_end().len());
     out.push('\n');

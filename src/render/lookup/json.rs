@@ -1,4 +1,4 @@
-//! What was looked up, for programs: one JSON object.
+//! Lookup results as one JSON object.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub enum LookedUp {
     Things(Vec<LookedUpThing>),
 }
 
-/// What was found as a document.
+/// The results as a JSON document.
 pub fn json(target: &str, found: LookedUp) -> String {
     let document = LookupDocument { format_version: VERSION, target: target.to_owned(), found };
     let mut text = serde_json::to_string_pretty(&document).expect("what was looked up has text keys only");

@@ -1,4 +1,4 @@
-//! What authors look up while they write: places, channels, named users, and things of a kind.
+//! Lookups for authors: places, channels, named users, and resources of a kind.
 
 pub mod json;
 mod thing;
@@ -16,10 +16,10 @@ use crate::query::place::GeoPlace;
 use crate::text;
 use crate::text::moment;
 
-/// How many lines of criteria are shown.
+/// The number of lines of criteria that are shown.
 const MOST_LINES: usize = 200;
 
-/// Places, each with the id that a manifest names it by.
+/// Places, each with the id that manifests use.
 pub fn places(places: &[GeoPlace], style: Style) -> String {
     let columns = ["name", "type", "context", "id"].map(|title| (title, Align::Left));
     let mut table = Table::new(&columns);
@@ -36,7 +36,7 @@ pub fn places(places: &[GeoPlace], style: Style) -> String {
     out
 }
 
-/// All that is known of a channel.
+/// All properties of a channel.
 pub fn channel(channel: &Channel, style: Style) -> String {
     let Channel { channel_id, named_user_id, tags, tag_groups, created, last_registration, .. } = channel;
     let mut rows = vec![
@@ -104,7 +104,7 @@ fn time(label: &str, time: Option<&String>) -> Option<Row> {
     time.map(|time| Row::new(label, Words::new(&moment(time))))
 }
 
-/// Tags in no group and by their groups. A group that the service fills in has a word that authors write instead.
+/// Tags without a group and by group. For groups that the service fills in, manifests have a keyword instead.
 fn tagged(out: &mut String, own: &[String], groups: &BTreeMap<String, Vec<String>>, style: Style) {
     if own.is_empty() && groups.is_empty() {
         return layout::paragraph(out, &Words::new("No tags."), 0, style);
@@ -121,7 +121,7 @@ fn tagged(out: &mut String, own: &[String], groups: &BTreeMap<String, Vec<String
     out.push_str(&table.text(style));
 }
 
-/// Things of a kind that have one name.
+/// Resources of a kind that have the same name.
 pub fn things(things: &[LookedUpThing], style: Style) -> String {
     let mut out = String::new();
     for (at, thing) in things.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A thing on the service as its author would tell of it.
+//! A resource on the service, described for its author.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -56,7 +56,7 @@ pub struct Variable {
 }
 
 impl LookedUpThing {
-    /// What was found, with what the ledger knows of it.
+    /// Combines a search result with the facts in the ledger.
     pub fn of(kind: &'static Kind, found: &Found, ledger: &Ledger) -> Self {
         let names = Names::new(ledger);
         let spec = found.spec.as_ref().map(|spec| names.by_key(kind.api, spec).into_value());

@@ -1,4 +1,4 @@
-//! The message as people will see it, on the screens of those who get it.
+//! A message as recipients will see it, on the screens of their devices.
 
 use maud::{Markup, html};
 
@@ -10,14 +10,14 @@ use crate::render::one_line;
 use crate::review::{Review, Side};
 use crate::text::count;
 
-/// How many messages of one change are drawn: variants, outcomes and samples.
+/// The number of messages of one change that are drawn: variants, outcomes and samples.
 const DRAWN: usize = 6;
-/// How many characters of a text are shown.
+/// The number of characters of a text that are shown.
 const TEXT: usize = 4000;
-/// Whom a message comes from, where the project has no name.
+/// The sender of a message if the project has no name.
 const APP: &str = "Your app";
 
-/// The messages of a change as they will be, or as they were where it goes.
+/// The messages of a change as they will be, or as they were if the change deletes them.
 fn messages(review: &Review, change: &Change) -> Vec<Appearance> {
     let side = if change.action == Action::Delete { Side::Before } else { Side::After };
     let found = review.messages(change, side);
@@ -25,7 +25,7 @@ fn messages(review: &Review, change: &Change) -> Vec<Appearance> {
     found.into_iter().map(bounded).collect()
 }
 
-/// Cuts the long texts of a message. The manifest has the whole texts.
+/// Cuts the long texts of a message. The manifest has the full texts.
 fn bounded(mut seen: Appearance) -> Appearance {
     let cut = |text: &mut String| {
         if text.chars().nth(TEXT).is_some() {
@@ -43,7 +43,7 @@ fn bounded(mut seen: Appearance) -> Appearance {
     seen
 }
 
-/// All that a change says, drawn.
+/// All messages of a change, drawn.
 pub fn message(review: &Review, change: &Change) -> Markup {
     let all = messages(review, change);
     let app = review.plan.told.project.as_deref().unwrap_or(APP);
@@ -67,8 +67,8 @@ pub fn message(review: &Review, change: &Change) -> Markup {
     }
 }
 
-/// One message. Those behind the first have fewer screens, and what they do alike is told once: they are there for their
-/// texts.
+/// One message. Messages after the first have fewer screens, because they are shown for their texts; actions that equal
+/// those of the first are not repeated.
 fn one(seen: &Appearance, first: Option<&Appearance>, app: &str) -> Markup {
     let phones =
         seen.fits.iter().filter(|fit| first.is_none() || fit.device != DeviceType::Web || seen.fits.len() == 1);

@@ -1,4 +1,4 @@
-//! The messages that change, above everything else: what, which message, who, when.
+//! The changed messages, above everything else: the change, the message, the audience, the time.
 
 use maud::{Markup, html};
 
@@ -12,7 +12,7 @@ use crate::review::MessageClass;
 use crate::text::count;
 
 impl PageReport<'_> {
-    /// What is at stake, in a few sentences.
+    /// The impact of the plan, in a few sentences.
     pub(super) fn verdict(&self) -> Markup {
         html! {
             p.verdict {

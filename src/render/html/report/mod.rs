@@ -1,5 +1,5 @@
-//! A plan as one page, for whoever decides: what needs a word, what changes, whom it reaches and when, and which requests
-//! are sent. The same plan gives the same bytes.
+//! A plan as one HTML page for reviewers: decisions, changes, audiences, times, and requests. The same plan gives the
+//! same bytes.
 
 mod cards;
 mod decisions;
@@ -28,11 +28,11 @@ use crate::review::Who;
 
 const CSS: &str = include_str!("report.css");
 
-/// How many changes have a card, the riskiest first.
+/// The number of changes with a card, the riskiest first.
 const CARDS: usize = 150;
-/// How many bytes all cards together may have.
+/// The maximal size of all cards together in bytes.
 const CARD_BYTES: usize = 3_500_000;
-/// How many bytes one card may have. Of what is larger, only the head is shown.
+/// The maximal size of one card in bytes. Larger ones show only their head.
 const LARGEST: usize = 250_000;
 
 /// The report of a plan.
@@ -42,14 +42,14 @@ pub fn html(plan: &Plan, ahead: &NextSteps) -> String {
     page(&format!("Plan for {}", plan.target), &[phone::CSS, CSS].concat(), &body)
 }
 
-/// All that the parts of the page are made from.
+/// The inputs of all parts of the page.
 struct PageReport<'p> {
     view: PlanView<'p>,
     ahead: &'p NextSteps,
     digest: Digest,
-    /// The number of each resource's card; those without one are told in a line.
+    /// The number of each resource's card; resources without a card get one line.
     numbers: BTreeMap<Address, usize>,
-    /// By the number of the card: whom the change reaches, which takes a while to work out.
+    /// By the number of the card: the audience of the change, which is slow to compute.
     who: BTreeMap<usize, Vec<Who>>,
     cards: Vec<Markup>,
     drawn: graph::Drawn,
@@ -90,12 +90,12 @@ impl<'p> PageReport<'p> {
         report
     }
 
-    /// What happens, and then what is put back.
+    /// The changes, followed by the drift that the plan reverts.
     fn all(&self) -> impl Iterator<Item = &Block<'p>> {
         self.view.blocks.iter().chain(&self.view.drift)
     }
 
-    /// How many cards are about what happens; the others are about what is put back.
+    /// The number of cards about changes; the others are about drift.
     fn happening(&self) -> usize {
         self.cards.len().min(self.view.blocks.len())
     }
@@ -129,7 +129,7 @@ impl<'p> PageReport<'p> {
         }
     }
 
-    /// The name of a resource, which leads to its card where it has one.
+    /// The name of a resource, linked to its card if it has one.
     fn link(&self, address: &Address) -> Markup {
         let text = one_line(&address.to_string());
         html! {

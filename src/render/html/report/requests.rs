@@ -1,4 +1,4 @@
-//! The requests in the order in which they are sent, and what it means when it stops half-way.
+//! The requests in the order in which they are sent, and the consequences of a run that stops in between.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use crate::plan::Step;
 use crate::render::one_line;
 use crate::text::{count, short};
 
-/// How many requests are shown.
+/// The number of requests that are shown.
 const SHOWN: usize = 500;
-/// How much of a path is shown.
+/// The number of characters of a path that are shown.
 const PATH: usize = 300;
 
 impl PageReport<'_> {
@@ -54,7 +54,7 @@ impl PageReport<'_> {
         }
     }
 
-    /// The steps after which something is not there that is created again later.
+    /// The steps that delete a resource which a later step creates again.
     fn gone(&self) -> BTreeMap<usize, &Address> {
         let mut made: BTreeMap<&Address, usize> = BTreeMap::new();
         for step in self.view.plan.steps.iter().filter(|step| step.verb == Verb::Create) {

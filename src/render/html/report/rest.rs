@@ -1,4 +1,4 @@
-//! What needs no card: changes of little risk in a large plan, what is put back, what has had its time, what was left out.
+//! Parts without cards: changes of little risk in a large plan, drift, past pushes, and resources that were left out.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,15 @@ use crate::render::plan::text::held_lines;
 use crate::render::plan::{Block, past, unmanaged, words};
 use crate::text::{count, short};
 
-/// How many bytes the lines of changes without a card may have.
+/// The maximal size in bytes of the lines for changes without a card.
 const BYTES: usize = 2_500_000;
-/// How many of those that have had their time, or were left out, are named.
+/// The number of past pushes, and of resources left out, that are named.
 const NAMED: usize = 200;
-/// How much of a name is shown.
+/// The number of characters of a name that are shown.
 const NAME: usize = 60;
 
 impl PageReport<'_> {
-    /// What was changed on the service alone.
+    /// Changes made only on the service.
     pub(super) fn drift(&self, cards: &[Markup]) -> Markup {
         html! {
             @if !self.view.drift.is_empty() {
@@ -83,7 +83,7 @@ impl PageReport<'_> {
         }
     }
 
-    /// What else the service has.
+    /// Unmanaged resources of the service.
     pub(super) fn unmanaged(&self) -> Markup {
         html! {
             @if let Some(words) = unmanaged::words(&self.view) {
@@ -135,7 +135,7 @@ fn row(block: &Block) -> Markup {
     }
 }
 
-/// How many there are of each: `9800 to update, 50 to create`.
+/// The number of changes of each action: `9800 to update, 50 to create`.
 fn tally(blocks: &[&Block]) -> String {
     let mut numbers: BTreeMap<Action, usize> = BTreeMap::new();
     for block in blocks {

@@ -1,4 +1,4 @@
-//! The head of the page: for whom, how much of each, where to find what.
+//! The head of the page: the target, the counts, and the table of contents.
 
 use maud::{Markup, html};
 
@@ -25,7 +25,7 @@ impl PageReport<'_> {
         }
     }
 
-    /// What kind of changes there are, when the plan was made, and where to find what. The messages come before it, so that a
+    /// The counts of changes, the time of the plan, and the table of contents. The messages come before it, so that a
     /// small screen shows the first of them without scrolling.
     pub(super) fn summary(&self) -> Markup {
         let plan = self.view.plan;
@@ -85,7 +85,7 @@ impl PageReport<'_> {
         }
     }
 
-    /// Where to find what, for those parts that are there.
+    /// The table of contents, with the parts that the page has.
     fn contents(&self) -> Markup {
         let view = &self.view;
         let is_something = !view.blocks.is_empty() || !view.drift.is_empty();

@@ -1,4 +1,4 @@
-//! Audience: a sentence, the tree of conditions with what comes and goes, and what that does.
+//! An audience: a sentence, the tree of conditions with additions and removals, and the effect.
 
 use maud::{Markup, html};
 
@@ -8,7 +8,7 @@ use crate::plan::{Action, Change};
 use crate::render::one_line;
 use crate::review::{Mark, Marked, Who};
 
-/// How many lines of a tree are shown.
+/// The number of lines of a tree that are shown.
 const LINES: usize = 120;
 
 /// The audiences of a change, where it is about them.
@@ -33,7 +33,8 @@ fn is_edited(who: &Who) -> bool {
     who.effect.is_some() && who.tree.iter().any(|line| line.mark != Mark::Same)
 }
 
-/// What messages nobody by itself and means the same people is about something else.
+/// Whether to show an audience: a resource that sends nothing itself and still reaches the same people is changed for
+/// another reason.
 fn is_told(change: &Change, who: &Who) -> bool {
     let spec = change.desired.as_ref().or(change.live.as_ref()).or(change.ledger.as_ref());
     let messages = spec.is_some_and(|spec| kinds::api(&change.address).runs(spec).is_some());
@@ -54,7 +55,7 @@ fn effect(who: &Who) -> Markup {
     }
 }
 
-/// Where all of it comes or goes, no line needs a sign.
+/// If the whole tree is added or removed, no line needs a sign.
 fn tree(lines: &[Marked], compared: bool) -> Markup {
     html! {
         ul.tree {
@@ -92,7 +93,7 @@ fn sign(mark: Mark) -> &'static str {
     }
 }
 
-/// The word that says it all.
+/// The short form of an effect.
 pub(crate) fn headline(effect: &Relation) -> String {
     let words = effect.to_string();
     words.split(": ").next().unwrap_or_default().to_owned()

@@ -1,4 +1,4 @@
-//! What the clocks show where people get a message: a strip of a day for each, with quiet hours shaded.
+//! The local times at which recipients get a message: a strip of a day for each, with quiet hours shaded.
 
 use jiff::civil::{DateTime, Time};
 use maud::{Markup, html};
@@ -10,20 +10,20 @@ use crate::render::one_line;
 use crate::review::{Review, Side};
 use crate::timing::{Times, words};
 
-/// How many times of one change are drawn.
+/// The number of times of one change that are drawn.
 const DRAWN: usize = 4;
-/// How many clocks of one time are drawn.
+/// The number of clocks of one time that are drawn.
 const CLOCKS: usize = 16;
 /// The minutes of a day.
 const DAY: i64 = 24 * 60;
-/// As near to its ends as a mark can be seen whole.
+/// The smallest distance from the ends of the strip, in minutes, at which a mark is fully visible.
 const EDGE: i64 = 12;
 
-/// The strips of a change, for the times that it will have, or had where it goes.
+/// The strips of a change, for its new times, or for its old ones if the change deletes it.
 pub fn zones(review: &Review, change: &Change) -> Markup {
     let side = if change.action == Action::Delete { Side::Before } else { Side::After };
     let times = review.times(change, side);
-    // Variants that are sent together have one picture.
+    // Variants that are sent at the same time share one picture.
     let is_first = |(number, one): &(usize, &Times)| times[..*number].iter().all(|before| before.when != one.when);
     let all: Vec<&Times> = times.iter().enumerate().filter(is_first).map(|(_, one)| one).collect();
     let quiet = review.plan.told.quiet;
@@ -39,7 +39,7 @@ pub fn zones(review: &Review, change: &Change) -> Markup {
     }
 }
 
-/// A clock of someone.
+/// The local time of some recipients.
 struct Clock {
     whose: String,
     at: DateTime,
@@ -95,7 +95,7 @@ fn strip(clock: &Clock, quiet: Option<Quiet>) -> Markup {
     }
 }
 
-/// The minutes of a day that are quiet: one stretch, or two where it passes midnight.
+/// The quiet minutes of a day: one range, or two if it crosses midnight.
 fn shaded(quiet: Quiet) -> Vec<(i64, i64)> {
     let minute = |time: Time| i64::from(time.hour()) * 60 + i64::from(time.minute());
     let (from, to) = (minute(quiet.from), minute(quiet.to));

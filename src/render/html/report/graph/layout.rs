@@ -1,15 +1,15 @@
-//! Where the nodes of a graph stand: in columns, so that arrows lead to the right, with few of them crossing.
+//! The positions of a graph's nodes: in columns, so that arrows lead to the right and few of them cross.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How often columns are sorted by their neighbours, and moved towards them.
+/// The number of passes that sort columns by their neighbours and move them towards the neighbours.
 const SWEEPS: usize = 12;
 
-/// Places of nodes and the ways of arrows. A place is a column, and a height in rows.
+/// Positions of nodes and routes of arrows. A position is a column, and a height in rows.
 #[derive(Debug, PartialEq)]
 pub struct Layout {
     pub nodes: Vec<NodePosition>,
-    /// For each arrow the places that it passes, with its ends.
+    /// For each arrow the positions that it passes, including its ends.
     pub ways: Vec<Vec<NodePosition>>,
     pub columns: usize,
     pub rows: f64,
@@ -21,7 +21,7 @@ pub struct NodePosition {
     pub row: f64,
 }
 
-/// Lays out a graph of so many nodes. The same graph always looks the same.
+/// Lays out a graph with this number of nodes. The same graph always has the same layout.
 pub fn layout(number: usize, edges: &[(usize, usize)]) -> Layout {
     let columns = columns(number, edges);
     let mut knots = Knots::new(&columns);
@@ -37,8 +37,8 @@ pub fn layout(number: usize, edges: &[(usize, usize)]) -> Layout {
     }
 }
 
-/// The column of each node: as far to the right as it can be with all that it points at still further. Nodes in a
-/// circle are in the last column.
+/// The column of each node: as far to the right as possible while everything it points at is further right. Nodes in a
+/// cycle are in the last column.
 fn columns(number: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     let mut waits = vec![0; number];
     let mut pointed: Vec<Vec<usize>> = vec![Vec::new(); number];
@@ -62,7 +62,7 @@ fn columns(number: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     (0..number).map(|node| if circle(node) { deepest } else { deepest - depth[node] }).collect()
 }
 
-/// Nodes, and the places in columns between them that long arrows pass.
+/// Nodes, and the points that long arrows pass in the columns between.
 struct Knots {
     column: Vec<usize>,
     /// By column, from top to bottom.
@@ -80,7 +80,7 @@ impl Knots {
         Self { column: columns.to_vec(), order, before: BTreeMap::new(), after: BTreeMap::new() }
     }
 
-    /// The way of an arrow, with a knot in each column between its ends.
+    /// The route of an arrow, with a knot in each column between its ends.
     fn way(&mut self, from: usize, to: usize) -> Vec<usize> {
         let mut way = vec![from];
         for column in self.column[from] + 1..self.column[to] {
@@ -97,7 +97,7 @@ impl Knots {
         way
     }
 
-    /// Sorts each column by where its neighbours stand, to and fro.
+    /// Sorts each column by the positions of its neighbours, alternating left to right and right to left.
     fn sort(&mut self) {
         for sweep in 0..SWEEPS {
             let forth = sweep % 2 == 0;
@@ -151,7 +151,7 @@ impl Knots {
     }
 }
 
-/// Heights as near to the wished ones as they can be with a row between each and the next.
+/// Heights as near as possible to the wished ones, with at least one row between neighbours.
 fn spread(wishes: &[f64]) -> Vec<f64> {
     let mut groups: Vec<(f64, usize)> = Vec::new();
     for (at, wish) in wishes.iter().enumerate() {
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn who_points_stands_left_of_what_is_pointed_at() {
-        // A push and a test point at a segment, which is made of another one; the push points at that as well.
+        // A push and a test refer to a segment that refers to another one; the push also refers to the second one.
         let found = layout(4, &[(0, 2), (1, 2), (2, 3), (0, 3)]);
         let columns: Vec<usize> = found.nodes.iter().map(|place| place.column).collect();
         assert_eq!(columns, [0, 0, 1, 2]);

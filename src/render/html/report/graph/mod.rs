@@ -1,4 +1,4 @@
-//! Dependencies, as a picture: what changes, and whatever is next to it.
+//! The graph of dependencies: changed resources and their neighbours.
 
 mod layout;
 
@@ -17,9 +17,9 @@ use crate::render::plan::PlanView;
 use crate::text::{count, short};
 use layout::{Layout, NodePosition, layout};
 
-/// How many resources are drawn.
+/// The number of resources that are drawn.
 const DRAWN: usize = 40;
-/// How many characters of a key are drawn.
+/// The number of characters of a key that are drawn.
 const KEY: usize = 26;
 /// Heights and distances, in pixels.
 const ROW: f64 = 56.0;
@@ -33,12 +33,12 @@ const NARROWEST: f64 = 110.0;
 pub struct Drawn {
     nodes: Vec<(Address, Action)>,
     edges: Vec<(usize, usize)>,
-    /// How many there are that change and point at something or are pointed at, and their neighbours.
+    /// The number of changed resources with references, and their neighbours.
     all: usize,
 }
 
 impl Drawn {
-    /// What is drawn: what changes by its risk, each with those next to it, as far as there is room.
+    /// Selects the resources to draw: changed ones by risk, each with its neighbours, up to the limit.
     pub fn of(view: &PlanView) -> Self {
         let graph = Graph::of_plan(view.plan);
         let mut near: BTreeMap<&Address, BTreeSet<&Address>> = BTreeMap::new();
@@ -141,7 +141,7 @@ impl PageReport<'_> {
         }
     }
 
-    /// Whether what is pointed at gets a new id.
+    /// Whether the resource that is referred to gets a new id.
     fn is_renewed(&self, from: &Address, to: &Address) -> bool {
         let points = |reason: &Reason| matches!(reason, Reason::Repoint { to: all, .. } if all.contains(to));
         self.view
@@ -151,7 +151,7 @@ impl PageReport<'_> {
     }
 }
 
-/// What it is, and what happens to it.
+/// The kind of a resource, and its action.
 fn kind(address: &Address, action: Action) -> String {
     let noun = kinds::of(address).noun;
     match action {
@@ -164,7 +164,7 @@ fn label(key: &str) -> String {
     short(&one_line(key), KEY)
 }
 
-/// From places to pixels: how wide each column is.
+/// Converts positions to pixels: the width of each column.
 struct Size {
     wide: Vec<f64>,
 }
@@ -192,7 +192,7 @@ impl Size {
         (wide, (2.0 * EDGE + (layout.rows - 1.0) * ROW + BOX).round())
     }
 
-    /// A soft line from the right side of one box to the left side of another, by way of the places between.
+    /// A curve from the right side of one box to the left side of another, through the points between.
     fn way(&self, way: &[NodePosition]) -> String {
         let mut path = String::new();
         let Some((first, rest)) = way.split_first() else { return path };
