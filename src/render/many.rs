@@ -1,4 +1,4 @@
-//! Plans for several targets: a line for each, and what is the same for several of them told once.
+//! Plans for several targets: a line for each, with equal changes shown once.
 
 pub mod drift;
 pub mod each;
@@ -19,25 +19,25 @@ use crate::failure::Failure;
 use crate::plan::Plan;
 use crate::text::count;
 
-/// How many targets are named in a heading; the rest is counted.
+/// The number of targets that are named in a heading; the rest is counted.
 const NAMED: usize = 20;
 
-/// What became of a target.
+/// The result for a target.
 #[derive(Clone, Copy, Debug)]
 pub enum PlanResult<'p> {
     Planned(&'p Plan, &'p NextSteps),
     Failed(&'p Failure),
 }
 
-/// Several targets, each with what became of it.
+/// Several targets with their results.
 #[derive(Debug)]
 pub struct Several<'p> {
     pub all: Vec<(&'p str, PlanResult<'p>)>,
-    /// How the command is said again for all of them.
+    /// How to repeat the command for all of them.
     pub again: &'p Repetition,
-    /// The folder that they were saved in.
+    /// The folder that the plans were saved in.
     pub saved: Option<String>,
-    /// By number of the target.
+    /// By the index of the target.
     views: Vec<Option<PlanView<'p>>>,
 }
 
@@ -51,7 +51,7 @@ impl<'p> Several<'p> {
         Self { all, again, saved, views }
     }
 
-    /// Those that were planned.
+    /// The targets that have a plan.
     fn planned(&self) -> impl Iterator<Item = (&'p str, &PlanView<'p>, &'p NextSteps)> {
         self.all.iter().zip(&self.views).filter_map(|((target, said), view)| match (said, view) {
             (PlanResult::Planned(_, ahead), Some(view)) => Some((*target, view, *ahead)),
@@ -63,20 +63,20 @@ impl<'p> Several<'p> {
         self.planned().map(|(_, view, _)| view.plan)
     }
 
-    /// The command that goes on with them.
+    /// The command to continue with.
     fn go_on(&self) -> String {
         self.saved.as_ref().map_or_else(|| self.again.go_on(), |folder| self.again.of_file(folder))
     }
 
-    /// How many have changes, have none, and failed.
+    /// The numbers of targets with changes, without changes, and with a failure.
     fn numbers(&self) -> (usize, usize, usize) {
         let changed = self.planned().filter(|(_, view, _)| !view.plan.is_empty()).count();
         let planned = self.planned().count();
         (changed, planned - changed, self.all.len() - planned)
     }
 
-    /// That the files or the ledger do not contain what was applied last, and what the plans were compared with if that was not the
-    /// service. A sentence that does not hold for all targets starts with those that it holds for.
+    /// The notices that the files or the ledger lack what was last applied, and what the plans were compared with if
+    /// not the service. A sentence that does not apply to all targets starts with the names of its targets.
     fn compared_with(&self) -> Vec<String> {
         let mut said: Vec<(String, Vec<&str>)> = Vec::new();
         let of_plan = |plan: &Plan| [plan.told.notice(), plan.basis.words(plan.ledger.seq, false)];
@@ -110,7 +110,7 @@ impl<'p> Several<'p> {
     }
 }
 
-/// What happens on a target, in a few words.
+/// The changes of a target, in a few words.
 fn words(view: &PlanView) -> String {
     let changing = changing(view);
     if view.plan.is_empty() && changing.is_empty() {
@@ -130,24 +130,24 @@ fn words(view: &PlanView) -> String {
     )
 }
 
-/// What is shown once for all targets that have it.
+/// Blocks that are shown once for all targets that have them.
 #[derive(Debug, PartialEq, Eq)]
 struct Folded<'t, B> {
     targets: Vec<&'t str>,
     blocks: Vec<B>,
-    /// What the variables that the blocks name are filled in with.
+    /// The values of the variables that the blocks name.
     values: Vec<String>,
 }
 
-/// A change as it is shown, with why a reader should look at it.
+/// A change as it is shown, with its risk.
 struct ShownBlock<B> {
     risk: Risk,
-    /// What makes it the same as another.
+    /// The key by which equal changes are found.
     same: String,
     block: B,
 }
 
-/// Gathers what is the same on several targets: first by what is shown, then by who has it. What is riskier stands first.
+/// Groups equal blocks: first by their content, then by their targets. Riskier ones come first.
 fn fold<'t, B>(all: Vec<(&'t str, Vec<ShownBlock<B>>)>) -> Vec<Folded<'t, B>> {
     struct TargetPart<'t, B> {
         risk: Risk,
@@ -162,7 +162,7 @@ fn fold<'t, B>(all: Vec<(&'t str, Vec<ShownBlock<B>>)>) -> Vec<Folded<'t, B>> {
             if at == changes.len() {
                 changes.push(TargetPart { risk, block, targets: Vec::new() });
             }
-            // One target has a thing once, also where it is told in two places.
+            // A target is listed once, even if the change is shown in two places.
             if changes[at].targets.last() != Some(&target) {
                 changes[at].targets.push(target);
             }
@@ -181,7 +181,7 @@ fn fold<'t, B>(all: Vec<(&'t str, Vec<ShownBlock<B>>)>) -> Vec<Folded<'t, B>> {
     folded
 }
 
-/// Every change once, under the targets that have it. Where that is one target, it has its ids and the values of its
+/// Every change once, under the targets that have it. A change on one target has its ids and the values of its
 /// variables; for several targets, names replace them.
 fn every_change<'p, B>(
     several: &Several<'p>,

@@ -1,4 +1,4 @@
-//! What people and programs read. One file per form; nothing else prints.
+//! Output for users and programs. One file per form; nothing else prints.
 
 pub mod book;
 pub mod calendar;

@@ -1,4 +1,4 @@
-//! The one place that writes to the terminal.
+//! The only place that writes to the terminal.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,21 +14,22 @@ use crate::failure::Failure;
 use crate::guard::Refused;
 use crate::text::visible;
 
-/// Standard output and standard error. Nothing that goes wrong with them ends a run: what was begun on the service or in a
-/// ledger is brought to its end and recorded, also where nobody reads about it any more.
+/// Standard output and standard error. Their errors do not end a run: work that was begun on the service or in a ledger
+/// is completed and recorded, even if nobody reads the output.
 #[derive(Clone, Debug)]
 pub struct Out {
     color: ColorChoice,
     ascii: bool,
     stdout: Stream,
     stderr: Stream,
-    /// How commands are said.
+    /// How commands are written.
     commands: Arc<Commands>,
-    /// What was printed for one of several targets, in place of standard output.
+    /// The output for one of several targets, kept instead of printed.
     kept: Option<Arc<Mutex<Vec<u8>>>>,
 }
 
-/// One of the two. After something could not be written to it, nothing more is: a text with a hole in it would be another.
+/// One of the two streams. After a failed write, nothing more is written, because a text with a gap would be
+/// misleading.
 #[derive(Clone, Debug, Default)]
 struct Stream(Arc<Mutex<StreamState>>);
 
@@ -36,9 +37,9 @@ struct Stream(Arc<Mutex<StreamState>>);
 enum StreamState {
     #[default]
     Open,
-    /// The reader has seen enough: `pushplan ... | head`.
+    /// The reader closed the stream: `pushplan ... | head`.
     Closed,
-    /// Something was to be read and is not there, and why.
+    /// Some output was lost, for this reason.
     Lost(String),
 }
 
@@ -57,7 +58,7 @@ impl Stream {
     }
 }
 
-/// The fewest columns that lines are laid out for.
+/// The smallest width that lines are laid out for.
 const NARROWEST: usize = 20;
 
 impl Out {
@@ -72,18 +73,18 @@ impl Out {
         Self { commands: Arc::new(commands), ..self }
     }
 
-    /// Keeps what is printed for one of several targets, to be put together with that of the others. Commands name this target.
+    /// Keeps the output for one of several targets, to be combined with that of the others. Commands name this target.
     pub fn of_target(&self, target: &str) -> Self {
         let commands = Commands { target: Some(target.to_owned()), ..(*self.commands).clone() };
         Self { commands: Arc::new(commands), ..self.keeping() }
     }
 
-    /// Keeps what would be printed.
+    /// Keeps the output instead of printing it.
     pub fn keeping(&self) -> Self {
         Self { kept: Some(Arc::default()), ..self.clone() }
     }
 
-    /// Returns what was kept.
+    /// Returns the kept output.
     pub fn kept(&self) -> String {
         let kept = self.kept.as_ref().map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner).clone());
         String::from_utf8_lossy(&kept.unwrap_or_default()).into_owned()
@@ -97,25 +98,25 @@ impl Out {
         }
     }
 
-    /// A text whose commands run as they are pasted, also where it does not go to standard error: everything there is said like
-    /// that. One of several targets has to be named.
+    /// Completes the commands in a text so that they can be pasted, even if the text does not go to standard error,
+    /// where all commands are completed. For one of several targets, they name it.
     pub fn said(&self, text: &str, one: Option<&str>) -> String {
         self.commands.complete_for(text, one.or(self.commands.target.as_deref())).into_owned()
     }
 
-    /// Completes the commands in a failure of one of several targets, so that they run as they are pasted.
+    /// Completes the commands in a failure of one of several targets, so that they can be pasted.
     pub fn why(&self, failure: Failure, target: &str) -> Failure {
         let Failure { kind, message, help } = failure;
         let said = |text: String| self.said(&text, Some(target));
         Failure { kind, message: said(message), help: help.map(said) }
     }
 
-    /// Completes the commands in the help of refusals, so that they run as they are pasted.
+    /// Completes the commands in the help of refusals, so that they can be pasted.
     pub fn refused(&self, all: Vec<Refused>, one: Option<&str>) -> Vec<Refused> {
         all.into_iter().map(|refused| Refused { help: self.said(&refused.help, one), ..refused }).collect()
     }
 
-    /// Why something is missing on standard output, where its reader has not gone away.
+    /// Why output was lost on standard output, unless its reader closed it.
     pub fn lost(&self) -> Option<String> {
         match &*self.stdout.0.lock().unwrap_or_else(PoisonError::into_inner) {
             StreamState::Lost(why) => Some(why.clone()),
@@ -123,7 +124,7 @@ impl Out {
         }
     }
 
-    /// How standard output shows text.
+    /// The style of standard output.
     pub fn style(&self) -> Style {
         Style { width: self.width(), color: self.is_colored(), ascii: self.ascii }
     }
@@ -132,31 +133,31 @@ impl Out {
         !matches!(AutoStream::new(io::stdout(), self.color).current_choice(), ColorChoice::Never)
     }
 
-    /// How many columns a line has: as `COLUMNS` says, as the terminal has, or 100.
+    /// The width of a line: from `COLUMNS`, else from the terminal, else 100.
     fn width(&self) -> usize {
         let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|told| *told > 0);
         let seen = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
         told.or_else(seen).unwrap_or(100).max(NARROWEST)
     }
 
-    /// Writes bytes to standard output exactly as they are, for readers of them with a program.
+    /// Writes bytes to standard output unchanged, for programs.
     pub fn exact(&self, bytes: &[u8]) {
         self.put(|to| to.write_all(bytes).and_then(|()| to.flush()));
     }
 
-    /// Writes bytes to standard error exactly as they are, while a program reads standard output.
+    /// Writes bytes to standard error unchanged, while a program reads standard output.
     pub(crate) fn exact_note(&self, bytes: &[u8]) {
         let mut to = io::stderr().lock();
         self.stderr.put(|| to.write_all(bytes).and_then(|()| to.flush()));
     }
 
-    /// Writes a JSON document to standard output. A program reads what was written; a log that it ends up in obeys nothing
-    /// of it.
+    /// Writes a JSON document to standard output, escaped so that it cannot control a terminal or log that shows it.
     pub fn json(&self, document: &str) {
         self.exact(json::text(document).as_bytes());
     }
 
-    /// Writes a JSON document to standard output as [`Out::json`] does, while it is made: a long one is never whole in memory.
+    /// Writes a JSON document to standard output as [`Out::json`] does, but serializes it directly: a long one is never
+    /// whole in memory.
     pub fn json_of(&self, document: &impl Serialize) {
         self.put(|to| {
             let mut to = json::Escaped::new(to);
@@ -166,7 +167,7 @@ impl Out {
         });
     }
 
-    /// Writes a document to standard output as readers of its format needs it.
+    /// Writes a document to standard output in the way that the reader of its format needs.
     pub fn show(&self, format: Format, text: &str) {
         match format.reader() {
             Reader::Person => self.print(text),
@@ -178,14 +179,14 @@ impl Out {
     /// Writes a text with its final line break to standard output.
     pub fn print(&self, text: &str) {
         if self.kept.is_some() {
-            // It is printed with that of other targets later, and gets its last look then.
+            // It is printed later, with the output of other targets, and escaped then.
             return self.put(|mut to| write(&mut to, text, "\n"));
         }
         let text = stream::text(text, self.ascii);
         let mut to = io::stdout().lock();
         self.stdout.put(|| match text.contains('\u{1b}') {
             true => write(&mut AutoStream::new(to, self.color), &text, "\n"),
-            // What has no colours is shown alike everywhere.
+            // Text without colours is the same on every terminal.
             false => write(&mut to, &text, "\n"),
         });
     }
@@ -197,13 +198,13 @@ impl Out {
         self.stderr.put(|| write(&mut to, &stream::text(&text, self.ascii), "\n"));
     }
 
-    /// Writes a question to standard error; the answer stands on the same line.
+    /// Writes a question to standard error; the answer follows on the same line.
     pub fn ask(&self, question: &str) {
         let mut to = AutoStream::new(io::stderr().lock(), self.color);
         self.stderr.put(|| write(&mut to, &stream::text(&visible(question), self.ascii), " "));
     }
 
-    /// Says why a command could not do its work.
+    /// Prints a failure to standard error.
     pub fn failure(&self, failure: &Failure) {
         let bold = anstyle::AnsiColor::Red.on_default().bold();
         let mut text = format!("{bold}error{bold:#}: {}", visible(&failure.message));
@@ -215,8 +216,8 @@ impl Out {
     }
 }
 
-/// Whether the locale says that a terminal shows ASCII alone: it is `C` or `POSIX`, or names a character set that is not
-/// UTF-8. Machines that build and test often have none at all, and show UTF-8.
+/// Whether the locale says that the terminal shows only ASCII: it is `C` or `POSIX`, or names a character set other
+/// than UTF-8. Build machines often have no locale, and show UTF-8.
 fn is_ascii(variable: impl Fn(&str) -> Option<String>) -> bool {
     let told = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(variable).find(|locale| !locale.is_empty());
     let Some(locale) = told else { return false };

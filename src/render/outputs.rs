@@ -1,4 +1,4 @@
-//! What the steps of a CI system hand on: numbers and names, in the forms that CI systems read.
+//! Outputs of the steps of a CI system: numbers and names, in the forms that CI systems read.
 
 use serde_json::json;
 
@@ -8,10 +8,10 @@ use crate::digest::Digest;
 use crate::plan::{Action, Choice, Plan};
 use crate::text::short;
 
-/// How many characters of a reason are handed on: a report of variables has room for 5,000 bytes in all.
+/// The number of characters of a reason that are passed on: a report of variables is limited to 5,000 bytes in all.
 const REASON: usize = 500;
 
-/// What plans come to.
+/// The counts of all plans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutputCounts {
     pub changes: usize,
@@ -20,15 +20,15 @@ pub struct OutputCounts {
     pub replaces: usize,
     pub deletes: usize,
     pub by_hand: usize,
-    /// Changes that send messages when they are applied: at once, or later through a pipeline.
+    /// Changes that send messages, either when they are applied or later through a pipeline.
     pub sends: usize,
 }
 
-/// What is handed on. What is unknown is empty.
+/// The outputs of a step. Unknown ones are empty.
 #[derive(Clone, Debug, Default)]
 pub struct Outputs {
     pub counts: Option<OutputCounts>,
-    /// How many things someone did on the service. What they would set off is unknown.
+    /// The number of changes made on the service. The effects of reverting them are unknown.
     pub drifted: Option<usize>,
     pub plan_file: Option<String>,
     pub report_html: Option<String>,
@@ -37,7 +37,7 @@ pub struct Outputs {
 }
 
 impl OutputCounts {
-    /// The sum over plans, each counted as its readers see it.
+    /// The sum over plans, counted as the plans show it.
     pub fn of(plans: &[Plan]) -> Self {
         let mut sum = Self::default();
         let again = Repetition::new("apply", None, None, &Choice::default());
@@ -55,7 +55,7 @@ impl OutputCounts {
         sum
     }
 
-    /// What GitLab shows in a merge request. What is replaced goes and comes.
+    /// The report that GitLab shows in a merge request. A replacement counts as a creation and a deletion.
     pub fn widget(&self) -> String {
         let Self { creates, updates, replaces, deletes, .. } = self;
         let report = json!({ "create": creates + replaces, "update": updates, "delete": deletes + replaces });
@@ -96,13 +96,13 @@ impl Outputs {
         .to_vec()
     }
 
-    /// Lines for the file that GitHub reads outputs from. Each value has its line alone, so that none can be an output of
-    /// another name.
+    /// Lines for the file that GitHub reads outputs from. Each value is on its own line, so it cannot set another
+    /// output.
     pub fn github(&self) -> String {
         self.all().iter().map(|(name, value)| format!("{name}={value}\n")).collect()
     }
 
-    /// Variables, as the reports of GitLab take them: nothing in a value is read as anything else.
+    /// Variables, as GitLab reads them from reports. No value can set another variable.
     pub fn dotenv(&self) -> String {
         let name = |name: &str| format!("PUSHPLAN_{}", name.replace('-', "_").to_ascii_uppercase());
         self.all().iter().map(|(output, value)| format!("{}={value}\n", name(output))).collect()

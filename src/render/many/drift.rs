@@ -1,4 +1,4 @@
-//! What someone did on several targets: a line for each, then what was found, the same once.
+//! Drift of several targets: a line for each, then the changes, with equal ones shown once.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,17 +14,17 @@ use crate::render::plan::drift::{self, ShownDrift};
 use crate::render::plan::markdown::LIMIT;
 use crate::text::count;
 
-/// How many targets are listed by name.
+/// The number of targets that are listed by name.
 const LISTED: usize = 200;
 
-/// What was found on a target.
+/// The drift of a target, or its failure.
 #[derive(Debug)]
 pub enum DriftResult<'d> {
     Found(ShownDrift<'d>),
     Failed(&'d Failure),
 }
 
-/// A line for each target, then what was found on those where something was.
+/// A line for each target, then the drift of those that have any.
 pub fn text(all: &[(&str, DriftResult)], style: Style) -> String {
     let mut out = String::new();
     let rows: Vec<Row> = all.iter().map(|(target, said)| row(target, said)).collect();
@@ -41,7 +41,7 @@ pub fn text(all: &[(&str, DriftResult)], style: Style) -> String {
     out
 }
 
-/// Returns the drift of all targets as Markdown for a pull request. Counts the targets whose details have no room.
+/// Returns the drift of all targets as Markdown for a pull request. Counts the targets whose details do not fit.
 pub fn markdown(all: &[(&str, DriftResult)]) -> String {
     use crate::render::escape::markdown::text;
     let mut out = format!("## {}\n\n", text(&summary(all)));
@@ -67,7 +67,7 @@ pub fn markdown(all: &[(&str, DriftResult)]) -> String {
     out
 }
 
-/// What was found, once for all targets on which it is the same.
+/// The drift, once for all targets that have the same.
 fn folded<'t>(all: &[(&'t str, DriftResult)], show: impl Fn(&ShownDrift) -> String) -> Vec<(Vec<&'t str>, String)> {
     let found = all.iter().filter_map(|(target, said)| match said {
         DriftResult::Found(shown) if !shown.drift.is_none() => {
@@ -138,7 +138,7 @@ impl<'d> DriftTarget<'d> {
     }
 }
 
-/// All of it as one object.
+/// All targets as one JSON object.
 pub fn json(all: &[(&str, DriftResult)]) -> String {
     let drifted = all.iter().any(|(_, said)| matches!(said, DriftResult::Found(shown) if !shown.drift.is_none()));
     let document = DriftsDocument { format_version: 1, drifted, targets: all.iter().map(DriftTarget::new).collect() };

@@ -1,4 +1,4 @@
-//! What a command printed for each of several targets, put together.
+//! The combined output of a command for several targets.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use crate::render::Format;
 use crate::render::escape::markdown;
 use crate::render::layout::{self, Paint, Style, Words};
 
-/// What was printed for a target, and how that ended.
+/// The output for a target, and its result.
 #[derive(Debug)]
 pub struct TargetText {
     pub target: String,
@@ -37,7 +37,7 @@ pub struct EachTarget<T> {
     pub error: Option<Error>,
 }
 
-/// All of it in one form.
+/// The combined output in one format.
 pub fn text_of(all: &[TargetText], format: Format, style: Style) -> String {
     match format {
         Format::Json => json(all),
@@ -66,7 +66,7 @@ fn headed(all: &[TargetText], heading: impl Fn(&str) -> String) -> String {
     all.iter().map(part).collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
-/// One object, with the document of each target as it was printed.
+/// One JSON object, with the document of each target unchanged.
 fn json(all: &[TargetText]) -> String {
     let one = |TargetText { target, text, ended }: &TargetText| {
         let error = ended.as_ref().err().map(Error::new);
@@ -79,7 +79,7 @@ fn json(all: &[TargetText]) -> String {
     text
 }
 
-/// One calendar with the events of all: programs read the first calendar of a file alone.
+/// One calendar with the events of all targets: programs read only the first calendar of a file.
 fn ics(all: &[TargetText]) -> String {
     const EVENT: &str = "BEGIN:VEVENT";
     const END: &str = "END:VCALENDAR";

@@ -1,4 +1,4 @@
-//! For programs: one JSON object with all targets.
+//! Plans of several targets as one JSON object.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -62,7 +62,7 @@ impl<'p> PlanTarget<'p> {
     }
 }
 
-/// All of it as one object.
+/// All targets as one JSON object.
 pub fn json(several: &Several) -> String {
     let (changed, unchanged, failed) = several.numbers();
     let targets = several.all.iter().map(PlanTarget::new).collect();

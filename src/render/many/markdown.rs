@@ -1,26 +1,27 @@
-//! For a pull request: a table of the targets, and every change once. It has at most as many bytes as a plan of one target.
+//! Plans of several targets for a pull request: a table of the targets, and every change once. The limit in bytes is
+//! the same as for a plan of one target.
 
 use super::{PlanResult, PlanView, Several, every_change, heading, named, words};
 use crate::render::escape::markdown::{code, text};
 use crate::render::plan::markdown::{LIMIT, blocks, messages};
 use crate::text::{count, in_one, short};
 
-/// How many characters of a line are shown.
+/// The number of characters of a line that are shown.
 const LINE: usize = 300;
-/// How many targets have a line of their own.
+/// The number of targets with a line of their own.
 const LINES: usize = 100;
-/// How many sentences say what the plans were compared with.
+/// The number of sentences that say what the plans were compared with.
 const COMPARED: usize = 8;
-/// What is kept for the end.
+/// The bytes reserved for the end.
 const END: usize = 2_000;
 
-/// A change in full, and on one line where there is no room for that.
+/// A change in full, and on one line in case it does not fit.
 struct Block {
     whole: String,
     line: String,
 }
 
-/// The plans as Markdown, in at most as many bytes as hosts take. The same plans give the same bytes.
+/// The plans as Markdown, within the size limit of review hosts. The same plans give the same bytes.
 pub fn markdown(several: &Several) -> String {
     let mut out = format!("## Plan for {}\n\n", text(&several.summary()));
     for words in several.compared_with().iter().take(COMPARED) {
@@ -66,7 +67,7 @@ pub fn markdown(several: &Several) -> String {
     out
 }
 
-/// What variables are filled in with, in a list.
+/// The values of variables, as a list.
 fn values(values: &[String]) -> String {
     let list: String = values.iter().map(|words| format!("- {}\n", text(words))).collect();
     if list.is_empty() { list } else { list + "\n" }

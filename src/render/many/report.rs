@@ -1,4 +1,4 @@
-//! What became of an apply to several targets.
+//! The results of an apply to several targets.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::render::report::ReportDocument as Reported;
 use crate::text::count;
 
-/// One target, and what became of it.
+/// One target and its result.
 #[derive(Clone, Debug)]
 pub struct TargetOutcome {
     pub target: String,
@@ -43,7 +43,7 @@ impl Fate {
     }
 }
 
-/// The words of fates in the order in which people need to know them.
+/// The words for results, in the order of their importance to readers.
 const FATES: [(&str, &str); 5] = [
     ("partly", "applied in part"),
     ("failed", "failed"),
@@ -52,14 +52,14 @@ const FATES: [(&str, &str); 5] = [
     ("unchanged", "without changes"),
 ];
 
-/// The line before a target is applied to.
+/// The heading that is printed before a target is applied.
 pub fn begins(target: &str, style: Style) -> String {
     let mut out = String::from("\n");
     layout::paragraph(&mut out, &Words::default().paint(target, Paint::Strong).and(":"), 0, style);
     out
 }
 
-/// A line for each target, and how many of each there are.
+/// A line for each target, and the number of targets with each result.
 pub fn text(all: &[TargetOutcome], again: &Repetition, style: Style) -> String {
     let mut out = String::from("\n");
     let rows: Vec<Row> = all.iter().map(row).collect();
@@ -124,7 +124,7 @@ impl ReportTarget {
     }
 }
 
-/// All of it as one object.
+/// All targets as one JSON object.
 pub fn json(all: &[TargetOutcome]) -> String {
     let document = ReportsDocument { format_version: 1, targets: all.iter().map(ReportTarget::new).collect() };
     let mut text = serde_json::to_string_pretty(&document).expect("texts and numbers are valid JSON");
@@ -132,7 +132,8 @@ pub fn json(all: &[TargetOutcome]) -> String {
     text
 }
 
-/// The lines of JSON for targets that had no run: those of a run end with the last line of its report, which names the target.
+/// The JSON lines for targets without a run. The lines of a run end with the last line of its report, which names the
+/// target.
 pub fn lines(all: &[TargetOutcome]) -> String {
     let without = all.iter().filter(|one| !matches!(one.fate, Fate::Applied(..)));
     let line = |one: &TargetOutcome| {

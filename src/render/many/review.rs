@@ -1,4 +1,4 @@
-//! The plans of several targets for one review: what is the same is shown once, in as few comments as it needs.
+//! The plans of several targets for one review: equal changes are shown once, in as few comments as possible.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,28 +9,28 @@ use crate::render::plan::markdown::{ReviewBlock, messages, reviewed};
 use crate::render::plan::{Risk, messages as rows};
 use crate::text::{count, in_one, short};
 
-/// How many characters of a line are shown.
+/// The number of characters of a line that are shown.
 const LINE: usize = 300;
-/// How many lines a list has.
+/// The number of lines in a list.
 const LINES: usize = 12;
-/// How many targets have a line of their own.
+/// The number of targets with a line of their own.
 const TARGETS: usize = 200;
-/// What is kept of each part for its end.
+/// The bytes of each part that are reserved for its end.
 const END: usize = 300;
-/// How much of the first part the messages may have.
+/// The share of the first part that messages may fill.
 const MESSAGES: usize = 3;
 
 /// Groups of targets, such as environments, with the targets of each.
 pub type TargetGroups = Vec<(String, Vec<String>)>;
 
-/// The parts of a review, and the targets of which some change is not shown in full.
+/// The parts of a review, and the targets whose changes are not all shown in full.
 #[derive(Debug)]
 pub struct ReviewText {
     pub parts: Vec<String>,
     pub truncated: BTreeSet<String>,
 }
 
-/// Fills parts one after the other.
+/// Fills the parts in order.
 struct ReviewParts<'r> {
     room: &'r [usize],
     parts: Vec<String>,
@@ -42,7 +42,7 @@ impl ReviewParts<'_> {
         self.room[at].saturating_sub(self.parts[at].len() + END)
     }
 
-    /// Adds a text where there is room, in the next part if need be. `head` stands before it in a new part.
+    /// Adds a text if it fits, in the next part if necessary. A new part begins with `head`.
     fn add(&mut self, text: &str, head: &str) -> bool {
         if text.len() <= self.left() {
             self.put(text);
@@ -59,7 +59,7 @@ impl ReviewParts<'_> {
         true
     }
 
-    /// Adds a text if this part has room for it.
+    /// Adds a text if it fits into this part.
     fn offer(&mut self, text: &str) -> bool {
         let fits = text.len() <= self.left();
         if fits {
@@ -75,8 +75,8 @@ impl ReviewParts<'_> {
     }
 }
 
-/// The plans as Markdown, in at most so many parts, each with its room. The same plans give the same bytes.
-/// `on_merge`: the merge has them applied.
+/// The plans as Markdown, in at most as many parts as `room` has limits. The same plans give the same bytes.
+/// `on_merge`: the merge triggers the apply.
 pub fn review(several: &Several, groups: &TargetGroups, on_merge: bool, room: &[usize]) -> ReviewText {
     let shown = |view: &PlanView| reviewed(view).into_iter().map(|block| (block.risk, block)).collect();
     let changes: Vec<Folded<ReviewBlock>> = every_change(several, shown, |block| &block.whole);
@@ -124,7 +124,7 @@ pub fn review(several: &Several, groups: &TargetGroups, on_merge: bool, room: &[
     ReviewText { parts: parts.parts, truncated }
 }
 
-/// How many targets there are, and what is at stake on which of them.
+/// The number of targets, and the impact with its targets.
 fn head(several: &Several) -> String {
     let mut out = format!("## Plan for {}\n\n", text(several.summary().trim_end_matches('.')));
     for words in several.compared_with().iter().take(LINES) {
@@ -149,7 +149,7 @@ fn head(several: &Several) -> String {
     out + "\n"
 }
 
-/// What apply would refuse, by reason.
+/// The refusals of an apply, by reason.
 fn needs_action(several: &Several) -> String {
     let mut said: Vec<(String, String, Vec<&str>)> = Vec::new();
     for (target, _, ahead) in several.planned() {
@@ -173,7 +173,7 @@ fn needs_action(several: &Several) -> String {
     format!("> [!CAUTION]\n> As it is, this would not be applied:\n\n{lines}{more}\n")
 }
 
-/// The targets whose plans are unlike those of most others.
+/// The targets whose plans differ from those of most others.
 fn outliers(several: &Several, changes: &[Folded<ReviewBlock>]) -> String {
     let mut of: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (number, folded) in changes.iter().enumerate() {
@@ -190,7 +190,7 @@ fn outliers(several: &Several, changes: &[Folded<ReviewBlock>]) -> String {
     format!("**Unlike the {most} targets that have the same plan:** {others}\n\n")
 }
 
-/// The messages of all targets in one table, in at most so many bytes.
+/// The messages of all targets in one table, of at most `most` bytes.
 fn message_table(several: &Several, most: usize) -> String {
     const HEAD: &str = "### Messages\n\n| Change | Message | Who | When | Targets |\n|---|---|---|---|---|\n";
     let (mut out, mut left) = (String::new(), 0);
@@ -215,7 +215,7 @@ fn message_table(several: &Several, most: usize) -> String {
     }
 }
 
-/// The guards that are loosened, once for all targets on which they are.
+/// The loosened guards, once for all targets that have them.
 fn guards(several: &Several) -> String {
     let all = several.planned().map(|(target, view, _)| {
         let words = messages::guards(view);
@@ -228,7 +228,7 @@ fn guards(several: &Several) -> String {
     fold(all.collect()).into_iter().map(one).collect()
 }
 
-/// What happens in each group of targets.
+/// The counts for each group of targets.
 fn totals(several: &Several, groups: &TargetGroups) -> String {
     const COLUMNS: [(&str, Action); 5] = [
         ("Create", Action::Create),
@@ -264,7 +264,7 @@ fn totals(several: &Several, groups: &TargetGroups) -> String {
     )
 }
 
-/// What variables are filled in with, as a table.
+/// The values of variables, as a table.
 fn values_table(values: &[String]) -> String {
     let row = |words: &String| {
         let (name, filled) = words.split_once(" is ").unwrap_or((words, ""));
@@ -276,7 +276,7 @@ fn values_table(values: &[String]) -> String {
     if rows.is_empty() { rows } else { format!("| Variable | Value |\n|---|---|\n{rows}\n") }
 }
 
-/// A line for each target that changes, and how many do not.
+/// A line for each changed target, and the number of unchanged ones.
 fn target_table(several: &Several) -> String {
     let mut rows: Vec<String> = Vec::new();
     let mut same = 0;

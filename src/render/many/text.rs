@@ -1,16 +1,16 @@
-//! For a person at a terminal.
+//! Plans of several targets for a terminal.
 
 use super::{PlanResult, Several, ShownBlock, every_change, fold, heading, named, words};
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::render::plan::Risk;
 use crate::render::plan::text::{blocks, held_lines, message_blocks};
 
-/// A line for each target, then every change once under the targets that have it, and what to do next.
+/// A line for each target, then every change once under the targets that have it, and the next steps.
 pub fn text(several: &Several, style: Style) -> String {
     whole(several, true, style)
 }
 
-/// Returns the plans of several targets before an apply, without what to do next.
+/// Returns the plans of several targets before an apply, without the next steps.
 pub fn before_apply(several: &Several, style: Style) -> String {
     whole(several, false, style)
 }
@@ -53,7 +53,7 @@ fn lines(out: &mut String, several: &Several, style: Style) {
     out.push('\n');
 }
 
-/// The line of a target that failed, with what to do.
+/// The line of a failed target, with help.
 pub(super) fn failed(target: &str, failure: &crate::failure::Failure) -> Row {
     let mut lines = failure.message.lines().map(str::trim);
     let first = Words::after("failed: ", Paint::Danger).and(lines.next().unwrap_or_default());
@@ -78,7 +78,7 @@ fn messages(out: &mut String, several: &Several, style: Style) {
     }
 }
 
-/// What variables are filled in with, a line each.
+/// The values of variables, a line each.
 fn values(out: &mut String, values: &[String], style: Style) {
     values.iter().for_each(|words| layout::paragraph(out, &Words::new(words), 2, style));
 }
@@ -93,7 +93,7 @@ fn changes(out: &mut String, several: &Several, style: Style) {
     }
 }
 
-/// What is not promoted, each with the targets where it stays.
+/// The resources that are not promoted, with their targets.
 fn held(out: &mut String, several: &Several, style: Style) {
     let all = several.planned().map(|(target, view, _)| {
         let line = |text: String| ShownBlock { risk: Risk::None, same: text.clone(), block: text };
@@ -107,7 +107,7 @@ fn held(out: &mut String, several: &Several, style: Style) {
     }
 }
 
-/// Why plans would not be applied as they are, each with its target.
+/// The reasons why an apply would refuse the plans, each with its target.
 fn refusals(out: &mut String, several: &Several, style: Style) {
     for (target, _, ahead) in several.planned() {
         for refused in ahead.refusals() {

@@ -1,4 +1,4 @@
-//! Targets that differ only by the values of their variables: what they show with the names of the variables is the same.
+//! Targets that differ only in the values of their variables: with the names of the variables, their texts are equal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,10 @@ use crate::plan::Plan;
 use crate::render::escape::markdown::text as escaped;
 use crate::text::quoted;
 
-/// Where the texts of messages are.
+/// The fields that contain the texts of messages.
 const TEXTS: [&str; 2] = ["notification", "message"];
 
-/// The values of a target's variables, the longest first, with what replaces each: `${var.discount}`.
+/// The values of a target's variables, the longest first, each with its replacement: `${var.discount}`.
 type NamedValues<'p> = Vec<(&'p str, String)>;
 
 /// `${var.discount}`.
@@ -33,7 +33,7 @@ pub(super) fn differing<'p>(several: &Several<'p>) -> BTreeSet<&'p str> {
     values.into_iter().filter(|(_, values)| values.len() > 1).map(|(variable, _)| variable).collect()
 }
 
-/// A plan whose messages have the names of these variables instead of their values, if any of them has one.
+/// A plan whose messages contain the names of these variables instead of their values, if any message uses one.
 pub(super) fn with_names(plan: &Plan, variables: &BTreeSet<&str>) -> Option<Plan> {
     let is_used = |used: &[String]| used.iter().any(|variable| variables.contains(variable.as_str()));
     let uses = |address: &Address| plan.told.of.get(address).is_some_and(|aside| is_used(&aside.variables));
@@ -55,7 +55,8 @@ pub(super) fn with_names(plan: &Plan, variables: &BTreeSet<&str>) -> Option<Plan
     Some(named)
 }
 
-/// Puts names in the place of values in the texts below. What leads somewhere stays: nobody could check it.
+/// Replaces values with names in the texts below. URLs keep the values, because a reviewer could not check them
+/// otherwise.
 fn name_in(value: &mut Value, is_text: bool, names: &NamedValues) {
     match value {
         Value::Object(fields) => {
@@ -71,7 +72,7 @@ fn name_in(value: &mut Value, is_text: bool, names: &NamedValues) {
     }
 }
 
-/// Replaces a value where it stands by itself and is no part of a longer word or number.
+/// Replaces the occurrences of a value that are not part of a longer word or number.
 fn replaced(text: &str, value: &str, name: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -89,8 +90,8 @@ fn replaced(text: &str, value: &str, name: &str) -> String {
     out + rest
 }
 
-/// Whether a text with names says what the text with values says, and nothing else: no remark on a length, no cause is lost. How
-/// lines are broken says nothing.
+/// Whether a text with names has the same content as the text with values, including remarks on lengths and reasons.
+/// Line breaks are ignored.
 pub(super) fn is_same(named: &str, own: &str, plan: &Plan) -> bool {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut filled = words(named);
@@ -101,7 +102,7 @@ pub(super) fn is_same(named: &str, own: &str, plan: &Plan) -> bool {
     filled == words(own)
 }
 
-/// What each variable that is named in some texts is filled in with: `${var.discount} is "10 %" on shop-de; "15 %" on shop-us`.
+/// The values of each variable that is named in the texts: `${var.discount} is "10 %" on shop-de; "15 %" on shop-us`.
 pub(super) fn values(several: &Several, targets: &[&str], variables: &BTreeSet<&str>, texts: &[&str]) -> Vec<String> {
     let is_named = |variable: &&&str| {
         let name = name(variable);

@@ -1,4 +1,4 @@
-//! The outcome for programs: one JSON object.
+//! The outcome as one JSON object.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -72,7 +72,7 @@ pub enum OutcomeState {
 }
 
 impl OutcomeView<'_> {
-    /// For programs.
+    /// The outcome as JSON.
     pub fn json(&self) -> String {
         let pushes: Vec<Push> = self.told.iter().map(|(one, outcome)| push(one, outcome)).collect();
         let document = OutcomeDocument {

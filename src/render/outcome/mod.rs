@@ -1,4 +1,4 @@
-//! What `pushplan outcome` tells: how many devices each push reached.
+//! The output of `pushplan outcome`: the number of devices that each push reached.
 
 pub mod json;
 
@@ -11,29 +11,29 @@ use crate::outcome::{Counted, Occasion, PushOutcome, Why};
 use crate::text;
 use crate::timing::words::{distance, moment};
 
-/// Pushes and what became of them, in the order of time.
+/// Pushes and their outcomes, in the order of time.
 #[derive(Debug)]
 pub struct OutcomeView<'v> {
     pub target: &'v str,
-    /// What time it is where the service is.
+    /// The current time of the service.
     pub now: Timestamp,
     pub told: Vec<(&'v Occasion, &'v PushOutcome)>,
 }
 
-/// Reached, as columns of a table.
+/// The counts of a push, as columns of a table.
 struct Cells {
     devices: String,
     responses: String,
     rate: String,
 }
 
-/// Which push it is: its address, and which of several times.
+/// The name of a push: its address, and which of several times.
 fn name(one: &Occasion) -> String {
     let number = one.number.map(|number| format!(", time {number}")).unwrap_or_default();
     format!("{}{number}", one.address)
 }
 
-/// Direct responses for each hundred devices.
+/// Direct responses per hundred devices.
 fn rate(counted: &Counted) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "a share is shown with one digit")]
     (counted.sends > 0).then(|| counted.direct_responses as f64 * 100.0 / counted.sends as f64)
@@ -52,7 +52,7 @@ fn why(why: Why) -> &'static str {
 }
 
 impl OutcomeView<'_> {
-    /// For a terminal.
+    /// The outcome for a terminal.
     pub fn text(&self, style: Style) -> String {
         let mut out = String::new();
         if self.told.is_empty() {
@@ -120,7 +120,7 @@ impl OutcomeView<'_> {
         }
     }
 
-    /// One line for all.
+    /// The summary line.
     fn summary(&self) -> String {
         let count = |is: fn(&PushOutcome) -> bool| self.told.iter().filter(|(_, outcome)| is(outcome)).count();
         let parts = [
@@ -133,7 +133,7 @@ impl OutcomeView<'_> {
         format!("Outcome: {}.", told.collect::<Vec<_>>().join(", "))
     }
 
-    /// What is wrong where a push reached nobody, and what to check.
+    /// The error for pushes that reached nobody, and its help.
     pub fn nobody(&self) -> Option<(String, String)> {
         let nobody: Vec<&Occasion> = self
             .told
