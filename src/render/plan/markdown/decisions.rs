@@ -1,4 +1,4 @@
-//! What a person has to decide, in a box that hosts draw in red.
+//! Decisions, in a box that code hosts draw in red.
 
 use super::Cut;
 use super::facts::{self, item};
@@ -12,20 +12,20 @@ use crate::render::plan::{Block, NextSteps, PlanView, Risk};
 use crate::review::MessageClass;
 use crate::text::short;
 
-/// How many of one risk are told here; all of them stand further down.
+/// The number of blocks per risk that are shown here; all of them follow further down.
 const EACH: usize = 12;
-/// How many lines are told of one of them.
+/// The number of lines for one block.
 const LINES: usize = 6;
-/// How many characters a text has, and how many where that makes it too large.
+/// The numbers of characters of a text that are tried until the block fits.
 const CHARACTERS: [usize; 3] = [300, 120, 20];
-/// How many bytes one of them has at the most.
+/// The maximal size of one block in bytes.
 const LARGEST: usize = 1_800;
 
-/// The decisions, in at most so many bytes, and how many of those had no room that stand nowhere else. Nothing where there are
-/// none.
+/// The decisions, in at most this many bytes, and the number of those that did not fit and are shown nowhere else.
+/// Empty if there are none.
 pub fn decisions(view: &PlanView, ahead: &NextSteps, most: usize) -> Cut {
     const OPEN: &str = "> [!CAUTION]\n";
-    // What is left out has a line at the end.
+    // The room that is left for the final line about omitted decisions.
     let most = most.saturating_sub(OPEN.len() + 400);
     let (mut out, mut left, mut untold) = (String::new(), 0, 0);
     let mut add = |text: &str| {
@@ -41,7 +41,7 @@ pub fn decisions(view: &PlanView, ahead: &NextSteps, most: usize) -> Cut {
     }
     let (rows, _) = messages::rows(view);
     let risky = rows.iter().filter(|row| row.class.is_risky());
-    // What the plan itself sends has an item below.
+    // Messages that the plan itself sends have an item below.
     for row in risky.filter(|row| !matches!(row.class, MessageClass::SendsNow | MessageClass::SendsLater)).take(EACH) {
         left += usize::from(!add(&risk(row)));
     }
@@ -69,7 +69,7 @@ pub fn decisions(view: &PlanView, ahead: &NextSteps, most: usize) -> Cut {
     Cut { text: format!("{OPEN}{out}\n"), left: untold }
 }
 
-/// A message that reaches others than before, or at a bad time.
+/// A message that reaches other people than before, or at a bad time.
 fn risk(row: &MessageRow) -> String {
     let word = match row.class {
         MessageClass::Everyone => "Every device",
@@ -115,13 +115,13 @@ fn decision(view: &PlanView, block: &Block, word: &str) -> String {
     })
 }
 
-/// Whether any message is sent at once.
+/// The title of a block that sends, by whether any message is sent at once.
 pub fn when(block: &Block) -> &'static str {
     let at_once = |change: &Change| change.sends.iter().any(|send| send.after_seconds == 0);
     if block.changes().any(at_once) { "Sends at once" } else { "Sends later" }
 }
 
-/// The longest form that is not too large; at the worst, its first line.
+/// The longest form that fits, or the first line of the shortest form.
 fn bounded(make: impl Fn(usize) -> String) -> String {
     let forms: Vec<String> = CHARACTERS.into_iter().map(make).collect();
     let first = |form: &String| format!("{}\n", form.lines().next().unwrap_or_default());

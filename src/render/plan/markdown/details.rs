@@ -1,4 +1,4 @@
-//! One change, folded up to the line that says what it does.
+//! One change, folded below its summary line.
 
 use std::collections::BTreeMap;
 
@@ -12,24 +12,24 @@ use crate::render::plan::{Block, PlanView, Risk, content, rows, when, who, words
 use crate::review::Side;
 use crate::text::short;
 
-/// How many characters the folded line says of what happens.
+/// The number of characters that the summary line has for the effect.
 const GIST: usize = 120;
-/// How many characters of an address are shown.
+/// The number of characters of an address that are shown.
 const ADDRESS: usize = 160;
-/// How many bytes a change has at the most.
+/// The maximal size of a change in bytes.
 const LARGEST: usize = 9_000;
-/// How much of it is shown, from all that a person reads to what is left where that is too long.
+/// The limits that are tried for a change, from the full form to the shortest one.
 const BOUNDS: [Bounds; 3] = [
     Bounds { lines: 120, characters: 1_000 },
     Bounds { lines: 60, characters: 240 },
     Bounds { lines: 24, characters: 80 },
 ];
 
-/// A change with all that is to be said of it, and whether some of that is left out because it is too long.
+/// A change with all its details, and whether some of them are cut because they are too long.
 pub fn details(view: &PlanView, block: &Block, drifted: bool) -> (String, bool) {
     let mut said = rows::of_words(view, block);
     if drifted && block.changes().all(|change| change.moved == Some(Moved::Service)) {
-        // The heading says it already.
+        // The heading already says it.
         said.retain(|row| row.label != words::DRIFT);
     }
     let content = if drifted { rows::of_drift(view, block) } else { rows::of_content(view, block) };
@@ -50,7 +50,7 @@ pub fn details(view: &PlanView, block: &Block, drifted: bool) -> (String, bool) 
     (format!("{head}Too long to show here; `--format json` has all of it.\n\n</details>\n\n"), true)
 }
 
-/// The folded line: what happens, to what, and what that does.
+/// The summary line: the action, the resource, and the effect.
 fn head(view: &PlanView, block: &Block, drifted: bool) -> String {
     let name = name(block).map(|name| format!(" “{}”", short(name, NAME))).unwrap_or_default();
     let gist = gist(view, block, drifted);
@@ -59,12 +59,12 @@ fn head(view: &PlanView, block: &Block, drifted: bool) -> String {
     format!("<details><summary>{} {}</summary>\n\n", sign(block.action), markdown::text(&line))
 }
 
-/// The sign of an action within HTML.
+/// The sign of an action, escaped for HTML.
 fn sign(action: Action) -> String {
     action.symbol().replace('<', "&lt;")
 }
 
-/// What a change does, in a few words.
+/// The effect of a change, in a few words.
 fn gist(view: &PlanView, block: &Block, drifted: bool) -> String {
     let Some(change) = block.whole else { return of_parts(block) };
     if drifted {
@@ -97,7 +97,7 @@ fn plain(row: &Row) -> String {
     row.lines.first().map(Words::plain).unwrap_or_default()
 }
 
-/// What happens to those of its parts that change.
+/// The effect of a change on its parts.
 fn of_parts(block: &Block) -> String {
     let sends: usize = block.changes().map(|change| change.sends.len()).sum();
     if sends > 0 {
@@ -112,7 +112,7 @@ fn of_parts(block: &Block) -> String {
     }
 }
 
-/// A change on one line, where there is no room for more.
+/// A change on one line, if there is no room for more.
 pub fn line(block: &Block) -> String {
     let gist = match block.risk {
         Risk::Sends => of_parts(block),
@@ -126,7 +126,7 @@ pub fn line(block: &Block) -> String {
     format!("- {} {gist}\n", markdown::code(&short(&block.address.to_string(), ADDRESS / 2)))
 }
 
-/// What those are that there is no room to name, the commonest first: `delete 9000 segments`.
+/// The counts of the changes that do not fit, the most frequent first: `delete 9000 segments`.
 pub fn counted(blocks: &[&Block]) -> String {
     const KINDS: usize = 12;
     let mut numbers: BTreeMap<(&str, String), usize> = BTreeMap::new();

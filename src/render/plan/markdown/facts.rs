@@ -1,4 +1,4 @@
-//! Rows and words, which all forms share, as Markdown: what comes and goes as a block of differences, the rest as a list.
+//! The rows and words that all forms share, as Markdown: additions and removals as a diff block, the rest as a list.
 
 use super::Bounds;
 use crate::look::wrap;
@@ -7,10 +7,10 @@ use crate::render::escape::markdown;
 use crate::render::layout::{Paint, Piece, Row, Words};
 use crate::text::{count, short};
 
-/// How wide the lines of a block are: hosts do not break them.
+/// The width of the lines in a block, because code hosts do not wrap them.
 const COLUMNS: usize = 100;
 
-/// What becomes of a line.
+/// The side of a line in a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LineSide {
     Comes,
@@ -36,7 +36,7 @@ impl LineSide {
     }
 }
 
-/// Whether a row shows what comes or goes.
+/// Whether a row shows an addition or a removal.
 fn differs(row: &Row) -> bool {
     let marked = |piece: &Piece| matches!(piece.paint, Paint::New | Paint::Old);
     let in_line = |words: &Words| {
@@ -46,7 +46,8 @@ fn differs(row: &Row) -> bool {
     row.lines.iter().any(in_line)
 }
 
-/// Rows that show what comes or goes, and the others. One without a label belongs to the one before it.
+/// Splits rows into those with additions or removals, and the others. A row without a label belongs to the one before
+/// it.
 pub fn apart(rows: Vec<Row>) -> (Vec<Row>, Vec<Row>) {
     let mut last = false;
     rows.into_iter().partition(|row| {
@@ -55,14 +56,14 @@ pub fn apart(rows: Vec<Row>) -> (Vec<Row>, Vec<Row>) {
     })
 }
 
-/// How many lines two lots of rows have: of differences, and of a list. The one that has more counts.
+/// The number of lines of a diff and of a list, whichever is larger.
 pub fn lines(differences: &[Row], rest: &[Row]) -> usize {
     let mut lines = Vec::new();
     differences.iter().for_each(|row| of_row(row, &mut lines));
     lines.len().max(rest.iter().map(|row| row.lines.len()).sum())
 }
 
-/// Rows as a block of differences. Nothing where there are none.
+/// Rows as a diff block. Empty without rows.
 pub fn block(rows: &[Row], bounds: Bounds) -> String {
     let mut lines: Vec<(LineSide, usize, String)> = Vec::new();
     for row in rows {
@@ -99,7 +100,7 @@ fn of_row(row: &Row, lines: &mut Vec<(LineSide, usize, String)>) {
         [] => lines.push((own, 0, labelled(String::new()))),
         [one] if one.pieces().0.is_none() => {
             let sides = sides(one.pieces().1);
-            // What comes or goes as a whole may say nothing else.
+            // The text of a row that is added or removed as a whole may have no marks.
             let side = |side| if side == LineSide::Stays { own } else { side };
             lines.extend(sides.into_iter().map(|(of, text)| (side(of), 0, labelled(text))));
         }
@@ -113,16 +114,16 @@ fn of_row(row: &Row, lines: &mut Vec<(LineSide, usize, String)>) {
     }
 }
 
-/// What a label says of itself, as that of a part does: `+ ios_channels/c-1`.
+/// The side that a label itself begins with, as that of a part does: `+ ios_channels/c-1`.
 fn own_side(row: &Row) -> Option<(LineSide, &str)> {
     let label = row.label.trim();
     let of = |action: Action| label.strip_prefix(action.symbol()).and_then(|rest| rest.strip_prefix(' '));
     let own = [(Action::Create, LineSide::Comes), (Action::Delete, LineSide::Goes), (Action::Update, LineSide::Stays)];
-    // A field may be called anything, and has no colour.
+    // The name of a field, which has a faint colour, may begin with any sign.
     own.into_iter().filter(|_| row.paint != Paint::Faint).find_map(|(action, side)| Some((side, of(action)?)))
 }
 
-/// A line beneath a label. Where lines are `signed`, their signs tell the side and then how far they are indented.
+/// A line below a label. If lines are `signed`, the sign gives first the side and then the indent.
 fn beneath(words: &Words, signed: bool) -> Vec<(LineSide, usize, String)> {
     const INDENT: usize = 2;
     let (sign, rest) = words.pieces();
@@ -140,7 +141,7 @@ fn beneath(words: &Words, signed: bool) -> Vec<(LineSide, usize, String)> {
     vec![(LineSide::of(sign.paint), INDENT + indent, format!("{before}{gap}{text}"))]
 }
 
-/// A text as it was and as it will be, each on its line; on one line where nothing of it changes.
+/// The old and the new text, each on its line; one line if the text is unchanged.
 fn sides(pieces: &[Piece]) -> Vec<(LineSide, String)> {
     let has = |paint| pieces.iter().any(|piece| piece.paint == paint);
     let edited = pieces.iter().any(|piece| match piece.paint {
@@ -164,7 +165,7 @@ fn sides(pieces: &[Piece]) -> Vec<(LineSide, String)> {
     }
 }
 
-/// Rows as a list, each with its label; what stands beneath the first line of one is a list of its own.
+/// Rows as a list, each with its label; the lines after its first one are a nested list.
 pub fn list(rows: &[Row], bounds: Bounds) -> String {
     let mut out = String::new();
     let mut left = bounds.lines;
@@ -173,7 +174,7 @@ pub fn list(rows: &[Row], bounds: Bounds) -> String {
         let mut told: Vec<String> = row.lines.iter().take(left).map(|words| line(words, bounds.characters)).collect();
         left -= told.len();
         let more = row.lines.len() - told.len();
-        // Of several that are alike, none stands out.
+        // If the lines have signs, all of them are nested, including the first.
         if row.lines.len() > 1 && row.lines[0].pieces().0.is_some() {
             told.insert(0, String::new());
         }
@@ -185,7 +186,8 @@ pub fn list(rows: &[Row], bounds: Bounds) -> String {
     out
 }
 
-/// An item of a list: its label and the first line, the others beneath. A line may have the number that it begins with.
+/// An item of a list: its label and the first line, with the others nested. A line may have the number that it begins
+/// with.
 pub fn item(label: &str, lines: &[String]) -> String {
     let is_numbered = |line: &str| line.starts_with(|c: char| c.is_ascii_digit()) && number(line).is_some();
     let (first, rest) = match lines.split_first() {
@@ -202,13 +204,13 @@ pub fn item(label: &str, lines: &[String]) -> String {
     out
 }
 
-/// The number of an item that we have given: data has none, for its dot is escaped.
+/// The number that pushplan gave an item. Numbers in data do not match, because their dot is escaped.
 fn number(line: &str) -> Option<&str> {
     let (number, _) = line.split_once(". ")?;
     number.bytes().all(|byte| byte.is_ascii_digit()).then_some(number)
 }
 
-/// A line of a list: numbered, where its sign is a number. Another sign belongs to the name behind it.
+/// A line of a list: numbered if its sign is a number. Another sign belongs to the name after it.
 pub fn line(words: &Words, characters: usize) -> String {
     let (sign, rest) = words.pieces();
     let sign = sign.map(|sign| sign.text.trim_start_matches(['├', '└', '─', ' ']).trim()).unwrap_or_default();
@@ -224,7 +226,7 @@ pub fn line(words: &Words, characters: usize) -> String {
         _ if sign.is_empty() => {}
         _ => pieces.insert(0, Piece { text: format!("{sign} "), paint: Paint::Plain, whole: false, copied: false }),
     }
-    // What an audience means, where it is told as a name.
+    // The conditions of an audience that is shown by its name.
     if let Some(first) = pieces.first_mut().filter(|first| first.paint == Paint::Faint && first.text.starts_with("= "))
     {
         first.text = format!("that is: {}", &first.text[2..]);
@@ -232,7 +234,7 @@ pub fn line(words: &Words, characters: usize) -> String {
     format!("{number}{}", of_pieces(&pieces, characters))
 }
 
-/// A text within a line. What is there to be copied is code.
+/// A text within a line. Texts that are meant to be copied become code.
 pub fn inline(words: &Words, characters: usize) -> String {
     let (sign, rest) = words.pieces();
     of_pieces(&sign.into_iter().chain(rest).cloned().collect::<Vec<_>>(), characters)
@@ -242,10 +244,10 @@ fn of_pieces(pieces: &[Piece], characters: usize) -> String {
     let mut parts: Vec<(String, bool)> = Vec::new();
     for piece in pieces {
         let copied = piece.copied;
-        // What stands apart on a terminal has a comma here.
+        // Gaps of the terminal form become commas.
         let text = match piece.text.as_str() {
             "   " => ", ".to_owned(),
-            // An arrow that is ours: a sign that needs no escape reads better.
+            // Arrows that pushplan writes become a character that needs no escape.
             text if text == " -> " || piece.paint == Paint::Changed => text.replace(" -> ", " → "),
             text => text.to_owned(),
         };
@@ -261,13 +263,13 @@ fn of_pieces(pieces: &[Piece], characters: usize) -> String {
             out.push_str(&markdown::code(&short(&text, characters.max(400))));
             continue;
         }
-        // Gaps are there for the columns of a terminal.
+        // Other gaps only align the columns of a terminal.
         let words = text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
         let words = words.trim_start_matches("└─ ");
         if text.starts_with(' ') && !out.is_empty() {
             out.push(' ');
         }
-        // Behind code, the end of a bracket is no sign.
+        // After code, a closing bracket needs no escape.
         let words = match words.strip_prefix(')').filter(|_| out.ends_with('`')) {
             Some(rest) => {
                 out.push_str(if rest.starts_with(' ') { ") " } else { ")" });
@@ -275,7 +277,7 @@ fn of_pieces(pieces: &[Piece], characters: usize) -> String {
             }
             None => words,
         };
-        // A colon before something to copy or at the end is the end of a sentence, unless it could end the name of an emoji.
+        // A colon before a text to copy or at the end closes a sentence, unless it could end the name of an emoji.
         let is_end = |words: &&str| !words.rsplit(' ').next().is_some_and(|word| word.contains(':'));
         let colon = words.strip_suffix(':').filter(|_| text.ends_with(": ") || number == last);
         let (words, end) = match colon.filter(is_end) {

@@ -1,4 +1,4 @@
-//! The messages that change, as a table: what, which message, who, when.
+//! The changed messages, as a table: change, message, audience, time.
 
 use super::{Cut, facts};
 use crate::render::escape::markdown;
@@ -7,18 +7,18 @@ use crate::render::plan::messages::{self, MessageRow, WhoMark};
 use crate::render::plan::{NextSteps, PlanView, Risk, content, reach};
 use crate::text::{count, short};
 
-/// How many characters a cell has.
+/// The number of characters of a cell.
 const CELL: usize = 200;
 pub(in crate::render) const HEAD: &str = "### Messages\n\n| Change | Message | Who | When |\n|---|---|---|---|\n";
-/// How many bytes a row has at the most.
+/// The maximal size of a row in bytes.
 const LARGEST: usize = 2_000;
 
-/// What is at stake, in a line.
+/// The impact of the plan, in a line.
 pub fn verdict(view: &PlanView, ahead: Option<&NextSteps>) -> String {
     format!("**{}**", markdown::text(&messages::short_verdict(view, ahead, 3 * CELL)))
 }
 
-/// A row for each message that changes, the most urgent first, in at most so many bytes.
+/// A row for each changed message, the most urgent first, in at most this many bytes.
 pub fn table(view: &PlanView, most: usize) -> Cut {
     let most = most.saturating_sub(HEAD.len() + 400);
     let (rows, more) = messages::rows(view);
@@ -43,7 +43,7 @@ pub fn table(view: &PlanView, most: usize) -> Cut {
     }
 }
 
-/// The guards that are loosened, as a list.
+/// The loosened guards, as a list.
 pub fn guards(view: &PlanView) -> String {
     let (rows, left) = loosened::rows(view);
     if rows.is_empty() {
@@ -64,13 +64,13 @@ pub fn guards(view: &PlanView) -> String {
     format!("### Guards\n\n{rows}{more}\n")
 }
 
-/// The rows of the table, each with why a reader should look at it.
+/// The rows of the table, each with its risk.
 pub(in crate::render) fn blocks(view: &PlanView) -> Vec<(Risk, String)> {
     messages::rows(view).0.iter().map(|one| (one.risk(), row(one))).collect()
 }
 
 fn row(row: &MessageRow) -> String {
-    // Within a table a bar ends also what is code.
+    // In a table, a bar ends the cell even within code.
     let code =
         |what: &str| if what.contains(['|', '\\']) { markdown::code_in_html(what) } else { markdown::code(what) };
     let text = |text: &str| markdown::text(&short(text, CELL));

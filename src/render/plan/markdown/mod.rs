@@ -1,8 +1,8 @@
-//! The plan for a pull request. It reads well as it is written, and on code hosts.
+//! The plan as Markdown for a pull request, readable both as source and on code hosts.
 //!
-//! A comment has a largest size, so this has one too, whatever the plan. Room is given to what matters most: what is to be
-//! decided, then a line for everything that sends or deletes, then the changes, the riskiest first, then the texts that are too
-//! long for their place. What there is no room for is counted. It is cut between blocks alone.
+//! A comment has a maximal size, so the plan has one too. The room goes to the most important parts: first decisions,
+//! then a line for everything that sends or deletes, then the changes, the riskiest first, then the full versions of
+//! long texts. Parts that do not fit are counted. The text is cut only between blocks.
 
 mod decisions;
 mod details;
@@ -21,10 +21,10 @@ use crate::plan::Plan;
 use crate::render::escape::markdown;
 use crate::text::{count, short};
 
-/// The most bytes there are. Hosts take a few more.
+/// The maximal size in bytes. Code hosts accept slightly more.
 pub const LIMIT: usize = 60_000;
 
-/// How many bytes each part may have at the most.
+/// The maximal size of each part in bytes.
 const DECISIONS: usize = 9_000;
 const MESSAGES: usize = 7_500;
 const PEOPLE: usize = 6_000;
@@ -32,24 +32,24 @@ const NEAR: usize = 2_000;
 const PAST: usize = 1_500;
 const LEFT_OUT: usize = 1_500;
 const REQUESTS: usize = 4_000;
-/// What tells of the rest: headings, and how much was left out.
+/// The room for headings and for the notes about omitted parts.
 const NOTES: usize = 4_000;
 
-/// How much of a change is shown.
+/// The limits for the details of a change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub(super) lines: usize,
     pub(super) characters: usize,
 }
 
-/// A part of the page, and how many of what it tells there was no room for.
+/// A part of the page, and the number of its items that did not fit.
 #[derive(Debug, Default)]
 pub(in crate::render) struct Cut {
     pub(in crate::render::plan) text: String,
     left: usize,
 }
 
-/// A plan on a page, and whether some of it had no room.
+/// A plan on a page, and whether some of it did not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MarkdownPage {
     pub text: String,
@@ -88,12 +88,12 @@ fn page_of(view: &PlanView, ahead: &NextSteps, most: usize) -> MarkdownPage {
     }
     let (heading, footer) = (rest::heading(view, ahead), rest::footer(view, ahead));
     let mut room = Room { left: most };
-    // Where there is more room, every part may have more of it.
+    // A larger page has proportionally larger parts.
     let times = (most / LIMIT).max(1);
     let mut truncated = !room.take(heading.len() + footer.len() + NOTES);
-    // What is repeated here from the changes, or follows from them, may be cut: they themselves are all told.
+    // Parts that repeat the changes, or follow from them, may be cut, because the changes themselves are all shown.
     let decisions = room.part(&mut truncated, times * DECISIONS, &|most| decisions::decisions(view, ahead, most));
-    // What sends or deletes is named before anything else is told of the plan.
+    // Changes that send or delete get their line before all other parts.
     let all = view.blocks.iter().chain(&view.drift).filter(|block| is_grave(block));
     let grave = all.map(|block| details::line(block).len()).sum::<usize>().min(room.left);
     room.left -= grave;
@@ -114,7 +114,7 @@ fn page_of(view: &PlanView, ahead: &NextSteps, most: usize) -> MarkdownPage {
     MarkdownPage { text, truncated }
 }
 
-/// Every change by itself, with why a reader should look at it: in full, and on one line.
+/// Every change separately, with its risk: in full, and on one line.
 pub(in crate::render) fn blocks(view: &PlanView) -> Vec<(super::Risk, String, String)> {
     let shown =
         |block: &Block, drifted: bool| (block.risk, details::details(view, block, drifted).0, details::line(block));
@@ -122,19 +122,19 @@ pub(in crate::render) fn blocks(view: &PlanView) -> Vec<(super::Risk, String, St
     view.blocks.iter().map(|block| shown(block, false)).chain(drift).collect()
 }
 
-/// A change as reviewers of several targets see it.
+/// A change as it is shown in a review of several targets.
 #[derive(Debug)]
 pub(in crate::render) struct ReviewBlock {
     pub(in crate::render) risk: super::Risk,
-    /// In full, with the texts that are too long for their place.
+    /// The full form, including the full versions of long texts.
     pub(in crate::render) whole: String,
-    /// On one line, where there is no room for that.
+    /// The form on one line, if the full form does not fit.
     pub(in crate::render) line: String,
-    /// Whether something of it is too long to be shown at all.
+    /// Whether part of it is too long to be shown at all.
     pub(in crate::render) is_cut: bool,
 }
 
-/// Every change by itself, with all that its reviewers can read of it.
+/// Every change separately, with everything that reviewers can read about it.
 pub(in crate::render) fn reviewed(view: &PlanView) -> Vec<ReviewBlock> {
     let shown = |block: &Block, drifted: bool| {
         let (details, is_cut) = details::details(view, block, drifted);
@@ -145,14 +145,14 @@ pub(in crate::render) fn reviewed(view: &PlanView) -> Vec<ReviewBlock> {
     view.blocks.iter().map(|block| shown(block, false)).chain(drift).collect()
 }
 
-/// How many bytes are left.
+/// The number of remaining bytes.
 #[derive(Clone, Copy, Debug)]
 struct Room {
     left: usize,
 }
 
 impl Room {
-    /// A part of the page in at most so many bytes.
+    /// Adds a part of the page, of at most this many bytes.
     fn part(&mut self, truncated: &mut bool, most: usize, make: &dyn Fn(usize) -> Cut) -> String {
         let Cut { text, left } = make(most.min(self.left));
         let fits = self.take(text.len());
@@ -160,7 +160,7 @@ impl Room {
         if fits { text } else { String::new() }
     }
 
-    /// Whether there is so much room, which is then taken.
+    /// Takes this many bytes if they remain, and returns whether they did.
     fn take(&mut self, bytes: usize) -> bool {
         let rest = self.left.checked_sub(bytes);
         self.left = rest.unwrap_or(self.left);
@@ -168,7 +168,7 @@ impl Room {
     }
 }
 
-/// How a change is told.
+/// The form in which a change is shown.
 #[derive(Debug)]
 enum ShownChange {
     Whole(String),
@@ -176,7 +176,7 @@ enum ShownChange {
     Counted,
 }
 
-/// All changes, and then all that is put back, in the order of their risks.
+/// All changes, followed by the drift that the plan reverts, each by risk.
 #[derive(Debug)]
 struct Changes {
     told: Vec<ShownChange>,
@@ -187,7 +187,7 @@ impl Changes {
     fn of(view: &PlanView, mut room: Room) -> Self {
         let all: Vec<&Block> = view.blocks.iter().chain(&view.drift).collect();
         let mut told: Vec<ShownChange> = all.iter().map(|_| ShownChange::Counted).collect();
-        // What sends or deletes has its line before anything has more.
+        // Changes that send or delete get their line before any change gets more.
         for (block, told) in all.iter().zip(&mut told).filter(|(block, _)| is_grave(block)) {
             let line = details::line(block);
             if !room.take(line.len()) {
@@ -222,7 +222,7 @@ impl Changes {
         Self { told, truncated }
     }
 
-    /// What happens, and what is put back.
+    /// The changes, and the drift that the plan reverts.
     fn text(&self, view: &PlanView) -> (String, String) {
         let (changes, drift) = self.told.split_at(view.blocks.len());
         let happens = section("### Changes\n\n", changes, &view.blocks, view);
@@ -239,7 +239,7 @@ impl Changes {
     }
 }
 
-/// Changes under a heading: those in full, those on a line, and how many there are beside.
+/// Changes under a heading: those in full, those on a line, and the number of others.
 fn section(head: &str, told: &[ShownChange], blocks: &[Block], view: &PlanView) -> String {
     if told.is_empty() {
         return String::new();

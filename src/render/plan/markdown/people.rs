@@ -1,4 +1,4 @@
-//! What single devices receive before and after, in a part of the page that is closed at first.
+//! The messages of single devices before and after, in a part of the page that is collapsed at first.
 
 use super::Cut;
 use crate::render::escape::markdown;
@@ -6,10 +6,10 @@ use crate::render::plan::PlanView;
 use crate::render::plan::people::{self, PeopleRow, PersonRow, ScreenRow, Timeline};
 use crate::text::{count, short};
 
-/// How many characters a phrase has.
+/// The number of characters of a phrase.
 const PHRASE: usize = 200;
 
-/// The devices of each message, in at most so many bytes.
+/// The devices of each message, in at most this many bytes.
 pub fn people(view: &PlanView, most: usize) -> Cut {
     let Some(people) = people::people(view) else { return Cut { text: String::new(), left: 0 } };
     let rows = people::rows(people);

@@ -1,4 +1,4 @@
-//! What stands around the changes: the marker, the heading, what is near to each other, what has had its time, the requests.
+//! The parts around the changes: the marker, the heading, messages close together, past pushes, and the requests.
 
 use super::{Cut, facts, messages};
 use crate::address::Address;
@@ -14,21 +14,21 @@ use crate::text::{count, short};
 use crate::timing::Collision;
 use crate::timing::words::collision;
 
-/// How many characters of a target or a service are shown.
+/// The number of characters of a target or an origin that are shown.
 const NAME: usize = 80;
-/// How many pairs of messages that are near to each other are named.
+/// The number of pairs of messages close together that are named.
 const NEAR: usize = 3;
-/// How many characters a line has.
+/// The number of characters of a line.
 const LINE: usize = 300;
 
-/// How programs find the comment again, and see whether it is of the same plan.
+/// The marker by which programs find the comment, and compare its plan.
 pub fn marker(view: &PlanView, truncated: bool) -> String {
     let truncated = if truncated { " truncated" } else { "" };
     format!("<!-- pushplan target={} digest={}{truncated} -->\n", named(&view.plan.target), view.digest())
 }
 
-/// A name as one word of a comment, which it cannot end: all but letters, digits and single signs is written as `%2D`. A very
-/// long one has its digest instead.
+/// A name as one word of an HTML comment, which it cannot end: characters other than letters, digits, `_`, `.` and
+/// single `-` are written as `%2D`. A very long name is replaced by its digest.
 pub fn named(target: &str) -> String {
     const LONGEST: usize = 200;
     let mut out = String::new();
@@ -40,12 +40,12 @@ pub fn named(target: &str) -> String {
     if out.len() > LONGEST { format!("sha256-{}", Digest::of(target.as_bytes())) } else { out }
 }
 
-/// For what, and how much of each.
+/// The target and the counts of changes.
 pub fn heading(view: &PlanView, ahead: &NextSteps) -> String {
     let target = markdown::text(&short(&view.plan.target, NAME));
     let pressing: String = pressing(view).iter().map(|(words, _)| format!(" **{words}**")).collect();
     let (changing, staying) = (changing(view), staying(view).join(", "));
-    // What the ledger alone takes note of is no change.
+    // Changes to the ledger only do not count.
     let changing = if changing.is_empty() { "nothing to apply".to_owned() } else { changing.join(", ") };
     let ignored: String =
         [ignored(view), undeclared(view)].into_iter().flatten().map(|words| format!(" {words}")).collect();
@@ -54,13 +54,13 @@ pub fn heading(view: &PlanView, ahead: &NextSteps) -> String {
     format!("## Plan for {target} — {changing}\n{verdict}\n\n{compared}{staying}.{pressing}{ignored}\n\n")
 }
 
-/// That its files or the ledger do not contain what was applied last.
+/// The notice that the files or the ledger lack what was last applied.
 pub fn notice(plan: &Plan) -> String {
     let words = plan.told.notice().map(|words| markdown::text(&short(&words, 2 * LINE)));
     words.map(|words| format!("> [!WARNING]\n> {words}\n\n")).unwrap_or_default()
 }
 
-/// What it was compared with, where that was not the service.
+/// What the plan was compared with, if not the service.
 pub fn compared_with(plan: &Plan) -> String {
     let words = plan.compared_with().map(|words| markdown::with_commits(&short(&words, 2 * LINE)));
     words.map(|words| format!("> [!NOTE]\n> {words}\n\n")).unwrap_or_default()
@@ -92,7 +92,7 @@ pub fn near(view: &PlanView, most: usize) -> Cut {
     section
 }
 
-/// What has had its time.
+/// Past pushes.
 pub fn past(view: &PlanView, most: usize) -> Cut {
     if view.past.is_empty() {
         return Cut::default();
@@ -110,7 +110,7 @@ pub fn past(view: &PlanView, most: usize) -> Cut {
     section
 }
 
-/// What this plan is not about.
+/// Resources that this plan leaves out.
 pub fn left_out(view: &PlanView, most: usize) -> Cut {
     let left = &view.plan.left_out;
     if left.is_empty() {
@@ -131,7 +131,7 @@ pub fn left_out(view: &PlanView, most: usize) -> Cut {
     Cut { text: section.text + &held.text, left: section.left + held.left }
 }
 
-/// What is not promoted.
+/// Resources that are not promoted.
 fn held(view: &PlanView, most: usize) -> Cut {
     let lines = held_lines(view.plan);
     if lines.is_empty() {
@@ -150,7 +150,7 @@ pub fn requests(view: &PlanView, most: usize) -> Cut {
     let head = format!("<details><summary>{}, in order</summary>\n\n", count(sent.len(), "request"));
     const FOOT: &str = "\nEach request is logged before it is sent. If an apply stops half-way, the next one continues from there \
                         and sends nothing twice.\n\n</details>\n\n";
-    // Each fence is longer than any run of its sign in a line.
+    // Each fence is longer than any run of its character in a line.
     let room = most.saturating_sub(head.len() + FOOT.len() + 2 * LINE + 200);
     let mut lines = String::new();
     let mut told = 0;
@@ -180,12 +180,12 @@ pub fn requests(view: &PlanView, most: usize) -> Cut {
     }
 }
 
-/// What else the service has.
+/// Unmanaged resources on the service.
 pub fn unmanaged(view: &PlanView) -> String {
     unmanaged::words(view).map(|words| format!("\n{}\n", facts::inline(&words, 4 * LINE))).unwrap_or_default()
 }
 
-/// Where it comes from, and what to do next.
+/// The source of the plan, and the next steps.
 pub fn footer(view: &PlanView, ahead: &NextSteps) -> String {
     let plan = view.plan;
     let code = |text: &str| markdown::code(&short(text, NAME));
@@ -197,7 +197,7 @@ pub fn footer(view: &PlanView, ahead: &NextSteps) -> String {
         false => "Apply will refuse this plan: see above.".to_owned(),
     };
     let next = if next.len() > 3_000 { format!("{lead} see the commands above.") } else { next };
-    // What is approved holds until something moves.
+    // An approval remains valid until something changes.
     let until = match plan.basis.is_service() && !ahead.on_merge {
         true => format!("; it can be applied until {}", words::moment(plan.expires)),
         false => String::new(),
@@ -224,7 +224,7 @@ fn section<T>(
     let most = most.saturating_sub(head.len() + 120);
     let (mut out, mut left) = (String::new(), 0);
     for item in items {
-        // Behind one that has no room, the others are counted.
+        // After the first item that does not fit, the others are only counted.
         if left == 0 {
             let line = line(item);
             if out.len() + line.len() <= most {

@@ -1,4 +1,4 @@
-//! What is too long for its place, in full: whoever approves a plan can read every text of it to its end.
+//! The full versions of texts that are cut above, so a reviewer can read every text to its end.
 
 use serde_json::Value;
 
@@ -17,22 +17,22 @@ use crate::review::fields::{Difference, Field};
 use crate::review::{after, before};
 use crate::text::{count, short};
 
-/// How many characters of a value are surely shown where it belongs.
+/// The number of characters of a value that are always shown in the details.
 const SHOWN: usize = 200;
-/// How many items of a list are.
+/// The number of items of a list that are always shown in the details.
 const ITEMS: usize = 12;
-/// How many characters of a value are shown where an audience is told in words.
+/// The number of characters of a value that are shown in the sentence for an audience.
 const IN_WORDS: usize = 40;
-/// How many conditions of an audience, as it was and as it will be, are surely told, and in how many characters.
+/// The number of conditions of the old and the new audience that are always shown, and the length of their sentence.
 const CONDITIONS: usize = 24;
 const SENTENCE: usize = 800;
-/// How wide the lines of a block are: hosts do not break them.
+/// The width of the lines in a block, because code hosts do not wrap them.
 const COLUMNS: usize = 100;
-/// How many characters of an address or a path are shown.
+/// The number of characters of an address or a path that are shown.
 const PLACE: usize = 160;
 
-/// Every new value of which only a part is shown where it belongs, in at most so many bytes, and whether one had no room. What
-/// comes behind that one is not looked at.
+/// Every new value that the details show only partly, in at most this many bytes, and whether one did not fit. Values
+/// after that one are skipped.
 pub fn whole(view: &PlanView, most: usize) -> Cut {
     const HEAD: &str = "### In full\n\nTexts that are shown above in part:\n\n";
     let (mut text, mut left) = (String::new(), 0);
@@ -48,13 +48,13 @@ pub fn whole(view: &PlanView, most: usize) -> Cut {
     Cut { text: format!("{head}{text}"), left }
 }
 
-/// What the details of a block show in part, in full.
+/// The full versions of the texts that the details of a block show only partly.
 pub fn of_block(block: &Block) -> Vec<String> {
     let made = changes(block).into_iter().flat_map(|(change, is_left_out)| told(change, is_left_out));
     made.chain(gone(block)).collect()
 }
 
-/// The changes of a block that make something, and whether its details say nothing of one.
+/// The changes of a block that create or change something, and whether the details of the block omit each of them.
 fn changes<'p>(block: &Block<'p>) -> Vec<(&'p Change, bool)> {
     let whole = block.whole.into_iter().map(|change| (change, false));
     let parts = block.parts.iter().enumerate().map(|(number, change)| (*change, number >= PARTS));
@@ -63,7 +63,7 @@ fn changes<'p>(block: &Block<'p>) -> Vec<(&'p Change, bool)> {
     whole.chain(parts).filter(|(change, _)| makes(change)).collect()
 }
 
-/// The parts that are deleted and that the details of their block do not name.
+/// The deleted parts that the details of their block do not name.
 fn gone(block: &Block) -> Option<String> {
     let unnamed = block.parts.iter().skip(PARTS).filter(|change| change.action == Action::Delete);
     let lines: Vec<String> = unnamed.map(|change| format!("- {}\n", one_line(&change.address.to_string()))).collect();
@@ -71,7 +71,8 @@ fn gone(block: &Block) -> Option<String> {
     (!lines.is_empty()).then(|| details(&head, &lines.concat()))
 }
 
-/// What a change makes of which its details show a part: a long text by itself, and all short values together.
+/// The new values of a change that its details show only partly: each long text separately, and all short values
+/// together.
 fn told(change: &Change, is_left_out: bool) -> Vec<String> {
     let fields = Difference::between(before(change), after(change)).fields;
     let all = is_left_out || before(change).is_none() && fields.len() > FIELDS;
@@ -99,8 +100,8 @@ fn told(change: &Change, is_left_out: bool) -> Vec<String> {
     out
 }
 
-/// The audiences that a change makes and that are long, or name something long: each is told in words and by what differs, of
-/// which both may be shown in part.
+/// The new audiences of a change that are long or contain a long value. Both their sentence and their differences may
+/// be cut.
 fn audiences(change: &Change) -> Vec<(String, &Value)> {
     let pointers = kinds::api(&change.address).audiences();
     let made = pointers.iter().filter_map(|at| Some((*at, after(change)?.pointer(at)?)));
@@ -112,7 +113,7 @@ fn audiences(change: &Change) -> Vec<(String, &Value)> {
     cut.map(|(at, new)| (at.trim_start_matches('/').replace('/', "."), new)).collect()
 }
 
-/// How many maps there are: each is a condition.
+/// The number of maps in a value: each is a condition.
 fn conditions(value: &Value) -> usize {
     match value {
         Value::Array(items) => items.iter().map(conditions).sum(),
@@ -130,7 +131,7 @@ fn names_long(value: &Value) -> bool {
     }
 }
 
-/// Whether a value may be shown in part, or without its line breaks and its markup.
+/// Whether the details may cut a value, or omit its line breaks and its markup.
 fn is_cut(change: &Change, path: &str, value: &Value) -> bool {
     let is_name = ["name", "display_name"].contains(&path);
     match value {
@@ -147,7 +148,7 @@ fn is_cut(change: &Change, path: &str, value: &Value) -> bool {
     }
 }
 
-/// A text as it is, anything else as JSON.
+/// A text unchanged, any other value as JSON.
 fn written(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -162,13 +163,13 @@ fn folded(change: &Change, what: &str, lines: &str) -> String {
     details(&format!("{} {what}", short(&change.address.to_string(), PLACE)), lines)
 }
 
-/// Lines of a difference, folded up.
+/// Lines of a diff, collapsed.
 fn details(head: &str, lines: &str) -> String {
     let (head, block) = (markdown::text(head), markdown::block("diff", lines));
     format!("<details><summary>{head}</summary>\n\n{block}\n</details>\n\n")
 }
 
-/// A line as one that comes. What is too wide goes on further to the right.
+/// Formats a line as an added line of a diff. A line that is too wide continues with a deeper indent.
 fn of_line(line: &str) -> String {
     let blanks = line.len() - line.trim_start_matches(' ').len();
     let (indent, line) = (blanks.min(COLUMNS / 2), &line[blanks..]);
