@@ -1,4 +1,4 @@
-//! The fields of a change: those that differ, or all of what comes or goes.
+//! The fields of a change: the changed ones, or all fields of a created or deleted resource.
 
 use std::collections::BTreeMap;
 
@@ -20,19 +20,19 @@ use crate::review::prose::{self, Piece};
 use crate::review::{Pair, RenamedVariable, after, before, pairs, renamed_variables, with_renamed};
 use crate::text::count;
 
-/// How many fields of something new, or of something that goes, are shown, beside what people read and what says who gets it
-/// and when.
+/// The number of fields shown for a created or deleted resource, besides the texts for recipients, the audience and the
+/// times.
 pub(super) const FIELDS: usize = 12;
-/// What is short enough to be read at a glance, as `old -> new`.
+/// The largest length of values that are shown as `old -> new`.
 const GLANCE: usize = 44;
-/// What is longer is shown around its changes.
+/// Longer texts are shown only around their changes.
 const LONG: usize = 600;
-/// How much of a long text stands beside a change.
+/// The number of unchanged characters of a long text that are shown next to a change.
 const BESIDE: usize = 60;
-/// How many items of a list are named.
+/// The number of items of a list that are named.
 const ITEMS: usize = 12;
 
-/// The fields that matter. Audience and when it is sent are distinguished from them.
+/// The relevant fields, without the audience and the times, which have their own rows.
 pub fn rows(change: &Change) -> Vec<Row> {
     match change.action {
         Action::Create => whole(change, change.desired.as_deref(), Paint::New),
@@ -44,19 +44,19 @@ pub fn rows(change: &Change) -> Vec<Row> {
     }
 }
 
-/// The fields of what someone changed on the service, as the plan puts them back.
+/// The fields that were changed on the service and that the plan reverts.
 pub fn drifted(change: &Change) -> Vec<Row> {
     if change.moved == Some(Moved::Service) { by_path(change) } else { rows(change) }
 }
 
-/// The fields that differ, each by its whole path: by that it can be left to the dashboard.
+/// The changed fields, each with its whole path, which is what `lifecycle.ignore` takes.
 pub(crate) fn by_path(change: &Change) -> Vec<Row> {
     let found = Difference::between(before(change), after(change));
     let told = found.fields.iter().filter(|field| !is_told(change, &field.path));
     told.map(|field| Row { label: field.path.clone(), ..row(field, Vec::new()) }).collect()
 }
 
-/// All fields that differ, also those that are told elsewhere where they mean something.
+/// All changed fields, including those for which [`is_told`] holds.
 pub fn as_written(change: &Change) -> Vec<Row> {
     if !matches!(change.action, Action::Update | Action::Replace) {
         return Vec::new();
@@ -65,7 +65,7 @@ pub fn as_written(change: &Change) -> Vec<Row> {
     found.fields.iter().map(|field| row(field, Vec::new())).collect()
 }
 
-/// Whether a field is told elsewhere: its audience, or its times.
+/// Whether another row shows a field: it belongs to the audience or the times.
 pub(super) fn is_told(change: &Change, path: &str) -> bool {
     let api = kinds::api(&change.address);
     let within = |at: &&str| beneath(path, at).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
@@ -75,7 +75,7 @@ pub(super) fn is_told(change: &Change, path: &str) -> bool {
     api.audiences().iter().any(within) || is_time && runs() || sets_off
 }
 
-/// What a path has behind a pointer that it begins with: `push.audience.or` is beneath `/push/audience`.
+/// The rest of a path after a pointer that it begins with: `push.audience.or` is beneath `/push/audience`.
 fn beneath<'p>(path: &'p str, pointer: &str) -> Option<&'p str> {
     let pointer = pointer.trim_start_matches('/');
     let is_same = |(a, b): (u8, u8)| a == b || a == b'.' && b == b'/';
@@ -83,7 +83,7 @@ fn beneath<'p>(path: &'p str, pointer: &str) -> Option<&'p str> {
     begins.then(|| path.get(pointer.len()..)).flatten()
 }
 
-/// What people call a field: `push.notification.alert` is the alert, whatever it is in.
+/// The readable name of a field: `push.notification.alert` is the alert, regardless of the resource.
 pub fn label(path: &str) -> String {
     const AROUND: [&str; 3] = ["push", "notification", "outcome"];
     let mut said = String::with_capacity(path.len() + 8);
@@ -107,7 +107,7 @@ pub fn label(path: &str) -> String {
     if said.contains(' ') { said.replace(" .", " ") } else { said }
 }
 
-/// A value as people say it in its field.
+/// A value in the readable form for its field.
 fn said(path: &str, value: &Value) -> String {
     match value.as_i64().filter(|_| label(path).ends_with("delay")) {
         Some(seconds) => format!("{} ({seconds} s)", Delay(seconds)),
@@ -115,7 +115,7 @@ fn said(path: &str, value: &Value) -> String {
     }
 }
 
-/// Returns the value of a change's field as people say it. An audience becomes a sentence.
+/// Returns the value of a change's field in readable form. An audience becomes a sentence.
 pub fn as_said(change: &Change, path: &str, value: &Value) -> String {
     let is_it = |at: &&str| beneath(path, at) == Some("");
     let selector = || Selector::decode(&Node::from_json_value(value), &mut Reader::default());
@@ -126,7 +126,7 @@ pub fn as_said(change: &Change, path: &str, value: &Value) -> String {
 fn whole(change: &Change, spec: Option<&Value>, paint: Paint) -> Vec<Row> {
     let Some(spec) = spec else { return Vec::new() };
     let mut found = fields(spec, kinds::api(&change.address).audiences());
-    // The name is in the first line already.
+    // The first line already has the name.
     found.retain(|(path, value)| {
         let is_name = ["name", "display_name"].contains(&path.as_str()) && value.as_str() == Some(&change.name);
         !is_name && !is_nothing(value) && !is_told(change, path)
@@ -155,8 +155,8 @@ fn whole(change: &Change, spec: Option<&Value>, paint: Paint) -> Vec<Row> {
     rows
 }
 
-/// Whether people read it, or it says who gets it and when: no number of other fields takes its place. Nor do they take that of
-/// what stands at the top, such as whether it is on.
+/// Whether a field is a text for recipients, concerns the audience or the time, or is at the top level, such as the
+/// switch that turns a resource on. Such fields are shown however many other fields there are.
 fn is_of_people(path: &str) -> bool {
     let name = path.rsplit_once('.').map_or(path, |(_, name)| name);
     let is_top = name.len() == path.len() && !path.contains('[');
@@ -167,7 +167,7 @@ fn is_of_people(path: &str) -> bool {
         || name.ends_with("_time")
 }
 
-/// Whether a text may be a page. Any other is shown to people as it is, whatever signs it has.
+/// Whether a text may be an HTML page. Any other text is shown unchanged, whatever characters it has.
 fn is_body(path: &str) -> bool {
     path.rsplit_once('.').map_or(path, |(_, name)| name) == "body"
 }
@@ -198,7 +198,7 @@ fn difference(change: &Change) -> Vec<Row> {
             None => rows.push(row(field, last_applied(change, field).into_iter().collect())),
         }
     }
-    // What is renamed counts as changed, as it does for programs.
+    // A renamed variable counts as changed, as in the JSON form.
     let same = if renamed.is_empty() { found.same } else { Difference::between(before(change), after(change)).same };
     if !rows.is_empty() && same > 0 {
         let are = if same == 1 { "field is" } else { "fields are" };
@@ -207,18 +207,18 @@ fn difference(change: &Change) -> Vec<Row> {
     rows
 }
 
-/// A variable with another key. Its placeholders are not shown one by one.
+/// A renamed variable. Its placeholders are not shown one by one.
 fn renamed_row(RenamedVariable { from, to }: &RenamedVariable) -> Row {
     let words = Words::default().paint(from, Paint::Old).and(" renamed to ").paint(to, Paint::New);
     Row::new("variable", words)
 }
 
-/// Whether a whole map comes or goes, such as a variant.
+/// Whether a whole map is added or removed, such as a variant.
 fn comes_or_goes(field: &Field) -> bool {
     field.moved.is_none() && field.old.xor(field.new).is_some_and(Value::is_object)
 }
 
-/// Such a map field by field.
+/// Shows such a map field by field.
 fn opened(change: &Change, field: &Field) -> Vec<Row> {
     let Some(value) = field.old.xor(field.new) else { return Vec::new() };
     let mut rows = Vec::new();
@@ -228,7 +228,7 @@ fn opened(change: &Change, field: &Field) -> Vec<Row> {
             let side = Some(value);
             let (old, new) = if field.old.is_some() { (side, None) } else { (None, side) };
             let mut row = row(&Field { path, old, new, moved: None }, Vec::new());
-            // Its number may be that of another one by now.
+            // Another variant may have its number now.
             if old.is_some() && row.label.starts_with("variant ") {
                 row.label.insert_str(0, "former ");
             }
@@ -245,7 +245,7 @@ fn row(field: &Field, more: Vec<Words>) -> Row {
     row
 }
 
-/// A field in the form that shows best what becomes of it: words, items, or one value after the other.
+/// A field in the clearest form for its change: words, items, or one value after the other.
 fn lines(field: &Field) -> Vec<Words> {
     if let Some((from, to)) = field.moved {
         return vec![Words::new(&format!("moved from place {} to place {}", from + 1, to + 1))];
@@ -279,7 +279,7 @@ fn items(value: Option<&Value>) -> Option<&[Value]> {
     value.and_then(Value::as_array).map(Vec::as_slice)
 }
 
-/// A text with the words that go and come in it. What is marked can be read without colours.
+/// A text with its removed and added words. The marks are readable without colours.
 pub fn edited(pieces: Vec<Piece>) -> Words {
     let length: usize = pieces
         .iter()
@@ -295,7 +295,7 @@ pub fn edited(pieces: Vec<Piece>) -> Words {
     })
 }
 
-/// What comes to a list and what goes from it; or that only the order is another.
+/// The items that are added to and removed from a list, or a note that only the order changes.
 fn set(old: &[Value], new: &[Value]) -> Vec<Words> {
     let mut left: Vec<&Value> = new.iter().collect();
     let mut goes: Vec<&Value> = Vec::new();
@@ -336,7 +336,7 @@ const ADDRESSES: [(&str, Addresses); 4] = [
     ("placeholders", |page| &page.placeholders),
 ];
 
-/// An HTML body: its text, and tables of what it links to, shows and fills in, as far as they change.
+/// An HTML body: the changes of its text, and tables of the changed links, images and placeholders.
 fn page(name: &str, old: &Page, new: &Page, paint: Paint) -> Vec<Row> {
     let line = |text: &str| text.replace('\n', " / ");
     let is_new = *old == Page::default();
@@ -399,7 +399,7 @@ fn page(name: &str, old: &Page, new: &Page, paint: Paint) -> Vec<Row> {
     rows
 }
 
-/// The changed addresses of a page: each removed one with the one that replaces it.
+/// The changed addresses of a page: each removed one with its replacement.
 pub(super) fn replaced<'t>(old: &'t Page, new: &'t Page, of: Addresses) -> Vec<Pair<'t>> {
     let (was, is) = (of(old), of(new));
     let goes: Vec<&str> = was.keys().filter(|at| !is.contains_key(*at)).map(String::as_str).collect();
@@ -407,7 +407,7 @@ pub(super) fn replaced<'t>(old: &'t Page, new: &'t Page, of: Addresses) -> Vec<P
     pairs(&goes, &comes, |one, other| old.labels.get(one).is_some_and(|label| new.labels.get(other) == Some(label)))
 }
 
-/// An address, and how often it is in a page if that is more than once.
+/// An address, and its number of occurrences in a page if there are several.
 fn times(all: &BTreeMap<String, usize>, at: &str) -> String {
     match all.get(at) {
         Some(number) if *number > 1 => format!("{at} ({number} times)"),
@@ -422,7 +422,7 @@ fn side(sign: &str, text: &str, paint: Paint) -> Words {
     }
 }
 
-/// Where both sides moved, what they moved from.
+/// The last applied value, if both sides changed it.
 fn last_applied(change: &Change, field: &Field) -> Option<Words> {
     let ledger = change.ledger.as_ref().filter(|_| change.moved == Some(Moved::Both))?;
     let moved = Difference::between(Some(ledger), change.live.as_deref());

@@ -1,10 +1,10 @@
-//! What a person has to decide, to allow or to do, before anything else.
+//! Decisions and manual steps, which precede everything else.
 
 use super::{Block, PlanView, Risk, renamed, rows, when};
 use crate::plan::Action;
 use crate::render::layout::{Row, Words};
 
-/// The risks that people decide about, with what they are called.
+/// The risks that need a decision, with their titles.
 pub(crate) const RISKS: [(Risk, &str); 5] = [
     (Risk::Sends, "Sends"),
     (Risk::Stuck, "Waits for a decision"),
@@ -13,13 +13,14 @@ pub(crate) const RISKS: [(Risk, &str); 5] = [
     (Risk::ByHand, "By hand"),
 ];
 
-/// Returns what the risk of a block is called, usually `word`. A block that loses some of its parts is not deleted.
+/// Returns the title of a block's risk, usually `word`. A block that loses only some of its parts is not called
+/// deleted.
 pub fn called(block: &Block, word: &'static str) -> &'static str {
     let is_less = block.risk == Risk::Deletes && block.action != Action::Delete && block.retired.is_empty();
     if is_less { "Takes from" } else { word }
 }
 
-/// The words of a block that a decision is about.
+/// The words of a block that explain a decision.
 pub fn why(view: &PlanView, block: &Block) -> Vec<Words> {
     let labels: &[&str] = match block.risk {
         Risk::Sends => &["SENDS"],
@@ -31,12 +32,12 @@ pub fn why(view: &PlanView, block: &Block) -> Vec<Words> {
     let is_about = |row: &Row| labels.contains(&row.label.as_str());
     let when = block.whole.filter(|_| block.risk == Risk::NoWayBack).map(|change| when::rows(view, change));
     let said = rows::of_words(view, block).into_iter().filter(is_about);
-    // For what, says a row; that it waits, its label.
+    // The row says what it waits for; only the label says that it waits.
     let told = |row: Row| if row.label == "waits" { row.after("waits: ").lines } else { row.lines };
     when.into_iter().flatten().chain(said).flat_map(told).collect()
 }
 
-/// Whether it sends or deletes something: what every form tells, however much there is.
+/// Whether a block sends or deletes something. Every form shows such blocks, however large the plan is.
 pub(crate) fn is_grave(block: &Block) -> bool {
     block.changes().any(|change| !change.sends.is_empty() || change.action == Action::Delete)
 }

@@ -1,4 +1,4 @@
-//! Questions that only a person can answer, each with the commands for the answers.
+//! Questions that only a user can answer, each with the commands for the answers.
 
 use jiff::Timestamp;
 
@@ -9,7 +9,7 @@ use crate::render::layout::{Paint, Row, Words};
 use crate::text::any_of;
 use crate::timing::words::moment;
 
-/// The answer to a creation was lost.
+/// The response to a creation was lost.
 pub(super) fn created(view: &PlanView, address: &Address, since: Timestamp, candidates: &[String]) -> Row {
     let words = format!("its creation was sent on {}, but the answer was lost: it may exist", moment(since));
     let mut row = asks("unconfirmed", &words);
@@ -21,7 +21,7 @@ pub(super) fn created(view: &PlanView, address: &Address, since: Timestamp, cand
     unread(view, address, answered(view, address, row, &answers))
 }
 
-/// The answer to a deletion was lost, and its time has come since.
+/// The response to a deletion was lost, and its time has passed since.
 pub(super) fn deleted(view: &PlanView, address: &Address, since: Timestamp, id: &str, due: Timestamp) -> Row {
     let is_over = due <= view.plan.made;
     let or = if is_over { "it was sent" } else { "it still exists and is sent" };
@@ -51,7 +51,7 @@ pub(super) fn since_gap(view: &PlanView, address: &Address, since: Option<Timest
     unread(view, address, answered(view, address, asks("unknown", &words), &answers))
 }
 
-/// What to do with something else than was to be created, if only a person can read it.
+/// The manual step for a resource with other content than the one to be created, if the API cannot read it.
 fn unread(view: &PlanView, address: &Address, row: Row) -> Row {
     let is_unlisted = kinds::api(address).lifecycle(view.plan.level).read == Read::LedgerOnly;
     match is_unlisted {

@@ -1,4 +1,4 @@
-//! What a review tells of a change, for programs.
+//! Facts of a review about a change, for the JSON forms.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -286,8 +286,7 @@ impl Unlisted {
 }
 
 impl Time {
-    /// The times of a change, as they will be; as they were where it goes. And those at which nothing is sent any more,
-    /// where there are others.
+    /// The new times of a change, or its old ones if the change deletes it; and the removed times, if others remain.
     pub fn all(view: &PlanView, change: &plan::Change) -> (Vec<Self>, Vec<Self>) {
         let both = view.review.both_times(change);
         let stay = !both.old.is_empty() && !both.new.is_empty();

@@ -1,4 +1,4 @@
-//! Blocks with the same edit: the first of them are shown, the others are named.
+//! Blocks with the same edit: the first ones are shown, the others only named.
 
 use std::collections::HashMap;
 
@@ -11,17 +11,17 @@ use crate::review::fields::Difference;
 use crate::review::{after, before, prose};
 use crate::text::{all_of, count};
 
-/// How many blocks with the same edit are all shown.
+/// Up to this number of blocks with the same edit, all are shown.
 const ALL: usize = 5;
-/// How many are shown if there are more.
+/// The number that is shown if there are more.
 const FIRST: usize = 2;
-/// How many of the others are named.
+/// The number of the others that are named.
 const NAMED: usize = 10;
 
-/// What stands at one place of a plan.
+/// An entry of a plan.
 pub(super) enum Shown<'v, 'p> {
     One(&'v Block<'p>),
-    /// Others with the edit of the block before.
+    /// Further blocks with the same edit as the block before.
     Others(Vec<&'v Block<'p>>),
 }
 

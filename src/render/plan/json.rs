@@ -1,4 +1,4 @@
-//! The plan for programs: one JSON object, described by a schema. It holds every fact that the text shows.
+//! The plan as one JSON object, described by a schema. It has every fact of the text form.
 
 mod messages;
 mod people;
@@ -236,7 +236,7 @@ pub struct ShownSend {
     pub to: String,
 }
 
-/// The whole plan as one object.
+/// The whole plan as one JSON object.
 pub fn json(plan: &Plan, ahead: &NextSteps) -> String {
     let mut text = serde_json::to_string_pretty(&PlanDocument::new(plan, ahead)).expect("a plan has text keys only");
     text.push('\n');

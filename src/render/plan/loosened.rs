@@ -1,4 +1,4 @@
-//! The guards that are looser than at the last apply, and quiet hours that are longer, as every form shows them.
+//! Guards that are looser than at the last apply, and longer quiet hours, shared by all forms.
 
 use std::collections::BTreeSet;
 
@@ -8,45 +8,45 @@ use crate::kinds;
 use crate::plan::{Loosened, QuietMessage, TightenedQuiet};
 use crate::text::{all_of, count};
 
-/// How many rows are shown.
+/// The number of rows that are shown.
 const SHOWN: usize = 12;
 
-/// That nothing of a plan is let through.
+/// The text for a guard that lets nothing of the plan through.
 const NO_EFFECT: &str = "no effect on this plan";
 
-/// How many resources a row names.
+/// The number of resources that a row names.
 const NAMED: usize = 3;
 
-/// A row: one setting of the target, of a resource, or of several resources alike.
+/// A row: one setting of the target, of a resource, or of several resources with the same setting.
 #[derive(Clone, Debug)]
 pub struct GuardRow {
-    /// What stands before it.
+    /// The label of the row.
     pub label: &'static str,
-    /// The one resource that it is a setting of.
+    /// The resource, if the setting belongs to a single one.
     pub address: Option<Address>,
-    /// What it is a setting of.
+    /// The name of the owner of the setting.
     pub name: String,
     pub words: String,
-    /// What that means for this plan.
+    /// The effect on this plan.
     pub effect: Option<String>,
     /// `all.yaml:2`.
     pub place: Option<String>,
 }
 
 impl GuardRow {
-    /// What changes, and what that means for this plan.
+    /// The change, and its effect on this plan.
     pub fn sentence(&self) -> String {
         let effect = self.effect.as_ref().map(|words| format!("; {words}")).unwrap_or_default();
         format!("{}{effect}", self.words)
     }
 }
 
-/// Whether there is a row.
+/// Whether there are any rows.
 pub fn is_any(view: &PlanView) -> bool {
     !view.plan.told.loosened.is_empty() || view.plan.told.tightened_quiet.is_some()
 }
 
-/// The rows, and how many are left out.
+/// The rows, and the number of those left out.
 pub fn rows(view: &PlanView) -> (Vec<GuardRow>, usize) {
     let mut groups: Vec<Vec<&Loosened>> = Vec::new();
     for one in &view.plan.told.loosened {
@@ -77,7 +77,7 @@ pub fn rows(view: &PlanView) -> (Vec<GuardRow>, usize) {
     (groups.iter().take(SHOWN).map(row).chain(tightened).collect(), more)
 }
 
-/// What settings of the same kind let through in this plan.
+/// The effect of settings of the same kind on this plan.
 pub fn effect(group: &[&Loosened]) -> Option<String> {
     let through = let_through(group.iter().copied());
     let number = through.len();
@@ -122,7 +122,7 @@ fn tightened(view: &PlanView, TightenedQuiet { was, place, messages }: &Tightene
     }
 }
 
-/// That guards are loosened, or that quiet hours are longer, as sentences of the verdict.
+/// Sentences of the verdict about loosened guards and longer quiet hours.
 pub fn sentences(view: &PlanView) -> Vec<String> {
     let told = &view.plan.told;
     let (number, verb) = (told.loosened.len(), if told.loosened.len() == 1 { "was" } else { "were" });
@@ -144,7 +144,7 @@ pub fn sentences(view: &PlanView) -> Vec<String> {
     loosened.into_iter().chain(tightened).collect()
 }
 
-/// That there are more of them.
+/// The note about further loosened guards.
 pub fn more(left: usize) -> Option<String> {
     (left > 0).then(|| format!("and {} that were loosened", count(left, "more guard")))
 }

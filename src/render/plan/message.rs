@@ -1,4 +1,4 @@
-//! The message as people will see it, and how much of it fits.
+//! A message as recipients will see it, and how much of it fits on their screens.
 
 use super::PlanView;
 use crate::look::Appearance;
@@ -7,12 +7,12 @@ use crate::render::layout::{Paint, Row, Words};
 use crate::review::Side;
 use crate::text::{quoted, short};
 
-/// How much of a text is shown that stays as it is.
+/// The number of characters of an unchanged text that are shown.
 const UNCHANGED: usize = 160;
-/// Of how many messages of one change it is told how much fits.
+/// The number of messages of one change whose fit is shown.
 const MESSAGES: usize = 6;
 
-/// What people will read, where that is new, changed, or sent at a time that is.
+/// The texts for recipients, if they or their times are new or changed.
 pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
     if !matches!(change.action, Action::Create | Action::Update | Action::Replace | Action::ByHand) {
         return Vec::new();
@@ -49,7 +49,7 @@ pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
     [shown, fits].into_iter().filter(|row| !row.lines.is_empty()).collect()
 }
 
-/// Whether a screen does not show all of it.
+/// Whether a screen does not show the whole message.
 fn is_cut(seen: &Appearance) -> bool {
     seen.fits.iter().any(|fit| !fit.whole)
 }
@@ -63,7 +63,7 @@ fn how_much(seen: &Appearance) -> String {
     seen.fits.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// What a message says that is sent at another time or to others, and says the same.
+/// The text of a message whose time or audience changes, but not the text.
 fn unchanged(view: &PlanView, change: &Change, seen: &[Appearance]) -> Vec<Row> {
     if view.review.times(change, Side::After).is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! For programs: one JSON object, described by a schema. It holds every fact that the text shows.
+//! Drift as one JSON object, described by a schema. It has every fact of the text form.
 
 use std::collections::BTreeMap;
 
@@ -117,7 +117,7 @@ pub struct Added {
     pub last_used: Option<String>,
 }
 
-/// The whole of it as one object.
+/// The whole drift as one JSON object.
 pub fn json(shown: &ShownDrift) -> String {
     let mut text = serde_json::to_string_pretty(&DriftDocument::new(shown)).expect("it has text keys only");
     text.push('\n');

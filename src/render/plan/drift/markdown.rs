@@ -1,4 +1,4 @@
-//! For an issue or a pull request: within the size of a comment, cut between blocks alone.
+//! Drift for an issue or a pull request, within the size limit of a comment and cut only between blocks.
 
 use super::{ShownDrift, added};
 use crate::render::escape::markdown;
@@ -7,22 +7,22 @@ use crate::render::plan::markdown::{Bounds, LIMIT, facts, messages, named};
 use crate::render::plan::{Block, PlanView, text, words};
 use crate::text::{count, short};
 
-/// How many bytes the head and what is told of the rest may have.
+/// The maximal size in bytes of the head and of the notes about the rest.
 const AROUND: usize = 8_000;
-/// How many bytes one change has at the most.
+/// The maximal size of one change in bytes.
 const LARGEST: usize = 9_000;
-/// How much of it is shown, from all that a person reads to what is left where that is too long.
+/// The limits that are tried for a change, from the full form to the shortest one.
 const BOUNDS: [Bounds; 3] = [
     Bounds { lines: 120, characters: 1_000 },
     Bounds { lines: 60, characters: 240 },
     Bounds { lines: 24, characters: 80 },
 ];
-/// How many things that someone made are named.
+/// The number of added resources that are named.
 const NAMED: usize = 50;
-/// How many characters a line has.
+/// The number of characters of a line.
 const LINE: usize = 300;
 
-/// What someone did, in at most [`LIMIT`] bytes.
+/// The drift, in at most [`LIMIT`] bytes.
 pub fn markdown(shown: &ShownDrift) -> String {
     let target = markdown::text(&short(&shown.plan.target, super::NAME));
     let marker = format!("<!-- pushplan drift target={} -->\n", named(&shown.plan.target));
@@ -58,7 +58,7 @@ pub fn markdown(shown: &ShownDrift) -> String {
     format!("{out}{made}{}\n", asides.trim_start())
 }
 
-/// What was done to one of ours, folded up to the line that says what.
+/// A change of a managed resource, folded below its summary line.
 fn details(shown: &ShownDrift, view: &PlanView, block: &Block) -> String {
     let name = text::name(block).map(|name| format!(" “{}”", short(name, text::NAME))).unwrap_or_default();
     let line = format!("{}{name} — {}", short(&block.address.to_string(), 160), what(block));
@@ -83,7 +83,7 @@ fn what(block: &Block) -> &'static str {
     }
 }
 
-/// Those that there is no room for, on a line each as far as there is any.
+/// The changes that do not fit, a line each, up to the limit.
 fn on_lines(left: &[&Block], most: usize) -> String {
     let mut out = String::new();
     for (number, block) in left.iter().enumerate() {
@@ -97,7 +97,7 @@ fn on_lines(left: &[&Block], most: usize) -> String {
     if out.is_empty() { out } else { format!("{out}\n") }
 }
 
-/// What someone made.
+/// The resources that were added on the service.
 fn made(shown: &ShownDrift) -> String {
     let all = &shown.drift.added;
     if all.is_empty() {

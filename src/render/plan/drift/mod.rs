@@ -1,5 +1,5 @@
-//! What someone did on the service since the last apply, in the words of plans: an edit is a change from what was
-//! applied to what is there.
+//! Changes made on the service since the last apply, in the words of plans: an edit is a change from the applied to the
+//! live state.
 
 pub mod json;
 mod markdown;
@@ -19,18 +19,18 @@ use crate::render::Repetition;
 use crate::render::layout::{Row, Words};
 use crate::text::{count, quoted, short};
 
-/// How much of a name is shown.
+/// The number of characters of a name that are shown.
 const NAME: usize = 80;
 
-/// What is shown: what was found, and the same as a plan whose changes are what someone did.
+/// The drift, and the same as a plan that contains the changes made on the service.
 #[derive(Debug)]
 pub struct ShownDrift<'d> {
     pub drift: &'d Drift,
     pub plan: &'d Plan,
     pub again: &'d Repetition,
-    /// Why what `lifecycle.ignore` leaves to the dashboard is unknown, where it is not.
+    /// Whether the manifests have errors, so the fields in `lifecycle.ignore` are unknown.
     pub unread: bool,
-    /// Whether the files are known to declare something: what they do not have is then deleted.
+    /// Whether the files are known to declare something: resources that they lack are then deleted.
     pub declares: bool,
 }
 
@@ -39,7 +39,7 @@ impl<'d> ShownDrift<'d> {
         PlanView::of_drift(self.plan, self.again)
     }
 
-    /// What was done to one of ours: fields by their whole paths, by which they can be left to the dashboard.
+    /// The rows of a changed managed resource: fields have their whole paths, which is what `lifecycle.ignore` takes.
     fn rows(&self, view: &PlanView, block: &Block) -> Vec<Row> {
         let mut rows = Vec::new();
         if let Some(change) = block.whole {
@@ -58,7 +58,7 @@ impl<'d> ShownDrift<'d> {
         rows
     }
 
-    /// When it was done, how to keep it and how to undo it.
+    /// The time of the change, and the commands that keep or undo it.
     fn ways(&self, block: &Block) -> Vec<Row> {
         let address = &block.address;
         let mut rows = Vec::new();
@@ -84,7 +84,7 @@ impl<'d> ShownDrift<'d> {
                     }
                     false => Words::default().copy(&self.put_back(&address)),
                 };
-                // Of a resource that is left, a part is taken out of the files by `pull`.
+                // If the resource remains, `pull` removes only its part from the files.
                 let keep = match block.changes().all(|change| self.plan.is_removed_part(change)) {
                     true => Words::default().copy(&self.pull(&address)),
                     false => Words::new("remove it from your files"),
@@ -106,8 +106,8 @@ impl<'d> ShownDrift<'d> {
         rows
     }
 
-    /// The command that brings what was done into the files. What they changed as well is theirs unless someone says
-    /// so.
+    /// The command that pulls the change into the files. Fields that the files changed too keep the files' value
+    /// without `--theirs`.
     fn keep<'c>(&self, mut changes: impl Iterator<Item = &'c Change>, address: &str) -> String {
         match changes.any(|change| self.drift.disputed.contains(&change.address)) {
             true => self.pull(&format!("{address} --theirs")),
@@ -137,7 +137,7 @@ impl<'d> ShownDrift<'d> {
         told.join(", ")
     }
 
-    /// What is not told one by one.
+    /// Notes about differences that are not listed.
     fn asides(&self) -> Vec<String> {
         let drift = self.drift;
         let mut told = Vec::new();
@@ -175,7 +175,7 @@ impl<'d> ShownDrift<'d> {
         told
     }
 
-    /// That nobody did anything.
+    /// The message if there is no drift.
     fn nothing(&self) -> String {
         let target = short(&self.plan.target, NAME);
         let own = count(self.drift.kept(), "managed thing");
@@ -194,12 +194,12 @@ impl<'d> ShownDrift<'d> {
         }
     }
 
-    /// Since when nobody but pushplan should have done anything.
+    /// The start of the compared time.
     fn since(&self) -> &'static str {
         if self.drift.was_applied { "since the last apply" } else { "since it was adopted" }
     }
 
-    /// How added things are taken into git, by kind.
+    /// The commands that pull added resources, by kind.
     fn to_take(&self) -> Vec<String> {
         let kinds: BTreeMap<&str, ()> = self.drift.added.iter().map(|added| (added.kind.key, ())).collect();
         kinds.keys().map(|kind| self.pull(kind)).collect()

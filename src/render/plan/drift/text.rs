@@ -1,4 +1,4 @@
-//! For a person at a terminal.
+//! Drift for a terminal.
 
 use super::{ShownDrift, added};
 use crate::render::layout::{self, Paint, Style, Words};
@@ -6,10 +6,10 @@ use crate::render::plan::text::{NAME, at_stake, name};
 use crate::render::plan::{rows, words};
 use crate::text::{quoted, short};
 
-/// How many things that someone made are named.
+/// The number of added resources that are named.
 const NAMED: usize = 50;
 
-/// What someone did, what is to be known beside, and what to do about it.
+/// The drift, further notes, and the next steps.
 pub fn text(shown: &ShownDrift, style: Style) -> String {
     let mut out = String::new();
     if shown.drift.is_none() {

@@ -1,4 +1,4 @@
-//! The messages that change, for programs.
+//! The changed messages, in the JSON form.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What single devices receive before and after, for programs.
+//! The messages of single devices before and after, in the JSON form.
 
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;

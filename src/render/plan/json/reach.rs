@@ -1,4 +1,4 @@
-//! How many devices a message reaches, for programs.
+//! The number of devices that a message reaches, in the JSON form.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

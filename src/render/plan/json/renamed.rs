@@ -1,4 +1,4 @@
-//! Variables of a template that get another key.
+//! Renamed variables of a template, in the JSON form.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,7 +14,7 @@ pub struct Renamed {
 }
 
 impl Renamed {
-    /// Returns those between two specs, if there are any.
+    /// Returns the renamed variables between two specs, if there are any.
     pub(super) fn all(old: Option<&Value>, new: Option<&Value>) -> Option<Vec<Self>> {
         let found = renamed_variables(old?, new?);
         let all = found.into_iter().map(|RenamedVariable { from, to }| Self { from, to });

@@ -1,4 +1,4 @@
-//! The words of a plan for programs.
+//! The words of a plan in the JSON form.
 
 use schemars::JsonSchema;
 use serde::Serialize;

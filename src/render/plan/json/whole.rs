@@ -1,4 +1,4 @@
-//! What a plan adds up to: how many changes of each kind, its steps, and why it would be refused.
+//! The totals of a plan: the number of changes of each kind, its steps, and the reasons for a refusal.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -128,7 +128,7 @@ impl PlanStep {
     }
 }
 
-/// The word that stands for a value in JSON.
+/// The JSON word for a value.
 pub(super) fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,
