@@ -1,4 +1,5 @@
-//! A log over any store: records that hold on to each other, so that none can be changed, swapped or left out unseen.
+//! A log over any store. Each record contains the checksum of the one before it, so a changed, swapped or missing
+//! record is detected.
 
 mod checkpoint;
 mod flaws;
@@ -29,7 +30,7 @@ pub use transfer::{Facts, NotMoved};
 pub use unwritten::{Kept, Taken, Twice};
 use whereabouts::Whereabouts;
 
-/// The last record that is known, and how much there is from the last checkpoint on, where all of that was seen.
+/// The last known record, and the amount of records since the last checkpoint if all of them were seen.
 #[derive(Clone, Debug, Default)]
 struct Last {
     seal: Option<Seal>,
@@ -44,31 +45,31 @@ impl Last {
 
 /// The ledger of one target.
 ///
-/// It may be used by several processes and threads at a time: each place is taken by one of them.
+/// Several processes and threads may use it at the same time: only one of them can create each record.
 #[derive(Clone, Debug)]
 pub struct Chain(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     store: Arc<dyn Store>,
-    /// Results that could not be written are kept on this machine, wherever the ledger is.
+    /// Results that could not be written. They are stored on this machine, wherever the ledger is.
     unwritten: Folder,
-    /// Which runs are going on, on this machine.
+    /// The runs in progress on this machine.
     presence: Folder,
-    /// What was seen of it from this machine.
+    /// The newest record that was seen from this machine.
     seen: Option<SeenNote>,
     target: String,
-    /// The lineage of a ledger that has no record yet, if this is the one to begin it. Chosen once, so that an append that
-    /// is tried again is the same append.
+    /// The lineage of the ledger if this process begins it. Chosen once, so that a repeated append writes the same
+    /// bytes.
     fresh: String,
-    /// The last record that was read or written here.
+    /// The last record that this process read or wrote.
     last: Mutex<Last>,
-    /// Where the settings say that it is, and what is known of other places.
+    /// The configured place of the ledger, and what is known about other places.
     whereabouts: Option<Whereabouts>,
 }
 
 impl Chain {
-    /// The ledger of a target of the project in a folder. Nothing is read or written yet.
+    /// Returns the ledger of a target of the project in a folder. Reads and writes nothing yet.
     pub fn new(store: Arc<dyn Store>, root: &Path, target: &str) -> Self {
         Self(Arc::new(Inner {
             seen: SeenNote::of(&*store, Folder::new(root, "seen", target)),
@@ -111,17 +112,17 @@ impl Chain {
         self
     }
 
-    /// The ledger of a target in files beneath the project's folder.
+    /// Returns the ledger of a target in files in the project's folder.
     pub fn in_files(root: &Path, target: &str) -> Self {
         Self::new(Arc::new(FileStore::new(root, target)), root, target)
     }
 
-    /// Where it is, as people know the place.
+    /// The place of the ledger, for display.
     pub fn shown(&self) -> String {
         self.0.store.shown()
     }
 
-    /// Why nothing of it is used, if so.
+    /// Why the ledger is not used, if it is refused.
     pub fn untrusted(&self) -> Option<&Untrusted> {
         self.0.store.untrusted()
     }
@@ -130,7 +131,7 @@ impl Chain {
         &self.0.target
     }
 
-    /// Every record from the first on.
+    /// Returns every record from the first on.
     pub async fn history(&self) -> Result<Vec<Entry>, Unreadable> {
         let inner = &*self.0;
         let damaged = match inner.read_stored(Start::At(1)).await {
@@ -144,27 +145,27 @@ impl Chain {
             Err(missing @ Unread::Missing { .. }) => inner.unread(missing),
             Err(other) => return Err(inner.unread(other)),
         };
-        // What is read from a checkpoint on needs nothing from before it.
+        // Reading from a checkpoint needs no earlier record.
         match inner.read(Start::Checkpoint).await {
             Ok(records) => Err(inner.before_checkpoint(&damaged, records.first().map_or(0, |first| first.seal.seq))),
             Err(_) => Err(damaged),
         }
     }
 
-    /// Every record after a place. Unlike with [`Log::read`], no checkpoint stands for those before it.
+    /// Returns every record after this one. Unlike [`Log::read`], it does not begin at a checkpoint.
     pub async fn since(&self, after: Seq) -> Result<Vec<Entry>, Unreadable> {
         let records = self.0.read(Start::At(after.max(1))).await?;
         Ok(records.into_iter().map(|sealed| sealed.entry).filter(|entry| entry.seq > after).collect())
     }
 
-    /// Where the ledger stands. Before its first record it has no lineage.
+    /// Reads the current position. Before the first record, it has no lineage.
     pub async fn position(&self) -> Result<Position, Unreadable> {
         let newest = self.0.read(Start::Newest).await?.pop();
         Ok(newest
             .map_or_else(Position::default, |Sealed { seal: Seal { lineage, seq, .. }, .. }| Position { lineage, seq }))
     }
 
-    /// Where the ledger stood when it was last read or written here.
+    /// The position when this process last read or wrote the ledger.
     pub fn known(&self) -> Position {
         let last = self.0.last().seal;
         last.map_or_else(Position::default, |Seal { lineage, seq, .. }| Position { lineage, seq })
@@ -172,7 +173,7 @@ impl Chain {
 }
 
 impl Chain {
-    /// The ledgers of other targets in the same place, as far as it tells of them.
+    /// Returns the ledgers of other targets in the same place, if the store can list them.
     pub async fn beside(&self) -> Result<Vec<(Sibling, Ledger)>, Unreadable> {
         let all = self.0.store.beside().await.map_err(|error| self.0.unread(error))?;
         let state = |sibling: &Sibling| {
@@ -196,7 +197,7 @@ impl Chain {
 
     async fn read_from(&self, after: Seq, is_here: impl FnOnce() + Send) -> Result<Vec<Entry>, Unreadable> {
         let inner = &*self.0;
-        // The record that reading goes on from shows that the next one follows it.
+        // The record that reading continues from proves that the next one follows it.
         let start = if after == 0 { Start::Checkpoint } else { Start::At(after) };
         let stored = inner.stored(start).await?;
         is_here();
@@ -214,7 +215,8 @@ impl Chain {
         if after > last.as_ref().map_or(0, |seal| seal.seq) {
             return Err(inner.cut_short(inner.read(Start::Newest).await?.last().map_or(0, |one| one.seal.seq), after));
         }
-        // A place that the ledger has left says where it is now, whatever other places say.
+        // If the ledger was moved away from here, its last record names the current place, whatever other places
+        // contain.
         if let Some(Record::Moved { to }) = records.last().map(|sealed| &sealed.entry.record) {
             return Err(inner.moved(to));
         }
@@ -241,7 +243,7 @@ impl Log for Chain {
         if bytes.len() as u64 > LIMIT {
             return Err(AppendError::NotWritten(format!("record {number} would be larger than {LIMIT} bytes")));
         }
-        // What cannot be read would stop everybody from then on.
+        // A record that cannot be read would block every later run.
         let sealed = codec::decode(&bytes)
             .map_err(|flaw| AppendError::NotWritten(format!("record {number}, once written, {flaw}")))?;
         let is_checkpoint = matches!(entry.record, Record::Checkpoint(_));
@@ -265,12 +267,12 @@ impl Inner {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How much there is up to a record, where that is the last one that is known.
+    /// Returns the amount of records since the checkpoint, up to a record, if that is the last known one.
     fn behind(&self, seq: Seq) -> Option<Behind> {
         Some(self.last()).filter(|last| last.seq() == seq)?.behind
     }
 
-    /// Records from a place on, each of them the one that its place says and bound to the one before it.
+    /// Reads records, and checks the number of each and its link to the one before.
     async fn read(&self, start: Start) -> Result<Vec<Sealed>, Unreadable> {
         self.saw(self.verify(&self.stored(start).await?)?).await
     }
@@ -289,7 +291,7 @@ impl Inner {
         Ok(records)
     }
 
-    /// The record that a new one is to follow; `None` for the first.
+    /// Returns the seal of the record before a new one; `None` if the new one is the first.
     async fn before(&self, seq: Seq) -> Result<Option<Seal>, String> {
         let before = seq.checked_sub(1).ok_or("records are counted from 1")?;
         if before == 0 {

@@ -1,18 +1,18 @@
-//! The commit that the files of a run were, so that files that are older than what was applied are noticed.
+//! The commit of a run's files, used to detect files that are older than the last apply.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How many digits of a commit's id people get to see.
+/// The number of digits of a commit id to show.
 const DIGITS: usize = 12;
 
-/// What was checked out.
+/// A checked-out commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checkout {
     pub commit: String,
-    /// `None`: no branch, but the commit itself.
+    /// `None` if a commit is checked out without a branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// The project's folder had changes that were not committed.
@@ -25,24 +25,24 @@ pub struct Checkout {
 #[serde(rename_all = "snake_case")]
 pub enum Ancestry {
     Same,
-    /// It has the other one in its history.
+    /// Its history contains the other commit.
     Descendant,
-    /// It is at the commit of the other one, without the changes that were applied and not committed.
+    /// It is the same commit, without the uncommitted changes that were applied.
     Uncommitted,
-    /// The other one has it in its history: it is older.
+    /// The other commit's history contains it, so it is older.
     Behind,
-    /// Neither has the other one in its history.
+    /// Neither history contains the other commit.
     Diverged,
-    /// This clone has all of its history, and not the other commit: it is older or diverged.
+    /// This clone has its complete history but not the other commit, so it is older or diverged.
     Missing,
-    /// This clone has only the newest commits, or git could not be asked.
+    /// This clone has only the newest commits, or git failed.
     Unknown,
-    /// The project is in no git repository.
+    /// The project is not in a git repository.
     Outside,
 }
 
 impl Ancestry {
-    /// Whether the files contain what the other checkout had. Where there is no git, nobody expects an answer.
+    /// Whether the files contain what the other checkout had. Always true outside of git.
     pub fn may_undo(self) -> bool {
         matches!(self, Self::Same | Self::Descendant | Self::Outside)
     }
@@ -64,16 +64,16 @@ impl Ancestry {
 /// How the files of a plan relate to those that were applied last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Descent {
-    /// What was applied last.
+    /// The last applied checkout.
     pub applied: Checkout,
-    /// What is checked out here, where that is known.
+    /// The current checkout, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub here: Option<Checkout>,
     pub ancestry: Ancestry,
 }
 
 impl Descent {
-    /// What a reader of the plan should know first. Nothing where the files contain what was applied.
+    /// Returns a warning for readers of the plan; `None` if the files contain what was applied.
     pub fn words(&self) -> Option<String> {
         let applied = &self.applied;
         let here =
@@ -101,7 +101,7 @@ impl Descent {
         })
     }
 
-    /// How to get files that contain what was applied.
+    /// Returns how to get files that contain what was applied.
     pub fn help(&self) -> &'static str {
         match self.ancestry {
             Ancestry::Unknown => {
@@ -114,7 +114,7 @@ impl Descent {
     }
 }
 
-/// `1f3870be274f (main, with uncommitted changes)`.
+/// Such as `1f3870be274f (main, with uncommitted changes)`.
 impl fmt::Display for Checkout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dirty = self.dirty.then_some("with uncommitted changes");

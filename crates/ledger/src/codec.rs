@@ -1,7 +1,7 @@
-//! A record as bytes: one line of JSON that ends in its own checksum and names the checksum of the record before it.
+//! A record as bytes: one line of JSON that contains the checksum of the record before it and ends with its own.
 //!
-//! Every format, also a later one, begins with `format` and `tool` and ends in `checksum`, so that damage can be told from
-//! what only a newer pushplan understands.
+//! Every format, including later ones, begins with `format` and `tool` and ends with `checksum`, so that a damaged
+//! record can be distinguished from one of a newer pushplan.
 
 use std::fmt;
 
@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use super::intent::Seq;
 use super::record::{Entry, Record};
 
-/// The newest form of a record. One of a later form is refused.
+/// The newest format of a record. Records in later formats are refused.
 pub const FORMAT: u64 = 2;
 
-/// The form of a record: the oldest in which all that it says is understood. A pushplan that knows nothing of gaps would create
-/// what may have been created in one, so that it must not read on.
+/// Returns the oldest format that can express a record. A version that does not know gaps would create resources that
+/// may have been created in one, so it must not read on.
 fn format_of(record: &Record) -> u64 {
     match record {
         Record::Gap { .. } | Record::GapClosed => 2,
@@ -30,12 +30,12 @@ pub const LIMIT: u64 = 512 * 1024 * 1024;
 
 const SEAL: &str = ",\"checksum\":\"";
 const END: &str = "\"}\n";
-/// How many characters a checksum has.
+/// The number of characters in a checksum.
 const SUM: usize = 64;
-/// How many bytes at the end of a record are its checksum, with what stands around it.
+/// The number of bytes at the end of a record that hold its checksum and the surrounding syntax.
 pub(crate) const TAIL: usize = SEAL.len() + SUM + END.len();
 
-/// An entry and what binds it to its log.
+/// An entry and its links to its log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sealed {
     pub entry: Entry,
@@ -44,11 +44,11 @@ pub struct Sealed {
     pub previous: Option<Digest>,
 }
 
-/// What the next record holds on to.
+/// The part of a record that the next one refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seal {
     pub seq: Seq,
-    /// Tells one ledger from another. The first record chooses it.
+    /// Identifies the ledger. The first record chooses it.
     pub lineage: String,
     pub checksum: Digest,
 }
@@ -56,18 +56,18 @@ pub struct Seal {
 /// What is wrong with a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flaw {
-    /// It is not what was once written.
+    /// It differs from what was written.
     Damaged(String),
-    /// A later pushplan wrote it, in a later format.
+    /// A newer pushplan wrote it, in a newer format.
     Newer { format: u64, tool: String },
-    /// It is as it was written, in a format that this version reads, and has something in it that this version does not know:
-    /// leaving that out would lose it.
+    /// It is intact and in a format that this version reads, but contains something unknown to this version. Ignoring
+    /// that would lose it.
     Unknown { tool: String, why: String },
-    /// It is another record than its place says.
+    /// Its number differs from the number of its place.
     Misplaced { holds: Seq },
     /// It belongs to another ledger.
     Foreign { lineage: String, expected: String },
-    /// It does not hold on to the record before it.
+    /// It does not refer to the record before it.
     Loose,
 }
 
@@ -125,14 +125,14 @@ struct Read {
     _checksum: String,
 }
 
-/// What every format has.
+/// The fields that every format has.
 #[derive(Deserialize)]
 struct Made {
     format: u64,
     tool: String,
 }
 
-/// The bytes of an entry, bound to its ledger and to the record before it.
+/// Returns the bytes of an entry, linked to its ledger and to the record before it.
 pub fn encode(entry: &Entry, lineage: &str, previous: Option<&Digest>) -> Vec<u8> {
     let Entry { seq, at, actor, record } = entry;
     let tool = env!("CARGO_PKG_VERSION");
@@ -140,8 +140,8 @@ pub fn encode(entry: &Entry, lineage: &str, previous: Option<&Digest>) -> Vec<u8
     sealed(serde_json::to_vec(&written).expect("a record has text keys only"))
 }
 
-/// Returns the bytes of an entry for printing: in ASCII, and with nothing that a log would show differently. They are not bound
-/// to the record before it.
+/// Returns the bytes of an entry for printing: in ASCII, without sequences that a log would show differently. They do
+/// not refer to the record before it.
 pub(crate) fn encode_printed(entry: &Entry, lineage: &str) -> Vec<u8> {
     let Entry { seq, at, actor, record } = entry;
     let tool = env!("CARGO_PKG_VERSION");
@@ -151,7 +151,7 @@ pub(crate) fn encode_printed(entry: &Entry, lineage: &str) -> Vec<u8> {
     let mut out = String::with_capacity(text.len());
     let mut last = ' ';
     for c in text.chars() {
-        // Two of these in a row are in a string, and may be a command for a CI system.
+        // Two of these in a row occur only within strings, and may be a command for a CI system.
         if matches!(c, ' '..='~') && !(c == last && matches!(c, ':' | '#')) {
             out.push(c);
         } else {
@@ -162,7 +162,7 @@ pub(crate) fn encode_printed(entry: &Entry, lineage: &str) -> Vec<u8> {
     sealed(out.into_bytes())
 }
 
-/// A record that ends in its own checksum.
+/// Ends a record with its own checksum.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.pop();
     let checksum = Digest::of(&bytes);
@@ -172,14 +172,15 @@ fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Whether a record is a checkpoint, without reading all of it. Inside of a text, its quotes would have backslashes.
+/// Whether a record is a checkpoint, without parsing all of it. Within a string, the quotes would be escaped.
 pub fn is_checkpoint(bytes: &[u8]) -> bool {
     const RECORD: &[u8] = br#""record":{"#;
     let at = bytes.windows(RECORD.len()).take(1 << 16).position(|window| window == RECORD);
     at.is_some_and(|at| bytes[at + RECORD.len()..].starts_with(br#""checkpoint":"#))
 }
 
-/// The lineage that a record names, without reading all of it. It has no character that JSON would escape.
+/// Returns the lineage that a record names, without parsing all of it. A lineage has no character that JSON would
+/// escape.
 pub fn lineage(bytes: &[u8]) -> Option<String> {
     const SIGN: &[u8] = br#","lineage":""#;
     let at = bytes.windows(SIGN.len()).take(256).position(|window| window == SIGN)? + SIGN.len();
@@ -187,13 +188,13 @@ pub fn lineage(bytes: &[u8]) -> Option<String> {
     String::from_utf8(bytes[at..at + end].to_vec()).ok()
 }
 
-/// The checksum that the end of a record states.
+/// Returns the checksum at the end of a record.
 pub fn stated(bytes: &[u8]) -> Option<&str> {
     let tail = bytes.split_at_checked(bytes.len().checked_sub(TAIL)?)?.1;
     str::from_utf8(tail).ok()?.strip_prefix(SEAL)?.strip_suffix(END)
 }
 
-/// Reads a record. Whatever differs by one bit from what was written is refused.
+/// Parses a record. Refuses every record that differs by even one bit from what was written.
 pub fn decode(bytes: &[u8]) -> Result<Sealed, Flaw> {
     let damaged = |why: &str| Flaw::Damaged(why.to_owned());
     if bytes.is_empty() {
@@ -214,12 +215,12 @@ pub fn decode(bytes: &[u8]) -> Result<Sealed, Flaw> {
     Ok(Sealed { entry: Entry { seq, at, actor, record }, seal, previous })
 }
 
-/// Whether a record is as a later pushplan wrote it.
+/// Whether a newer pushplan wrote the record.
 pub(crate) fn is_newer(bytes: &[u8]) -> bool {
     matches!(decode(bytes), Err(Flaw::Newer { .. } | Flaw::Unknown { .. }))
 }
 
-/// What is wrong with a record that is as it was written, and that is not understood.
+/// Returns why a record with a correct checksum was not understood.
 fn unreadable(bytes: &[u8], error: Option<&serde_json::Error>) -> Flaw {
     match (serde_json::from_slice(bytes), error) {
         (Ok(Made { format, tool }), Some(error)) if format <= FORMAT => Flaw::Unknown { tool, why: reason(error) },
@@ -228,7 +229,7 @@ fn unreadable(bytes: &[u8], error: Option<&serde_json::Error>) -> Flaw {
     }
 }
 
-/// Why a text was not understood, without the place in it and without the list of everything that would have been.
+/// Returns why a text was not understood, without the position and the list of expected values.
 pub fn reason(error: &serde_json::Error) -> String {
     let told = error.to_string();
     let told = told.rsplit_once(" at line ").map_or(&*told, |(told, _)| told);
@@ -236,8 +237,8 @@ pub fn reason(error: &serde_json::Error) -> String {
 }
 
 impl Sealed {
-    /// Whether this is record `seq` of the ledger that `before` is the record before of. Without one, it is the first record
-    /// or the one that reading begins at.
+    /// Checks that this is record `seq` and follows `before`. Without `before`, it is the first record or the one that
+    /// reading begins at.
     pub fn check(&self, seq: Seq, before: Option<&Seal>) -> Result<(), Flaw> {
         if self.seal.seq != seq {
             return Err(Flaw::Misplaced { holds: self.seal.seq });

@@ -1,4 +1,4 @@
-//! The ledger as a folder of files: one for each record, never changed once it is there.
+//! The ledger as a folder of files: one for each record, never changed once it exists.
 
 mod folder;
 
@@ -15,7 +15,7 @@ use super::store::{New, Pending, Sibling, Start, Store, Stored, Unread, going_on
 use folder::NEWEST;
 pub use folder::{Folder, OWN};
 
-/// Records beneath the project's folder in `.pushplan/ledger/<target>/`.
+/// Stores records in the project's folder, in `.pushplan/ledger/<target>/`.
 #[derive(Clone, Debug)]
 pub struct FileStore(Arc<Inner>);
 
@@ -25,20 +25,21 @@ struct Inner {
     is_made: AtomicBool,
 }
 
-/// What there is to read.
+/// The range of existing records.
 struct Extent {
     last: Seq,
-    /// The newest record that was noted, with its lineage.
+    /// The newest noted record, with its lineage.
     noted: Option<(Seq, String)>,
 }
 
 impl FileStore {
-    /// The records of a target. Nothing is read or written yet.
+    /// Returns the records of a target. Reads and writes nothing yet.
     pub fn new(root: &Path, target: &str) -> Self {
         Self(Arc::new(Inner { folder: Folder::new(root, "ledger", target), is_made: AtomicBool::new(false) }))
     }
 
-    /// The records of a target in a folder of its own beneath another one, such as on a disk that several machines share.
+    /// Returns the records of a target in its own subfolder of another folder, such as on a disk that several machines
+    /// share.
     pub fn at(folder: &Path, target: &str) -> Self {
         Self(Arc::new(Inner { folder: Folder::shared(folder, target), is_made: AtomicBool::new(false) }))
     }
@@ -95,7 +96,7 @@ fn failed(why: String) -> Unread {
     Unread::Failed { why, help: None }
 }
 
-/// Whether records that were noted and are gone are a reason to stop.
+/// Whether it is an error if noted records no longer exist.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Noted {
     Counts,
@@ -110,7 +111,7 @@ impl Inner {
         })
     }
 
-    /// What lies beside it and is no ledger that can be read is of no use to anybody.
+    /// Returns the ledgers of other targets in the same place. Skips everything that is not a readable ledger.
     fn beside(&self) -> Result<Vec<Sibling>, Unread> {
         let here = self.folder.shown("");
         let folders = self.folder.beside().map_err(failed)?;
@@ -134,7 +135,7 @@ impl Inner {
         found.sort_unstable_by_key(|stored| stored.seq);
         if let (Some((_, expected)), Some(newest)) = (extent.noted, found.last())
             && let Some(lineage) = codec::lineage(&newest.bytes).filter(|lineage| *lineage != expected)
-            // Of a damaged one, that is what has to be said.
+            // A damaged record is reported as damaged, not as foreign.
             && codec::decode(&newest.bytes).is_ok()
         {
             let seq = self.first_foreign(newest.seq, &expected)?;
@@ -143,7 +144,7 @@ impl Inner {
         Ok(found)
     }
 
-    /// The first record that is not of this ledger; the last is known to be none.
+    /// Returns the first record that belongs to another ledger. The last one is known to.
     fn first_foreign(&self, last: Seq, expected: &str) -> Result<Seq, Unread> {
         for seq in 1..last {
             if codec::lineage(&self.stored(seq)?.bytes).is_none_or(|lineage| lineage != expected) {
@@ -153,11 +154,11 @@ impl Inner {
         Ok(last)
     }
 
-    /// How far the records go. All of them are there, with none missing between.
+    /// Returns the range of records. Fails if one is missing in between.
     fn extent(&self, noted: Noted) -> Result<Extent, Unread> {
         let folder = &self.folder;
         let there = folder.exists().and_then(|there| {
-            // The note first: who appends meanwhile writes it last.
+            // The note is read first, because an append writes it last.
             let note = if there { folder.read_file(NEWEST)? } else { None };
             Ok((note, if there { folder.records()? } else { Vec::new() }))
         });
@@ -165,7 +166,7 @@ impl Inner {
         let is_there = |seq| folder.tail(seq).map_err(failed);
         let mut last = 0;
         for seq in records {
-            // A listing that is read while someone appends may lack what it lists later ones of.
+            // A listing that is read during an append may lack a record and contain later ones.
             while last + 1 < seq {
                 if is_there(last + 1)?.is_none() {
                     return Err(Unread::Missing { seq: last + 1, there: seq });
@@ -184,7 +185,7 @@ impl Inner {
         }
     }
 
-    /// Reads back from the newest record to the newest checkpoint.
+    /// Reads backwards from the newest record to the newest checkpoint.
     fn back_to_checkpoint(&self, last: Seq) -> Result<Vec<Stored>, Unread> {
         let mut found = Vec::new();
         for seq in (1..=last).rev() {
@@ -219,7 +220,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Another ledger may have replaced the one that was read.
+    /// Checks that the record before `seq` is still the one that was read: another ledger may have replaced it.
     fn follows(&self, seq: Seq, previous: Option<&Digest>) -> Result<(), String> {
         let Some(previous) = previous else { return Ok(()) };
         let before = seq - 1;
@@ -230,20 +231,20 @@ impl Inner {
         }
     }
 
-    /// Notes the newest record beside the others, so that its removal is noticed. An older note does no harm.
+    /// Notes the newest record next to the others, so that its removal is detected. An older note does no harm.
     fn note(&self, seq: Seq, bytes: &[u8]) {
         let Some(lineage) = codec::lineage(bytes) else { return };
         let _ = self.folder.replace(NEWEST, &note_of(seq, &lineage));
     }
 }
 
-/// The note of a newest record.
+/// Returns the note of a newest record.
 pub(super) fn note_of(seq: Seq, lineage: &str) -> Vec<u8> {
     let line = format!("{seq} {lineage}\n");
     format!("{line}{}\n", Digest::of(line.as_bytes())).into_bytes()
 }
 
-/// The newest record and its lineage, where the note of them is sound.
+/// Returns the newest record and its lineage, if the note is intact.
 pub(super) fn read_note(bytes: &[u8]) -> Option<(Seq, String)> {
     let text = str::from_utf8(bytes).ok()?;
     let (line, digest) =

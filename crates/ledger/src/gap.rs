@@ -1,4 +1,4 @@
-//! A gap in the ledger: it was restored from a backup, and what was done after that backup is unknown.
+//! A gap in the ledger: it was restored from a backup, and later changes are unknown.
 
 use std::collections::BTreeSet;
 
@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 
 use super::intent::Seq;
 
-/// What is known of the newest gap.
+/// The newest gap.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gap {
-    /// The time of the last record before it; `None` where there is none.
+    /// The time of the last record before it; `None` if there is none.
     pub since: Option<Timestamp>,
     /// When a person accepted it.
     pub at: Timestamp,
     /// The newest record seen before the gap. A clone or a comment that has seen no later record accepts the gap.
     pub upto: Seq,
-    /// Whether a person has said that everything was looked at.
+    /// Whether a person has confirmed that everything was checked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_closed: bool,
-    /// What a person has said not to be on the service.
+    /// Resources that a person has resolved since the gap.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub resolved: BTreeSet<Address>,
 }
@@ -31,12 +31,12 @@ impl Gap {
         Self { since, at, upto, is_closed: false, resolved: BTreeSet::new() }
     }
 
-    /// Whether something that is not in the ledger may have been created in it.
+    /// Whether a resource that is not in the ledger may have been created in the gap.
     pub fn covers(&self, address: &Address) -> bool {
         !self.is_closed && !self.resolved.contains(address)
     }
 
-    /// What a reader of a plan should know first while it is open.
+    /// Returns the warning for readers of a plan while the gap is open.
     pub fn words(&self) -> Option<String> {
         let since = self.since.map_or_else(|| "before".to_owned(), |since| format!("between {since:.0} and"));
         let accepted = self.at;

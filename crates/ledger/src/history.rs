@@ -1,4 +1,4 @@
-//! Who did what when: the records of a ledger, told as runs and as what people did by hand.
+//! The history of a ledger: its records, grouped into runs and single commands.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +11,20 @@ use super::intent::{Done, Intent, Outcome, Resolution, Seq, Verb};
 use super::record::{Begin, Ended, Entry, Record};
 use super::state::Ledger;
 
-/// A run, or one command that changed the ledger alone.
+/// A run, or one command that changed only the ledger.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deed {
-    /// From 1. The log only grows, so that it stays the same.
+    /// Counted from 1. The log is append-only, so a number never changes.
     pub number: usize,
     /// Its first and its last record.
     pub first: Seq,
     pub last: Seq,
     pub at: Timestamp,
     pub actor: String,
-    /// What is known of a run; `None` for a single command.
+    /// Details of a run; `None` for a single command.
     pub run: Option<PastRun>,
     pub changes: Vec<Changed>,
-    /// What was done to the ledger as a whole, in words.
+    /// The change to the ledger as a whole.
     pub note: Option<&'static str>,
 }
 
@@ -46,9 +46,9 @@ pub struct PastRun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     Ended(Ended),
-    /// It has no end: another run continued.
+    /// It has no end, because another run continued.
     CutOff,
-    /// It has not said yet: it is under way, or was cut off.
+    /// It has no end yet: it is in progress, or was cut off.
     NotEnded,
 }
 
@@ -64,14 +64,14 @@ impl Ending {
     }
 }
 
-/// One change, done or tried.
+/// A change that was made or attempted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changed {
     pub address: Address,
     pub act: Act,
     /// The id on the service, if known.
     pub id: Option<String>,
-    /// What became of it; `None` where nobody has said.
+    /// The result; `None` if no outcome was recorded.
     pub result: Option<Done>,
     /// The old content, according to the ledger.
     pub before: Option<Shared>,
@@ -79,13 +79,13 @@ pub struct Changed {
     pub after: Option<Shared>,
 }
 
-/// What was done.
+/// The type of a change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Act {
     Step(Verb),
-    /// It got another address.
+    /// The resource got another address.
     Move(Address),
-    /// A person said what became of it.
+    /// A person reported the result.
     Resolve,
 }
 
@@ -100,13 +100,13 @@ impl Act {
 }
 
 impl Deed {
-    /// The state that it left behind.
+    /// Returns the state of the ledger after it.
     pub fn state(&self, entries: &[Entry]) -> Ledger {
         Ledger::replay(entries.iter().filter(|entry| entry.seq <= self.last).cloned())
     }
 }
 
-/// All that was done, oldest first. The entries begin with the first record.
+/// Returns all runs and commands, oldest first. The entries begin with the first record.
 pub fn deeds(entries: &[Entry]) -> Vec<Deed> {
     let mut book = Book::default();
     for entry in entries {
@@ -119,9 +119,9 @@ pub fn deeds(entries: &[Entry]) -> Vec<Deed> {
 #[derive(Default)]
 struct Book {
     deeds: Vec<Deed>,
-    /// What the records before add up to.
+    /// The state after the records so far.
     ledger: Ledger,
-    /// The deed and the change of the newest intent for each step.
+    /// The deed and the change of the newest intent of each step.
     newest: BTreeMap<(Address, Verb), (usize, usize)>,
 }
 
@@ -151,7 +151,7 @@ impl Book {
                     let newest = self.newest.get(&step).copied();
                     let deed = self.part_of(entry);
                     let place = (deed.number - 1, deed.changes.len());
-                    // A request that was put off is announced again.
+                    // A deferred request has a second intent.
                     let same = newest.filter(|(deed, _)| *deed == place.0).map(|(_, place)| &mut deed.changes[place]);
                     match same.filter(|known| !known.is_done() && known.id == changed.id) {
                         Some(known) => *known = changed,
@@ -207,7 +207,7 @@ impl Book {
                 let changed = Changed::noted(address, Act::Resolve, id, None, None);
                 self.part_of(entry).changes.push(changed);
             }
-            // A deed without changes: what happened to the ledger itself.
+            // A deed without changes: an event of the ledger itself.
             Record::Gap { .. } => self.begin(entry, None).note = Some(GAP),
             Record::GapClosed => self.begin(entry, None).note = Some(GAP_CLOSED),
             Record::About { .. } | Record::Unchanged { .. } | Record::Moved { .. } | Record::Checkpoint(_) => {}
@@ -227,7 +227,8 @@ impl Book {
         self.deeds.iter_mut().rev().find(|deed| deed.run.as_ref().is_some_and(is_running))
     }
 
-    /// The deed that a record belongs to: the run that is under way, what the same record began, or one of its own.
+    /// Returns the deed that a record belongs to: the run in progress, the deed that began with this record, or a new
+    /// one.
     fn part_of(&mut self, entry: &Entry) -> &mut Deed {
         let place = self.under_way().map(|deed| deed.number).or_else(|| {
             let last = self.deeds.last()?;
@@ -256,7 +257,7 @@ impl Book {
         Changed { address: address.clone(), act: Act::Step(*verb), id: id.clone(), result: None, before, after }
     }
 
-    /// Says what became of the newest intent for an address, whichever run had it.
+    /// Records the result of the newest intent for an address, whichever run it belongs to.
     fn settle(&mut self, outcome: &Outcome) {
         let Some((deed, place)) = self.newest.get(&(outcome.address.clone(), outcome.verb)) else { return };
         let changed = &mut self.deeds[*deed].changes[*place];
@@ -268,7 +269,7 @@ impl Book {
 }
 
 impl Changed {
-    /// Something that is done by writing it down.
+    /// A change that takes effect by being recorded.
     fn noted(address: &Address, act: Act, id: Option<String>, before: Option<Shared>, after: Option<Shared>) -> Self {
         let result = Some(Done::Done { id: id.clone(), push_ids: Vec::new() });
         Self { address: address.clone(), act, id, result, before, after }
@@ -279,7 +280,7 @@ impl Changed {
         matches!(self.result, Some(Done::Done { .. }))
     }
 
-    /// Whether it is unknown.
+    /// Whether the result is unknown.
     pub fn is_open(&self) -> bool {
         matches!(self.result, None | Some(Done::Unknown { .. }))
     }

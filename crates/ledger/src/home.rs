@@ -1,17 +1,17 @@
-//! Which project a run is of. Two projects in one ledger would delete what the other one made.
+//! The project of a run. Two projects with one ledger would delete each other's resources.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A project, as it is the same on every machine.
+/// A project, identified in the same way on every machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Home {
-    /// What it calls itself.
+    /// The name in its project file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its repository and its folder there, such as `git.example/team/shop/messages`.
+    /// Its repository and its folder in it, such as `git.example/team/shop/messages`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
 }
@@ -29,13 +29,13 @@ impl Home {
         self.name.is_some() || self.place.is_some()
     }
 
-    /// A folder of a repository with this remote, however the remote is reached and whoever asks: without its scheme, without
-    /// users and passwords.
+    /// Returns the place of a folder in a repository with this remote. It has no scheme, user or password, so that it
+    /// is the same for every protocol and user.
     pub fn place(remote: &str, folder: &str) -> String {
         let (rest, is_url) = remote.split_once("://").map_or((remote, false), |(_, rest)| (rest, true));
         let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
         let rest = rest.split(['?', '#']).next().unwrap_or_default();
-        // `host:path` is how ssh has it.
+        // `host:path` is the form of ssh.
         let rest = if is_url { rest.to_owned() } else { rest.replacen(':', "/", 1) };
         let rest = rest.trim_end_matches('/');
         let rest = rest.strip_suffix(".git").unwrap_or(rest);

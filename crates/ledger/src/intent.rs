@@ -1,4 +1,4 @@
-//! The parts of records: what is about to be done, and what became of it.
+//! The parts of records: intents and their outcomes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,47 +8,48 @@ use pushplan_model::address::Address;
 use pushplan_model::node::Shared;
 use serde::{Deserialize, Serialize};
 
-/// The place of a record in its log. The first has 1; 0 is before all of them.
+/// The number of a record in its log. The first is 1; 0 is before all of them.
 pub type Seq = u64;
 
-/// What a step does to the service, or to the ledger alone.
+/// What a step does to the service, or only to the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verb {
     Create,
     Update,
     Delete,
-    /// The ledger takes up what the service has.
+    /// Adds a resource that the service already has to the ledger.
     Adopt,
-    /// Removes from the ledger what the service no longer has, or what will not be looked at again.
+    /// Removes a resource from the ledger that the service no longer has, or that pushplan will not look up again.
     Forget,
-    /// The ledger knows it by another address.
+    /// Changes the address of a resource in the ledger.
     Move,
 }
 
-/// What is about to be done.
+/// A request that is about to be sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Intent {
     pub address: Address,
     pub verb: Verb,
-    /// The thing it is done to; `None` for one that is to be created.
+    /// The id of the resource; `None` for a creation.
     pub id: Option<String>,
-    /// What it is to be, segments by their keys.
+    /// The new content, with segments by key.
     pub spec: Option<Shared>,
-    /// The ids of the segments that it will name, by their keys.
+    /// The ids of the segments that the content names, by key.
     pub refs: BTreeMap<String, String>,
-    /// Things of the same name that were there before: what is found afterwards and is none of these is ours.
+    /// The ids of resources with the same name that existed before. A resource found afterwards that is none of these
+    /// was created by this request.
     pub seen: BTreeSet<String>,
-    /// The request does not leave after this.
+    /// The request is not sent after this time.
     pub deadline: Timestamp,
     pub protect: bool,
-    /// The time zone that its times are written in, if there is only one.
+    /// The time zone of the resource's times, if there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
 }
 
-/// What became of an intent.
+/// The result of an intent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
@@ -63,10 +64,11 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Done {
-    /// It was done. A creation has the id of what was made.
+    /// It was done. For a creation, with the id of the new resource.
     Done {
         id: Option<String>,
-        /// The ids of the pushes that it sends, where the answer tells: the service reports under them.
+        /// The ids of the pushes that the resource sends, if the answer contains them: the service reports under these
+        /// ids.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         push_ids: Vec<String>,
     },
@@ -76,23 +78,23 @@ pub enum Done {
     Unknown { why: String },
 }
 
-/// A thing that is taken over.
+/// A resource that is adopted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Adopted {
     pub address: Address,
     pub id: String,
-    /// What it is, segments by their keys.
+    /// Its content, with segments by key.
     pub spec: Shared,
     pub refs: BTreeMap<String, String>,
     pub stamp: Option<String>,
     pub protect: bool,
-    /// It has had its time: it is remembered so that it is never made again.
+    /// Its time has passed. It is remembered so that it is never created again.
     pub past: bool,
-    /// The ids of the pushes that it sends, where the service tells. None: what was known of them holds.
+    /// The ids of the pushes that it sends, if the service reports them. If there are none, the known ones are kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub push_ids: Vec<String>,
-    /// The time zone that its times were written in, if there is only one.
+    /// The time zone of its times, if there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
     /// It is not managed and only recorded to be deleted: it never becomes managed, even if the deletion fails.
@@ -105,12 +107,12 @@ pub struct Adopted {
 pub enum Resolution {
     /// It was created, with this id.
     Created { id: String },
-    /// It is not there.
+    /// It does not exist.
     Absent,
 }
 
 impl Verb {
-    /// What was done, in a word.
+    /// Returns the verb in the past tense.
     pub fn done(self) -> &'static str {
         match self {
             Self::Create => "created",

@@ -1,4 +1,4 @@
-//! Who is at work, and for how long others believe it.
+//! Leases: which run is in progress, and for how long others have to assume so.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How far the clocks of two machines may be apart.
+/// How far the clocks of two machines may differ.
 const APART: SignedDuration = SignedDuration::from_secs(30);
 
 /// What a run tells of itself when it begins. It holds for so many seconds after the newest record of the run: a run that
@@ -61,15 +61,15 @@ impl Running {
         running
     }
 
-    /// It has written something. What is older than what was heard before takes nothing away.
+    /// Notes the time of a record that the run wrote. An earlier time than the last one does not shorten the lease.
     pub fn heard(&mut self, at: Timestamp) {
         let end = |lease: &Lease| at.checked_add(lease.length()).unwrap_or(Timestamp::MAX);
         self.expires = self.expires.max(self.lease.as_ref().map(end));
     }
 
-    /// Until when the run appears to be going on, for an observer with this clock. Clocks that may differ get some time more.
-    /// Wall clocks can be wrong by any amount, so this is for showing a run and for deciding whether waiting is worthwhile,
-    /// never for taking over: see [`Self::is_over`].
+    /// Returns until when the run appears to be in progress, for an observer with this clock. Clocks that may differ
+    /// get some more time. Wall clocks can be wrong by any amount, so this is for showing a run and for deciding
+    /// whether waiting is worthwhile, never for taking over: see [`Self::is_over`].
     pub(crate) fn holds_until(&self, clock: Option<&str>) -> Option<Timestamp> {
         let own = self.lease.as_ref().and_then(|lease| lease.clock.as_deref());
         let same = own.is_some() && own == clock;
@@ -77,7 +77,7 @@ impl Running {
         self.expires.map(|expires| expires.checked_add(more).unwrap_or(Timestamp::MAX))
     }
 
-    /// Whether the run appears to be going on, by wall clocks.
+    /// Whether the run appears to be in progress, by wall clocks.
     pub fn is_held(&self, now: Timestamp, clock: Option<&str>) -> bool {
         self.holds_until(clock).is_some_and(|until| now <= until)
     }
@@ -92,14 +92,14 @@ impl Running {
         evidence.is_gone || evidence.observed >= Duration::try_from(lease.length()).unwrap_or_default()
     }
 
-    /// How much longer the lease has to be observed.
+    /// Returns how much longer the lease has to be observed.
     pub fn left_to_observe(&self, observed: Duration) -> Duration {
         let length = self.lease.as_ref().map(Lease::length).unwrap_or_default();
         Duration::try_from(length).unwrap_or_default().saturating_sub(observed)
     }
 }
 
-/// What one process knows about a run of another.
+/// The knowledge of one process about another process's run.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'e> {
     /// For how long the process has seen no new record, by its own monotonic clock.
@@ -109,7 +109,7 @@ pub struct Evidence<'e> {
     pub wall: Timestamp,
     /// Names the clock that `wall` was read from.
     pub clock: Option<&'e str>,
-    /// Whether a lease has to be observed. Without it, wall clocks decide: the simulation shows what happens then.
+    /// Whether a lease has to be observed. If not, wall clocks decide; the simulation shows what happens then.
     pub observe: bool,
 }
 

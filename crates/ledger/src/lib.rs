@@ -1,7 +1,7 @@
-//! The ledger: what we remember having applied, as a log that only grows.
+//! The ledger: the changes that pushplan applied, as an append-only log.
 //!
-//! Every backend is one idea: *create record N+1 if nobody has*. The loser sends nothing more. Locking, recovery after a
-//! crash, history and who-did-what all follow from it.
+//! Every backend does one thing: *create record N+1 if it does not exist*. The loser sends nothing more. Locking,
+//! recovery after a crash, history and attribution all follow from it.
 
 mod chain;
 mod checkout;
@@ -51,10 +51,10 @@ pub use watch::{Observed, Watch};
 
 /// A log of records.
 pub trait Log: Send + Sync {
-    /// Every record after a place, in order. With 0, reading may begin at the last checkpoint.
+    /// Returns every record after this one, in order. With 0, reading may begin at the last checkpoint.
     fn read(&self, after: Seq) -> impl Future<Output = Result<Vec<Entry>, Unreadable>> + Send;
 
-    /// Appends an entry as its `seq` if nobody has taken that. When this returns, it is durable.
+    /// Appends an entry as record `seq` if that record does not exist. When this returns, the entry is durable.
     fn append(&self, entry: &Entry) -> impl Future<Output = Result<(), AppendError>> + Send;
 }
 
@@ -68,10 +68,10 @@ impl<L: Log> Log for Arc<L> {
     }
 }
 
-/// A place in one ledger.
+/// A position in one ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
-    /// Tells one ledger from another. Empty before the first record.
+    /// Identifies the ledger. Empty before the first record.
     pub lineage: String,
     pub seq: Seq,
 }

@@ -1,4 +1,4 @@
-//! Where a ledger is, as a target's settings say it.
+//! Places of ledgers, as written in a target's settings.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use super::file::FileStore;
 use super::git::GitStore;
 use super::store::{Store, plain};
 
-/// The place where none is written: a folder next to the manifests.
+/// The default place: a folder next to the manifests.
 pub const HOME: &str = "file:";
 
-/// How a place is opened: what stands behind the scheme, the project's folder and the target.
+/// Opens a place. Takes the text after the scheme, the project's folder and the target.
 type OpenPlace = fn(&str, &Path, &str) -> Result<Arc<dyn Store>, String>;
 
-/// A sort of place.
+/// A type of place.
 struct Scheme {
-    /// What a place of it begins with.
+    /// The beginning of such a place.
     start: &'static str,
-    /// How one is written.
+    /// The form of such a place, for messages.
     form: &'static str,
     open: OpenPlace,
 }
@@ -38,8 +38,8 @@ const SCHEMES: [Scheme; 6] = [
     Scheme { start: "az:", form: "az://CONTAINER/PREFIX", open: objects },
 ];
 
-/// The store of a target's records. Where no place is given, it is a folder next to the manifests. Nothing is asked of the place
-/// yet.
+/// Opens the store of a target's records; without a place, in a folder next to the manifests. Does not contact the
+/// place yet.
 pub fn open(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
     let place = place.unwrap_or(HOME);
     let Some(scheme) = SCHEMES.iter().find(|scheme| place.starts_with(scheme.start)) else {
@@ -54,7 +54,7 @@ pub fn open(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn St
     (scheme.open)(place, root, target)
 }
 
-/// How each sort of place is written.
+/// Lists the forms of all types of places.
 pub fn choices() -> String {
     let forms: Vec<&str> = SCHEMES.iter().map(|scheme| scheme.form).collect();
     forms.join(", ")
@@ -70,7 +70,7 @@ pub fn open_to_look(place: Option<&str>, root: &Path, target: &str, apart: &Path
     }
 }
 
-/// The folder of a ledger in files, as it is written; `None` where the ledger is elsewhere.
+/// Returns the folder of a ledger in files, as written; `None` if the ledger is elsewhere.
 pub fn folder(place: Option<&str>) -> Option<&str> {
     match place.map_or(Some(""), |place| place.strip_prefix("file:"))? {
         "" => Some(super::file::OWN),
@@ -83,7 +83,7 @@ pub(crate) fn folder_in(folder: &Path, target: &str) -> PathBuf {
     folder.join(plain(target))
 }
 
-/// Whether two places are the same one, however they are written.
+/// Whether two spellings name the same place.
 pub fn is_same(one: &str, other: &str, root: &Path, target: &str) -> bool {
     let shown = |place: &str| open(Some(place), root, target).map(|store| store.shown()).ok();
     let on_disk = |place: &str| match place.strip_prefix("file:")? {
@@ -94,19 +94,19 @@ pub fn is_same(one: &str, other: &str, root: &Path, target: &str) -> bool {
     one == other || is_alike(&|place| shown(place).map(PathBuf::from)) || is_alike(&on_disk)
 }
 
-/// What is wrong with a place as it is written in a file that others read; `None` where nothing is.
+/// Returns what is wrong with a place in a file that others read; `None` if nothing is.
 pub fn objection(place: &str) -> Option<String> {
     open(Some(place), Path::new("."), "local").err().or_else(|| open_secret(place))
 }
 
-/// That a place is written with a password.
+/// Returns a message if a place contains a password.
 pub fn open_secret(place: &str) -> Option<String> {
     let shown = shown(place);
     (shown != place)
         .then(|| format!("`{shown}` contains a password that everyone with access to the project could read"))
 }
 
-/// Why a place cannot be opened by a program that was built without its feature.
+/// The error for a place whose feature was not built into this program.
 #[cfg(not(all(feature = "git", feature = "object", feature = "postgres")))]
 fn left_out(place: &str, feature: &str) -> String {
     format!("`{}` needs a pushplan that was built with the feature `{feature}`", shown(place))
@@ -159,26 +159,26 @@ fn files(place: &str, root: &Path, target: &str) -> FileStore {
     }
 }
 
-/// What stands behind the question mark of a place.
+/// The known query parameters of a place.
 const KNOWN: [&str; 3] = ["host", "sslmode", "sslrootcert"];
-/// What stands for a place that may hold a password somewhere.
+/// Shown instead of a place that may contain a password in an unknown position.
 const HIDDEN: &str = "***";
 
-/// A place without the password that it may contain. Of what is not understood, nothing is shown that could
+/// Returns a place without the password that it may contain. Parts that are not understood are left out if they could
 /// be one.
 pub fn shown(place: &str) -> String {
     if place.starts_with("file:") {
         return place.to_owned();
     }
     let Some((scheme, rest)) = place.split_once("://") else { return without_scheme(place) };
-    // A password may hold what elsewhere ends a path, or the name of a host.
+    // A password may contain characters that elsewhere end a path or a host name.
     let is_query = |query: &str| {
         let mut names = query.split('&').map(|pair| pair.split('=').next().unwrap_or_default());
         !query.contains('@') || names.all(|name| KNOWN.contains(&name))
     };
     let split = rest.split_once('?').filter(|(_, query)| is_query(query));
     let (rest, query) = split.map_or((rest, None), |(rest, query)| (rest, Some(query)));
-    // Before a host of http, a name alone may be a token.
+    // In front of an HTTP host, a user name alone may be a token.
     let is_http = ["http", "https"].iter().any(|http| scheme.ends_with(http));
     let is_token = |user: &str| is_http && (user.len() > 15 || user.contains('%'));
     let rest = match rest.rsplit_once('@') {
@@ -194,21 +194,21 @@ pub fn shown(place: &str) -> String {
     format!("{scheme}://{rest}{query}")
 }
 
-/// Returns a place that is not a URL, without the password that it may hold. If the form is unknown and may hold a password, it
-/// hides the whole place.
+/// Returns a place that is not a URL, without the password that it may contain. If the form is unknown and may contain
+/// a password, hides the whole place.
 fn without_scheme(place: &str) -> String {
     let Some(remote) = place.strip_prefix("git:") else {
         let may_be_secret = |c: char| c.is_whitespace() || "@=?;:&".contains(c);
         return if place.contains(may_be_secret) { HIDDEN.to_owned() } else { place.to_owned() };
     };
-    // `user@host:path` is the form of ssh and holds no password.
+    // `user@host:path` is the form of ssh and contains no password.
     match remote.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?.0, host))) {
         Some((user, host)) => format!("git:{user}@{host}"),
         None => place.to_owned(),
     }
 }
 
-/// Whether a text may hold a password, as places and connections are written.
+/// Whether a text may contain a password, in the forms of places and connections.
 pub fn may_hold_password(text: &str) -> bool {
     let of_user = |rest: &str| rest.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
     let lower = text.to_ascii_lowercase();

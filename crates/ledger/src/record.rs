@@ -1,4 +1,4 @@
-//! What the ledger is made of: records, each of them written once and never changed.
+//! The records of the ledger. Each is written once and never changed.
 
 use std::collections::BTreeMap;
 
@@ -14,44 +14,44 @@ use super::lease::Lease;
 use super::safeguards::Safeguards;
 use super::state::Ledger;
 
-/// A record with what is known of every one of them.
+/// A record with its number, time and author.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     pub seq: Seq,
     pub at: Timestamp,
-    /// Who appended it, in words for people: `ada on build-7`.
+    /// The user who appended it, for display: `ada on build-7`.
     pub actor: String,
     pub record: Record,
 }
 
-/// One thing that happened.
+/// An event in the ledger.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Record {
     /// A run begins. No other run continues after it.
     Begin(Begin),
-    /// A run is still at work, and had nothing else to write for a while.
+    /// A run is in progress, and had nothing else to write for a while.
     Alive { run: String },
-    /// The application that the ledger is about, and the project, written before anything else by a command that is not a run.
+    /// The application and the project of the ledger. A command that is not a run writes this before any other record.
     About {
         app: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         home: Option<Box<Home>>,
     },
-    /// What is about to be done. Nothing is created before this is written.
+    /// Requests that are about to be sent. No request is sent before its intent is written.
     Intents(Vec<Intent>),
-    /// What became of it.
+    /// The results of intents.
     Outcomes(Vec<Outcome>),
-    /// Things that existed already are ours from now on, untouched.
+    /// Existing resources are managed from now on. The service keeps them unchanged.
     Adopt(Vec<Adopted>),
     /// These are removed from the ledger; the service keeps them.
     Forget(Vec<Address>),
-    /// A resource has another key from now on, and so have its parts. References use that key.
+    /// A resource and its parts have another key from now on. References use that key.
     Move { from: Address, to: Address },
-    /// A person says what became of something.
+    /// A person reports whether a resource was created or exists.
     Resolve { address: Address, found: Resolution },
-    /// An apply of everything found nothing to do: from now on, its files are what was applied last.
+    /// A complete apply found nothing to change: from now on, its files count as the last applied ones.
     Unchanged {
         checkout: Box<Checkout>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,19 +61,19 @@ pub enum Record {
     End { run: String, ended: Ended },
     /// The ledger continues in another place. Nothing more is appended here.
     Moved { to: String },
-    /// The ledger was restored from a backup: what was done after the record before this one is unknown. `since` is the
-    /// time of that record, and `upto` the newest record that was seen before.
+    /// The ledger was restored from a backup: changes after the previous record are unknown. `since` is the time of
+    /// that record, and `upto` the newest record that was seen before.
     Gap { since: Option<Timestamp>, upto: Seq },
-    /// A person has looked at everything that may have been done in a gap.
+    /// A person has checked everything that may have been done in a gap.
     GapClosed,
-    /// All that came before, in one piece.
+    /// The whole state so far, in one record.
     Checkpoint(Box<Ledger>),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Begin {
-    /// Tells one run from another.
+    /// Identifies the run.
     pub run: String,
     pub plan: Digest,
     /// The fingerprint of the application that the plan is for.
@@ -81,17 +81,17 @@ pub struct Begin {
     pub app: String,
     /// The version of pushplan.
     pub tool: String,
-    /// How many changes of each action the plan has.
+    /// The number of changes per action in the plan.
     pub changes: BTreeMap<String, usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
-    /// The project that it is of, where that is known.
+    /// The project of the run, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<Box<Home>>,
-    /// The commit that its files are, where that is known and the files contain what was applied before.
+    /// The commit of the run's files, if it is known and the files contain what was applied before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<Box<Checkout>>,
-    /// The safety settings that it was planned with.
+    /// The safety settings that the plan was made with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safeguards: Option<Box<Safeguards>>,
 }
@@ -106,7 +106,7 @@ pub enum Ended {
 }
 
 impl Record {
-    /// Everything that it says something about. A checkpoint says nothing new.
+    /// Returns the addresses that the record affects. A checkpoint affects none.
     pub fn addresses(&self) -> Vec<&Address> {
         match self {
             Self::Intents(intents) => intents.iter().map(|intent| &intent.address).collect(),

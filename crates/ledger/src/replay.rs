@@ -1,4 +1,4 @@
-//! Replaying records: how each one changes what is remembered.
+//! Replays records: how each one changes the state.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,7 @@ use super::lease::Running;
 use super::record::{Entry, Record};
 use super::state::{Ledger, Owned, Retired, Unconfirmed};
 
-/// Whether a request does again what an unconfirmed one may have done. If the second is refused, the first may still have been
-/// carried out.
+/// Whether a request repeats an unconfirmed one. If the second is refused, the first may still have been carried out.
 fn repeats(before: &Intent, next: &Intent) -> bool {
     match (before.verb, next.verb) {
         (Verb::Create, Verb::Create) => true,
@@ -26,7 +25,7 @@ fn repeats(before: &Intent, next: &Intent) -> bool {
 }
 
 impl Ledger {
-    /// The state after all of these records.
+    /// Returns the state after all of these records.
     pub fn replay(entries: impl IntoIterator<Item = Entry>) -> Self {
         let mut ledger = Self::default();
         for entry in entries {
@@ -41,12 +40,12 @@ impl Ledger {
         self.app.is_empty().then(|| Record::About { app: app.to_owned(), home })
     }
 
-    /// Takes in the next record.
+    /// Applies the next record.
     pub fn add(&mut self, entry: &Entry) {
         self.take_in(entry.clone());
     }
 
-    /// Applies the next record and consumes it, which saves a copy.
+    /// Applies the next record and consumes it, to save a copy.
     pub fn take_in(&mut self, entry: Entry) {
         let Entry { seq, at, actor, record } = entry;
         match record {
@@ -91,24 +90,26 @@ impl Ledger {
                     self.owned.remove(address);
                     self.open.remove(address);
                 }
-                // Who lets go by hand means older versions too. A run forgets one thing, and deletes them as ever.
+                // Outside of a run, forgetting a resource includes its old versions. A run forgets only the resource,
+                // and still deletes its old versions.
                 if self.run.is_none() {
                     self.retired.retain(|old| !addresses.contains(&old.address));
                 }
             }
             Record::Move { from, to } => self.rename(&from, &to),
             Record::Resolve { address, found } => match (self.open.remove(&address), found) {
-                // What was to be deleted was not: what is known of it stays.
+                // It was not deleted, so its entry stays.
                 (Some(open), Resolution::Created { .. }) if open.intent.verb == Verb::Delete => {}
                 (Some(open), Resolution::Created { id }) => {
                     self.made(open.intent, id, &[], at);
-                    // A person named it, and nobody has seen what it says: that is no version of it.
+                    // A person named its id, but its content was not seen: no version of it is known.
                     self.owned.entry(address).and_modify(|owned| owned.stamp = Some(String::new()));
                 }
-                // What was to be made is not there. What it was to replace is where it was.
+                // It was not created. A resource that it was to replace still exists.
                 (Some(open), Resolution::Absent) if open.intent.verb == Verb::Create => {}
                 (Some(open), Resolution::Absent) => self.deleted(&address, open.intent.id.as_deref()),
-                // All that was asked is whether it was created in a gap, or another in its place.
+                // No request was unconfirmed: the question was whether it, or another in its place, was created in a
+                // gap.
                 (None, found) => {
                     if found == Resolution::Absent {
                         self.owned.remove(&address);
@@ -145,7 +146,7 @@ impl Ledger {
                     open.why = Some(why);
                 }
             }
-            // This request was refused. An earlier one may have been carried out.
+            // This request was refused, but an earlier one may have been carried out.
             Done::Not { why } if self.open.get(address).is_some_and(|open| open.repeats) => {
                 self.open.entry(address.clone()).and_modify(|open| open.why = Some(why));
             }
@@ -159,7 +160,7 @@ impl Ledger {
                         let id = intent.id.clone().unwrap_or_default();
                         let address = intent.address.clone();
                         self.own(intent, id, &push_ids, at);
-                        // Nobody has seen the service hold it: an answer is no version of it.
+                        // The answer does not contain the new content, so no version of it is known.
                         self.owned.entry(address).and_modify(|owned| owned.stamp = Some(String::new()));
                     }
                     Verb::Delete => self.deleted(address, intent.id.as_deref()),
@@ -169,7 +170,7 @@ impl Ledger {
         }
     }
 
-    /// Something new is ours. What it replaces is retired until it is deleted.
+    /// Adds a created resource. A resource that it replaces is retired until it is deleted.
     fn made(&mut self, intent: Intent, id: String, push_ids: &[String], at: Timestamp) {
         if let Some(old) = self.owned.remove(&intent.address).filter(|old| old.id != id) {
             self.retire(&intent.address, old);
@@ -190,7 +191,7 @@ impl Ledger {
         self.owned.insert(address, owned);
     }
 
-    /// The pushes of a thing: those that were told just now, or else those that were known of it.
+    /// Returns the ids of a resource's pushes: the reported ones, or else the known ones.
     fn told(&self, address: &Address, id: &str, push_ids: &[String]) -> Vec<String> {
         let before = self.owned.get(address).filter(|owned| push_ids.is_empty() && owned.id == id);
         before.map_or_else(|| push_ids.to_vec(), |owned| owned.push_ids.clone())
@@ -205,8 +206,8 @@ impl Ledger {
         self.pruning.remove(address);
     }
 
-    /// One thing has one owner: another address that had what is adopted would delete what this one keeps. Parts are
-    /// distinguished by more than their ids.
+    /// Removes other addresses of adopted resources: they would delete what the new address keeps. Parts are skipped,
+    /// because their ids alone do not identify them.
     fn disown(&mut self, adopted: &[Adopted]) {
         let whole = adopted.iter().filter(|one| one.address.part().is_none() && !one.pruned);
         let whole: BTreeMap<(&str, &str), &Address> =
@@ -221,7 +222,7 @@ impl Ledger {
 
     fn adopt(&mut self, adopted: Adopted, at: Timestamp) {
         let Adopted { address, id, spec, refs, stamp, protect, past, push_ids, zone, pruned } = adopted;
-        // What is taken up to be deleted is someone else's for as long as it is there.
+        // A resource that is adopted to be deleted belongs to someone else until it is deleted.
         if pruned {
             self.pruning.insert(address, id);
             return;
@@ -230,18 +231,18 @@ impl Ledger {
         self.open.remove(&address);
         self.retired.retain(|old| old.address != address || old.id != id);
         let before = self.owned.remove(&address);
-        // Without a stamp, a thing is taken to be as it was made: not so if it was updated since.
+        // Without a stamp, a resource counts as unchanged since its creation. That is wrong after an update.
         let is_updated = |owned: &Owned| owned.id == id && (owned.stamp.as_deref() == Some("") || owned.spec != spec);
         let stamp = stamp.or_else(|| before.as_ref().filter(|owned| is_updated(owned)).map(|_| String::new()));
         let applied = before.as_ref().filter(|owned| owned.id == id).map_or(at, |owned| owned.applied);
-        // One that was made in the place of another, and whose answer was lost.
+        // The adopted resource was created as a replacement, and the answer was lost.
         if let Some(old) = before.filter(|owned| owned.id != id) {
             self.retire(&address, old);
         }
         self.owned.insert(address, Owned { id, spec, refs, stamp, protect, past, applied, push_ids, zone });
     }
 
-    /// A resource has another key, with all its parts. References use the new key; ids stay as they are.
+    /// Gives a resource and all its parts another key. References use the new key; ids do not change.
     pub fn rename(&mut self, from: &Address, to: &Address) {
         let renamed = |address: Address| address.renamed(from, to).unwrap_or(address);
         self.owned = std::mem::take(&mut self.owned).into_iter().map(|(at, owned)| (renamed(at), owned)).collect();

@@ -1,5 +1,5 @@
-//! The settings that keep a plan from doing harm, as they were when something was last applied. A plan compares them with those
-//! of the files, and names what is looser by now.
+//! The safety settings of the last apply. A plan compares them with those of the files and lists those that are now
+//! looser.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,36 +14,36 @@ use serde::{Deserialize, Serialize};
 pub struct Safeguards {
     #[serde(default = "OnDrift::usual", skip_serializing_if = "OnDrift::is_usual")]
     pub on_drift: OnDrift,
-    /// How many deletions a plan may have.
+    /// The maximum number of deletions in a plan.
     pub max_deletes: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet_hours: Option<Quiet>,
-    /// How far apart two messages to one person are to be, if the target says so.
+    /// The minimum time between two messages to one person, if the target sets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart_seconds: Option<i64>,
-    /// How near the time of a new push may be.
+    /// The minimum time between now and a new push.
     pub min_lead_seconds: i64,
-    /// Whether tests may be sent to anybody.
+    /// Whether test messages may be sent to any recipient.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub test_sends: bool,
-    /// Who else may get tests.
+    /// The allowed recipients of test messages.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub test_recipients: BTreeSet<String>,
-    /// The kinds of which everything is deleted that is not in git.
+    /// The kinds of which undeclared resources are deleted.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub prune: BTreeSet<String>,
-    /// Whether nothing is done on any other application.
+    /// Whether the target is limited to one application.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_pinned: bool,
-    /// The checks that weigh less than usual, by their codes.
+    /// The checks with a reduced severity, by code.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub checks: BTreeMap<String, CheckWeight>,
-    /// What single resources are exempt from.
+    /// The exemptions of individual resources.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub exempt: BTreeMap<Address, BTreeSet<Exemption>>,
 }
 
-/// What a check is that weighs less than usual. The first weighs least.
+/// A reduced severity of a check, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckWeight {
@@ -51,17 +51,17 @@ pub enum CheckWeight {
     Warning,
 }
 
-/// What a resource is exempt from by its `lifecycle`.
+/// An exemption in the `lifecycle` of a resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exemption {
-    /// It may address everybody.
+    /// It may be sent to everyone.
     Broadcast,
     /// This check does not apply to it.
     Allow(String),
     /// An error of this check is a warning.
     Warn(String),
-    /// This field is left to the dashboard.
+    /// Differences in this field are ignored: the dashboard may change it.
     Ignore(String),
 }
 

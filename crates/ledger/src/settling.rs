@@ -1,4 +1,4 @@
-//! When the requests of earlier runs have taken effect or never will.
+//! The time when requests of earlier runs have taken effect or never will.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -7,7 +7,7 @@ use super::state::{Ledger, Unconfirmed};
 /// How far two machines' clocks may be apart. A time that another machine wrote down is believed only if it is older than this.
 pub const CLOCKS_APART: SignedDuration = SignedDuration::from_mins(30);
 
-/// What one process knows about the requests of earlier runs.
+/// The knowledge of one process about the requests of earlier runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Settling<'s> {
     /// How long the service may take until every answer shows a change.
@@ -18,18 +18,19 @@ pub struct Settling<'s> {
     pub clock: Option<&'s str>,
     /// The run that has not ended sends nothing more: its process has ended, or its lease was observed.
     pub is_over: bool,
-    /// Times of other machines are not compared with the own clock. The simulation turns this off to see that it notices.
+    /// Times of other machines are not compared with the own clock. The simulation turns this off to prove that it
+    /// would notice.
     pub by_own_clock: bool,
 }
 
 impl Settling<'_> {
-    /// When something that was written down at a time has settled, if the process has to wait for that. It was written down before
-    /// the process read it, so a settle time after reading is enough, whatever other clocks show.
+    /// Returns when something that was written at a time has settled, if the process has to wait for that. It was
+    /// written before the process read it, so a settle time after reading is enough, whatever other clocks show.
     pub fn after(&self, written: Timestamp) -> Option<Timestamp> {
         self.after_lasting(written, SignedDuration::ZERO)
     }
 
-    /// When something has settled that went on for up to some time after it was written down.
+    /// Returns when something has settled that continued for up to some time after it was written.
     fn after_lasting(&self, written: Timestamp, lasting: SignedDuration) -> Option<Timestamp> {
         let length = lasting.saturating_add(self.settle);
         let by_wall = later(written, length);
@@ -39,7 +40,7 @@ impl Settling<'_> {
         (later(by_wall, CLOCKS_APART) > self.read_at).then(|| later(self.read_at, length))
     }
 
-    /// When the request of an intent has settled.
+    /// Returns when the request of an intent has settled.
     fn of_intent(&self, open: &Unconfirmed) -> Option<Timestamp> {
         let deadline = open.intent.deadline;
         if open.clock.is_some() && open.clock.as_deref() == self.clock {
@@ -53,8 +54,9 @@ impl Settling<'_> {
 }
 
 impl Ledger {
-    /// When everything that was lost on its way has taken effect or never will, by the clock of the process that asks. `None` if
-    /// nothing was lost, or long ago. Requests whose records are missing may have left until a person accepted the gap.
+    /// Returns when every lost request has taken effect or never will, by the clock of this process. `None` if no
+    /// request was lost, or if that was long ago. Requests whose records are missing may have been sent until a person
+    /// accepted the gap.
     pub fn settled_at(&self, settling: &Settling) -> Option<Timestamp> {
         let intents = self.open.values().filter_map(|open| settling.of_intent(open));
         let gap = self.gap.as_ref().filter(|gap| !gap.is_closed).map(|gap| gap.at);

@@ -1,4 +1,4 @@
-//! What the records add up to: what is ours, and what is unconfirmed.
+//! The state that the records add up to: managed resources and unconfirmed requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,39 +14,38 @@ use super::intent::{Intent, Seq};
 use super::lease::Running;
 use super::safeguards::Safeguards;
 
-/// All that is remembered of a target.
+/// The state of a target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ledger {
-    /// The last record that is in it.
+    /// The last record that it includes.
     pub seq: Seq,
-    /// What is ours, by its address.
+    /// The managed resources.
     pub owned: BTreeMap<Address, Owned>,
-    /// Old versions that something new replaces. They are deleted once nothing points at them.
+    /// Old versions that were replaced. They are deleted once nothing refers to them.
     pub retired: Vec<Retired>,
     /// Intents whose outcome is unknown.
     pub open: BTreeMap<Address, Unconfirmed>,
-    /// Until when something that was lost on the way may still take effect.
+    /// Until when a lost request may still take effect.
     pub unsettled: Option<Timestamp>,
-    /// What the run that began last has taken up to delete it, by its address with its id. It is nobody's in git and never
-    /// ours:
-    /// where it is not deleted, it is removed from the ledger.
+    /// Resources that the last run adopted in order to delete them: their ids by address. They are not declared in git
+    /// and never become managed: one that is not deleted is removed from the ledger.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pruning: BTreeMap<Address, String>,
-    /// The run that began last and has not ended.
+    /// The last run, if it has not ended.
     pub run: Option<Running>,
     /// When something was last applied.
     pub applied: Option<Timestamp>,
-    /// The fingerprint of the application that all of this is about.
+    /// The fingerprint of the application.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub app: String,
-    /// The project that something was last applied from, where that is known.
+    /// The project of the last apply, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<Home>,
-    /// The commit that was applied last, where that is known.
+    /// The commit of the last apply, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<Checkout>,
-    /// The safety settings that something was last applied with, where they are known.
+    /// The safety settings of the last apply, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safeguards: Option<Safeguards>,
     /// The newest gap: the ledger was restored from a backup.
@@ -54,29 +53,29 @@ pub struct Ledger {
     pub gap: Option<Gap>,
 }
 
-/// A thing of ours.
+/// A managed resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Owned {
     pub id: String,
-    /// What it was made to be, segments by their keys.
+    /// The applied content, with segments by key.
     pub spec: Shared,
-    /// The ids of the segments that it names, by their keys.
+    /// The ids of the segments that it names, by key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refs: BTreeMap<String, String>,
-    /// The version stamp under which this spec was seen.
+    /// The version stamp of this content on the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub protect: bool,
-    /// It has had its time.
+    /// Its time has passed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub past: bool,
     pub applied: Timestamp,
-    /// The ids of the pushes that it sends, where the service has told them.
+    /// The ids of the pushes that it sends, if the service reported them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub push_ids: Vec<String>,
-    /// The time zone that its times were written in, if there is only one.
+    /// The time zone of its times, if there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
 }
@@ -87,7 +86,7 @@ pub struct Retired {
     pub address: Address,
     pub id: String,
     pub spec: Shared,
-    /// The ids of the segments that it names, by their keys.
+    /// The ids of the segments that it names, by key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refs: BTreeMap<String, String>,
 }
@@ -98,12 +97,12 @@ pub struct Retired {
 pub struct Unconfirmed {
     pub intent: Intent,
     pub at: Timestamp,
-    /// Why it is unknown, where a request was sent.
+    /// Why the result is unknown, if a request was sent.
     pub why: Option<String>,
     /// Names the clock that its times were read from, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<String>,
-    /// An earlier creation or deletion of the same thing is in an unknown state as well.
+    /// An earlier creation or deletion of the same resource is unconfirmed as well.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,
 }
@@ -115,7 +114,7 @@ impl Unconfirmed {
 }
 
 impl Ledger {
-    /// Whether it holds no resource, also none in an unknown state.
+    /// Whether it contains no resource, not even an unconfirmed one.
     pub fn is_empty(&self) -> bool {
         self.owned.is_empty() && self.open.is_empty() && self.retired.is_empty()
     }
@@ -125,7 +124,7 @@ impl Ledger {
         self.seq < seen && !self.gap.as_ref().is_some_and(|gap| gap.explains(seen))
     }
 
-    /// Every id that is ours, also of what is retired.
+    /// Returns every managed id, including those of old versions.
     pub fn ids(&self) -> BTreeSet<(&str, &str)> {
         let owned = self.owned.iter().map(|(address, owned)| (&*address.kind, owned.id.as_str()));
         owned.chain(self.retired.iter().map(|old| (&*old.address.kind, old.id.as_str()))).collect()

@@ -1,7 +1,7 @@
-//! Where the records of a ledger lie.
+//! The stores of a ledger's records.
 //!
-//! A store has one thing to promise: *record N is created by one writer, and stays as it was written*. It deals in bytes;
-//! what they mean, and whether they follow each other, is for `Chain` to say.
+//! A store guarantees one thing: *record N is created by one writer and never changes*. It stores bytes; `Chain`
+//! interprets them and checks that they follow each other.
 
 use std::fmt;
 use std::pin::Pin;
@@ -11,80 +11,82 @@ use pushplan_model::digest::Digest;
 use super::intent::Seq;
 use super::{AppendError, Untrusted};
 
-/// What a store will answer.
+/// The future of a store's result.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The place of one target's ledger. Several processes and threads may use it at a time.
+/// The store of one target's ledger. Several processes and threads may use it at the same time.
 pub trait Store: fmt::Debug + Send + Sync {
-    /// The place as people know it, such as `s3://bucket/prefix`. Never with a password.
+    /// The place for display, such as `s3://bucket/prefix`. Never contains a password.
     fn shown(&self) -> String;
 
-    /// A record as people know it, such as `.pushplan/ledger/local/00000007.json`.
+    /// The name of a record for display, such as `.pushplan/ledger/local/00000007.json`.
     fn record(&self, seq: Seq) -> String;
 
-    /// How to do without every record from this one on, where it cannot be put back from a copy: the words after "or".
+    /// How to continue without this record and all later ones if they cannot be restored from a copy: the words after
+    /// "or".
     fn go_on(&self, seq: Seq) -> String;
 
-    /// How to bring back records that were seen from this machine up to this one, where that can be done from here: the words
-    /// after "the last good record is N;".
+    /// How to restore the records that were seen from this machine, up to this one, if that is possible from here: the
+    /// words after "the last good record is N;".
     fn put_back(&self, was: Seq) -> Option<String> {
         let _ = was;
         None
     }
 
-    /// Whether it remembers by itself, on this machine, what it has seen in the place.
+    /// Whether the store itself notes on this machine which records it has seen.
     fn remembers(&self) -> bool {
         false
     }
 
-    /// Tells it that its records up to the newest were read and are sound, once that is known: a store that remembers by itself
-    /// notes nothing before.
+    /// Reports that the records up to the newest were read and are intact. A store that notes what it has seen notes
+    /// nothing before that.
     fn is_sound(&self, newest: Seq) -> Pending<'_, ()> {
         let _ = newest;
         Box::pin(async {})
     }
 
-    /// Why nothing of the ledger is used, if so: reading it always fails then.
+    /// Why the ledger is not used, if it is refused. Reading then always fails.
     fn untrusted(&self) -> Option<&Untrusted> {
         None
     }
 
-    /// Records as they were written, in order. Nothing where there is no record yet. What is read
-    /// is at least as new as whatever was durable when this was called.
+    /// Reads records as they were written, in order; returns none if there are none yet. The result is at least as new
+    /// as everything that was durable at the time of the call.
     fn read(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>>;
 
-    /// Reads as [`Self::read`] does, and takes what is there for all there is, also where more was noted or seen before. For a
-    /// ledger that was restored from a backup.
+    /// Reads like [`Self::read`], but accepts the existing records as complete, even if later ones were noted or seen
+    /// before. For a ledger that was restored from a backup.
     fn read_as_is(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>>;
 
-    /// Takes what is there for all that was ever seen. For a person who has accepted that later records are lost.
+    /// Accepts the existing records as everything that was ever seen. Called when a person has accepted the loss of
+    /// later records.
     fn accept(&self) -> Pending<'_, Result<(), Unread>> {
         Box::pin(async { Ok(()) })
     }
 
-    /// What the place has of other targets, where it can tell that at little cost.
+    /// Returns the ledgers of other targets in the same place, if that costs little.
     fn beside(&self) -> Pending<'_, Result<Vec<Sibling>, Unread>> {
         Box::pin(async { Ok(Vec::new()) })
     }
 
-    /// Creates a record if nobody has created one in its place. When this returns, it is durable. The same record may be
-    /// created again: that it is there already is then no conflict. Where the answer was lost, it looks before it says
-    /// anything, and says [`AppendError::Unknown`] only where looking did not help.
+    /// Creates a record if its number is free. When this returns, the record is durable. Creating the same record again
+    /// is not a conflict. If the answer was lost, the store looks for the record, and returns [`AppendError::Unknown`]
+    /// only if that failed as well.
     fn create<'a>(&'a self, new: New<'a>) -> Pending<'a, Result<(), AppendError>>;
 }
 
 /// Where reading begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// With the newest checkpoint, or with the first record where there is none.
+    /// With the newest checkpoint, or with the first record if there is none.
     Checkpoint,
     /// With this record.
     At(Seq),
-    /// With the newest record: that one alone is read.
+    /// With the newest record: only that one is read.
     Newest,
 }
 
-/// A record that is there.
+/// A record in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
     pub seq: Seq,
@@ -94,44 +96,44 @@ pub struct Stored {
 /// The ledger of another target in the same place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sibling {
-    /// The target, as the place has its name.
+    /// The name of the target in the place.
     pub name: String,
-    /// Where it is, as people know the place.
+    /// Its place, for display.
     pub shown: String,
     /// Its records from the newest checkpoint on.
     pub records: Vec<Stored>,
-    /// How it becomes the ledger of this target, where that is a matter of names: the words after "or".
+    /// How to make it the ledger of this target, if renaming is enough: the words after "or".
     pub becomes: Option<String>,
 }
 
-/// A record that is to be.
+/// A record to create.
 #[derive(Clone, Copy, Debug)]
 pub struct New<'a> {
     pub seq: Seq,
     pub bytes: &'a [u8],
-    /// The checksum that the record before it ends in; `None` for the first. A store that can tell at no cost that the record
-    /// before it is another one, or is gone, refuses with [`AppendError::NotWritten`].
+    /// The checksum of the record before it; `None` for the first. A store that can check this at no cost refuses with
+    /// [`AppendError::NotWritten`] if the record before it is another one or is gone.
     pub previous: Option<&'a Digest>,
-    /// Whether it has everything before it in it.
+    /// Whether it contains the whole state before it.
     pub is_checkpoint: bool,
 }
 
 /// Why records were not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unread {
-    /// The place, or one record in it, cannot be read now: why, and what to do about it.
+    /// The place or one record cannot be read now: the reason, and how to fix it.
     Failed { why: String, help: Option<String> },
-    /// A record is not there, though a later one is.
+    /// A record does not exist, but a later one does.
     Missing { seq: Seq, there: Seq },
-    /// It ends with a record, and a later one was there before.
+    /// The last record is `last`, but record `was` existed before.
     CutShort { last: Seq, was: Seq },
-    /// It ends with a record, and what shows whether that is the newest one was there before.
+    /// The last record is `last`, but the mark that would confirm it is gone. It existed before.
     Unmarked { last: Seq, mark: String },
-    /// The newest record is of another ledger than it was before. With the first that is.
+    /// The newest record belongs to another ledger than before. `seq` is the first record that does.
     Foreign { seq: Seq, lineage: String, expected: String },
 }
 
-/// Up to where the records before one hold.
+/// Names the last intact record before this one.
 pub fn last_good(seq: Seq) -> String {
     match seq - 1 {
         0 => "no record is intact".to_owned(),
@@ -139,7 +141,7 @@ pub fn last_good(seq: Seq) -> String {
     }
 }
 
-/// How to continue once every record from one on is out of the way.
+/// Says how to continue once this record and all later ones are out of the way.
 pub fn going_on(seq: Seq) -> String {
     match seq.saturating_sub(1) {
         0 => "start with an empty ledger".to_owned(),
@@ -147,8 +149,8 @@ pub fn going_on(seq: Seq) -> String {
     }
 }
 
-/// A target's name as the name of a folder or a part of a ref: no two targets have the same one, also where capitals do not
-/// count, and none leads elsewhere.
+/// Returns a target's name as the name of a folder or a part of a ref. No two targets have the same one, even if case
+/// is ignored, and none leads to another folder.
 pub fn plain(target: &str) -> String {
     let mut out = String::new();
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric();

@@ -1,5 +1,5 @@
-//! Which ledgers are believed: none that arrives with the files, and none in a folder outside of the project that only the project
-//! file names. Otherwise anyone who can change the files decides what is deleted.
+//! Which ledgers are trusted: none that arrives with the files, and none in a folder outside of the project that only
+//! the project file names. Otherwise, anyone who can change the files decides what is deleted.
 
 use std::path::{Component, Path, PathBuf};
 use std::{env, fs};
@@ -15,10 +15,10 @@ use super::intent::Seq;
 use super::place;
 use super::store::{New, Pending, Start, Store, Stored, Unread};
 
-/// Names folders outside of the project that may hold a ledger.
+/// The variable that lists folders outside of the project that may hold a ledger.
 const ALLOWED: &str = "PUSHPLAN_LEDGER_DIR";
 
-/// What git may track beneath [`OWN`]: pushplan writes it so that git tracks nothing else there.
+/// The one file that git may track in [`OWN`]: pushplan writes it so that git tracks nothing else there.
 const HARMLESS: &str = ".gitignore";
 
 /// Why a ledger is not used, and how to proceed.
@@ -28,7 +28,7 @@ pub struct Untrusted {
     pub help: String,
 }
 
-/// A store with nothing in it that anyone reads or writes.
+/// A store that is never read or written.
 impl Store for Untrusted {
     fn shown(&self) -> String {
         "an unused ledger".to_owned()
@@ -59,7 +59,7 @@ impl Store for Untrusted {
     }
 }
 
-/// Refuses a place that the files alone decide on. Nothing of the ledger is read.
+/// Refuses a place that only the files chose. Reads no record of the ledger.
 pub fn trusted(place: Option<&str>, root: &Path, target: &str) -> Result<(), Untrusted> {
     let place = place.unwrap_or(place::HOME);
     confirmed(place, root)?;
@@ -99,7 +99,7 @@ fn confirmed(place: &str, root: &Path) -> Result<(), Untrusted> {
     })
 }
 
-/// A path without symbolic links, also if its end does not exist yet.
+/// Returns a path without symbolic links, even if its end does not exist yet.
 fn real(path: &Path) -> PathBuf {
     if let Ok(real) = fs::canonicalize(path) {
         return real;
@@ -115,7 +115,7 @@ fn real(path: &Path) -> PathBuf {
     }
 }
 
-/// Refuses a folder of which git tracks a part.
+/// Refuses a folder if git tracks a file in it.
 fn untracked(folder: &Path, shown: &str) -> Result<(), Untrusted> {
     let found = tracked(folder).map_err(|unusable| {
         let (why, help) = unusable.told();

@@ -1,7 +1,7 @@
-//! What was there before a deed, under the names that everything has now.
+//! The state before a deed, under the current addresses.
 //!
-//! A thing is followed from the end of the deed until now: by its address, through every move, for as long as it is ours. One
-//! that was deleted or let go since is gone, also where another has its key by now.
+//! A resource is followed by its address from the end of the deed until now, through every move, while it is managed. A
+//! resource that was deleted or removed from the ledger since counts as gone, even if another one has its key now.
 
 mod trail;
 
@@ -20,46 +20,47 @@ use super::record::Entry;
 use super::state::{Ledger, Owned};
 use trail::{Lifeline, Trail};
 
-/// What undoing a deed comes to.
+/// The result of undoing a deed.
 #[derive(Debug, Default)]
 pub struct Undone {
-    /// What is to be ours.
+    /// The resources to manage.
     pub owned: BTreeMap<Address, Owned>,
-    /// What gets a key back, by its address with that key: the key that it has now.
+    /// The resources that get a key back: their current keys, by the address with the old key.
     pub renamed: BTreeMap<Address, String>,
-    /// What the deed took over, and is still ours. It stays that.
+    /// Resources that the deed adopted and that are still managed. They stay managed.
     pub adopted: Vec<Address>,
-    /// What the run removed from the ledger and the service may still have, with its id. It stays so.
+    /// The ids of resources that the run removed from the ledger and that the service may still have. They stay
+    /// removed.
     pub forgotten: BTreeMap<Address, String>,
-    /// What the deed changed and is left alone.
+    /// Resources that the deed changed and that are left alone.
     pub left: BTreeMap<Address, Left>,
-    /// How many are as they were before the deed, without anything being done.
+    /// The number of resources that already are as before the deed.
     pub as_before: usize,
 }
 
-/// Why something is left alone.
+/// Why a resource is left alone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Left {
     /// It was deleted or removed from the ledger since.
     Gone,
-    /// Another has its key by now.
+    /// Another resource has its key now.
     Another,
-    /// It has had its time.
+    /// Its time has passed.
     Past,
     /// It named a segment that was deleted or removed from the ledger since.
     Names(Address),
-    /// It was not managed, and deleted as such.
+    /// It was deleted without being managed.
     NotOurs,
 }
 
-/// A key cannot be given back: it is another one's by now.
+/// A key that cannot be given back, because another resource has it now.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Taken {
     pub old: Address,
     pub now: Address,
 }
 
-/// What undoing a deed comes to. The entries are those that the ledger is made of, from the first on.
+/// Computes the result of undoing a deed. The entries are those of the whole ledger, from the first on.
 pub fn undone(entries: &[Entry], deed: &Deed, ledger: &Ledger, now: Timestamp) -> Result<Undone, Taken> {
     let mut acts: BTreeMap<&Address, Vec<&Changed>> = BTreeMap::new();
     for changed in deed.changes.iter().filter(|changed| may_have_been(changed)) {
@@ -83,13 +84,13 @@ pub fn undone(entries: &[Entry], deed: &Deed, ledger: &Ledger, now: Timestamp) -
 }
 
 impl Undone {
-    /// Whether nothing is to be done.
+    /// Whether nothing has to be done.
     pub fn is_idle(&self, ledger: &Ledger) -> bool {
         self.renamed.is_empty() && self.owned == ledger.owned
     }
 }
 
-/// Whether it took effect or may have.
+/// Whether a change took effect or may have.
 fn may_have_been(changed: &Changed) -> bool {
     !matches!(changed.result, Some(Done::Not { .. }))
 }
@@ -98,13 +99,14 @@ struct Undoing<'l> {
     trail: Trail,
     ledger: &'l Ledger,
     now: Timestamp,
-    /// What is to be as it was, by its address now. It names segments as they were called at the end of the deed.
+    /// The resources to restore, by their current address. Their content names segments by the keys at the end of the
+    /// deed.
     restored: BTreeMap<Address, Owned>,
     out: Undone,
 }
 
 impl Undoing<'_> {
-    /// Undoes what a deed did to an address, as it was called at the end of the deed.
+    /// Undoes the changes of a deed to an address, as it was at the end of the deed.
     fn undo(&mut self, address: &Address, changes: &[&Changed]) {
         let did = |verb: Verb| changes.iter().any(|changed| changed.act == Act::Step(verb));
         let Some(line) = self.trail.lines.get(address).cloned() else {
@@ -133,7 +135,7 @@ impl Undoing<'_> {
         }
     }
 
-    /// It was deleted, and is made again.
+    /// Restores a deleted resource.
     fn bring_back(&mut self, address: &Address, line: &Lifeline, was: Owned) {
         let there = self.ledger.owned.get(address);
         if !line.gone || there.is_some_and(|there| there.spec == was.spec) {
@@ -147,7 +149,7 @@ impl Undoing<'_> {
         }
     }
 
-    /// It was removed from the ledger: whether the service still has it is unknown.
+    /// Handles a resource that was removed from the ledger: whether the service still has it is unknown.
     fn stay_forgotten(&mut self, address: &Address, line: &Lifeline, was: Owned) {
         if !line.gone {
             self.out.as_before += 1;
@@ -158,12 +160,12 @@ impl Undoing<'_> {
         }
     }
 
-    /// It was made, and goes again.
+    /// Deletes a resource that was created.
     fn take_away(&mut self, line: &Lifeline) {
         let there = self.ledger.owned.get(&line.at);
         match there {
             Some(_) if line.gone => drop(self.out.left.insert(line.at.clone(), Left::Another)),
-            // Its remaining messages are cancelled with it.
+            // If messages remain, they are cancelled with it.
             Some(owned) if self.has_begun(&line.at, owned) && !self.is_to_come(&line.at, owned) => {
                 self.out.left.insert(line.at.clone(), Left::Past);
             }
@@ -172,11 +174,12 @@ impl Undoing<'_> {
         }
     }
 
-    /// It was changed, and says what it said before.
+    /// Restores the old content of a changed resource.
     fn put_back(&mut self, line: &Lifeline, was: Option<Owned>, changes: &[&Changed]) {
         let is_change = |changed: &&&Changed| matches!(changed.act, Act::Step(Verb::Create | Verb::Update));
         let mut steps = changes.iter().filter(is_change).peekable();
-        // What was removed by hand and created again was nothing in between.
+        // A resource that was deleted outside of pushplan and created again has no content in between: the content
+        // before the deed counts.
         let known = steps.peek().and(was.as_ref()).map(|was| was.spec.clone());
         let Some(spec) = steps.find_map(|changed| changed.before.clone()).or(known) else { return };
         match self.ledger.owned.get(&line.at) {
@@ -190,8 +193,8 @@ impl Undoing<'_> {
         }
     }
 
-    /// Takes in what is to be as it was, with segments by the keys that they have now. What named one that is gone stays as it
-    /// is.
+    /// Adds the restored resources, with segments by their current keys. A resource that named a segment that is gone
+    /// stays as it is.
     fn restore(&mut self) {
         loop {
             let lost =
@@ -209,7 +212,7 @@ impl Undoing<'_> {
         }
     }
 
-    /// The first segment that it named and that is no more.
+    /// Returns the first segment that it named and that no longer exists.
     fn lost(&self, address: &Address, owned: &Owned) -> Option<Address> {
         let named = named(kinds::api(address).audiences(), &owned.spec);
         let key = named.into_iter().find(|key| self.key_now(key, owned).is_none())?;
@@ -223,13 +226,14 @@ impl Undoing<'_> {
         })
     }
 
-    /// The key that a segment has now, by the one that it had at the end of the deed, for something that named it.
+    /// Returns the current key of a segment, by its key at the end of the deed, for a resource that named it.
     fn key_now(&self, key: &str, by: &Owned) -> Option<String> {
         let address = Address::new(Segment::KEY, key);
         if let Some(line) = self.trail.lines.get(&address).filter(|line| !line.gone) {
             return Some(line.at.key.clone());
         }
-        // Another by the same key will do where it is made again just now, or is the same to the letter.
+        // Another segment with this key will do if it is restored now, has the id that the resource named, or has
+        // exactly the old content.
         let is_same = |now: &Owned| {
             by.refs.get(key).is_some_and(|id| *id == now.id)
                 || self.trail.old.get(&address).is_some_and(|old| old.spec == now.spec)
@@ -238,7 +242,7 @@ impl Undoing<'_> {
         is_there.then(|| key.to_owned())
     }
 
-    /// What the deed moved gets its old key back, from wherever it is by now.
+    /// Gives moved resources their old keys back, from wherever they are now.
     fn give_keys_back(&mut self, deed: &Deed) -> Result<(), Taken> {
         for changed in deed.changes.iter().rev() {
             let Act::Move(to) = &changed.act else { continue };
@@ -270,7 +274,7 @@ impl Undoing<'_> {
         owned.past || kinds::api(address).runs(&owned.spec).is_some_and(|runs| runs.has_begun(self.now))
     }
 
-    /// Whether something of it is still to are sent.
+    /// Whether any of its messages is still to be sent.
     fn is_to_come(&self, address: &Address, owned: &Owned) -> bool {
         !to_come(&kinds::api(address).times(&owned.spec), self.now).is_empty()
     }
@@ -349,7 +353,7 @@ mod tests {
         }])
     }
 
-    /// What undoing a deed comes to: what there is to be, by its key and its name.
+    /// Undoes a deed. Returns the resources to manage by key and name, and the result.
     fn undo(number: usize, records: Vec<Record>) -> (Vec<(String, String)>, Undone) {
         let entry =
             |(place, record)| Entry { seq: place as Seq + 1, at: Timestamp::UNIX_EPOCH, actor: "ada".into(), record };
@@ -371,7 +375,7 @@ mod tests {
         let lost = vec![begin("r"), intent("a", Verb::Create, None, "A"), end("r")];
         let (owned, undone) = undo(1, [lost.clone(), vec![adopt("a", "theirs", "A")]].concat());
         assert_eq!((owned, undone.adopted), (vec![said("a", "A")], vec![template("a")]));
-        // What a run found again is what was lost.
+        // The resource that a run finds again is the lost one.
         let found = vec![begin("s"), adopt("a", "ours", "A"), end("s")];
         let (owned, undone) = undo(1, [lost, found].concat());
         assert_eq!((owned, undone.adopted), (vec![], vec![]));

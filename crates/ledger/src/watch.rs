@@ -1,11 +1,11 @@
-//! Observing a run that holds the ledger, over several looks.
+//! Observes a run that holds the ledger, over several reads.
 
 use std::time::Duration;
 
 use super::intent::Seq;
 use super::state::Ledger;
 
-/// What one process has seen of the run that holds a ledger, over several looks.
+/// The observations of one process about the run that holds a ledger.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     seen: Option<Sight>,
@@ -24,15 +24,16 @@ struct Sight {
 /// The result of observing a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Observed {
-    /// For how long there was no new record.
+    /// How long there was no new record.
     pub unchanged: Duration,
-    /// The run wrote a record while it was observed, so it is certainly going on.
+    /// The run wrote a record while it was observed, so it is certainly in progress.
     pub goes_on: bool,
 }
 
 impl Watch {
-    /// Notes one look at the ledger. `asked` and `answered` are when reading began and ended, by the observer's monotonic clock: a
-    /// record was there by the time it was read, and was the newest when the look began that still shows it.
+    /// Notes one read of the ledger. `asked` and `answered` are the start and the end of the read, by the observer's
+    /// monotonic clock. A record existed by the end of the first read that shows it, and was still the newest at the
+    /// start of the last one.
     pub fn saw(&mut self, ledger: &Ledger, asked: Duration, answered: Duration) -> Observed {
         let Some(running) = &ledger.run else {
             self.seen = None;

@@ -1,4 +1,4 @@
-//! All that came before in one record, so that reading stays as fast as it was on the first day.
+//! Checkpoints: the whole state in one record, so that reading does not become slower as the ledger grows.
 
 use jiff::Timestamp;
 
@@ -7,12 +7,12 @@ use crate::Log;
 use crate::record::{Entry, Record};
 use crate::state::Ledger;
 
-/// After so many records a checkpoint is due.
+/// A checkpoint is due after this number of records.
 const MANY: usize = 200;
-/// So many bytes make one due as well, unless the last one was larger.
+/// It is also due after this number of bytes, unless the last checkpoint was larger.
 const LARGE: usize = 4 * 1024 * 1024;
 
-/// How much there is to read: the last checkpoint, and what stands behind it.
+/// The amount of data to read: the last checkpoint and the records after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Behind {
     checkpoint: usize,

@@ -1,7 +1,8 @@
-//! The folder that a ledger is in, and what the disk promises about it.
+//! The folder of a ledger, and its durability on disk.
 //!
-//! A record is written under another name, brought to the disk, and only then linked to its own. Linking fails where the name
-//! is taken, so that one of two writers wins; and a reader that sees the name sees the whole record, also after a power cut.
+//! A record is written under a temporary name, synced to disk, and then linked to its final name. Linking fails if the
+//! name exists, so only one of two writers succeeds. A reader that sees the name sees the whole record, even after a
+//! power failure.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -16,7 +17,7 @@ use super::super::codec::{LIMIT, TAIL};
 use super::super::intent::Seq;
 use super::super::store::plain;
 
-/// What pushplan keeps beside a project's manifests.
+/// The folder for pushplan's own files, next to a project's manifests.
 pub const OWN: &str = ".pushplan";
 
 /// A folder of one target in [`OWN`].
@@ -26,17 +27,17 @@ pub struct Folder {
     /// The names of the folders beneath the root, outermost first.
     parts: Vec<String>,
     path: PathBuf,
-    /// Something could not be brought to the disk. The system reports that once: a second attempt that works proves nothing.
+    /// A sync to disk has failed. The system reports that once: a later sync that succeeds proves nothing.
     failed: AtomicBool,
 }
 
-/// What a name in the folder stands for.
+/// The meaning of a file name in the folder.
 #[derive(Debug, PartialEq, Eq)]
 enum Name {
     Record(Seq),
-    /// It was being written. With the place that it was for.
+    /// An unfinished write of this record.
     Unfinished(Seq),
-    /// Hidden: of the file system or of a desktop.
+    /// A hidden file of the file system or of a desktop, or the note of the newest record.
     Hidden,
     Other,
 }
@@ -48,13 +49,13 @@ impl Folder {
         Self { root: root.to_owned(), parts, path, failed: AtomicBool::new(false) }
     }
 
-    /// A folder of one target that is not the project's own.
+    /// Returns a target's folder that is not in the project's own folder.
     pub fn shared(folder: &Path, target: &str) -> Self {
         let parts = vec![plain(target)];
         Self { root: folder.to_owned(), path: folder.join(&parts[0]), parts, failed: AtomicBool::new(false) }
     }
 
-    /// The folders of other targets beside it.
+    /// Returns the folders of other targets next to it.
     pub fn beside(&self) -> Result<Vec<Self>, String> {
         let Some(above) = self.path.parent().filter(|above| above.is_dir()) else { return Ok(Vec::new()) };
         let failed = |error: io::Error| format!("{} cannot be read: {}", above.display(), describe(&error));
@@ -72,17 +73,17 @@ impl Folder {
         Ok(all)
     }
 
-    /// What the target is called there.
+    /// The name of the target in its path.
     pub fn target(&self) -> &str {
         self.parts.last().map(String::as_str).unwrap_or_default()
     }
 
-    /// Whether it is in the folder that pushplan keeps next to a project's manifests.
+    /// Whether it is in pushplan's own folder, next to a project's manifests.
     fn is_own(&self) -> bool {
         self.parts[0] == OWN && self.parts.len() > 1
     }
 
-    /// A file of it as people see it from the project's folder.
+    /// The path of a file in it for display, relative to the project's folder if it is in [`OWN`].
     pub fn shown(&self, name: &str) -> String {
         let inside = format!("{}/{name}", self.parts.join("/"));
         if self.is_own() { inside } else { self.root.join(inside).display().to_string() }
@@ -96,10 +97,10 @@ impl Folder {
         self.path.join(Self::file_name(seq))
     }
 
-    /// Whether it is there. What is reached through a link, or is no folder, is refused: a project does not choose where on the
+    /// Whether it exists. A symbolic link or anything but a folder is refused: a project does not choose where on the
     /// machine pushplan writes.
     pub fn exists(&self) -> Result<bool, String> {
-        // A disk that is not mounted would look like a ledger that has no record.
+        // An unmounted disk would look like a ledger without records.
         if !self.is_own() && !self.root.is_dir() {
             return Err(format!("{} does not exist; create it, or mount its file system", self.root.display()));
         }
@@ -120,7 +121,7 @@ impl Folder {
         Ok(true)
     }
 
-    /// Makes it, for nobody else to read, and brings its name to the disk. What pushplan keeps is not for git.
+    /// Creates it, private to its owner, and syncs its name to disk. Git ignores pushplan's own folder.
     pub fn make(&self) -> Result<(), String> {
         self.make_quickly()?;
         let mut folder = self.root.clone();
@@ -132,7 +133,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Makes it. Its name need not survive a power cut.
+    /// Creates it. Its name need not survive a power failure.
     pub(crate) fn make_quickly(&self) -> Result<(), String> {
         self.exists()?;
         let mut path = self.root.clone();
@@ -150,14 +151,13 @@ impl Folder {
         Ok(())
     }
 
-    /// The path of a file in it; `None` for a name that could lead elsewhere.
+    /// Returns the path of a file in it; `None` for a name that could lead elsewhere.
     pub(crate) fn path_of(&self, name: &str) -> Option<PathBuf> {
         let is_plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         is_plain.then(|| self.path.join(name))
     }
 
-    /// The places of all records, in order. Names that have no business there are refused; those of unfinished records are
-    /// passed over.
+    /// Returns the numbers of all records, in order. Refuses unexpected names and skips unfinished records.
     pub fn records(&self) -> Result<Vec<Seq>, String> {
         let mut found = Vec::new();
         self.each(|name, entry| {
@@ -179,9 +179,9 @@ impl Folder {
         Ok(found)
     }
 
-    /// Removes what was never finished and never will be: another record has its place.
+    /// Removes unfinished writes of earlier records: those records exist by now.
     pub fn clean(&self, before: Seq) {
-        // What cannot be cleaned away does no harm.
+        // A file that cannot be removed does no harm.
         let _ = self.each(|name, entry| match name {
             Name::Unfinished(seq) if seq < before => fs::remove_file(entry.path()),
             _ => Ok(()),
@@ -204,7 +204,7 @@ impl Folder {
         Ok(())
     }
 
-    /// The bytes of a record; `None` where it is not there.
+    /// Returns the bytes of a record; `None` if it does not exist.
     pub fn read(&self, seq: Seq) -> Result<Option<Vec<u8>>, String> {
         self.read_file(&Self::file_name(seq))
     }
@@ -219,7 +219,7 @@ impl Folder {
         }
     }
 
-    /// The last bytes of a record, where its checksum is; `None` where it is not there.
+    /// Returns the last bytes of a record, which hold its checksum; `None` if it does not exist.
     pub fn tail(&self, seq: Seq) -> Result<Option<Vec<u8>>, String> {
         let read = || {
             let path = self.file(seq);
@@ -240,7 +240,7 @@ impl Folder {
         }
     }
 
-    /// Creates record `seq` if nobody has. When this returns, it is on the disk.
+    /// Creates record `seq` if it does not exist. When this returns, it is synced to disk.
     pub fn create(&self, seq: Seq, bytes: &[u8]) -> Result<(), AppendError> {
         let unfinished = self.path.join(format!(".{seq:08}.{}.new", Uuid::new_v4().simple()));
         let not_written = |error: &io::Error| {
@@ -253,7 +253,8 @@ impl Folder {
         let linked = fs::hard_link(&unfinished, self.file(seq));
         let _ = fs::remove_file(&unfinished);
         if let Err(error) = linked {
-            // The answer alone proves nothing: over a network it may be about a second attempt at what was done already.
+            // The answer alone proves nothing: over a network, it may belong to a second attempt after the first one
+            // succeeded.
             match self.read(seq) {
                 Ok(Some(found)) if found == bytes => {}
                 Ok(Some(_)) => return Err(AppendError::Conflict),
@@ -265,13 +266,13 @@ impl Folder {
                 Err(why) => return Err(AppendError::Unknown(why)),
             }
         }
-        // Whether a name that could not be brought to the disk is still there after a power cut, nobody knows.
+        // A name that was not synced may be lost in a power failure.
         self.sync(&self.path).map_err(|error| {
             AppendError::Unknown(format!("{} may not be synced to disk: {}", self.name(seq), describe(&error)))
         })
     }
 
-    /// Brings the names in a folder to the disk. Where folders cannot be opened, the file system does so by itself.
+    /// Syncs the names in a folder to disk. If folders cannot be opened, the file system does this itself.
     fn sync(&self, folder: &Path) -> io::Result<()> {
         if self.failed.load(Ordering::Acquire) {
             return Err(io::Error::other("the disk has failed before; run the command again"));
@@ -284,8 +285,8 @@ impl Folder {
         self.shown(&Self::file_name(seq))
     }
 
-    /// Writes a small file that replaces another of its name. It need not survive a power cut. One that is as long is
-    /// written over, which takes no new file: readers of half of each tells by the checksum.
+    /// Writes a small file that replaces another of its name. It need not survive a power failure. A file of the same
+    /// length is overwritten, so that no new file is needed: a reader detects a half-written one by its checksum.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.path.join(name);
         if fs::symlink_metadata(&path).is_ok_and(|there| there.len() == bytes.len() as u64 && is_alone(&there)) {
@@ -298,13 +299,13 @@ impl Folder {
         })
     }
 
-    /// Removes a file, and brings that to the disk.
+    /// Removes a file, and syncs the removal to disk.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         fs::remove_file(self.path.join(name))?;
         self.sync(&self.path)
     }
 
-    /// The names of all regular files that are not hidden, in order.
+    /// Returns the names of all regular files that are not hidden, in order.
     pub fn names(&self) -> Result<Vec<String>, String> {
         let mut names = Vec::new();
         self.each(|name, entry| {
@@ -317,7 +318,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// Creates a file of another name than a record's, on the disk when this returns.
+    /// Creates a file that is not a record. When this returns, it is synced to disk.
     pub(crate) fn create_file(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
         let failed = |error: &io::Error| format!("{} cannot be written: {}", self.shown(name), describe(error));
         let unfinished = self.path.join(format!(".{name}.new"));
@@ -330,7 +331,7 @@ impl Folder {
     }
 }
 
-/// Beside the records: the last one that was written, so that its removal is noticed.
+/// The note of the newest record, next to the records, so that its removal is detected.
 pub const NEWEST: &str = "newest";
 
 impl Name {
@@ -349,14 +350,14 @@ impl Name {
     }
 }
 
-/// Writes a file that nobody else may read, and brings it to the disk.
+/// Writes a file that only its owner may read, and syncs it to disk.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = private_file().open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }
 
-/// Whether a file is a regular one that has no other name: what is written into it changes nothing else.
+/// Whether a file is regular and has no other hard link, so that writing to it changes nothing else.
 fn is_alone(file: &fs::Metadata) -> bool {
     #[cfg(unix)]
     let has_one_name = std::os::unix::fs::MetadataExt::nlink(file) == 1;

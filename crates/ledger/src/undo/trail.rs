@@ -1,4 +1,4 @@
-//! What became of things since a deed, and where they are.
+//! The resources of a deed, followed until now.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,25 +11,25 @@ use crate::intent::Adopted;
 use crate::record::{Entry, Record};
 use crate::state::{Ledger, Owned};
 
-/// What was there around a deed, and what became of it. Everything stands under the address that it had at the end of the deed.
+/// The state around a deed, and what happened since. Keys are the addresses at the end of the deed.
 #[derive(Debug)]
 pub struct Trail {
-    /// What was ours before the deed.
+    /// The managed resources before the deed.
     pub old: BTreeMap<Address, Owned>,
-    /// All that the deed was about, and all segments.
+    /// Every resource of the deed, and all segments.
     pub lines: BTreeMap<Address, Lifeline>,
 }
 
-/// One thing from the end of a deed until now.
+/// A resource from the end of a deed until now.
 #[derive(Clone, Debug)]
 pub struct Lifeline {
-    /// Where it is; the last place where it was, once it is gone.
+    /// Its address, or its last address if it is gone.
     pub at: Address,
-    /// Whether it was there at the end of the deed.
+    /// Whether it existed at the end of the deed.
     pub stayed: bool,
     /// Whether it was deleted or removed from the ledger.
     pub gone: bool,
-    /// What became of its making was unknown, and a person took over something in its place.
+    /// Its creation was unconfirmed, and a person adopted a resource in its place.
     pub by_hand: bool,
     id: Option<String>,
 }
@@ -54,7 +54,7 @@ impl Trail {
     fn follow<'e>(&mut self, mut state: Ledger, later: impl Iterator<Item = &'e Entry>) {
         let mut touched = BTreeSet::new();
         for entry in later {
-            // What a run deletes and makes again is the same thing: it is looked at once the run is over.
+            // A run may delete and create the same resource, so its changes are evaluated once it is over.
             if let Record::Begin(_) = entry.record {
                 self.settle(&state, &mut touched);
             }
@@ -83,7 +83,7 @@ impl Trail {
         }
     }
 
-    /// What is taken over is the thing that has its id, also where that was let go or has another address by now.
+    /// Follows adopted resources by their ids, even if they were removed from the ledger or have another address now.
     fn adopt(&mut self, all: &[Adopted], state: &Ledger) {
         let ours = || all.iter().filter(|one| !one.pruned);
         let by_id: BTreeMap<(&str, &str), &Address> =
@@ -95,7 +95,7 @@ impl Trail {
                 None => id.and_then(|id| by_id.get(&(&*line.at.kind, id))).map(|address| (*address).clone()),
                 Some(_) => by_address.get(&line.at).filter(|other| id == Some(**other)).map(|_| line.at.clone()),
             };
-            // What is known by its own name is another one, once it was gone.
+            // If a kind is identified by name, a resource with the name of a deleted one is another resource.
             let by_name = || kinds::api(&line.at).lifecycle(Level::Extended).create == Create::Upsert;
             if let Some(found) = found.filter(|_| !line.gone || !by_name()) {
                 (line.at, line.gone) = (found, false);
@@ -106,7 +106,7 @@ impl Trail {
     }
 }
 
-/// The things to follow, as they are at the end of a deed.
+/// Returns the resources to follow, as they are at the end of a deed.
 fn lines(deed: &Deed, old: &Ledger, state: &Ledger) -> BTreeMap<Address, Lifeline> {
     let (mut changed, mut moved) = (BTreeSet::new(), BTreeSet::new());
     for one in &deed.changes {
@@ -132,7 +132,7 @@ impl Lifeline {
         line
     }
 
-    /// Looks whether it is still ours.
+    /// Checks whether it is still managed.
     fn settle(&mut self, state: &Ledger) {
         match state.owned.get(&self.at) {
             _ if self.gone => {}
