@@ -1,9 +1,9 @@
-//! The ledger as commits on a ref of a git server: what a team has already.
+//! The ledger as commits on a ref of a git server, which most teams already have.
 //!
-//! A record is a commit on `refs/pushplan/<target>`, and a push carries the commit that the ref must still be at: one
-//! of two writers wins. A checkpoint begins again without a parent, so that reading costs what came since; what was
-//! before stays reachable from a ref of its own. Nothing of the user's repository changes but objects and one ref that
-//! notes what was seen.
+//! A record is a commit on `refs/pushplan/<target>`, and a push names the commit that the ref must still have, so only
+//! one of two writers succeeds. A checkpoint is a commit without a parent, so reading costs only what came after it;
+//! earlier records stay reachable from a ref of their own. In the user's repository, only objects and one ref that
+//! notes what was seen change.
 
 mod append;
 mod exchange;
@@ -31,10 +31,11 @@ use objects::Tip;
 use remote::{Refs, Remote};
 use told::Trouble;
 
-/// How often a push is made before it is given up.
+/// How many times a push is tried.
 const ATTEMPTS: u32 = 3;
 
-/// How long the records may stay behind their mark: a server moves several refs one after the other, and lists them so.
+/// How long the records may lag behind their mark: a server moves several refs one after the other, and lists them in
+/// between.
 const LAGS: [Duration; 3] = [Duration::from_millis(100), Duration::from_millis(400), Duration::from_millis(1000)];
 
 /// The ledger of one target on a git server.
@@ -43,31 +44,31 @@ pub struct GitStore {
     remote: Result<Remote, String>,
     refs: Refs,
     limit: Duration,
-    /// Where fetched objects go, where nothing of the repository is to change.
+    /// The folder for fetched objects, if the repository must not change.
     apart: Option<PathBuf>,
     home: OnceCell<Home>,
     known: Mutex<LastRead>,
     sound: Mutex<Sound>,
-    /// What was seen here and is gone there.
+    /// Records that were seen here and that the server no longer has.
     gone: Mutex<Option<Gone>>,
-    /// The server refuses commits without a parent in the place of others.
+    /// The server refuses to replace commits with one that has no parent.
     is_unrooted: AtomicBool,
     /// The server does not move the mark together with the records.
     is_unmarked: AtomicBool,
-    /// The mark, when it was last looked at.
+    /// The mark at the last look.
     mark: Mutex<Option<Mark>>,
 }
 
-/// What was seen last.
+/// The state at the last read.
 #[derive(Clone, Default)]
 struct LastRead {
     tip: Option<Tip>,
-    /// The checksum that the newest record ends in.
+    /// The checksum at the end of the newest record.
     checksum: Option<String>,
 }
 
-/// What was read, or written here, and is sound. A damaged commit is never in it: once the server is repaired, nothing is
-/// missing.
+/// Records that were read or written here and are intact. A damaged commit is never included, so nothing is missing
+/// once the server is repaired.
 #[derive(Clone, Default)]
 struct Sound {
     tip: Option<Tip>,
@@ -75,16 +76,16 @@ struct Sound {
     noted: Option<String>,
 }
 
-/// Records that the other end no longer has.
+/// Records that the server no longer has.
 #[derive(Clone)]
 struct Gone {
     /// The newest commit that was seen here.
     seen: Tip,
-    /// What is there instead.
+    /// The newest commit that the server has instead.
     there: Option<Tip>,
 }
 
-/// The folder that a remote in the settings names; `None` for any other remote.
+/// Returns the folder that a remote in the settings names; `None` for any other remote.
 pub fn folder_of(root: &Path, remote: &str) -> Option<PathBuf> {
     match Remote::read(root, remote) {
         Ok(Remote::Folder(folder)) => Some(folder),
@@ -99,8 +100,8 @@ impl fmt::Debug for GitStore {
 }
 
 impl GitStore {
-    /// The ledger of a target on a remote: its name, its address or its folder; `origin` where nothing is said. Nothing is
-    /// run yet.
+    /// Returns the ledger of a target on a remote, given by name, address or folder; `origin` by default. Runs nothing
+    /// yet.
     pub fn new(root: &Path, remote: Option<&str>, target: &str) -> Self {
         Self {
             root: root.to_owned(),
@@ -118,24 +119,24 @@ impl GitStore {
         }
     }
 
-    /// For readers only: what is fetched goes into this folder, and nothing is noted.
+    /// Fetches into this folder and notes nothing. For readers only.
     pub fn apart(self, folder: &Path) -> Self {
         Self { apart: Some(folder.to_owned()), ..self }
     }
 
-    /// With another time that git may take for one thing.
+    /// Sets the time limit of each git command.
     pub fn within(self, limit: Duration) -> Self {
         Self { limit, ..self }
     }
 
-    /// Whether the other end has something of this ledger. Nothing is fetched. `false` also where that cannot be known.
+    /// Whether the server has anything of this ledger. Fetches nothing, and returns `false` if the answer is unknown.
     pub async fn has_records(&self) -> bool {
         let Ok(home) = self.home().await else { return false };
         let there = home.there(&self.refs).await.unwrap_or_default();
         there.tip.is_some() || there.mark.is_some() || there.has_history
     }
 
-    /// Whether the other end had the mark when it was last looked at.
+    /// Whether the server had the mark at the last look.
     fn has_mark(&self) -> bool {
         self.mark.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
@@ -152,7 +153,7 @@ impl GitStore {
         self.sound.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Remembers a commit of which all is sound, for this process and for later ones.
+    /// Notes a commit that is intact, for this process and for later ones.
     async fn note_sound(&self, home: &Home, tip: Tip) {
         if self.apart.is_none() && self.sound().noted.as_ref() != Some(&tip.commit) {
             home.note(&tip).await;
@@ -173,7 +174,7 @@ impl GitStore {
         self.home.get_or_try_init(|| find).await
     }
 
-    /// The newest commit there, with all of it here.
+    /// Returns the newest commit of the server, after fetching all of it.
     async fn look(&self, home: &Home) -> Result<Option<Tip>, Trouble> {
         for _ in 0..ATTEMPTS {
             let there = home.there(&self.refs).await?;
@@ -197,13 +198,13 @@ impl GitStore {
             if let Some(tip) = home.records().tip(&commit).await? {
                 return Ok(Some(tip));
             }
-            // Someone put a checkpoint in its place meanwhile.
+            // Another process replaced it with a checkpoint in the meantime.
         }
         Err(Trouble::with("it changes faster than it can be read", "run the command again"))
     }
 
-    /// The newest records that were ever there, by the mark beside them, where that is ahead of these. A mark that cannot be
-    /// read says nothing.
+    /// Returns the newest records that ever existed, according to the mark, if they are ahead of these. A mark that
+    /// cannot be read is ignored.
     async fn marked(&self, home: &Home, tip: Option<&Tip>) -> Option<Tip> {
         let mark = self.mark.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
         if tip.is_some_and(|tip| tip.commit == mark.commit) {
@@ -223,7 +224,7 @@ impl GitStore {
         home.fetch(&[name], here.as_ref().map(|tip| &*tip.commit)).await
     }
 
-    /// The commit before the first record of this one, with all of it here.
+    /// Returns the commit before the first record of this one, after fetching all of it.
     async fn older(&self, home: &Home, tip: &Tip) -> Result<Option<Tip>, Trouble> {
         let first = tip.first();
         let Some(before) = home.records().before(&tip.commit, first).await? else { return Ok(None) };
@@ -235,13 +236,13 @@ impl GitStore {
         Ok(older.filter(|older| older.last() + 1 == first))
     }
 
-    /// The bytes of records, from one on.
+    /// Returns the bytes of records, from this one on.
     async fn records(&self, home: &Home, tip: &Tip, from: Seq) -> Result<Vec<Stored>, Trouble> {
         let (seqs, ids): (Vec<Seq>, Vec<String>) =
             tip.records.range(from..).map(|(seq, id)| (*seq, id.clone())).unzip();
         let mut blobs = home.records().blobs(&ids).await?;
         if blobs.is_none() {
-            // What nothing in the repository holds on to, the user's own cleaning may have removed.
+            // Objects that no ref keeps may have been removed by git's garbage collection.
             home.fetch(&[&self.refs.tip], None).await?;
             blobs = home.records().blobs(&ids).await?;
         }
@@ -249,7 +250,7 @@ impl GitStore {
         Ok(seqs.into_iter().zip(blobs).map(|(seq, bytes)| Stored { seq, bytes }).collect())
     }
 
-    /// The ledgers of other targets there, all of them with one fetch.
+    /// Returns the ledgers of other targets on the server, with a single fetch.
     async fn siblings(&self) -> Result<Vec<Sibling>, Trouble> {
         let home = self.home().await?;
         let mut there = home.all_there().await?;
@@ -263,7 +264,7 @@ impl GitStore {
         let mut all = Vec::new();
         for (name, commit) in there {
             let Some(tip) = home.records().tip(&commit).await? else { continue };
-            // What of another target cannot be read is no reason to stop this one.
+            // An unreadable ledger of another target must not stop this one.
             let Ok(records) = self.records(home, &tip, 1).await else { continue };
             let shown = format!("{name} on {}", home.shown);
             all.push(Sibling { name: Refs::target_of(&name).to_owned(), shown, records, becomes: None });
@@ -274,7 +275,7 @@ impl GitStore {
     async fn read_all(&self, from: Start, is_as_is: bool) -> Result<Vec<Stored>, Unread> {
         let failed = |trouble: Trouble| Unread::from(trouble.at(&self.shown()));
         let home = self.home().await.map_err(failed)?;
-        // What was there before is looked at first: who appends meanwhile notes it last.
+        // The note of what was seen is read first, because an append writes it last.
         let seen = if home.is_made() { home.records().tip(&home.seen).await.map_err(failed)? } else { None };
         self.sound.lock().unwrap_or_else(PoisonError::into_inner).noted = seen.as_ref().map(|tip| tip.commit.clone());
         let seen = [seen, self.sound().tip].into_iter().flatten().max_by_key(Tip::last);
@@ -414,12 +415,12 @@ impl Store for GitStore {
 }
 
 impl GitStore {
-    /// The commands that take a record and all after it away.
+    /// Returns the commands that remove a record and all later ones.
     fn cut(&self, seq: Seq) -> Option<String> {
         let home = self.home.get()?;
         let Home { git, shown, seen, .. } = home;
         let (typed, Refs { tip: name, .. }) = (git.typed(), &self.refs);
-        // Where the other end has nothing from there on, only what was seen is to be forgotten.
+        // If the server has no record from there on, only the notes of what was seen have to be deleted.
         if self.gone().is_some_and(|gone| gone.there.map_or(0, |tip| tip.last()) < seq) {
             return Some(format!("run `{typed} update-ref -d {seen}` in every clone that saw later records"));
         }

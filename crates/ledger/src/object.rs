@@ -1,6 +1,7 @@
-//! The ledger in a store of objects, such as S3: one object for each record, never changed once it is there.
+//! The ledger in an object store, such as S3: one object per record, never changed once it exists.
 //!
-//! A record is created under the condition that nothing is there. Who is refused, or gets no answer, looks at what is there.
+//! A record is created on the condition that the object does not exist. A writer that is refused or gets no answer
+//! reads the object.
 
 mod failure;
 mod note;
@@ -24,27 +25,27 @@ use failure::{Failure, Left};
 use note::{NEWEST, Note};
 use place::{ObjectPlace, StoreVariables, Ways};
 
-/// How long one request may take.
+/// The time limit of one request.
 const LIMIT: Duration = Duration::from_secs(30);
-/// After a refusal that passes, how long until the next try, each time. It is known by then that nothing was written.
+/// The pauses before each retry after a temporary refusal. Nothing was written in that case.
 const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(300), Duration::from_millis(1000)];
-/// After a lost answer, how long until the store is looked at again, each time. What was sent may still be on its way.
+/// The pauses before each look at the store after a lost answer. The request may still arrive.
 const LOOKS: [Duration; 3] = [Duration::ZERO, Duration::from_millis(300), Duration::from_millis(1200)];
 
-/// Records in a store of objects, as `<prefix>/<target>/00000007.json`.
+/// Stores records as objects such as `<prefix>/<target>/00000007.json`.
 #[derive(Clone)]
 pub struct ObjectStore(Arc<Inner>);
 
 struct Inner {
     place: ObjectPlace,
-    /// What the keys of all of its objects begin with.
+    /// The prefix of the keys of its objects.
     folder: String,
     settings: StoreVariables,
     limit: Duration,
     ways: OnceLock<Ways>,
-    /// Whether the store was seen to refuse a create.
+    /// Whether the store has proved that it refuses to replace an object.
     is_proven: Mutex<bool>,
-    /// The newest checkpoint that was seen; 0 where none was.
+    /// The newest checkpoint that was seen; 0 if there was none.
     checkpoint: AtomicU64,
 }
 
@@ -55,8 +56,8 @@ impl fmt::Debug for ObjectStore {
 }
 
 impl ObjectStore {
-    /// The records of a target in a place such as `s3://bucket/prefix`. Nothing is connected to yet. Credentials and endpoints
-    /// come from the environment, by the conventions of who runs the store.
+    /// Returns the records of a target in a place such as `s3://bucket/prefix`. Does not connect yet. Credentials and
+    /// endpoints come from the environment, by the conventions of the store's provider.
     pub fn new(place: &str, target: &str) -> Result<Self, String> {
         Self::open(place, target, StoreVariables::of_the_process(), LIMIT)
     }
@@ -143,7 +144,7 @@ impl Inner {
         }
     }
 
-    /// The bytes of an object; `None` where it is not there.
+    /// Returns the bytes of an object; `None` if it does not exist.
     async fn get(&self, name: &str) -> Result<Option<Vec<u8>>, Failure> {
         let (read, key) = (&self.ways()?.read, self.key(name));
         match self.within(async { read.get(&key).await?.bytes().await }).await {
@@ -183,13 +184,13 @@ impl Inner {
         }
         if let Some(lineage) = codec::lineage(bytes) {
             let checkpoint = self.checkpoint.load(Ordering::Acquire).clamp(1, seq);
-            // Without it, reading takes longer, and nobody notices that this record is removed.
+            // Without the note, reading takes longer, and the removal of this record is not detected.
             let _ = self.put(NEWEST, &Note { seq, checkpoint, lineage }.bytes(), PutMode::Overwrite).await;
         }
         Ok(())
     }
 
-    /// Whether a record is there, after the store did not say that it is.
+    /// Checks whether a record exists, after the store did not confirm it.
     async fn look(&self, seq: Seq, bytes: &[u8], failure: &Failure) -> Result<(), AppendError> {
         let shown = self.shown(seq);
         let tried = format!("{shown} cannot be written: {failure}; {}", self.place.check());
@@ -223,9 +224,9 @@ impl Inner {
         }
     }
 
-    /// Sees the store refuse a create, once, before anything depends on it. What is created is the note, which says nothing
-    /// new:
-    /// it is the one that is there, or that of a ledger without records. So nothing is left that does not belong there.
+    /// Checks once that the store refuses to create an existing object, before anything depends on it. It creates the
+    /// note with its current content, or with that of a ledger without records, so that nothing is left that does not
+    /// belong there.
     async fn prove(&self) -> Result<(), String> {
         let mut is_proven = self.is_proven.lock().await;
         if *is_proven {
@@ -240,7 +241,7 @@ impl Inner {
             self.checkpoint.fetch_max(note.checkpoint, Ordering::AcqRel);
         }
         let bytes = there.clone().unwrap_or_else(|| Note::before_the_first().bytes());
-        // Where it was not there, the first one to create it is right to succeed.
+        // If it did not exist, the first attempt succeeds, and only the second one must be refused.
         for _ in 0..2 {
             match self.put(NEWEST, &bytes, PutMode::Create).await {
                 Err(failure) if failure.left == Left::Taken => {
@@ -252,7 +253,7 @@ impl Inner {
             }
         }
         if there.is_none() {
-            // A store that is not used has no use for it.
+            // A store that is not used needs no note.
             let (write, key) = (&self.ways().map_err(failed)?.write, self.key(NEWEST));
             let _ = self.within(write.delete(&key)).await;
         }

@@ -1,7 +1,7 @@
-//! The ledger as rows of a table in PostgreSQL: one for each record, which its place in the primary key gives to one writer.
+//! The ledger as rows of a PostgreSQL table: one per record. The primary key admits one writer for each.
 //!
-//! Nothing is kept in a session: no lock, no setting, no prepared statement. So each statement may go to another session, as it
-//! does behind a proxy that pools transactions.
+//! Nothing is kept in a session: no lock, no setting, no prepared statement. So each statement may run in another
+//! session, as it does behind a proxy that pools transactions.
 
 mod connection;
 mod password;
@@ -33,8 +33,8 @@ const MADE_ALREADY: [SqlState; 4] =
 const TAKEN: [SqlState; 3] =
     [SqlState::UNIQUE_VIOLATION, SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
 
-/// The ledger of one target in the table `ledger` of a schema, with its newest record noted in `ledger_newest`. Both are made
-/// when the first record is written.
+/// The ledger of one target in the table `ledger` of a schema, with its newest record noted in `ledger_newest`. Both
+/// tables are created with the first record.
 #[derive(Debug)]
 pub struct PostgresStore {
     connector: Connector,
@@ -42,35 +42,35 @@ pub struct PostgresStore {
     target: String,
 }
 
-/// Records as they were read.
+/// Records that were read.
 #[derive(Default)]
 struct Records {
     records: Vec<Stored>,
-    /// Whether the first of them stands for everything before it.
+    /// Whether the first of them is a checkpoint.
     is_from_checkpoint: bool,
-    /// The newest record that is there.
+    /// The newest existing record.
     last: Seq,
-    /// The one that was created last.
+    /// The record that was created last, according to the note.
     noted: Seq,
 }
 
-/// What is where a record is to be.
+/// The current row of a record.
 struct RowFound {
     record: Option<Vec<u8>>,
     /// The checksum of the record before it.
     before: Option<String>,
 }
 
-/// What came of an attempt to create a record.
+/// The result of an attempt to create a record.
 enum Attempt {
     Created,
-    /// It was not created: see what is there.
+    /// It was not created; the row shows why.
     NotCreated,
 }
 
 impl PostgresStore {
-    /// The ledger of a target at `postgres://user@host:port/database/schema?sslmode=…&sslrootcert=…`. Nothing is asked of the
-    /// server yet.
+    /// Returns the ledger of a target at `postgres://user@host:port/database/schema?sslmode=…&sslrootcert=…`. Does not
+    /// contact the server yet.
     pub fn new(place: &str, target: &str) -> Result<Self, String> {
         let place = PostgresPlace::parse_with(place, |name| std::env::var(name).ok())?;
         if target.contains('\0') {
@@ -86,7 +86,7 @@ impl PostgresStore {
         self
     }
 
-    /// Reads once more over another connection where the first one broke.
+    /// Reads again over another connection if the first one broke.
     async fn read_records(&self, start: Start) -> Result<Records, Trouble> {
         let connection = self.connector.connection().await?;
         match self.read_all(&connection, start).await {
@@ -98,7 +98,7 @@ impl PostgresStore {
         }
     }
 
-    /// Records, and which one was created last where that is noted.
+    /// Reads records, and the note of the record that was created last, if it exists.
     async fn read_all(&self, connection: &Arc<Connection>, start: Start) -> Result<Records, Trouble> {
         for is_noted in [true, false] {
             match self.read_over(connection, start, is_noted).await {
@@ -125,7 +125,7 @@ impl PostgresStore {
             let place =
                 |column| row.try_get::<_, Option<i64>>(column).map(|seq| seq.unwrap_or_default().unsigned_abs());
             (read.last, read.noted) = (place(4).map_err(unreadable)?, place(5).map_err(unreadable)?);
-            // Without a record there is one row without one.
+            // If there is no record, the only row contains none.
             let Some(seq) = row.try_get::<_, Option<i64>>(1).map_err(unreadable)? else { continue };
             if read.records.is_empty() {
                 read.is_from_checkpoint = row.try_get(3).map_err(unreadable)?;
@@ -135,7 +135,7 @@ impl PostgresStore {
         Ok(read)
     }
 
-    /// A standby may not have the table yet.
+    /// Fails on a standby, which may not have the table yet.
     async fn is_primary(&self, connection: &Arc<Connection>) -> Result<(), Trouble> {
         let asked = connection.client.query_typed("select pg_is_in_recovery()", &[]);
         let rows = connection.answer(&self.connector, asked).await?;
@@ -160,7 +160,7 @@ impl PostgresStore {
         self.settle(&connection, new, trouble).await
     }
 
-    /// Finds out what became of a record after the answer was lost.
+    /// Finds out whether a record was written, after the answer was lost.
     async fn settle(&self, lost: &Arc<Connection>, new: New<'_>, first: Trouble) -> Result<(), AppendError> {
         let unknown =
             |second: &Trouble| AppendError::Unknown(format!("{}; a second attempt failed too: {second}", first.why));
@@ -174,8 +174,8 @@ impl PostgresStore {
                 "{first}. The record does not exist yet, but may still be written"
             )));
         }
-        // It is not there, and may still be on its way. So it is created here: whichever of the two comes first is the
-        // record, and the other one finds its place taken by the same bytes.
+        // The record does not exist yet, but the first request may still arrive. So it is created here: whichever comes
+        // first is the record, and the other one finds the same bytes in its place.
         match self.attempt(&connection, new).await {
             Ok(Attempt::Created) => Ok(()),
             Ok(Attempt::NotCreated) => {
@@ -189,7 +189,7 @@ impl PostgresStore {
         }
     }
 
-    /// Tries to create a record, and the tables where one is missing.
+    /// Tries to create a record, and the tables if one is missing.
     async fn attempt(&self, connection: &Arc<Connection>, new: New<'_>) -> Result<Attempt, Trouble> {
         match self.insert(connection, new).await {
             Err(trouble) if trouble.refused_as(&NO_TABLE) => {
@@ -228,7 +228,7 @@ impl PostgresStore {
         let parameters: [(&(dyn ToSql + Sync), Type); 1] = [(schema, Type::TEXT)];
         let asked = connection.client.query_typed(sql, &parameters);
         let has_schema = !connection.answer(&self.connector, asked).await?.is_empty();
-        // Who may make a table in a schema that is there need not be allowed to make schemas.
+        // A user who may create tables in an existing schema is not necessarily allowed to create schemas.
         let make_schema = Some(self.sql.make_schema()).filter(|_| !has_schema);
         for sql in make_schema.into_iter().chain([self.sql.make_tables()]) {
             match connection.answer(&self.connector, connection.client.batch_execute(&sql)).await {
@@ -269,7 +269,7 @@ impl PostgresStore {
         Ok(RowFound { record: row.try_get(1).map_err(unreadable)?, before: row.try_get(2).map_err(unreadable)? })
     }
 
-    /// What it means that a record was not created, by what is there.
+    /// Explains by the current row why a record was not created.
     fn judge(&self, new: New<'_>, found: &RowFound) -> Result<(), AppendError> {
         let place = &self.connector.place.shown;
         let before = new.seq.saturating_sub(1);
@@ -298,13 +298,13 @@ impl PostgresStore {
     }
 }
 
-/// A place as the table has it. No ledger comes near the end.
+/// Returns the number of a record for SQL. No ledger comes near the limit.
 fn number(seq: Seq) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
 }
 
 impl Records {
-    /// Every record, from the first that was asked for on.
+    /// Returns every record from the first requested one on. Fails if one is missing.
     fn gapless(self, start: Start) -> Result<Vec<Stored>, Unread> {
         let first = match (start, self.records.first()) {
             (Start::At(seq), _) => seq.max(1),

@@ -35,17 +35,17 @@ impl Behind {
 }
 
 impl Chain {
-    /// Appends a checkpoint where one is due, so that reading stays fast; says whether it did. For someone who has read the
-    /// ledger and followed it up to its last record, between runs. Someone else's record in its place is no failure: the next
-    /// one to come by does it.
+    /// Appends a checkpoint if one is due, so that reading stays fast; returns whether it did. Called between runs by a
+    /// process that has read the ledger to its last record. If another process writes a record in its place, the next
+    /// caller appends the checkpoint.
     pub async fn checkpoint(&self, ledger: &Ledger, actor: &str, at: Timestamp) -> bool {
         let is_due = self.0.behind(ledger.seq).is_some_and(Behind::is_much);
-        // Without one, reading is slower and nothing else.
+        // Without a checkpoint, reading is slower, without other harm.
         is_due && self.append(&of(ledger.clone(), actor, at)).await.is_ok()
     }
 }
 
-/// The record that has all of these in it.
+/// Returns the checkpoint that contains all of these records.
 pub fn checkpoint(entries: Vec<Entry>, actor: &str, at: Timestamp) -> Entry {
     of(Ledger::replay(entries), actor, at)
 }

@@ -23,7 +23,7 @@ impl Inner {
         }
     }
 
-    /// The newest record belongs to another ledger; how many of those before it do is unknown.
+    /// The newest record belongs to another ledger. How many earlier ones do is unknown.
     pub(super) fn foreign(&self, seq: Seq, lineage: String, expected: String) -> Unreadable {
         let help = format!(
             "how many records of this ledger are left is unknown; restore the records of lineage {expected} from a backup, and \
@@ -37,7 +37,7 @@ impl Inner {
         if let Flaw::Foreign { lineage, expected } = flaw
             && self.is_own(lineage)
         {
-            // It is the ones before it that do not belong here.
+            // The earlier records are the ones that do not belong here.
             return self.foreign(seq - 1, expected.clone(), lineage.clone());
         }
         let good = last_good(seq);
@@ -77,13 +77,13 @@ impl Inner {
         let put_back = self.store.put_back(was);
         let put_back =
             put_back.unwrap_or_else(|| format!("restore {record} and any missing record before it from a backup"));
-        // Without any record there is nothing to go on from.
+        // Without any record, there is nothing to continue from.
         let anew = if last == 0 { format!("; or {}", self.go_on(1)) } else { String::new() };
         let help = format!("{}; {put_back}; if they are lost, {}{anew}", last_good(last + 1), self.accept_gap());
         self.refuse(&format!("it ends with record {last}, but record {was} existed before"), help)
     }
 
-    /// The mark is gone that shows whether later records are lost.
+    /// The mark that shows whether later records are lost is gone.
     fn unmarked(&self, last: Seq, mark: &str) -> Unreadable {
         let why =
             format!("it ends with record {last}, and {mark}, which shows whether later records existed, was deleted");
@@ -91,7 +91,7 @@ impl Inner {
         self.refuse(&why, help)
     }
 
-    /// How to continue without lost records.
+    /// How to continue without the lost records.
     pub(super) fn accept_gap(&self) -> String {
         let target = shell_word(&self.target);
         format!(
@@ -105,7 +105,7 @@ impl Inner {
         Unreadable { message: format!("the ledger of `{}` has moved to {to}", self.target), help: Some(help) }
     }
 
-    /// The settings name a new place, and the records are still in the old one; the new one may have some of them.
+    /// The configured place is new, and the records are still in the old one. The new one may have some of them.
     pub(super) fn left_behind(&self, here: Option<Seq>, records: Seq, home: &str, setting: &str) -> Unreadable {
         let (target, place) = (&self.target, self.store.shown());
         let (found, from) = match here {
@@ -127,7 +127,7 @@ impl Inner {
         Unreadable { message, help: Some(format!("{bring}; {other}")) }
     }
 
-    /// The settings name a place that has no record, and the ledger was elsewhere when it was last seen.
+    /// The configured place has no record, and the ledger was last seen elsewhere.
     pub(super) fn is_elsewhere(&self, found: &Elsewhere, setting: &str) -> Unreadable {
         let (target, place, was) = (&self.target, self.store.shown(), place::shown(&found.place));
         let message = format!(
@@ -140,7 +140,7 @@ impl Inner {
         Unreadable { message, help: Some(help) }
     }
 
-    /// The settings name a place that has no record, and the remote of the project's repository has records of this target.
+    /// The configured place has no record, but the remote of the project's repository has records of this target.
     pub(super) fn is_on_origin(&self, origin: &str, setting: &str) -> Unreadable {
         let (target, place) = (&self.target, self.store.shown());
         let message = format!(
@@ -155,7 +155,7 @@ impl Inner {
         Unreadable { message, help: Some(help) }
     }
 
-    /// The records here are of another ledger than those that were seen from this machine.
+    /// The records here belong to another ledger than the one that this machine has seen.
     pub(super) fn is_another(&self, was: Option<&str>, note: &str) -> Unreadable {
         let (target, place) = (&self.target, self.store.shown());
         let was = was.map(place::shown);
@@ -172,7 +172,7 @@ impl Inner {
         Unreadable { message, help: Some(help) }
     }
 
-    /// The remote of the project's repository has another ledger of this target than the place that the settings name.
+    /// The remote of the project's repository has another ledger of this target than the configured place.
     pub(super) fn is_another_on_origin(&self, origin: &str) -> Unreadable {
         let (target, place) = (&self.target, self.store.shown());
         let message = format!(
@@ -186,7 +186,7 @@ impl Inner {
         Unreadable { message, help: Some(help) }
     }
 
-    /// How a ledger gets from one place to the one that the settings name.
+    /// How to move a ledger to the configured place.
     fn bring(&self, from: &str, setting: &str) -> String {
         let (from, to, target) = (shell_word(from), shell_word(&place::shown(setting)), shell_word(&self.target));
         format!("move it: pushplan ledger move --from {from} --to {to} --target {target}")

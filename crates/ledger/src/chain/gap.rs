@@ -1,5 +1,5 @@
-//! Going on with a ledger that was restored from a backup. What was done after that backup is unknown, and the ledger
-//! says so from then on: a [`Record::Gap`] stands where the lost records were.
+//! Continues a ledger that was restored from a backup. Changes after that backup are unknown, and the ledger records
+//! that: a [`Record::Gap`] takes the place of the lost records.
 
 use jiff::Timestamp;
 
@@ -9,18 +9,18 @@ use crate::record::{Entry, Record};
 use crate::store::{Start, Stored, Unread};
 use crate::{AppendError, Ledger, Log, Unreadable};
 
-/// A ledger as it is there, whatever was seen of it before.
+/// A ledger as it is stored, whatever was seen before.
 #[derive(Debug)]
 pub struct Restored {
     pub ledger: Ledger,
     /// The newest record seen before, on this machine or by the mark; at least the last record there is.
     pub seen: Seq,
-    /// The time of the last record that is there.
+    /// The time of the last existing record.
     pub since: Option<Timestamp>,
 }
 
 impl Chain {
-    /// What is there, also where later records were there before.
+    /// Reads the existing records, even if later ones existed before.
     pub async fn restored(&self) -> Result<Restored, Unreadable> {
         let inner = &*self.0;
         let was = match inner.read_seen(Start::Checkpoint).await {
@@ -40,7 +40,8 @@ impl Chain {
         Ok(Restored { seen: was.max(ledger.seq), ledger, since })
     }
 
-    /// Records that everything after the last record there is lost. From then on, neither this place nor this machine asks for it.
+    /// Records that everything after the last existing record is lost. From then on, neither this place nor this
+    /// machine expects it.
     pub async fn accept_gap(&self, restored: &Restored, actor: &str, at: Timestamp) -> Result<(), AppendError> {
         let Restored { ledger, seen, since } = restored;
         let record = Record::Gap { since: *since, upto: *seen };
@@ -51,7 +52,7 @@ impl Chain {
 }
 
 impl Inner {
-    /// Records as they are there, of a place that has all that was seen in it before, or says why not.
+    /// Reads records as they are stored. Fails if records that were seen before are missing, unless a gap covers them.
     pub(super) async fn read_stored(&self, start: Start) -> Result<Vec<Stored>, Unread> {
         match self.read_seen(start).await {
             Err(Unread::CutShort { was, .. }) if self.explains(was).await => {
@@ -65,7 +66,7 @@ impl Inner {
         }
     }
 
-    /// Whether the ledger says that what was seen up to a record is lost.
+    /// Whether a gap in the ledger covers the loss of all records up to this one.
     async fn explains(&self, was: Seq) -> bool {
         let Ok(stored) = self.store.read_as_is(Start::Checkpoint).await else { return false };
         let Ok(records) = self.verify(&stored) else { return false };
@@ -73,7 +74,7 @@ impl Inner {
         ledger.gap.is_some_and(|gap| gap.upto >= was)
     }
 
-    /// Takes what is there for all that was ever seen.
+    /// Accepts the existing records as everything that was ever seen.
     async fn accept(&self) -> Result<(), Unread> {
         self.store.accept().await?;
         let stored = self.store.read_as_is(Start::Newest).await?;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use super::Chain;
 
-/// Shows other processes of this machine that a run is going on, until it is dropped or its process ends.
+/// Shows other processes of this machine that a run is in progress, until it is dropped or its process ends.
 #[derive(Debug)]
 pub struct Presence {
     path: PathBuf,
@@ -23,8 +23,8 @@ impl Drop for Presence {
 }
 
 impl Chain {
-    /// Locks a file for a run that is about to begin. `None`: the file system does not allow it, so that others have to observe
-    /// the run's lease for its whole length.
+    /// Locks a file for a run that is about to begin. Returns `None` if the file system does not allow it; other
+    /// processes then have to observe the run's lease for its whole length.
     pub fn show_presence(&self, run: &str) -> Option<Presence> {
         let folder = &self.0.presence;
         folder.make_quickly().ok()?;
@@ -45,7 +45,7 @@ impl Chain {
         }
     }
 
-    /// Whether a run of this machine has certainly ended: its file is there, and nobody holds its lock.
+    /// Whether a run of this machine has certainly ended: its file exists, and no process holds its lock.
     pub fn is_gone(&self, run: &str) -> bool {
         let folder = &self.0.presence;
         if !folder.exists().unwrap_or(false) {

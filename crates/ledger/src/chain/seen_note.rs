@@ -1,5 +1,5 @@
-//! What was seen of a ledger from this machine. A place that has lost its newest records cannot always say so itself, such as a
-//! server that was restored from a backup: a machine that has seen more notices.
+//! The newest record that this machine has seen. A place that has lost its newest records cannot always detect that
+//! itself, such as a server that was restored from a backup; a machine that has seen more can.
 
 use pushplan_model::digest::Digest;
 
@@ -11,35 +11,35 @@ use crate::intent::Seq;
 use crate::record::Record;
 use crate::store::{Start, Store, Stored, Unread};
 
-/// The newest record that was seen in one place, with its lineage: a file for each place, beneath `.pushplan/seen/<target>/`.
+/// The newest record that was seen in one place, with its lineage: one file per place, in `.pushplan/seen/<target>/`.
 #[derive(Debug)]
 pub struct SeenNote {
     folder: Folder,
     name: String,
-    /// Whether it is only compared with, and nothing is noted.
+    /// Whether the note is only read and never written.
     only_looks: bool,
 }
 
 impl SeenNote {
-    /// `None` where the store remembers by itself what it has seen.
+    /// Returns `None` if the store itself notes what it has seen.
     pub fn of(store: &dyn Store, folder: Folder) -> Option<Self> {
         let name = || format!("{}.txt", Digest::of(store.shown().as_bytes()).short());
         (!store.remembers()).then(|| Self { folder, name: name(), only_looks: false })
     }
 
-    /// From here on, nothing is noted.
+    /// From now on, writes no note.
     pub(crate) fn only_look(&mut self) {
         self.only_looks = true;
     }
 
-    /// What cannot be read is unknown.
+    /// Returns the noted record; `None` if the note cannot be read.
     pub fn newest(&self) -> Option<(Seq, String)> {
         let is_there = self.folder.exists().unwrap_or(false);
         let bytes = is_there.then(|| self.folder.read_file(&self.name)).and_then(Result::ok).flatten();
         read_note(&bytes?)
     }
 
-    /// Remembers a record. Where that fails, less is noticed and nothing else.
+    /// Notes a record. If that fails, less is detected, without other harm.
     pub fn note(&self, seal: &Seal) {
         if self.only_looks || self.newest().is_some_and(|(seq, lineage)| lineage == seal.lineage && seq >= seal.seq) {
             return;
@@ -49,7 +49,7 @@ impl SeenNote {
         }
     }
 
-    /// Takes this record for the newest that was ever seen.
+    /// Accepts this record as the newest one that was ever seen.
     pub fn accept(&self, seal: &Seal) {
         if !self.only_looks && (matches!(self.folder.exists(), Ok(true)) || self.folder.make().is_ok()) {
             let _ = self.folder.replace(&self.name, &note_of(seal.seq, &seal.lineage));
@@ -66,14 +66,14 @@ impl SeenNote {
 }
 
 impl Inner {
-    /// Records as they are there, of a place that has all that was seen in it before.
+    /// Reads records as they are stored. Fails if records that were seen before are missing, unless a gap covers them.
     pub(super) async fn stored(&self, start: Start) -> Result<Vec<Stored>, Unreadable> {
         self.read_stored(start).await.map_err(|error| self.unread(error))
     }
 
-    /// Records as they are there, or that later ones were seen before.
+    /// Reads records as they are stored. Fails if later ones were seen before.
     pub(super) async fn read_seen(&self, start: Start) -> Result<Vec<Stored>, Unread> {
-        // What was seen first: who appends meanwhile notes it last.
+        // The note is read first, because an append writes it last.
         let seen = self.seen.as_ref().and_then(SeenNote::newest);
         let stored = self.store.read(start).await?;
         let Some((was, _)) = seen else { return Ok(stored) };
@@ -89,7 +89,7 @@ impl Inner {
         Ok(stored)
     }
 
-    /// Remembers the newest of these records. It is of the ledger that was seen there before.
+    /// Notes the newest of these records. Fails if it does not belong to the ledger that was seen here before.
     pub(super) async fn saw(&self, records: Vec<Sealed>) -> Result<Vec<Sealed>, Unreadable> {
         if let (Some(seen), Some(Sealed { seal, .. })) = (&self.seen, records.last()) {
             if let Some((_, expected)) = seen.newest().filter(|(_, lineage)| *lineage != seal.lineage) {
@@ -99,7 +99,7 @@ impl Inner {
         }
         self.is_same_ledger(records.last()).await?;
         self.note_place(records.last());
-        // One record by itself tells nothing of those before it.
+        // A single record proves nothing about the ones before it.
         let begins = |first: &Sealed| first.seal.seq == 1 || matches!(first.entry.record, Record::Checkpoint(_));
         if let Some(newest) = records.last().filter(|_| records.len() > 1 || records.first().is_some_and(begins)) {
             self.store.is_sound(newest.seal.seq).await;
@@ -107,12 +107,12 @@ impl Inner {
         Ok(records)
     }
 
-    /// Whether this is the lineage of the ledger that was seen there before.
+    /// Whether this is the lineage of the ledger that was seen here before.
     pub(super) fn is_own(&self, lineage: &str) -> bool {
         self.seen.as_ref().and_then(SeenNote::newest).is_some_and(|(_, known)| known == lineage)
     }
 
-    /// How to do without every record from one on, also where more was seen.
+    /// How to continue without this record and all later ones, even if later ones were seen.
     pub(super) fn go_on(&self, seq: Seq) -> String {
         let go_on = format!("{}; then {}", self.store.go_on(seq), self.accept_gap());
         match self.seen.as_ref().filter(|seen| seen.newest().is_some_and(|(newest, _)| newest >= seq)) {

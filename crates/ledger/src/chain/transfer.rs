@@ -1,4 +1,4 @@
-//! A ledger as a whole: what can be said of it, and how it gets to another place.
+//! The ledger as a whole: its facts, and its move to another place.
 
 use jiff::Timestamp;
 
@@ -10,10 +10,10 @@ use crate::state::Ledger;
 use crate::store::{New, Start, Stored, Unread};
 use crate::{AppendError, Log, Position, Unreadable};
 
-/// How often other processes may write while a ledger is copied.
+/// How many times a copy is tried while other processes write.
 const TRIES: usize = 5;
 
-/// What a ledger is, read from the newest checkpoint on.
+/// Facts about a ledger, read from the newest checkpoint on.
 #[derive(Debug)]
 pub struct Facts {
     pub position: Position,
@@ -21,13 +21,13 @@ pub struct Facts {
     pub last: Option<Entry>,
     /// The checkpoint that reading begins at.
     pub checkpoint: Option<Seq>,
-    /// How many bytes are read.
+    /// The number of bytes that were read.
     pub bytes: usize,
     pub ledger: Ledger,
 }
 
 impl Facts {
-    /// Where the ledger continues after it moved.
+    /// Returns the place where the ledger continues, if it was moved.
     pub fn moved_to(&self) -> Option<&str> {
         match self.last.as_ref().map(|entry| &entry.record) {
             Some(Record::Moved { to }) => Some(to),
@@ -36,28 +36,28 @@ impl Facts {
     }
 }
 
-/// Why a ledger stays where it is.
+/// Why a ledger was not moved.
 #[derive(Debug)]
 pub enum NotMoved {
     Unreadable(Unreadable),
     /// It has no record.
     Empty,
-    /// It is in that place already.
+    /// It is already in that place.
     Already(String),
     /// An apply is running.
     Busy(String),
-    /// The other place cannot be read: why, and what to do about it.
+    /// The other place cannot be read: the reason, and how to fix it.
     Closed {
         why: String,
         help: Option<String>,
     },
-    /// The other place holds something else.
+    /// The other place contains something else.
     Taken(String),
-    /// The other place holds the beginning of it, from before it moved away from there.
+    /// The other place contains the beginning of it, from before it was moved away from there.
     Former(String),
-    /// It has left this place, and the other one, which it had left before, could not be opened again.
+    /// This place is closed, and the other one, which an earlier move had closed, could not be reopened.
     Halfway(String),
-    /// A record could not be written, or not be read back.
+    /// A record could not be written or read back.
     Failed(String),
 }
 
@@ -68,7 +68,7 @@ impl From<Unreadable> for NotMoved {
 }
 
 impl Chain {
-    /// What can be said of it, also where it has moved.
+    /// Returns the facts of the ledger, even if it was moved.
     pub async fn facts(&self) -> Result<Facts, Unreadable> {
         let inner = &*self.0;
         let stored = inner.stored(Start::Checkpoint).await?;
@@ -87,8 +87,8 @@ impl Chain {
         })
     }
 
-    /// Copies every record to another place, checks whether all of them arrived, and leaves word of it here: from then
-    /// on, this place takes no record. Returns how many records there are.
+    /// Copies every record to another place, checks that all of them arrived, and records the move here: from then on,
+    /// this place accepts no record. Returns the number of records.
     pub async fn move_to(&self, to: &Self, place: &str, actor: &str, at: Timestamp) -> Result<usize, NotMoved> {
         for _ in 0..TRIES {
             let all = self.0.stored(Start::At(1)).await?;
@@ -97,7 +97,7 @@ impl Chain {
             let left = to.0.left(&records).await?;
             if let Record::Moved { to: there } = &last.entry.record {
                 return match left.filter(|_| there == place) {
-                    // A move back that was cut short.
+                    // A move back was interrupted.
                     Some(newest) => to.open_again(newest, &records, actor, at).await.map(|()| all.len()),
                     None => Err(NotMoved::Already(there.clone())),
                 };
@@ -116,13 +116,14 @@ impl Chain {
             self.0.remember(Last { seal: Some(seal), behind: None });
             match self.append(&entry).await {
                 Ok(()) => {
-                    // This place is closed before the other one is open: at no time can both be written to.
+                    // This place is closed before the other one is opened, so that both can never be written to at the
+                    // same time.
                     if let Some(newest) = left {
                         to.open_again(newest, &records, actor, at).await?;
                     }
                     return Ok(all.len());
                 }
-                // Someone was quicker, and what they wrote belongs there too.
+                // Another process wrote first, and its record has to be copied as well.
                 Err(AppendError::Conflict) => {}
                 Err(AppendError::NotWritten(why) | AppendError::Unknown(why)) => return Err(NotMoved::Failed(why)),
             }
@@ -130,7 +131,8 @@ impl Chain {
         Err(NotMoved::Busy("other processes keep writing to it".to_owned()))
     }
 
-    /// Lets the ledger continue in this place, which it had left: a checkpoint behind the record of that move has all of it.
+    /// Reopens this place after an earlier move had closed it: a checkpoint after the record of that move contains the
+    /// whole ledger.
     async fn open_again(&self, newest: Seal, records: &[Sealed], actor: &str, at: Timestamp) -> Result<(), NotMoved> {
         let mut ledger = Ledger::replay(records.iter().map(|sealed| sealed.entry.clone()));
         ledger.seq = newest.seq;
@@ -142,31 +144,31 @@ impl Chain {
     }
 }
 
-/// Whether a record changes nothing that the ledger knows.
+/// Whether a record leaves the state unchanged.
 fn is_still(sealed: &Sealed) -> bool {
     matches!(sealed.entry.record, Record::Moved { .. } | Record::Checkpoint(_))
 }
 
 impl Inner {
-    /// The newest record of this place, if the ledger with these records was here, moved away, and nothing was written since
-    /// but its moves: then it can come back.
+    /// Returns the newest record of this place if the ledger can return to it: these records were here and moved away,
+    /// and only moves and checkpoints were written since.
     async fn left(&self, records: &[Sealed]) -> Result<Option<Seal>, NotMoved> {
         let there = match self.read_stored(Start::At(1)).await {
             Err(Unread::Failed { why, help }) => return Err(NotMoved::Closed { why, help }),
             there => there.map_err(|error| self.unread(error))?,
         };
-        // Whatever else is there, copying tells.
+        // Anything else that is there is reported by the copy.
         let Ok(there) = self.verify(&there) else { return Ok(None) };
         let common = there.iter().zip(records).take_while(|(one, other)| one.seal == other.seal).count();
         let Some(newest) = there.last().filter(|_| common > 0) else { return Ok(None) };
         let is_closed = matches!(newest.entry.record, Record::Moved { .. });
         let is_still = there[common..].iter().chain(&records[common..]).all(is_still);
-        // Positions never go back.
+        // Numbers of records never decrease.
         let fits = there.len() + 1 >= records.len();
         Ok(Some(newest.seal.clone()).filter(|_| is_closed && is_still && fits))
     }
 
-    /// Makes this place hold exactly these records. What it has already must be the beginning of them.
+    /// Copies exactly these records to this place. The existing records must be the beginning of them.
     async fn copy(&self, all: &[Stored], records: &[Sealed]) -> Result<(), NotMoved> {
         let there = match self.read_stored(Start::At(1)).await {
             Err(Unread::Failed { why, help }) => return Err(NotMoved::Closed { why, help }),

@@ -1,5 +1,5 @@
-//! An emergency: something was done on the service and the ledger cannot be written. What became of it is kept in a second
-//! place, and the next one who writes takes it in.
+//! An emergency: requests were carried out, but the ledger cannot be written. Their results are kept in a second place,
+//! and the next process that writes adds them to the ledger.
 
 mod sorting;
 
@@ -16,15 +16,15 @@ use crate::store::Start;
 use crate::{AppendError, Ledger, Log, Running, Unreadable};
 use sorting::Sorted;
 
-/// How often a place in the log is tried for, where others append as well.
+/// How many times an append is tried while others append as well.
 const TRIES: usize = 20;
 
 /// Results that are not in the ledger.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
-    /// The record that was to be written, with the first place that its run did not get.
+    /// The record to write, with the first number that its run did not get.
     pub entry: Entry,
-    /// Where they are kept, as seen from the project's folder.
+    /// Their file, relative to the project's folder.
     pub file: String,
     name: String,
     lineage: String,
@@ -38,7 +38,7 @@ impl Kept {
         }
     }
 
-    /// The run that has ended, where that is what could not be written.
+    /// The run that has ended, if its end could not be written.
     fn ended(&self) -> Option<&str> {
         match &self.entry.record {
             Record::End { run, .. } => Some(run),
@@ -56,31 +56,31 @@ impl fmt::Display for Kept {
     }
 }
 
-/// What became of results that were kept.
+/// The outcome of adding kept results to the ledger.
 #[derive(Debug, Default, PartialEq)]
 pub struct Taken {
-    /// They are in the ledger now.
+    /// Results that are in the ledger now.
     pub taken: Vec<Outcome>,
-    /// Another run has dealt with these meanwhile: they no longer matter.
+    /// Results that another run has dealt with since: they no longer matter.
     pub outdated: Vec<Outcome>,
-    /// Of these there may be two.
+    /// Resources that may exist twice.
     pub twice: Vec<Twice>,
 }
 
-/// Something that was created, possibly again by a run that did not know of it.
+/// A created resource that a run without knowledge of it may have created again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Twice {
     pub made: Outcome,
-    /// The id that the ledger has of it: then what was made is not taken in. `None`: what became of the other is
+    /// The id that the ledger has for it; this creation is then not added. `None`: the result of the other creation is
     /// unknown.
     pub other: Option<String>,
-    /// Where it is kept.
+    /// The file that keeps it.
     pub file: String,
 }
 
 impl Chain {
-    /// Keeps outcomes that could not be appended, and says where. The entry has the first place that the run did not get: what
-    /// others wrote from there on is newer.
+    /// Keeps outcomes that could not be appended, and returns their file. The entry has the first number that the run
+    /// did not get: records of others from there on are newer.
     pub fn keep(&self, entry: &Entry) -> Result<String, String> {
         let inner = &*self.0;
         if !matches!(entry.record, Record::Outcomes(_) | Record::End { .. }) {
@@ -102,7 +102,7 @@ impl Chain {
         inner.last().seal.map_or_else(|| inner.fresh.clone(), |seal| seal.lineage)
     }
 
-    /// Results that were kept, in the order of their places.
+    /// Returns the kept results, in the order of their records.
     pub fn kept(&self) -> Result<Vec<Kept>, Unreadable> {
         let all = self.kept_records()?;
         Ok(all.into_iter().filter(|kept| matches!(kept.entry.record, Record::Outcomes(_))).collect())
@@ -125,7 +125,7 @@ impl Chain {
         Ok(all)
     }
 
-    /// Whether a run has ended on this machine and could not tell the ledger.
+    /// Whether a run has ended on this machine without a record of that in the ledger.
     pub fn has_ended(&self, run: &str) -> Result<bool, Unreadable> {
         Ok(self.kept_records()?.iter().any(|kept| kept.ended() == Some(run)))
     }
@@ -137,14 +137,14 @@ impl Chain {
             let help = format!("they are not in the ledger; check the files in {}", folder.shown(""));
             Unreadable { message, help: Some(help) }
         };
-        // Notes beside a ledger that is not trusted may come from where it comes from.
+        // Notes next to an untrusted ledger may have the same origin.
         if self.0.store.untrusted().is_some() || !folder.exists().map_err(unreadable)? {
             return Ok(Vec::new());
         }
         let mut all = Vec::new();
         for name in folder.names().map_err(unreadable)? {
             let file = folder.shown(&name);
-            // Someone else may have taken it in just now.
+            // Another process may have added it to the ledger just now.
             let Some(bytes) = folder.read_file(&name).map_err(unreadable)? else { continue };
             let sealed = codec::decode(&bytes).map_err(|flaw| unreadable(format!("{file} {flaw}")))?;
             all.push(Kept { entry: sealed.entry, lineage: sealed.seal.lineage, file, name });
@@ -152,9 +152,9 @@ impl Chain {
         Ok(all)
     }
 
-    /// What a file holds that was kept for this ledger, on whichever machine.
+    /// Reads results that were kept for this ledger, on any machine.
     pub fn kept_in(&self, file: &str, bytes: &[u8]) -> Result<Kept, String> {
-        // Who copied it out of a log may have another end of its line.
+        // A copy from a log may have another end of the line.
         let line = [bytes.trim_ascii(), b"\n"].concat();
         let sealed = codec::decode(&line).map_err(|flaw| format!("{file} {flaw}"))?;
         if !matches!(sealed.entry.record, Record::Outcomes(_)) {
@@ -163,15 +163,15 @@ impl Chain {
         Ok(Kept { entry: sealed.entry, lineage: sealed.seal.lineage, file: file.to_owned(), name: String::new() })
     }
 
-    /// Appends what a file holds, as [`Self::take_in`] does. The file stays.
+    /// Appends the results of a file, as [`Self::take_in`] does. The file is not removed.
     pub async fn restore(&self, kept: &Kept) -> Result<Taken, Unreadable> {
         let mut all = Taken::default();
         self.take_in_all(kept, &mut all).await?;
         Ok(all)
     }
 
-    /// Appends what was kept, as far as nobody else has dealt with the same things since. For whoever is about to write. The
-    /// run that kept it is over then.
+    /// Appends kept results, except those that others have dealt with since. For a process that is about to write. The
+    /// run that kept them is over afterwards.
     pub async fn take_in(&self) -> Result<Taken, Unreadable> {
         let mut all = Taken::default();
         for kept in self.kept_records()? {
@@ -181,13 +181,13 @@ impl Chain {
                 None => self.take_in_all(&kept, &mut all).await?,
             }
             self.keep_held(&kept, &mut all.twice[before..])?;
-            // A file that stays is outdated when it is looked at again.
+            // If the file cannot be removed, its results are outdated when they are read again.
             let _ = self.0.unwritten.remove(&kept.name);
         }
         Ok(all)
     }
 
-    /// What is not taken in stays, by itself.
+    /// Keeps results that were not added, in a file of their own.
     fn keep_held(&self, kept: &Kept, twice: &mut [Twice]) -> Result<(), Unreadable> {
         let mut held: Vec<&mut Twice> = twice.iter_mut().filter(|twice| twice.other.is_some()).collect();
         if held.is_empty() {
@@ -200,7 +200,8 @@ impl Chain {
         Ok(())
     }
 
-    /// Ends a run in the ledger that has ended here. If another process is quicker, it is over all the same.
+    /// Ends a run in the ledger that has ended on this machine. If another process writes first, the run is over
+    /// anyway.
     async fn end(&self, run: &str, kept: &Kept) -> Result<(), Unreadable> {
         let ledger = Ledger::replay(self.read(0).await?);
         if ledger.run.is_some_and(|running| running.run == run) {
@@ -219,7 +220,7 @@ impl Chain {
         Err(Unreadable { message, help: Some("run the command again".into()) })
     }
 
-    /// Tries once; `false` if another process was quicker.
+    /// Tries once; returns `false` if another process wrote first.
     async fn take_in_one(&self, kept: &Kept, all: &mut Taken) -> Result<bool, Unreadable> {
         let cannot = |why: String| {
             let help = format!("they are kept in {}", kept.file);
@@ -248,13 +249,13 @@ impl Chain {
             all.taken.extend(outcomes);
             seq += 1;
         }
-        // It reads as if the run had written it, which would lengthen its lease. Whoever keeps results has come to its end.
-        // What cannot be said here is over with the lease.
+        // These records count as written by the run and would extend its lease, but a run that keeps results is over.
+        // If its end cannot be written here, it is over when the lease is.
         let is_the_last = seq > first && since.iter().all(|entry| !matches!(entry.record, Record::Begin(_)));
         if is_the_last && let Some(Running { run, .. }) = Ledger::replay(self.read(0).await?).run {
             let _ = self.append(&entry(seq, Record::End { run, ended: Ended::Interrupted })).await;
         }
-        // Where someone else was quicker half-way, some of it is there from the time before.
+        // After a conflict, some results are in the ledger from the previous attempt.
         let outdated: Vec<Outcome> = outdated.into_iter().filter(|outcome| !all.taken.contains(outcome)).collect();
         all.outdated.extend(outdated);
         all.twice.extend(twice);

@@ -1,4 +1,4 @@
-//! Where a ledger is by the settings, and where it was. An empty place is the beginning of a ledger only where there is none
+//! Where a ledger is according to the settings, and where it was. An empty place is a new ledger only if there is none
 //! elsewhere: an empty ledger by mistake would create everything a second time.
 
 use std::path::{Path, PathBuf};
@@ -18,37 +18,37 @@ use crate::place;
 use crate::record::{Entry, Record};
 use crate::store::{Start, Store};
 
-/// The note of the place in which records of a target were last seen from this machine, beneath `.pushplan/seen/<target>/`.
+/// The note of the place where this machine last saw records of a target, in `.pushplan/seen/<target>/`.
 const NOTE: &str = "place";
 
-/// The note of the ledger of a target that was seen from this machine, in whatever place, beside the one of the place.
+/// The note of the ledger that this machine has seen for a target, in any place. It is next to the one of the place.
 const LINEAGE: &str = "lineage";
 
-/// How long git may take to say whether a remote has records.
+/// The time limit for asking a remote whether it has records.
 #[cfg(feature = "git")]
 const ASKED_WITHIN: Duration = Duration::from_secs(15);
 
-/// The place that the settings name, and what is known of others.
+/// The configured place, and what is known about other places.
 #[derive(Debug)]
 pub struct Whereabouts {
     root: PathBuf,
     target: String,
-    /// As it is written.
+    /// As written in the settings.
     place: String,
     folder: Folder,
-    /// Whether it is only compared with, and nothing is noted.
+    /// Whether notes are only read and never written.
     only_looks: bool,
-    /// Whether it is noted that the ledger is in this place.
+    /// Whether it was noted that the ledger is in this place.
     is_noted: AtomicBool,
-    /// Whether the remote of the project's repository may have records that nobody has seen here.
+    /// Whether the remote of the project's repository may have records that this clone has not seen.
     asks_origin: AtomicBool,
 }
 
 /// Evidence against starting in an empty place.
 pub struct Elsewhere {
-    /// Where the ledger is, as settings say it.
+    /// The place of the ledger, as settings name it.
     pub place: String,
-    /// What a person moves away to start with an empty ledger on purpose.
+    /// The files to move away in order to start with an empty ledger.
     pub told_by: Vec<String>,
 }
 
@@ -65,22 +65,22 @@ impl Whereabouts {
         }
     }
 
-    /// From here on, an empty place is compared with the usual remote of the project's repository.
+    /// From now on, compares an empty place with the usual remote of the project's repository.
     pub(crate) fn ask_origin(&mut self) {
         *self.asks_origin.get_mut() = true;
     }
 
-    /// From here on, nothing is noted.
+    /// From now on, writes no notes.
     pub(crate) fn only_look(&mut self) {
         self.only_looks = true;
     }
 
-    /// The place as it is written.
+    /// The place, as written.
     pub fn place(&self) -> &str {
         &self.place
     }
 
-    /// The records next to the manifests, where the settings name another place.
+    /// Returns the records next to the manifests, if the settings name another place.
     fn home(&self) -> Option<FileStore> {
         (self.place != place::HOME).then(|| FileStore::new(&self.root, &self.target))
     }
@@ -89,15 +89,15 @@ impl Whereabouts {
         place::is_same(place, &self.place, &self.root, &self.target)
     }
 
-    /// Remembers where the ledger is that has this newest record, and which one it is. Where that fails, less is noticed and nothing
-    /// else.
+    /// Notes the place and the lineage of the ledger that has this newest record. If that fails, less is detected,
+    /// without other harm.
     pub fn note(&self, newest: &Sealed) {
         let place = match &newest.entry.record {
             Record::Moved { to } => to,
             _ if self.is_noted.swap(true, Ordering::Relaxed) => return,
             _ => &self.place,
         };
-        // Records that were read are of the known ledger. One that was just written may begin another.
+        // Records that were read belong to the known ledger. A record that was just written may begin another one.
         if self.lineage().as_ref() != Some(&newest.seal.lineage) {
             self.accept(&newest.seal);
         }
@@ -110,21 +110,21 @@ impl Whereabouts {
         }
     }
 
-    /// Takes a ledger for the one of this target.
+    /// Accepts a ledger as the one of this target.
     pub fn accept(&self, seal: &Seal) {
         if !self.only_looks && (matches!(self.folder.exists(), Ok(true)) || self.folder.make().is_ok()) {
             let _ = self.folder.replace(LINEAGE, &note_of(seal.seq, &seal.lineage));
         }
     }
 
-    /// The lineage of the ledger that was seen. What cannot be read is unknown.
+    /// Returns the lineage of the ledger that was seen; `None` if the note cannot be read.
     fn lineage(&self) -> Option<String> {
         let is_there = self.folder.exists().unwrap_or(false);
         let bytes = is_there.then(|| self.folder.read_file(LINEAGE)).and_then(Result::ok).flatten()?;
         read_note(&bytes).map(|(_, lineage)| lineage)
     }
 
-    /// What cannot be read is unknown.
+    /// Returns the noted place; `None` if the note cannot be read.
     fn noted(&self) -> Option<String> {
         let is_there = self.folder.exists().unwrap_or(false);
         let bytes = is_there.then(|| self.folder.read_file(NOTE)).and_then(Result::ok).flatten()?;
@@ -132,7 +132,8 @@ impl Whereabouts {
         (Digest::of(place.as_bytes()).as_str() == digest).then(|| place.to_owned())
     }
 
-    /// Where the ledger is instead, by what was seen last and by the record that it left next to the manifests when it moved.
+    /// Returns where the ledger is instead, by the place that was last seen and by the record that a move left next to
+    /// the manifests.
     fn elsewhere(&self, moved: Option<String>) -> Option<Elsewhere> {
         let noted = self.noted().filter(|place| place != place::HOME);
         let place = noted.clone().or_else(|| moved.clone()).filter(|place| !self.is_here(place))?;
@@ -143,15 +144,16 @@ impl Whereabouts {
 }
 
 impl Inner {
-    /// Remembers where the ledger is, by its newest record.
+    /// Notes the place of the ledger, by its newest record.
     pub(super) fn note_place(&self, newest: Option<&Sealed>) {
         if let (Some(whereabouts), Some(newest)) = (&self.whereabouts, newest) {
             whereabouts.note(newest);
         }
     }
 
-    /// Records are of the ledger that this machine has seen, and in a fresh clone not of another one than the remote of the project's
-    /// repository has: from another ledger, everything would be created again, and what it manages would be deleted.
+    /// Checks that records belong to the ledger that this machine has seen, and, in a fresh clone, that the remote of
+    /// the project's repository has no other one. With another ledger, everything would be created again, and its
+    /// resources would be deleted.
     pub(super) async fn is_same_ledger(&self, newest: Option<&Sealed>) -> Result<(), Unreadable> {
         let (Some(whereabouts), Some(Sealed { entry, seal, .. })) = (&self.whereabouts, newest) else { return Ok(()) };
         if matches!(entry.record, Record::Moved { .. }) {
@@ -167,7 +169,8 @@ impl Inner {
         }
     }
 
-    /// A ledger that was moved left its records where it was, with a last one that names the new place.
+    /// Checks that the remote has no other ledger. A moved ledger left its records there, with a last one that names
+    /// the new place.
     async fn same_on_origin(&self, whereabouts: &Whereabouts, here: &Seal) -> Result<(), Unreadable> {
         if !whereabouts.asks_origin.load(Ordering::Relaxed) {
             return Ok(());
@@ -189,8 +192,8 @@ impl Inner {
         Ok(())
     }
 
-    /// What is there is the whole ledger: an empty place is the beginning of one, and one that has records has all of them,
-    /// unless there are more next to the manifests, or they were seen elsewhere.
+    /// Checks that this place has the whole ledger: an empty place is a new ledger, and existing records are complete,
+    /// unless there are more next to the manifests or they were seen elsewhere.
     pub(super) async fn nothing_elsewhere(&self, newest: Option<&Seal>) -> Result<(), Unreadable> {
         let Some(whereabouts) = &self.whereabouts else { return Ok(()) };
         match newest {
@@ -214,9 +217,9 @@ impl Inner {
         }
     }
 
-    /// A fresh clone has seen no ledger. If the files name a new place, the records may still be where `ledger = "git"` has
-    /// them. If the remote does not answer, that stops nobody: many projects with another ledger have no access to it where
-    /// pushplan runs.
+    /// A fresh clone has seen no ledger. If the files name a new place, the records may still be where `ledger = "git"`
+    /// stores them. A remote that does not answer is ignored, because many projects with another ledger have no access
+    /// to it where pushplan runs.
     async fn nothing_on_origin(&self, whereabouts: &Whereabouts) -> Result<(), Unreadable> {
         if !whereabouts.asks_origin.load(Ordering::Relaxed) {
             return Ok(());
@@ -233,8 +236,8 @@ impl Inner {
         Ok(())
     }
 
-    /// A move that was cut short leaves the beginning of a ledger, or all of it, and no word of that where it was. What cannot
-    /// be read there is of no use to anybody.
+    /// An interrupted move leaves the beginning of a ledger, or all of it, and no record of the move in the old place.
+    /// An unreadable ledger there is ignored.
     async fn has_all(&self, whereabouts: &Whereabouts, here: &Seal) -> Result<(), Unreadable> {
         let Some(home) = whereabouts.home().filter(|_| !whereabouts.is_here(place::HOME)) else { return Ok(()) };
         let Ok(Some(Sealed { entry, seal, .. })) = self.newest(&home).await else { return Ok(()) };
@@ -245,7 +248,7 @@ impl Inner {
         Ok(())
     }
 
-    /// The newest record of another place.
+    /// Returns the newest record of another place.
     async fn newest(&self, store: &FileStore) -> Result<Option<Sealed>, Unreadable> {
         let stored = store.read(Start::Newest).await.map_err(|error| self.unread(error))?;
         Ok(self.verify(&stored)?.pop())

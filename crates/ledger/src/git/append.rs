@@ -1,5 +1,5 @@
-//! How a record comes to be there: written here, pushed with the commit that must be there still, and looked for where the
-//! answer leaves anything open.
+//! Appends a record: writes it here, pushes it with the commit that the ref must still have, and looks for it if the
+//! answer leaves the result open.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,18 +14,18 @@ use super::objects::{Alone, Tip};
 use super::told::Trouble;
 use super::{ATTEMPTS, GitStore};
 
-/// How long to wait for another push, times the attempts made.
+/// How long to wait for another push, multiplied by the number of attempts.
 const PAUSE: Duration = Duration::from_millis(150);
 
-/// A record on its way.
+/// A record that is being appended.
 struct Attempt<'a> {
     store: &'a GitStore,
     home: &'a Home,
     new: New<'a>,
     blob: String,
-    /// The blob of the record before it, as it was when this began.
+    /// The blob of the record before it, when the append began.
     before: Option<String>,
-    /// An answer was lost: from then on nothing proves that it is not written, save another record in its place.
+    /// An answer was lost. From then on, only another record in its place proves that it was not written.
     lost: Option<Trouble>,
 }
 
@@ -56,8 +56,8 @@ impl GitStore {
         Attempt { store: self, home, new, blob, before, lost: None }.run(tip).await
     }
 
-    /// Moves the ref, and the mark beside it. A checkpoint that begins again leaves a ref to what was before it, first
-    /// or at once.
+    /// Moves the ref and its mark. A checkpoint without a parent also creates a ref to the commit before it, first or
+    /// in the same push.
     async fn push(&self, home: &Home, from: Option<&Tip>, to: &Tip, is_rooted: bool) -> Pushed {
         let (mark, old) = (self.refs.mark(), from.filter(|_| is_rooted));
         let history = old.map(|old| self.refs.history(old.last()));
@@ -70,14 +70,14 @@ impl GitStore {
         if !self.is_unmarked.load(Ordering::Acquire) {
             let moves: Vec<Move> = [tip(), mark()].into_iter().chain(kept()).collect();
             match home.push(&moves).await {
-                // The server moves one ref at a time, or takes no other than those of before.
+                // The server moves one ref at a time, or accepts no refs except those of earlier versions.
                 Pushed::NotAtOnce | Pushed::Refused(_) => self.is_unmarked.store(true, Ordering::Release),
                 pushed => return pushed,
             }
         }
         let pushed = self.push_unmarked(home, tip(), kept()).await;
         if pushed == Pushed::Done {
-            // A mark that stays behind does no harm: less is noticed.
+            // A mark that stays behind does no harm, except that less is detected.
             let _ = home.push(&[mark()]).await;
         }
         pushed
@@ -94,7 +94,7 @@ impl GitStore {
         match home.push(&[history]).await {
             Pushed::Done => home.push(&[tip]).await,
             Pushed::Stale => Pushed::Refused(format!("{name} is there already")),
-            // Whatever became of the history, the record itself was not sent.
+            // Whether or not the history was written, the record itself was not sent.
             Pushed::Lost(trouble) => Pushed::Unsent(trouble),
             pushed => pushed,
         }
@@ -143,7 +143,7 @@ impl Attempt<'_> {
             tokio::time::sleep(pause * attempts).await;
             tip = match self.store.look(self.home).await {
                 Ok(tip) => tip,
-                // What is there may be this very record, from an earlier attempt.
+                // The existing record may be this very one, from an earlier attempt.
                 Err(trouble) if is_stale => return Err(self.unknown(&trouble)),
                 Err(_) => return Err(self.over(why)),
             };
@@ -156,7 +156,8 @@ impl Attempt<'_> {
         }
     }
 
-    /// The answer, if what is there gives one: its place is taken, or what it is to follow is not there.
+    /// Returns the result if the server's state decides it: the number is taken, or the record before it does not
+    /// exist.
     async fn settled(&self, tip: Option<&Tip>) -> Option<Result<(), AppendError>> {
         let seq = self.new.seq;
         let last = tip.map_or(0, Tip::last);
@@ -181,7 +182,7 @@ impl Attempt<'_> {
         None
     }
 
-    /// What is said when it is given up.
+    /// Returns the error after the last attempt.
     fn over(&self, why: Trouble) -> AppendError {
         match &self.lost {
             Some(_) => self.unknown(&why),
@@ -197,7 +198,7 @@ impl Attempt<'_> {
 }
 
 impl GitStore {
-    /// The blob of a record, also where a checkpoint came since; `None` where that is not told.
+    /// Returns the blob of a record, even if a checkpoint came since; `None` if the history does not contain it.
     async fn blob_of(&self, home: &Home, tip: &Tip, seq: Seq) -> Result<Option<String>, Trouble> {
         let mut tip = tip.clone();
         while seq < tip.first() {

@@ -1,4 +1,4 @@
-//! What goes over the network: what the other end has, what of it is not here yet, and what is pushed.
+//! Network operations: list what the server has, fetch what is missing, and push.
 
 use pushplan_io::git::Silent;
 
@@ -7,24 +7,24 @@ use super::objects::Tip;
 use super::remote::Refs;
 use super::told::Trouble;
 
-/// What the other end has of one target.
+/// What the server has of one target.
 #[derive(Debug, Default)]
 pub struct There {
     pub tip: Option<String>,
-    /// Whether it has what was before a checkpoint.
+    /// Whether it has the records before a checkpoint.
     pub has_history: bool,
     /// The newest commit that the records ever had.
     pub mark: Option<Mark>,
 }
 
-/// A ref beside the records.
+/// A ref next to the records.
 #[derive(Clone, Debug)]
 pub struct Mark {
     pub name: String,
     pub commit: String,
 }
 
-/// One ref that is to move to a commit.
+/// A ref to move to a commit.
 #[derive(Debug)]
 pub struct Move<'a> {
     pub name: &'a str,
@@ -32,35 +32,35 @@ pub struct Move<'a> {
     pub to: &'a str,
 }
 
-/// Where a ref has to be before it moves.
+/// The position that a ref must have before it moves.
 #[derive(Clone, Copy, Debug)]
 pub enum Origin<'a> {
-    /// At this commit; `None`: it must not be there.
+    /// At this commit; with `None`, it must not exist.
     At(Option<&'a str>),
-    /// Anywhere, or not there.
+    /// Anywhere, or missing.
     Anywhere,
 }
 
-/// What became of a push.
+/// The result of a push.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pushed {
     Done,
-    /// The ref is not where it was believed to be.
+    /// The ref is not at the expected commit.
     Stale,
-    /// The other end refused, and changed nothing.
+    /// The server refused, and changed nothing.
     Refused(String),
     /// Another process is writing the ref: nothing was changed, and a retry may succeed.
     Busy(String),
-    /// It did not come to an exchange.
+    /// Nothing was sent.
     Unsent(Trouble),
-    /// The other end cannot move several refs at once. Nothing was changed.
+    /// The server cannot move several refs at once, and changed nothing.
     NotAtOnce,
-    /// The answer was lost: it may be there, or come to be there.
+    /// The answer was lost: the refs may have moved, or may still move.
     Lost(Trouble),
 }
 
 impl Home {
-    /// What the other end has now.
+    /// Returns what the server has now.
     pub async fn there(&self, refs: &Refs) -> Result<There, Trouble> {
         let histories = refs.histories();
         let (mark, earlier) = (refs.mark(), refs.earlier_mark());
@@ -86,7 +86,7 @@ impl Home {
         Ok(there)
     }
 
-    /// The refs of all targets that the other end has now, each with its commit.
+    /// Returns the refs of all targets on the server, each with its commit.
     pub(crate) async fn all_there(&self) -> Result<Vec<(String, String)>, Trouble> {
         let ran = self.git.run(&["ls-remote", "--quiet", "--", &self.remote, &Refs::every()], b"").await?;
         if !ran.is_ok {
@@ -98,10 +98,11 @@ impl Home {
         Ok(own.map(|(id, name)| (name.to_owned(), id.to_owned())).collect())
     }
 
-    /// Fetches refs: only their objects, so nothing of the user's changes. With what is here already, little comes.
+    /// Fetches refs: only their objects, so nothing of the user's changes. Objects that `here` already has are not
+    /// transferred.
     pub async fn fetch(&self, names: &[&str], here: Option<&str>) -> Result<(), Trouble> {
         let known = here.map(|commit| format!("--negotiation-tip={commit}"));
-        // Without anything of the ledger here, telling the server what else is here is of no use.
+        // Without any part of the ledger here, telling the server about other commits is useless.
         let mut args = if known.is_some() { Vec::new() } else { vec!["-c", "fetch.negotiationAlgorithm=noop"] };
         args.extend([
             "fetch",
@@ -120,12 +121,13 @@ impl Home {
         if ran.is_ok { Ok(()) } else { Err(Trouble::of(&ran.err)) }
     }
 
-    /// Notes what was seen there. Without it, the next fetch is larger and nothing else.
+    /// Notes what was seen on the server. Without the note, the next fetch is larger, without other harm.
     pub async fn note(&self, tip: &Tip) {
         let _ = self.git.run(&["update-ref", "--no-deref", &self.seen, &tip.commit], b"").await;
     }
 
-    /// Moves refs there, all or none, if each of them is still where it was. The first decides what is answered.
+    /// Moves refs on the server, all or none, if each of them is still at the expected commit. The first one decides
+    /// the result.
     pub async fn push(&self, moves: &[Move<'_>]) -> Pushed {
         let mut args: Vec<String> =
             ["push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags"].map(String::from).into();
@@ -155,7 +157,7 @@ impl Home {
     }
 }
 
-/// What is said of a ref: a sign, both its names, and a summary.
+/// Returns the sign and the summary that git prints for a ref.
 fn result<'a>(out: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
     out.lines().find_map(|line| {
         let mut parts = line.split('\t');
@@ -164,7 +166,7 @@ fn result<'a>(out: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
     })
 }
 
-/// What a push came to, by what is said of its refs.
+/// Returns the result of a push, by what git prints for its refs.
 fn pushed(is_ok: bool, results: &[Option<(&str, &str)>], err: &str) -> Pushed {
     let is_done = |result: &Option<(&str, &str)>| result.is_some_and(|(sign, _)| sign != "!");
     if is_ok && results.iter().all(is_done) {

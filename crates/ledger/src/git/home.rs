@@ -1,4 +1,4 @@
-//! The repository that git runs in: the project's own, with its remotes and credentials, or one beneath `.pushplan`.
+//! The repository that git runs in: the project's own, with its remotes and credentials, or one in `.pushplan`.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -12,23 +12,24 @@ use super::objects::RecordTree;
 use super::remote::{Refs, Remote, is_ssh};
 use super::told::Trouble;
 
-/// What pushplan keeps beside a project's manifests.
+/// The folder for pushplan's own files, next to a project's manifests.
 const OWN: &str = ".pushplan";
 const FOLDER: &str = "git";
 
-/// Where git runs, and where it pushes to.
+/// The repository that git runs in, and the remote that it pushes to.
 #[derive(Debug)]
 pub struct Home {
     pub git: Git,
-    /// As git takes it.
+    /// The argument for git.
     pub remote: String,
-    /// As people know it.
+    /// The name for display.
     pub shown: String,
-    /// Here: what was last seen there. It keeps what was fetched, and shows where the other end lost something.
+    /// The local ref of what was last seen on the server. It keeps the fetched objects, and shows if the server has
+    /// lost something.
     pub seen: String,
-    /// The folder of a repository of our own, if that is where it is.
+    /// The folder of pushplan's own repository, if that is used.
     own: Option<PathBuf>,
-    /// Whether it is for one look, in a folder that is removed afterwards.
+    /// Whether it is for one read, in a folder that is removed afterwards.
     is_apart: bool,
 }
 
@@ -38,7 +39,8 @@ impl Home {
         RecordTree(&self.git)
     }
 
-    /// Finds it. Nothing is created yet. For readers only, everything that is created is in the folder `apart`.
+    /// Finds the repository. Creates nothing yet. For readers only, everything that is created is in the folder
+    /// `apart`.
     pub async fn find(
         root: &Path,
         remote: Remote,
@@ -83,12 +85,12 @@ impl Home {
         Ok(Self { git, remote: remote.argument(), shown, seen: refs.seen(&address), own, is_apart })
     }
 
-    /// Whether there is a repository to look into.
+    /// Whether the repository exists.
     pub fn is_made(&self) -> bool {
         self.own.as_ref().is_none_or(|own| own.join("HEAD").exists())
     }
 
-    /// Makes the repository of our own, where that is what is needed and it is not there.
+    /// Creates pushplan's own repository if it is needed and does not exist.
     pub async fn make(&self, root: &Path) -> Result<(), Trouble> {
         let Some(own) = &self.own else { return Ok(()) };
         if self.is_apart {
@@ -101,7 +103,7 @@ impl Home {
         if self.is_made() {
             return Ok(());
         }
-        // Without this file git would still work, and so does pushplan.
+        // Git and pushplan would also work without this file.
         if !self.is_apart {
             let ignore = OpenOptions::new().write(true).create_new(true).open(root.join(OWN).join(".gitignore"));
             let _ = ignore.and_then(|mut file| file.write_all(b"*\n"));
@@ -111,7 +113,7 @@ impl Home {
     }
 }
 
-/// Git that writes objects into another folder and reads them there and in the repository.
+/// Returns a git that writes objects into another folder, and reads them there and in the repository.
 async fn keeping_apart(git: Git, root: &Path, apart: &Path) -> Result<Git, Trouble> {
     let told = git.run(&["rev-parse", "--git-path", "objects"], b"").await?;
     if !told.is_ok {
@@ -122,7 +124,7 @@ async fn keeping_apart(git: Git, root: &Path, apart: &Path) -> Result<Git, Troub
     Ok(git.apart(objects, root.join(told.line())))
 }
 
-/// The address of a remote that the repository knows.
+/// Returns the address of a remote of the repository.
 async fn named(git: &Git, name: &str) -> Result<String, Trouble> {
     let told = git.run(&["remote", "get-url", "--", name], b"").await?;
     if told.is_ok {
@@ -133,13 +135,13 @@ async fn named(git: &Git, name: &str) -> Result<String, Trouble> {
     Err(Trouble::with(&why, &help))
 }
 
-/// Whether the user says how to start ssh.
+/// Whether the user configured how to start ssh.
 fn has_ssh(git: &Git) -> bool {
     let by_environment = ["GIT_SSH_COMMAND", "GIT_SSH"].iter().any(|name| std::env::var_os(name).is_some());
     by_environment || git.setting("core.sshcommand").is_some()
 }
 
-/// A repository that came with the project would bring hooks, which a push to it runs.
+/// Refuses a repository in the project: it could contain hooks, which a push to it runs.
 fn refuse_inside(top: &Path, folder: &Path) -> Result<(), Trouble> {
     let (Ok(top), Ok(folder)) = (fs::canonicalize(top), fs::canonicalize(folder)) else { return Ok(()) };
     if !folder.starts_with(&top) {
@@ -152,7 +154,7 @@ fn refuse_inside(top: &Path, folder: &Path) -> Result<(), Trouble> {
     ))
 }
 
-/// Makes a folder for nobody else to read. What is reached through a link is refused: a project does not choose where on the
+/// Creates a folder that only its owner can read. Refuses a symbolic link: a project does not choose where on the
 /// machine pushplan writes.
 fn make_private(folder: &Path) -> Result<(), String> {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]

@@ -1,7 +1,7 @@
-//! Records as git keeps them: a blob each, in folders of a hundred, in the tree of a commit.
+//! Records in git: one blob each, in folders of a hundred, in the tree of a commit.
 //!
-//! A commit's tree has every record since the newest checkpoint, so that the newest commit is all there is to read. Folders
-//! keep what an append writes small, also where there are thousands of records.
+//! A commit's tree has every record since the newest checkpoint, so only the newest commit has to be read. Folders keep
+//! the objects that an append writes small, even if there are thousands of records.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use pushplan_io::git::{Git, Ran};
 use super::super::intent::Seq;
 use super::told::Trouble;
 
-/// How many records a folder has.
+/// The number of records in a folder.
 const FOLDER: Seq = 100;
 
-/// In the message of a checkpoint's commit: the commit that it took the place of.
+/// The line in the message of a checkpoint's commit that names the commit which it replaced.
 const BEFORE: &str = "Pushplan-Before: ";
 
-/// In the message of a commit: the mark was there when it was written. Nobody takes a mark away, so that it is there from then
-/// on.
+/// The line in the message of a commit that was written while the mark existed. A mark is never deleted, so it exists
+/// from then on.
 const MARKED: &str = "Pushplan-Mark: there";
 
 /// A commit and its records.
@@ -28,11 +28,11 @@ pub struct Tip {
     pub records: BTreeMap<Seq, String>,
     /// The tree of each folder.
     folders: BTreeMap<Seq, String>,
-    /// Whether the mark was there when the commit was written.
+    /// Whether the mark existed when the commit was written.
     pub is_marked: bool,
 }
 
-/// An object that is here.
+/// An object that exists locally.
 struct GitObject {
     id: String,
     bytes: Vec<u8>,
@@ -47,7 +47,7 @@ impl Tip {
         self.records.first_key_value().map_or(0, |(seq, _)| *seq)
     }
 
-    /// The first record that is not there, though a later one is. With the one that is there.
+    /// Returns the first missing record that has a later one, with that later one.
     pub fn gap(&self) -> Option<(Seq, Seq)> {
         let follows = self.records.keys().zip(self.records.keys().skip(1));
         follows.map(|(seq, next)| (seq + 1, *next)).find(|(expected, next)| expected != next)
@@ -62,7 +62,7 @@ fn file_name(seq: Seq) -> String {
     format!("{seq:08}.json")
 }
 
-/// Where a record is in the tree.
+/// Returns the path of a record in the tree.
 pub fn path(seq: Seq) -> String {
     format!("{}/{}", folder_name(seq / FOLDER), file_name(seq))
 }
@@ -72,13 +72,13 @@ pub fn path(seq: Seq) -> String {
 pub struct RecordTree<'a>(pub &'a Git);
 
 impl RecordTree<'_> {
-    /// Runs git where it needs no network.
+    /// Runs a git command that needs no network.
     async fn local(&self, args: &[&str], input: &[u8]) -> Result<Ran, Trouble> {
         let ran = self.0.run(args, input).await?;
         if ran.is_ok { Ok(ran) } else { Err(Trouble::of(&ran.err)) }
     }
 
-    /// Objects by name. `None` for those that are not here.
+    /// Returns objects by name; `None` for those that do not exist locally.
     async fn objects(&self, names: &[String]) -> Result<Vec<Option<GitObject>>, Trouble> {
         if names.is_empty() {
             return Ok(Vec::new());
@@ -93,13 +93,13 @@ impl RecordTree<'_> {
         Ok(found)
     }
 
-    /// The bytes of blobs; `None` where one of them is not here.
+    /// Returns the bytes of blobs; `None` if one of them does not exist locally.
     pub(crate) async fn blobs(&self, ids: &[String]) -> Result<Option<Vec<Vec<u8>>>, Trouble> {
         let found = self.objects(ids).await?;
         Ok(found.into_iter().map(|found| found.map(|found| found.bytes)).collect())
     }
 
-    /// A commit and its records, by its id or its ref; `None` where not all of it is here.
+    /// Returns a commit and its records, by its id or its ref; `None` if a part of it does not exist locally.
     pub async fn tip(&self, name: &str) -> Result<Option<Tip>, Trouble> {
         let found = self.objects(&[format!("{name}^{{commit}}"), format!("{name}^{{tree}}")]).await?;
         let [Some(commit), Some(tree)] = &found[..] else { return Ok(None) };
@@ -124,7 +124,7 @@ impl RecordTree<'_> {
         Ok(Some(Tip { commit: commit.id.clone(), records, folders, is_marked }))
     }
 
-    /// Writes a blob and says its id.
+    /// Writes a blob and returns its id.
     pub async fn blob(&self, bytes: &[u8]) -> Result<String, Trouble> {
         Ok(self.local(&["hash-object", "-w", "--stdin"], bytes).await?.line())
     }
@@ -133,7 +133,7 @@ impl RecordTree<'_> {
         Ok(self.local(&["mktree"], (lines.join("\n") + "\n").as_bytes()).await?.line())
     }
 
-    /// Writes a commit with one more record: after these, or alone in their place. `is_marked`: the mark is there.
+    /// Writes a commit with one more record: after these, or alone in their place. `is_marked`: the mark exists.
     pub async fn commit(
         &self,
         seq: Seq,
@@ -166,36 +166,36 @@ impl RecordTree<'_> {
         Ok(Tip { commit, records, folders, is_marked })
     }
 
-    /// The commit that a record was put on or took the place of; `None` where that is not told.
+    /// Returns the commit that a record was added to or that it replaced; `None` if it is unknown.
     pub async fn before(&self, commit: &str, seq: Seq) -> Result<Option<String>, Trouble> {
         let ran = self.local(&added(commit, seq).each_ref().map(String::as_str), b"").await?;
         Ok(named_before(&ran.line()))
     }
 
-    /// Returns the commit that a record was put on or took the place of, for callers that cannot await. `None` if it is unknown
-    /// or git fails.
+    /// Returns the commit that a record was added to or that it replaced, for callers that cannot await. `None` if it
+    /// is unknown or git fails.
     pub(crate) fn before_now(&self, commit: &str, seq: Seq) -> Option<String> {
         named_before(&self.0.ask(&added(commit, seq).each_ref().map(String::as_str))?)
     }
 }
 
-/// How a checkpoint leaves out what was before it.
+/// How a checkpoint leaves out earlier records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alone {
-    /// In a commit without a parent, so that nobody fetches what was before.
+    /// In a commit without a parent, so that nobody fetches earlier records.
     Rooted,
-    /// In a commit like any other, where the server refuses that.
+    /// In an ordinary commit, if the server refuses one without a parent.
     Following,
 }
 
-/// How to ask for the newest commit that a record came with.
+/// Returns the arguments that find the newest commit which added a record.
 fn added(commit: &str, seq: Seq) -> [String; 8] {
     let path = format!(":(top){}", path(seq));
     let args = ["log", "-1", "--first-parent", "--diff-filter=A", "--format=%P%n%B", commit, "--", &path];
     args.map(str::to_owned)
 }
 
-/// The first parent of a commit, or the one that its message names.
+/// Returns the first parent of a commit, or the commit that its message names.
 fn named_before(text: &str) -> Option<String> {
     let named = || text.lines().find_map(|line| line.strip_prefix(BEFORE));
     let is_id = |word: &&str| word.len() >= 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -203,7 +203,7 @@ fn named_before(text: &str) -> Option<String> {
     parent.or_else(|| named().filter(is_id)).map(str::to_owned)
 }
 
-/// The next object of `cat-file --batch`: a line with its id, its kind and its size, and its bytes.
+/// Reads the next object of `cat-file --batch`: a line with its id, its type and its size, and its bytes.
 #[expect(clippy::option_option, reason = "one is for the end of what was said, the other for what is not here")]
 fn next_object(rest: &mut &[u8]) -> Option<Option<GitObject>> {
     let end = rest.iter().position(|byte| *byte == b'\n')?;
@@ -219,7 +219,7 @@ fn next_object(rest: &mut &[u8]) -> Option<Option<GitObject>> {
     Some(Some(GitObject { id: id.to_owned(), bytes }))
 }
 
-/// The names in a tree, with their ids: a mode, a name, a zero and the bytes of an id, for each.
+/// Returns the names in a tree, with their ids. Each entry is a mode, a name, a zero byte and the bytes of an id.
 fn entries(tree: &GitObject) -> Vec<(String, String)> {
     let length = tree.id.len() / 2;
     let mut rest = &tree.bytes[..];

@@ -1,4 +1,4 @@
-//! What the setting calls the place: a remote's name, an address or a folder. And what the records are called there.
+//! The configured git place: a remote's name, an address or a folder; and the names of its refs.
 
 use std::path::{Path, PathBuf};
 
@@ -8,17 +8,17 @@ use pushplan_model::digest::Digest;
 
 use super::super::store::plain;
 
-/// Where the commits are pushed to.
+/// The repository that commits are pushed to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remote {
-    /// One that the project's repository knows.
+    /// A remote of the project's repository.
     Named(String),
     Address(String),
     Folder(PathBuf),
 }
 
 impl Remote {
-    /// Reads the setting. What git would take for an option, or for a program to run, is refused.
+    /// Parses the setting. Refuses values that git would take for an option or for a program to run.
     pub fn read(root: &Path, setting: &str) -> Result<Self, String> {
         let shown = masked(setting);
         let refuse = |why: &str| Err(format!("`{shown}` is not a git remote: {why}"));
@@ -51,7 +51,7 @@ impl Remote {
         Ok(Self::Named(setting.to_owned()))
     }
 
-    /// As git takes it.
+    /// The argument for git.
     pub fn argument(&self) -> String {
         match self {
             Self::Named(name) => name.clone(),
@@ -60,13 +60,13 @@ impl Remote {
         }
     }
 
-    /// As people know it.
+    /// The name for display.
     pub fn shown(&self) -> String {
         masked(&self.argument())
     }
 }
 
-/// Whether ssh goes to this address.
+/// Whether git uses ssh for this address.
 pub(crate) fn is_ssh(address: &str) -> bool {
     match address.split_once("://") {
         Some((scheme, _)) => scheme.contains("ssh"),
@@ -74,7 +74,7 @@ pub(crate) fn is_ssh(address: &str) -> bool {
     }
 }
 
-/// What the refs of all targets begin with.
+/// The prefix of the refs of all targets.
 const TIPS: &str = "refs/pushplan/";
 
 /// The names of one target's refs.
@@ -91,39 +91,39 @@ impl Refs {
         Self { tip: format!("{TIPS}{target}"), target }
     }
 
-    /// What stands for the records of every target.
+    /// The pattern for the records of every target.
     pub fn every() -> String {
         format!("{TIPS}*")
     }
 
-    /// The target whose records a ref has, as its name is written there.
+    /// Returns the target of a ref of records, as its name is written there.
     pub(crate) fn target_of(name: &str) -> &str {
         name.strip_prefix(TIPS).unwrap_or(name)
     }
 
-    /// The newest commit that the records ever had. It moves together with them, so that records that are set back are noticed
-    /// by everyone, also in a fresh clone. A server moves refs one by one, in the order of their names, and may be killed in
-    /// between: this one comes after the records, because a mark without its record looks like a record that is lost.
+    /// The newest commit that the records ever had. It moves together with them, so that everyone detects records that
+    /// are set back, even in a fresh clone. A server moves refs one by one, in the order of their names, and may be
+    /// killed in between: this one comes after the records, because a mark without its record looks like a lost record.
     pub fn mark(&self) -> String {
         format!("refs/pushplan_mark/{}", self.target)
     }
 
-    /// The name of the mark in earlier versions. It is read as long as there is no other.
+    /// The name of the mark in earlier versions. It is read if there is no other.
     pub fn earlier_mark(&self) -> String {
         format!("refs/pushplan-mark/{}", self.target)
     }
 
-    /// What the records up to this one are kept by, once a checkpoint has taken their place.
+    /// The ref that keeps the records up to this one after a checkpoint replaced them.
     pub fn history(&self, last: u64) -> String {
         format!("{}{last:08}", self.histories())
     }
 
-    /// What the names of all of those begin with.
+    /// The prefix of the refs that keep earlier records.
     pub fn histories(&self) -> String {
         format!("refs/pushplan-history/{}/", self.target)
     }
 
-    /// In the project's repository: what was last seen at an address.
+    /// The ref in the project's repository that notes what was last seen at an address.
     pub fn seen(&self, address: &str) -> String {
         let digest = Digest::of(address.as_bytes());
         format!("refs/pushplan-seen/{}/{}", &digest.as_str()[..12], self.target)

@@ -1,18 +1,18 @@
-//! What went wrong, in words that help. Git's own words are for people who know git.
+//! Explains git's errors to people who do not know git.
 
 use pushplan_io::git::{OF_ANOTHER, Silent, Unusable, trust};
 
 use super::super::store::Unread;
 
-/// Why something could not be done, and what to do about it.
+/// Why an operation failed, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     pub why: String,
     pub help: Option<String>,
 }
 
-/// What git says where it did not come to an exchange, what that means, and what to do. Nothing was sent then. The first row
-/// that has one of its signs counts.
+/// Errors of git before anything was sent: signs in its output, their meaning, and how to fix it. The first row with a
+/// matching sign counts.
 const UNSENT: &[(&[&str], &str, &str)] = &[
     (&["dubious ownership", "unsafe repository"], OF_ANOTHER, "run pushplan as the user who owns these files"),
     (&["No such remote"], "the repository has no such remote", "add it with `git remote add`, or name another one"),
@@ -65,7 +65,7 @@ const UNSENT: &[(&[&str], &str, &str)] = &[
 
 const NETWORK: &str = "check the address and the network";
 
-/// The row whose sign is in a text.
+/// Returns the row that has a sign in a text.
 fn row(text: &str) -> Option<&'static (&'static [&'static str], &'static str, &'static str)> {
     UNSENT.iter().find(|(signs, ..)| signs.iter().any(|sign| text.contains(sign)))
 }
@@ -79,7 +79,7 @@ impl Trouble {
         Self { why: why.to_owned(), help: Some(help.to_owned()) }
     }
 
-    /// What git's words mean.
+    /// Explains an error of git.
     pub fn of(err: &str) -> Self {
         if let Some(help) = trust(err) {
             return Self::with(OF_ANOTHER, &help);
@@ -91,15 +91,15 @@ impl Trouble {
         }
     }
 
-    /// Whether git's words show that nothing was sent.
+    /// Whether git's output proves that nothing was sent.
     pub(crate) fn is_unsent(err: &str) -> bool {
         let begun = ["RPC failed", "hung up unexpectedly", "unexpected disconnect", "remote failed to report"];
-        // What the other end says by itself, its hooks may say.
+        // Lines from the server may come from its hooks.
         let own = err.lines().filter(|line| !line.starts_with("remote:"));
         !begun.iter().any(|sign| err.contains(sign)) && own.into_iter().any(|line| row(line).is_some())
     }
 
-    /// With where it happened.
+    /// Adds the place where it happened.
     pub fn at(self, place: &str) -> Self {
         Self { why: format!("{place}: {}", self.why), ..self }
     }
@@ -141,7 +141,7 @@ impl From<Trouble> for Unread {
     }
 }
 
-/// The lines that say what went wrong, in one.
+/// Joins the lines that contain the error.
 fn telling(err: &str) -> String {
     const LONGEST: usize = 300;
     let is_telling = |line: &&str| ["fatal:", "error:", "remote:", "ssh:"].iter().any(|sign| line.starts_with(sign));

@@ -1,4 +1,4 @@
-//! Why a store did not do what it was asked, in one line that has no secret in it.
+//! Failures of a store, in one line without secrets.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use object_store::client::{HttpError, HttpErrorKind};
 
 use super::place::StoreVariables;
 
-/// What a request that failed leaves behind.
+/// The effect of a failed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     /// Nothing was done, because the object exists already or another process was writing it.
@@ -24,7 +24,7 @@ pub enum Left {
 pub struct Failure {
     pub why: String,
     pub left: Left,
-    /// The object, or what it would be in, is not there.
+    /// The object, or its bucket, does not exist.
     pub is_absent: bool,
     /// The store is too busy, or another process was writing the same object: a retry may succeed.
     pub is_passing: bool,
@@ -37,7 +37,7 @@ impl fmt::Display for Failure {
 }
 
 impl Failure {
-    /// A request that was given so much time.
+    /// Returns the failure of a request with this time limit.
     pub fn of(error: &Error, settings: &StoreVariables, limit: Duration) -> Self {
         let (why, left) = judge(error, limit);
         let is_passing = answer(&error.to_string()).is_some_and(|(status, _)| matches!(status, 409 | 429 | 503));
@@ -45,7 +45,7 @@ impl Failure {
         Self { why: settings.mask(&why), left, is_absent, is_passing }
     }
 
-    /// Before anything was sent.
+    /// Returns a failure from before anything was sent.
     pub fn before(why: String) -> Self {
         Self { why, left: Left::Nothing, is_absent: false, is_passing: false }
     }
@@ -64,7 +64,7 @@ fn judge(error: &Error, limit: Duration) -> (String, Left) {
     if let Some((status, answer)) = answer(&text) {
         let left = match status {
             304 | 409 | 412 => Left::Taken,
-            // A gateway that gave up says nothing about who is behind it.
+            // A gateway's timeout says nothing about the server behind it.
             408 => Left::Unclear,
             300..=499 | 501 | 503 => Left::Nothing,
             _ => Left::Unclear,
@@ -99,8 +99,8 @@ fn judge(error: &Error, limit: Duration) -> (String, Left) {
     (why, left)
 }
 
-/// The status of an answer, and what it says. The crate tells both in its text alone. What else is in the body is left out:
-/// where a signature does not match, it repeats every header, and so the session's token.
+/// Returns the status and the message of an answer, which the crate provides only as text. The rest of the body is left
+/// out: if a signature does not match, it repeats every header, including the session's token.
 fn answer(text: &str) -> Option<(u16, String)> {
     let (_, rest) = text.rsplit_once("status code: ")?;
     let status: u16 = rest.get(..3)?.parse().ok()?;
@@ -113,7 +113,7 @@ fn answer(text: &str) -> Option<(u16, String)> {
     Some((status, said.into_iter().flatten().collect::<Vec<_>>().join(": ")))
 }
 
-/// At most so many characters of what a server says are shown.
+/// The maximum number of characters of a server's message to show.
 const SHOWN: usize = 300;
 
 fn one_line(text: &str) -> String {

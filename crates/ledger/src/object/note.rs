@@ -1,4 +1,4 @@
-//! The note beside the records: how far they went, and where reading may begin.
+//! The note next to the records: the newest one, and where reading may begin.
 
 use pushplan_model::digest::Digest;
 
@@ -7,8 +7,8 @@ use crate::intent::Seq;
 /// The note's name among the records'. It sorts after all of them.
 pub const NEWEST: &str = "newest";
 
-/// What the last append left. An older note does no harm: what came since is found by listing. One that says more than is there
-/// shows that records were removed.
+/// The note of the last append. An older note does no harm: later records are found by listing. A note that names more
+/// records than exist shows that records were removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// The newest record; 0 before the first one.
@@ -19,7 +19,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// A ledger that has no record yet.
+    /// Returns the note of a ledger without records.
     pub(crate) fn before_the_first() -> Self {
         Self { seq: 0, checkpoint: 1, lineage: "-".to_owned() }
     }
@@ -30,7 +30,7 @@ impl Note {
         format!("{line}{}\n", Digest::of(line.as_bytes())).into_bytes()
     }
 
-    /// A note that is not as it was written says nothing.
+    /// Parses a note; `None` if it is damaged.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let text = str::from_utf8(bytes).ok()?;
         let (line, digest) = text.split_at_checked(text.find('\n')? + 1)?;

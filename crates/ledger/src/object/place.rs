@@ -1,4 +1,4 @@
-//! Which store a place is in, and how it is reached.
+//! The store of a place, and its clients.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -13,17 +13,17 @@ use object_store::list::PaginatedListStore;
 use object_store::path::Path;
 use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
 
-/// What the crate's stores can do.
+/// The operations of the crate's stores that are used.
 pub trait Objects: ObjectStore + PaginatedListStore {}
 
 impl<T: ObjectStore + PaginatedListStore> Objects for T {}
 
-/// The two ways to a store.
+/// The two clients of a store.
 #[derive(Clone)]
 pub struct Ways {
-    /// Tries again: reading twice does no harm.
+    /// Retries: reading twice does no harm.
     pub read: Arc<dyn Objects>,
-    /// Tries once. A create that is tried again after a lost answer would be refused because of itself.
+    /// Does not retry: a create that is repeated after a lost answer would be refused because of itself.
     pub write: Arc<dyn Objects>,
 }
 
@@ -45,7 +45,7 @@ impl Provider {
         }
     }
 
-    /// What the names of its environment variables begin with.
+    /// The prefix of its environment variables.
     fn prefix(self) -> &'static str {
         match self {
             Self::Amazon => "AWS_",
@@ -77,7 +77,7 @@ impl Provider {
 pub struct ObjectPlace {
     provider: Provider,
     bucket: String,
-    /// Empty, or with a slash at its end.
+    /// Empty, or ends with a slash.
     prefix: String,
 }
 
@@ -94,7 +94,7 @@ impl ObjectPlace {
         let scheme = provider.scheme();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if bucket.is_empty() || !bucket.chars().all(is_plain) {
-            // It may have a password in it, so it is not repeated.
+            // It may contain a password, so it is not repeated.
             return Err(format!(
                 "after {scheme}:// the place of the ledger begins with the name of a bucket: letters, digits, `-`, \
                     `_` and `.`, without a password; credentials come from the environment"
@@ -111,7 +111,7 @@ impl ObjectPlace {
         Ok(Self { provider, bucket: bucket.to_owned(), prefix })
     }
 
-    /// What the keys of a target's objects begin with.
+    /// Returns the prefix of the keys of a target's objects.
     pub fn folder(&self, target: &str) -> String {
         format!("{}{target}/", self.prefix)
     }
@@ -120,12 +120,12 @@ impl ObjectPlace {
         format!("{}://{}/{key}", self.provider.scheme(), self.bucket)
     }
 
-    /// What to look at where it cannot be reached.
+    /// What to check if the store cannot be reached.
     pub fn check(&self) -> String {
         self.provider.check(&self.bucket)
     }
 
-    /// Makes ready to connect. Fails where the settings do not hold together, or the machine has no certificates.
+    /// Creates the clients. Fails if the settings are inconsistent, or if the machine has no certificates.
     pub fn ways(&self, settings: &StoreVariables, limit: Duration) -> Result<Ways, String> {
         // Another part of the program may have chosen a provider; any will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -138,8 +138,8 @@ impl ObjectPlace {
     }
 }
 
-/// The crate's builders have the same methods and no trait in common. Sets one up by the environment, and makes both ways of
-/// it.
+/// The crate's builders have the same methods and no trait in common. Configures one from the environment, and builds
+/// both clients with it.
 macro_rules! both_ways {
     ($place:expr, $settings:expr, $limit:expr, $builder:expr, $bucket:ident, $key:ident, $endpoint:expr) => {{
         let mut builder = $builder;
@@ -238,16 +238,16 @@ impl ObjectPlace {
     }
 }
 
-/// What lies between here and a store.
+/// The connection to a store.
 enum Wire {
     Secure,
     /// On this machine.
     Local,
-    /// Not encrypted, by the user's own word.
+    /// Not encrypted, because the user allowed it.
     Open,
 }
 
-/// Connects on this machine alone: by no proxy, and with no certificates, which a machine may not have.
+/// Connects only to this machine: without a proxy, and without certificates, which a machine may not have.
 #[derive(Debug)]
 struct Local {
     limit: Duration,
@@ -262,13 +262,13 @@ impl HttpConnector for Local {
     }
 }
 
-/// How often reading is tried.
+/// How often reading is retried.
 fn again() -> RetryConfig {
     let backoff = BackoffConfig { max_backoff: Duration::from_secs(2), ..BackoffConfig::default() };
     RetryConfig { backoff, max_retries: 4, retry_timeout: Duration::from_secs(10) }
 }
 
-/// The environment variables that say how to reach a store.
+/// The environment variables that configure a store.
 #[derive(Clone)]
 pub struct StoreVariables(Vec<(String, String)>);
 
@@ -279,7 +279,7 @@ impl fmt::Debug for StoreVariables {
 }
 
 impl StoreVariables {
-    /// Those of all variables that stores have.
+    /// Selects the variables of stores from all variables.
     pub fn new(variables: impl IntoIterator<Item = (String, String)>) -> Self {
         let is_known = |name: &str| {
             PROVIDERS.iter().any(|provider| name.starts_with(provider.prefix()))
@@ -303,7 +303,7 @@ impl StoreVariables {
         self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// A text without any secret of the settings that found its way into it.
+    /// Removes every secret of the settings from a text.
     pub fn mask(&self, text: &str) -> String {
         let is_secret = |name: &str| {
             ["KEY", "SECRET", "TOKEN", "SAS", "PASSWORD", "PROXY"].iter().any(|word| name.contains(word))

@@ -15,17 +15,17 @@ use crate::codec;
 use crate::intent::Seq;
 use crate::store::{Start, Stored, Unread};
 
-/// So many records are read at a time.
+/// The number of records to read at the same time.
 const AT_A_TIME: u64 = 16;
 
 impl Inner {
     pub(super) async fn read(self: &Arc<Self>, start: Start) -> Result<Vec<Stored>, Unread> {
-        // The note first: who appends meanwhile writes it last.
+        // The note is read first, because an append writes it last.
         let note = self.note().await.map_err(|failure| self.unread(&failure, "read"))?;
         self.read_noted(start, note).await
     }
 
-    /// Reads what is there. Without a note, nothing says how much that should be.
+    /// Reads the existing records. Without a note, it is unknown how many there should be.
     pub(super) async fn read_noted(self: &Arc<Self>, start: Start, note: Option<Note>) -> Result<Vec<Stored>, Unread> {
         let from = match (start, &note) {
             (Start::At(seq), _) => seq.max(1),
@@ -38,7 +38,7 @@ impl Inner {
             Start::At(_) => self.records(from..=last, last).await?,
             Start::Newest => self.records(last.max(1)..=last, last).await?,
             Start::Checkpoint => {
-                // Without a note, the way back is long or short, and not known.
+                // Without a note, the distance to the last checkpoint is unknown.
                 let hint = note.as_ref().map_or(last.saturating_sub(AT_A_TIME).max(1), |_| from);
                 self.back_to_checkpoint(hint, last).await?
             }
@@ -60,11 +60,12 @@ impl Inner {
         Ok(records)
     }
 
-    /// The newest record that is listed from a place on, or the place before where there is none. None is missing between.
+    /// Returns the newest listed record from this one on, or the number before it if there is none. Fails if one is
+    /// missing in between.
     async fn last(&self, from: Seq, note: Option<&Note>) -> Result<Seq, Unread> {
         let mut last = from - 1;
         for seq in self.list(from).await? {
-            // A listing may lack what it lists later ones of, where someone appends meanwhile.
+            // A listing that is read during an append may lack a record and contain later ones.
             while last + 1 < seq {
                 if self.stored(last + 1).await?.is_none() {
                     return Err(Unread::Missing { seq: last + 1, there: seq });
@@ -82,7 +83,7 @@ impl Inner {
         }
     }
 
-    /// The places of the records from one on, in order.
+    /// Lists the numbers of the records from this one on, in order.
     async fn list(&self, from: Seq) -> Result<Vec<Seq>, Unread> {
         let offset = format!("{}{}", self.folder, file_name(from - 1));
         let mut page_token = None;
@@ -103,7 +104,7 @@ impl Inner {
                 let digits = object.location.as_ref().strip_prefix(&self.folder)?.strip_suffix(".json")?;
                 digits.parse::<Seq>().ok().filter(|seq| format!("{seq:08}") == digits)
             });
-            // A store may know nothing of an offset and list all of them.
+            // A store may ignore the offset and list all of them.
             found.extend(names.filter(|seq| *seq >= from));
             page_token = page.page_token;
             if page_token.is_none() {
@@ -115,7 +116,7 @@ impl Inner {
         Ok(found)
     }
 
-    /// Reads back from the newest record to the newest checkpoint. A hint says where that may be.
+    /// Reads backwards from the newest record to the newest checkpoint, which is expected at `hint`.
     async fn back_to_checkpoint(self: &Arc<Self>, hint: Seq, last: Seq) -> Result<Vec<Stored>, Unread> {
         let (mut low, mut high) = (hint, last);
         let mut later = Vec::new();
@@ -135,7 +136,7 @@ impl Inner {
         }
     }
 
-    /// What was appended since the listing, or is not listed yet.
+    /// Adds records that were appended since the listing, or are not listed yet.
     async fn onwards(
         &self,
         mut records: Vec<Stored>,
@@ -159,7 +160,7 @@ impl Inner {
         Ok(bytes.map(|bytes| Stored { seq, bytes }))
     }
 
-    /// Records that are listed, in order.
+    /// Reads listed records, in order.
     async fn records(self: &Arc<Self>, places: RangeInclusive<Seq>, last: Seq) -> Result<Vec<Stored>, Unread> {
         let mut places = places;
         let mut under_way = JoinSet::new();

@@ -1,4 +1,4 @@
-//! A connection that several calls use, one after another or at once.
+//! A connection that several calls use, one after another or at the same time.
 
 use std::fmt;
 use std::pin::pin;
@@ -21,10 +21,10 @@ use super::place::{Host, PostgresPlace, Security};
 use super::tls::tls;
 use super::trouble::{Trouble, TroubleKind};
 
-/// How long is waited for a server that was told to stop.
+/// How long to wait for a server that was asked to cancel a statement.
 const STOPPING: Duration = Duration::from_secs(5);
 const STOPPED: [SqlState; 1] = [SqlState::QUERY_CANCELED];
-/// After so long without data, the other end is probed.
+/// How long a connection may be idle before it is probed.
 const QUIET: Duration = Duration::from_secs(30);
 
 /// A connection to one database, opened when it is first needed and again when it has ended.
@@ -40,7 +40,7 @@ impl Connector {
     }
 
     pub async fn connection(&self) -> Result<Arc<Connection>, Trouble> {
-        // Whoever comes meanwhile waits for the same connection.
+        // Concurrent callers wait for the same connection.
         let mut kept = self.kept.lock().await;
         if let Some(connection) = kept.as_ref().filter(|connection| connection.is_usable()) {
             return Ok(Arc::clone(connection));
@@ -79,7 +79,7 @@ impl Connector {
 fn config(place: &PostgresPlace, login: &Login, patience: &Patience) -> Config {
     let mut config = Config::new();
     config.application_name("pushplan").dbname(&*place.database).port(place.port).user(&*login.user);
-    // A name may stand for an address that leads nowhere and one that does.
+    // A name may have an address that leads nowhere and one that works.
     config.connect_timeout(patience.connect / 2).keepalives_idle(QUIET);
     match &place.host {
         Host::Name(name) => config.host(name),
@@ -100,7 +100,7 @@ fn config(place: &PostgresPlace, login: &Login, patience: &Patience) -> Config {
 }
 
 async fn open(config: &Config, tls: Option<MakeRustlsConnect>) -> Result<Connection, Error> {
-    // What goes wrong with a connection is seen by whoever uses it.
+    // Errors of the connection are reported to its users.
     let (client, task) = match tls.clone() {
         Some(tls) => {
             let (client, connection) = config.connect(tls).await?;
@@ -123,13 +123,13 @@ async fn open(config: &Config, tls: Option<MakeRustlsConnect>) -> Result<Connect
 
 pub struct Connection {
     pub client: Client,
-    /// Who is connected.
+    /// The name of the connected user.
     pub user: String,
     tls: Option<MakeRustlsConnect>,
     task: JoinHandle<()>,
-    /// Where the task runs: elsewhere nobody may be there to drive it.
+    /// The runtime of the task. In another one, the task may not make progress.
     runtime: runtime::Id,
-    /// Whether the server was told to stop what it does for it. That may reach it late, and stop what comes next.
+    /// Whether the server was asked to cancel a statement. The request may arrive late and cancel the next one.
     is_stopped: AtomicBool,
 }
 
@@ -141,8 +141,8 @@ impl Connection {
             && self.runtime == Handle::current().id()
     }
 
-    /// Waits for what a statement gives. Where that takes too long, the server is asked to stop, so that what was not done is
-    /// not done later either.
+    /// Waits for the result of a statement. If that takes too long, asks the server to cancel it, so that it cannot
+    /// take effect later.
     pub async fn answer<T>(
         &self,
         connector: &Connector,
@@ -153,14 +153,14 @@ impl Connection {
         if let Ok(answer) = timeout(limit, &mut statement).await {
             return answer.map_err(|error| {
                 let trouble = Trouble::of_statement(shown, &error);
-                // Another call had the server stop, and the server cannot tell calls of one connection apart.
+                // Another call cancelled it: the server cannot distinguish the calls of one connection.
                 let is_stopped = self.is_stopped.load(Ordering::Acquire) && trouble.refused_as(&STOPPED);
                 if is_stopped { Trouble { kind: TroubleKind::Lost, ..trouble } } else { trouble }
             });
         }
         self.is_stopped.store(true, Ordering::Release);
         let stopping = STOPPING.min(limit);
-        // That it was heard shows in the answer.
+        // The answer to the statement shows whether it was cancelled.
         let _ = timeout(stopping, self.cancel()).await;
         match timeout(stopping, &mut statement).await {
             Ok(Ok(answer)) => Ok(answer),
@@ -183,7 +183,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // One that waits for an answer would go on waiting.
+        // A task that waits for an answer would keep waiting.
         self.task.abort();
     }
 }

@@ -1,7 +1,7 @@
-//! The password of a database: by the rules of libpq, which teams have set up already, except that it is for one server.
+//! The password of a database, by the rules of libpq, which teams already use, except that it is for one server.
 //!
-//! A password that does not say whose it is goes to the server that `PGHOST` and `PGPORT` name, and to no other. None goes over
-//! a connection that only the place makes weak. So a change to the project file steals nothing.
+//! A password without a server is sent only to the server that `PGHOST` and `PGPORT` name. None is sent over a
+//! connection that only the place makes weak. So a change to the project file cannot steal a password.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -13,20 +13,20 @@ use super::place::{Host, PORT, PostgresPlace};
 
 /// The largest password file.
 const FILE_LIMIT: u64 = 1024 * 1024;
-/// Where servers put their sockets unless told otherwise. A password file says `localhost` for them.
+/// The default folders of servers' sockets. A password file uses `localhost` for them.
 const USUAL_SOCKETS: [&str; 3] = ["/run/postgresql", "/var/run/postgresql", "/tmp"];
 
-/// Who connects, and with what.
+/// The user and the password of a connection.
 #[derive(Clone, Debug)]
 pub struct Login {
     pub user: String,
     pub password: Option<Secret>,
-    /// Why a password was passed over.
+    /// Why a password was not used.
     pub passed_over: Option<String>,
 }
 
-/// Finds out who connects: what the place says, else `PGUSER` and `PGPASSWORD`, else the user of this machine and the password
-/// file.
+/// Returns the user and the password: from the place, else from `PGUSER` and `PGPASSWORD`, else the user of this
+/// machine and the password file.
 pub fn login(place: &PostgresPlace, variable: impl Fn(&str) -> Option<String>) -> Result<Login, String> {
     let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
     let user = place.user.clone().or_else(|| ["PGUSER", "USER", "LOGNAME", "USERNAME"].into_iter().find_map(variable));
@@ -69,7 +69,7 @@ pub fn login(place: &PostgresPlace, variable: impl Fn(&str) -> Option<String>) -
     })
 }
 
-/// Why a place is not the server that the environment names, and what to do where it is the right one.
+/// Returns why a place is not the server that the environment names, and how to fix that if it is the right one.
 fn other_server(place: &PostgresPlace, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     let host = match &place.host {
         Host::Name(name) => name.clone(),
@@ -96,10 +96,10 @@ fn other_server(place: &PostgresPlace, variable: &dyn Fn(&str) -> Option<String>
     ))
 }
 
-/// The text of a password file; `None` where there is none.
+/// Reads a password file; `None` if there is none.
 fn read(path: &Path) -> Result<Option<String>, String> {
     let shown = path.display();
-    // A device or a pipe is no password file, and may never end.
+    // A device or a pipe is not a password file, and may never end.
     if !path.metadata().is_ok_and(|about| about.is_file()) {
         return Ok(None);
     }
@@ -110,14 +110,14 @@ fn read(path: &Path) -> Result<Option<String>, String> {
     String::from_utf8(bytes).map(Some).map_err(|_| format!("{shown} is not UTF-8"))
 }
 
-/// What a line of a password file holds.
+/// The content of a line of a password file.
 struct PasswordLine {
     password: Secret,
-    /// Whether it is for one server, and not for all that there are.
+    /// Whether it is for one server, instead of all servers.
     names_server: bool,
 }
 
-/// The first line that fits.
+/// Returns the first matching line.
 fn entry(text: &str, place: &PostgresPlace, user: &str) -> Option<PasswordLine> {
     let port = place.port.to_string();
     let host = match &place.host {
@@ -131,7 +131,7 @@ fn entry(text: &str, place: &PostgresPlace, user: &str) -> Option<PasswordLine> 
         let mut rest = line;
         for wanted in asked {
             let (field, behind) = field(rest)?;
-            // A star stands for everything where it is alone and bare.
+            // A star matches everything if it is the whole field and has no backslash.
             let is_any = rest.starts_with("*:");
             if !is_any && field != wanted {
                 return None;
@@ -144,14 +144,14 @@ fn entry(text: &str, place: &PostgresPlace, user: &str) -> Option<PasswordLine> 
     })
 }
 
-/// A field without its backslashes, and what stands behind its colon.
+/// Returns a field without its backslashes, and the text after its colon.
 fn field(text: &str) -> Option<(String, Option<&str>)> {
     let mut field = String::new();
     let mut characters = text.char_indices();
     while let Some((at, character)) = characters.next() {
         match character {
             ':' => return Some((field, text.get(at + 1..))),
-            // The last one stands for itself.
+            // A backslash at the end stands for itself.
             '\\' => field.push(characters.next().map_or('\\', |(_, next)| next)),
             other => field.push(other),
         }

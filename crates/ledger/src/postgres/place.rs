@@ -1,4 +1,4 @@
-//! Where a database is, as it is written: `postgres://user@host:port/database/schema?sslmode=…&sslrootcert=…`.
+//! The place of a database, written as `postgres://user@host:port/database/schema?sslmode=…&sslrootcert=…`.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -7,31 +7,31 @@ use percent_encoding::percent_decode_str;
 use pushplan_io::client::Secret;
 use pushplan_model::text::all_of;
 
-/// The schema where none is named.
+/// The default schema.
 const SCHEMA: &str = "pushplan";
 /// PostgreSQL silently truncates longer names, so that two schemas would be one.
 const NAME_LIMIT: usize = 63;
-/// The port where none is named.
+/// The default port.
 pub const PORT: u16 = 5432;
 
-/// What is wrong with a place whose password may have come apart. It repeats nothing of it.
+/// The message for a place whose password may have been split. It does not repeat any of it.
 const ENCODE: &str = "an `@`, `:`, `/`, `?`, `#` or `%` in a user or password is written as \
                       %40, %3A, %2F, %3F, %23 or %25";
 
 /// A schema in a database on a server.
 #[derive(Clone, Debug)]
 pub struct PostgresPlace {
-    /// As people know it, without a password.
+    /// For display, without a password.
     pub shown: String,
     pub host: Host,
     pub port: u16,
-    /// Where none is named, the environment names one.
+    /// If there is none, the environment names the user.
     pub user: Option<String>,
     pub password: Option<Secret>,
     pub database: String,
     pub schema: String,
     pub security: Security,
-    /// Why no password is sent there: it asks for less than what is usual, and the environment does not say so.
+    /// Why no password is sent there: the place asks for less security than usual, and the environment does not.
     pub weaker: Option<String>,
 }
 
@@ -42,23 +42,23 @@ pub enum Host {
     Socket(PathBuf),
 }
 
-/// What a connection must be before anything is said over it.
+/// The security that a connection must have before anything is sent over it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Security {
     /// Not encrypted.
     Plain,
-    /// Encrypted, with a server that nobody has checked. `or_plain`: or not encrypted, where the server has no TLS.
+    /// Encrypted, with an unverified server. `or_plain`: or not encrypted, if the server has no TLS.
     Unchecked { or_plain: bool },
-    /// Encrypted, with a server whose certificate comes from one of these roots.
+    /// Encrypted, with a server whose certificate one of these roots issued.
     Issued(Roots),
-    /// Encrypted, with a server whose certificate comes from one of these roots and names it.
+    /// Encrypted, with a server whose certificate one of these roots issued for its name.
     Named(Roots),
 }
 
-/// Who is trusted to say who a server is.
+/// The authorities whose certificates are trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Roots {
-    /// Whom this machine trusts.
+    /// The authorities that this machine trusts.
     System,
     File(PathBuf),
 }
@@ -69,8 +69,8 @@ impl PostgresPlace {
         Self::parse_with(text, |_| None)
     }
 
-    /// Reads a place. It may ask for more of TLS than `PGSSLMODE` and `PGSSLROOTCERT`, and never for less. What is wrong is
-    /// said without repeating what may be a password.
+    /// Parses a place. It may require more of TLS than `PGSSLMODE` and `PGSSLROOTCERT`, and never less. Errors do not
+    /// repeat what may be a password.
     pub(crate) fn parse_with(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let rest = text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"));
         let rest = rest.ok_or("a place in PostgreSQL begins with postgres://")?;
@@ -111,7 +111,7 @@ impl PostgresPlace {
         Ok(place)
     }
 
-    /// Takes what stands behind the question mark.
+    /// Applies the query parameters.
     fn take(&mut self, query: &str) -> Result<ConnectionSettings, String> {
         let mut settings = ConnectionSettings::default();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -151,7 +151,7 @@ impl PostgresPlace {
     }
 }
 
-/// What is said of the connection.
+/// The connection settings of a place.
 #[derive(Default)]
 struct ConnectionSettings {
     mode: Option<String>,
@@ -159,18 +159,18 @@ struct ConnectionSettings {
     has_port: bool,
 }
 
-/// What `sslmode` can be, from the weakest to the strongest.
+/// The values of `sslmode`, from the weakest to the strongest.
 const MODES: [&str; 5] = ["disable", "prefer", "require", "verify-ca", "verify-full"];
 
-/// How strong a mode is, or the failure for one that does not exist.
+/// Returns the strength of a mode; fails if it does not exist.
 fn strength(name: &str, mode: &str) -> Result<usize, String> {
     let found = MODES.iter().position(|known| *known == mode);
     found.ok_or_else(|| format!("{name} is one of {}", MODES.join(", ")))
 }
 
 impl ConnectionSettings {
-    /// Adds what the environment asks for: the stronger mode counts, and the authority of the environment. Whoever changes the
-    /// place could otherwise have the password sent to another server.
+    /// Adds the settings of the environment: the stronger mode counts, and the authority of the environment. Otherwise,
+    /// anyone who can change the place could have the password sent to another server.
     fn with(self, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let (asked, roots) = (variable("PGSSLMODE"), variable("PGSSLROOTCERT"));
         let here = self.mode.as_deref().map(|mode| strength("sslmode", mode)).transpose()?;
@@ -181,7 +181,8 @@ impl ConnectionSettings {
                 PGSSLROOTCERT to that file where pushplan runs, or remove sslrootcert"
                 .to_owned());
         }
-        // An authority without a mode means that the server is checked. Anyone can get a certificate from the system's.
+        // An authority without a mode means that the server is verified; with the system's, by its name as well,
+        // because anyone can get a certificate from those.
         let usual = |roots: &String| if roots == "system" { MODES.len() - 1 } else { MODES.len() - 2 };
         let checked = roots.as_ref().filter(|_| here.is_some() && there.is_none()).map(usual);
         let mode = here.max(there).max(checked).map(|mode| MODES[mode].to_owned());
@@ -213,21 +214,21 @@ impl ConnectionSettings {
         })
     }
 
-    /// As libpq has it, except that a server on another machine is checked unless someone says otherwise, and that nothing
-    /// is sent there for all to read unless someone says so outright.
+    /// Returns the security as libpq would, with two exceptions: a server on another machine is verified by default,
+    /// and nothing is sent there unencrypted unless a setting explicitly asks for that.
     fn security(&self, host: &Host) -> Result<Security, String> {
         let is_here = match host {
             Host::Socket(_) => return Ok(Security::Plain),
             Host::Name(name) => is_loopback(name),
         };
         let file = self.roots.as_deref().filter(|roots| *roots != "system").map(|file| Roots::File(file.into()));
-        // Who names roots means them to be used.
+        // Roots that are named are meant to be used.
         let usual = if is_here && self.roots.is_none() { "prefer" } else { "verify-full" };
         let mode = self.mode.as_deref().unwrap_or(usual);
         Ok(match (mode, file) {
             ("disable", _) => Security::Plain,
             ("verify-full", file) => Security::Named(file.unwrap_or(Roots::System)),
-            // With the system's roots anybody can get a certificate: without the name it says nothing.
+            // Anyone can get a certificate from the system's roots: without the name, it proves nothing.
             ("prefer" | "require" | "verify-ca", None) if self.roots.is_some() => {
                 return Err("sslrootcert=system needs sslmode=verify-full".to_owned());
             }
@@ -262,7 +263,7 @@ fn split_port(address: &str) -> Result<(&str, Option<u16>), String> {
     }
 }
 
-/// The database and the schema that a path names.
+/// Returns the database and the schema in a path.
 fn names(path: &str) -> Result<(String, String), String> {
     let mut parts = path.trim_end_matches('/').split('/');
     let database = decoded(parts.next().unwrap_or_default())?;

@@ -1,4 +1,4 @@
-//! What is said to the database. Every statement stands for itself: a proxy may give each of them to another session.
+//! The SQL statements. Each is independent of its session, because a proxy may run each of them in another session.
 
 use crate::intent::Seq;
 use crate::store::Start;
@@ -7,9 +7,9 @@ use crate::store::Start;
 #[derive(Clone, Debug)]
 pub struct Sql {
     schema: String,
-    /// The table, as SQL has it.
+    /// The table's name in SQL.
     table: String,
-    /// One row for each target: its newest record, so that its removal is noticed.
+    /// The table with one row per target: its newest record, so that its removal is detected.
     newest: String,
 }
 
@@ -19,9 +19,9 @@ impl Sql {
         Self { table: format!("{schema}.ledger"), newest: format!("{schema}.ledger_newest"), schema }
     }
 
-    /// Records of target `$1`, with `$2` as a place, in one snapshot. There is always a row: it says whether this is a standby,
-    /// whose records may be old, which record is the newest, and which one was created last. A table of an early version has no
-    /// note of that.
+    /// Selects records of target `$1`, with `$2` as a number, in one snapshot. There is always a row: it shows whether
+    /// this is a standby, whose records may be out of date, which record is the newest, and which one was created last.
+    /// A table of an early version does not have the last.
     pub fn read(&self, start: Start, is_noted: bool) -> String {
         let Self { table, newest, .. } = self;
         let noted = match is_noted {
@@ -42,7 +42,7 @@ impl Sql {
         )
     }
 
-    /// Record `$2` of target `$1`, and the checksum of the one before it.
+    /// Selects record `$2` of target `$1`, and the checksum of the one before it.
     pub fn look(&self) -> String {
         let table = &self.table;
         format!(
@@ -51,9 +51,8 @@ impl Sql {
         )
     }
 
-    /// Creates record `$2` of target `$1` behind the one whose checksum is `$6`, and notes that it is the newest: both or none.
-    /// It is durable when it is committed, whatever
-    /// the server's settings are: a server may be told to answer before that.
+    /// Creates record `$2` of target `$1` after the one whose checksum is `$6`, and notes that it is the newest: both
+    /// or none. It is durable once it is committed, even if the server is configured to answer before that.
     pub fn insert(&self) -> String {
         let Self { table, newest, .. } = self;
         format!(
@@ -66,7 +65,7 @@ impl Sql {
         )
     }
 
-    /// Notes the newest record that is there as the newest that ever was.
+    /// Notes the newest existing record as the newest one that ever existed.
     pub fn accept(&self) -> String {
         let Self { table, newest, .. } = self;
         format!(
@@ -78,7 +77,7 @@ impl Sql {
         format!("create schema if not exists {}", self.schema)
     }
 
-    /// Makes the tables and what finds a checkpoint, as far as they are not there. All of them are there or none.
+    /// Creates the tables and the index of checkpoints, if they do not exist: all of them or none.
     pub(crate) fn make_tables(&self) -> String {
         let Self { table, newest, .. } = self;
         format!(
@@ -89,7 +88,7 @@ impl Sql {
         )
     }
 
-    /// What an administrator runs, so that a role can keep a ledger here.
+    /// The statements that an administrator runs, so that a role can keep a ledger here.
     pub(crate) fn set_up(&self, role: &str) -> String {
         format!("{}; {}; {}", self.make_schema(), self.make_tables(), self.grant(role))
     }
@@ -102,7 +101,7 @@ impl Sql {
         )
     }
 
-    /// Removes every record from one on.
+    /// Deletes a record and all later ones.
     pub fn cut(&self, target: &str, seq: Seq) -> String {
         let (Self { table, newest, .. }, target) = (self, target.replace('\'', "''"));
         let good = seq.saturating_sub(1);
@@ -113,7 +112,7 @@ impl Sql {
     }
 }
 
-/// A name as SQL has it, whatever it consists of.
+/// Quotes a name for SQL, whatever characters it contains.
 fn name(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }

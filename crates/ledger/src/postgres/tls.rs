@@ -1,4 +1,4 @@
-//! Encrypted connections, and who must be at their other end.
+//! Encrypted connections, and the verification of the server.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::place::{Roots, Security};
 
-/// How to encrypt; `None` where nothing is encrypted.
+/// Returns how to encrypt; `None` for an unencrypted connection.
 pub fn tls(security: &Security) -> Result<Option<MakeRustlsConnect>, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let algorithms = provider.signature_verification_algorithms;
@@ -56,8 +56,8 @@ fn read(file: &Path) -> Result<RootCertStore, String> {
     if roots.is_empty() { Err(cannot("it holds no certificate".to_owned())) } else { Ok(roots) }
 }
 
-/// Takes a certificate that names another server, and any certificate at all where there is nothing to hold it against. That it
-/// is the server's own is checked all the same.
+/// Accepts a certificate that names another server, and any certificate if there are no roots. Whether the server owns
+/// the certificate is checked in any case.
 #[derive(Debug)]
 struct Lenient {
     inner: Option<Arc<dyn ServerCertVerifier>>,
@@ -75,7 +75,7 @@ impl ServerCertVerifier for Lenient {
     ) -> Result<ServerCertVerified, Error> {
         let Some(inner) = &self.inner else { return Ok(ServerCertVerified::assertion()) };
         match inner.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
-            // The name is looked at last: everything else holds.
+            // The name is checked last, so everything else is valid.
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) => Ok(ServerCertVerified::assertion()),

@@ -1,4 +1,4 @@
-//! What can go wrong with a database, in words that say what to look at.
+//! Errors of a database, and what to check.
 
 use std::error::Error as _;
 use std::fmt;
@@ -10,7 +10,7 @@ use tokio_postgres::error::{Severity, SqlState};
 
 use super::password::Login;
 
-/// Why something was not done, and what to do about it.
+/// Why an operation failed, and how to fix it.
 #[derive(Clone, Debug)]
 pub struct Trouble {
     pub kind: TroubleKind,
@@ -20,15 +20,15 @@ pub struct Trouble {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TroubleKind {
-    /// There was no connection: nothing was asked.
+    /// There was no connection, so nothing was sent.
     Unreached,
-    /// The server did not do it.
+    /// The server did not carry out the statement.
     Refused(SqlState),
-    /// The server cannot know what is newest, and takes nothing.
+    /// The server is a standby: it does not know the newest record, and accepts no writes.
     Standby,
-    /// The connection broke: the server may have done it.
+    /// The connection broke: the server may have carried out the statement.
     Lost,
-    /// No answer came in time, and asking the server to stop did not help either.
+    /// No answer arrived in time, and cancelling did not help either.
     Silent,
 }
 
@@ -68,7 +68,7 @@ impl Trouble {
         Self { kind: TroubleKind::Unreached, why, help }
     }
 
-    /// Why no connection can even be tried.
+    /// Why no connection can be attempted.
     pub fn unusable(place: &str, why: &str) -> Self {
         let why = format!("{place} cannot be used: {why}");
         Self { kind: TroubleKind::Unreached, why, help: "correct it and run the command again".to_owned() }
@@ -86,7 +86,7 @@ impl Trouble {
             let why = format!("the connection to {place} was lost: {said}");
             return Self { kind: TroubleKind::Lost, why, help: CHECK_SERVER.to_owned() };
         };
-        // A session that ends with an answer may have done first what it was asked.
+        // A session that ends with an answer may have carried out the statement first.
         let is_end = matches!(answer.parsed_severity(), Some(Severity::Fatal | Severity::Panic));
         let code = answer.code().code();
         if is_end || code.starts_with("08") || code.starts_with("57P") {
@@ -104,7 +104,7 @@ impl Trouble {
         Self { kind: TroubleKind::Refused(answer.code().clone()), why, help: help.to_owned() }
     }
 
-    /// The server stopped what it did when it was asked to, so it is not done.
+    /// The server cancelled the statement, so it has no effect.
     pub fn stopped(place: &str, limit: Duration) -> Self {
         let why = format!("{place} did not answer within {limit:?}, so the statement was cancelled");
         Self { kind: TroubleKind::Refused(SqlState::QUERY_CANCELED), why, help: CHECK_LOCKS.to_owned() }
@@ -126,12 +126,12 @@ impl Trouble {
     }
 }
 
-/// What kept a connection from being made.
+/// The reason why a connection failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Obstacle {
     Login,
     NoDatabase,
-    /// The server has no room for another connection.
+    /// The server accepts no more connections.
     Full,
     NoTls,
     Certificate,
@@ -141,7 +141,7 @@ enum Obstacle {
 impl Obstacle {
     fn of(error: &Error) -> Self {
         let code = error.code().map_or("", SqlState::code);
-        // The client library has no kind for two of them, only words.
+        // The client library has no code for two of them, only texts.
         let says = |words: &str| error.code().is_none() && innermost(error).contains(words);
         if code.starts_with("28") || says("password missing") {
             Self::Login
@@ -159,11 +159,11 @@ impl Obstacle {
     }
 }
 
-/// Whether this end did not accept the server's certificate.
+/// Whether the client rejected the server's certificate.
 fn is_certificate(error: &Error) -> bool {
     let mut cause = error.source();
     while let Some(one) = cause {
-        // An I/O error names the cause of what it wraps as its own, and not what it wraps.
+        // An I/O error skips the error that it wraps: its source is the source of that error.
         let wrapped = one.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
         let one = wrapped.map_or(one, |wrapped| wrapped as &(dyn std::error::Error + 'static));
         if matches!(one.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))) {
@@ -179,7 +179,7 @@ const CHECK_SERVER: &str = "check that the server runs, that host and port are r
 const CHECK_LOCKS: &str = "check that the server is not overloaded and that no session holds a lock on the table: \
     `select pid, state, query from pg_stat_activity` shows the sessions";
 
-/// What happened, without what it happened to.
+/// Returns the innermost cause, without its context.
 fn innermost(error: &Error) -> String {
     if let Some(answer) = error.as_db_error() {
         return answer.message().to_owned();

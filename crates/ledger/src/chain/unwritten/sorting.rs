@@ -1,5 +1,5 @@
-//! Results that were kept, held against what others have written since. Nobody writes that something is not there who has its
-//! id: what was made is made, whatever someone said of it who could not know.
+//! Compares kept results with what others have written since. A run that has the id of a resource never records it as
+//! absent: a created resource exists, whatever was recorded without knowing its id.
 
 use std::collections::BTreeSet;
 
@@ -11,21 +11,21 @@ use crate::intent::{Adopted, Done, Outcome, Resolution, Verb};
 use crate::record::{Entry, Record};
 use crate::{Ledger, Unreadable};
 
-/// What is to become of results that were kept.
+/// Kept results, sorted by what happens to them.
 #[derive(Debug, Default)]
 pub struct Sorted {
-    /// Nobody has dealt with these since.
+    /// Results that nobody has dealt with since.
     pub fresh: Vec<Outcome>,
-    /// These were created, and someone resolved them as absent since: they are managed all the same.
+    /// Created resources that someone resolved as absent since. They are managed anyway.
     pub made: Vec<(Outcome, Adopted)>,
-    /// Of these there may be two. Those that the ledger knows by another id are not taken in.
+    /// Resources that may exist twice. Those that the ledger has with another id are not added.
     pub twice: Vec<Twice>,
-    /// Another run has dealt with these.
+    /// Results that another run has dealt with.
     pub outdated: Vec<Outcome>,
 }
 
 impl Sorted {
-    /// All that the ledger does not know.
+    /// Returns all results that the ledger does not have.
     pub fn unsaid(self) -> Vec<Outcome> {
         let held = self.twice.into_iter().filter(|twice| twice.other.is_some()).map(|twice| twice.made);
         self.fresh.into_iter().chain(self.made.into_iter().map(|(made, _)| made)).chain(held).collect()
@@ -33,8 +33,8 @@ impl Sorted {
 }
 
 impl Chain {
-    /// Sorts results by what others have written since. What has another key by now belongs to that one: to be moved is not to
-    /// be dealt with.
+    /// Sorts results by what others have written since. A resource that was moved since has its new key; the move alone
+    /// does not count as dealing with it.
     pub(super) async fn sorted(&self, kept: &Kept, since: &[Entry]) -> Result<Sorted, Unreadable> {
         let mut all = Sorted::default();
         let (touched, fresh) = touched(kept.outcomes(), since);
@@ -59,8 +59,8 @@ impl Chain {
 }
 
 impl Sorted {
-    /// Of something that was made and that others have written of since. `before` is what was known until then, under the
-    /// addresses of today.
+    /// Sorts a created resource that others have written about since. `before` is the state before that, with the
+    /// current addresses.
     fn judge(&mut self, made: Outcome, since: &[Entry], before: &Ledger, now: &Ledger, file: &str) {
         let (address, id) = (&made.address, created(&made).unwrap_or_default());
         let is_known = since.iter().any(|entry| gives(&entry.record, address, id));
@@ -93,7 +93,7 @@ impl Sorted {
     }
 }
 
-/// Results of what others have written of since, and all others, under the addresses of today.
+/// Splits results into those that others have written about since and the rest, with the current addresses.
 fn touched(kept: &[Outcome], since: &[Entry]) -> (Vec<Outcome>, Vec<Outcome>) {
     let mut touched = Vec::new();
     let mut fresh = kept.to_vec();
@@ -113,7 +113,7 @@ fn touched(kept: &[Outcome], since: &[Entry]) -> (Vec<Outcome>, Vec<Outcome>) {
     (touched, fresh)
 }
 
-/// The id of what was made, where that is what a result says.
+/// Returns the id of the created resource, if the result is a creation.
 fn created(outcome: &Outcome) -> Option<&str> {
     match &outcome.result {
         Done::Done { id, .. } if outcome.verb == Verb::Create => id.as_deref(),
@@ -121,8 +121,8 @@ fn created(outcome: &Outcome) -> Option<&str> {
     }
 }
 
-/// Whether a record says of something that it has this id, under whichever address. Parts are distinguished by more
-/// than their ids.
+/// Whether a record says that a resource has this id, at any address. Parts must have the same address, because their
+/// ids alone do not identify them.
 fn gives(record: &Record, address: &Address, id: &str) -> bool {
     let is_it = |other: &Address, its: &str| {
         its == id && other.kind == address.kind && (other == address || other.part().or(address.part()).is_none())
