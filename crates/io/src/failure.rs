@@ -1,8 +1,8 @@
-//! Why something could not be done, and what to do about it.
+//! Failures, with how to fix them.
 
 use std::fmt;
 
-/// What sort of failure it is. The command line has an exit code for each.
+/// The kind of a failure. The command line has an exit code for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
     /// None of the others.
@@ -13,17 +13,17 @@ pub enum FailureKind {
     Credentials,
     /// A saved plan is out of date, or the merged files are not what was approved.
     Stale,
-    /// A part of it was done.
+    /// Only a part was done.
     Partial,
-    /// A guard or a rule refuses it.
+    /// A guard or a rule refuses the request.
     Refused,
     /// Another run holds the ledger.
     Busy,
-    /// What was asked for cannot be, or does not exist.
+    /// The request is impossible, or names something that does not exist.
     Usage,
 }
 
-/// Why a command could not do its work, and what to do about it.
+/// Why a command failed, and how to fix it.
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub kind: FailureKind,
@@ -36,12 +36,12 @@ impl Failure {
         Self { kind: FailureKind::Other, message: message.into(), help: None }
     }
 
-    /// A command line that asks for something that cannot be.
+    /// Returns the failure of a command line that asks for something impossible.
     pub fn usage(message: impl Into<String>) -> Self {
         Self { kind: FailureKind::Usage, ..Self::new(message) }
     }
 
-    /// Sets what sort of failure it is.
+    /// Sets the kind of the failure.
     pub fn kind(mut self, kind: FailureKind) -> Self {
         self.kind = kind;
         self

@@ -1,21 +1,22 @@
-//! Finding and opening files, so nothing on the disk can hang, leave or exhaust a run.
+//! Finds and opens files, so that nothing on the disk can block a run, lead it out of the project or exhaust its
+//! memory.
 
 use std::fmt;
 use std::fs::{self, File, FileType};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
-/// Something in a folder that cannot be a manifest though it looks like one.
+/// Something in a folder that looks like a manifest but cannot be one.
 #[derive(Debug)]
 pub struct Unreadable {
     pub path: PathBuf,
     pub why: ReadError,
 }
 
-/// Why a file is not read.
+/// Why a file was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    /// It is not a manifest: it holds device tests.
+    /// It is not a manifest, because it contains device tests.
     HoldsCases,
     TooLarge {
         size: u64,
@@ -49,22 +50,23 @@ impl fmt::Display for ReadError {
     }
 }
 
-/// How deep folders are followed.
+/// The maximum depth of folders.
 pub const DEPTH_LIMIT: usize = 64;
 
-/// Every manifest at or beneath the given places, by path, each once; and what could not be read.
+/// Returns every manifest at or beneath the given paths, in order and once each; and what could not be read.
 ///
-/// Hidden folders and symbolic links are passed over; a link that would have been read is reported. No other file has a say in
-/// what is read: not one that git, or a pull request, could bring along.
+/// Hidden folders and symbolic links are skipped; a link that would have been read is reported. No other file decides
+/// what is read, because git or a pull request could bring it along.
 pub fn manifests(root: &Path, places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Unreadable>) {
     let walk = walk(root, places, is_manifest);
-    // One that is named outright holds no resources all the same.
+    // A file of device tests has no resources, even if it was named explicitly.
     let (cases, found): (Vec<PathBuf>, Vec<PathBuf>) = walk.found.into_iter().partition(|path| is_cases(path));
     let cases = cases.into_iter().map(|path| Unreadable { path, why: ReadError::HoldsCases });
     (found, walk.unreadable.into_iter().chain(cases).collect())
 }
 
-/// Every file of device tests at or beneath the given places, by path, each once; and what could not be read.
+/// Returns every file of device tests at or beneath the given paths, in order and once each; and what could not be
+/// read.
 pub fn cases(root: &Path, places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Unreadable>) {
     let walk = walk(root, places, is_cases);
     (walk.found, walk.unreadable)
@@ -73,7 +75,7 @@ pub fn cases(root: &Path, places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Unreadable>)
 fn walk(root: &Path, places: &[PathBuf], wants: fn(&Path) -> bool) -> Walk {
     let mut walk = Walk { found: Vec::new(), unreadable: Vec::new(), wants };
     for place in places {
-        // The project may itself be reached through a link; only what lies within it may not.
+        // The project itself may be reached through a link, but nothing in it may be.
         if place == root && place.is_symlink() {
             walk.folder(place, 0);
         } else {
@@ -88,12 +90,12 @@ fn walk(root: &Path, places: &[PathBuf], wants: fn(&Path) -> bool) -> Walk {
 struct Walk {
     found: Vec<PathBuf>,
     unreadable: Vec<Unreadable>,
-    /// Which files are looked for.
+    /// Selects the files to find.
     wants: fn(&Path) -> bool,
 }
 
 impl Walk {
-    /// Looks at a file or folder. What is named outright, at depth 0, is read whatever it is called.
+    /// Visits a file or folder. A path that was named explicitly, at depth 0, is read whatever its name is.
     fn entry(&mut self, path: &Path, kind: io::Result<FileType>, depth: usize) {
         let wanted = depth == 0 || (self.wants)(path);
         match kind {
@@ -135,19 +137,19 @@ impl Walk {
     }
 }
 
-/// An I/O error without its number.
+/// Returns the text of an I/O error without its number.
 pub fn describe(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }
 
-/// Whether a file holds resources, by its name.
+/// Whether a file contains resources, by its name.
 pub fn is_manifest(path: &Path) -> bool {
     let is = |name: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
     (is("yaml") || is("yml")) && !is_cases(path)
 }
 
-/// Whether a file holds device tests, by its name.
+/// Whether a file contains device tests, by its name.
 pub fn is_cases(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     name.ends_with(".test.yaml") || name.ends_with(".test.yml")
@@ -166,7 +168,7 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         return Err(ReadError::TooLarge { size: kind.len(), limit });
     }
     let mut file = File::open(path)?;
-    // One byte more, so that the end is seen without asking again.
+    // One byte more than its size, so that its end is detected without another read.
     let mut bytes = vec![0; kind.len() as usize + 1];
     let read = match file.read(&mut bytes) {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
@@ -174,7 +176,7 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     };
     bytes.truncate(read);
     if read as u64 != kind.len() {
-        // It has become another since, or comes in parts.
+        // It has changed since, or is returned in parts.
         file.take((limit + 1).saturating_sub(read as u64)).read_to_end(&mut bytes)?;
     }
     within(bytes, limit)
@@ -200,17 +202,17 @@ fn within(bytes: Vec<u8>, limit: u64) -> Result<Vec<u8>, ReadError> {
     if size > limit { Err(ReadError::TooLarge { size, limit }) } else { Ok(bytes) }
 }
 
-/// Why a file that a manifest names is not read.
+/// Why a file that a manifest names is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refused {
     Outside,
-    /// It is hidden, as git's settings and the credentials of the built-in service are.
+    /// It is hidden, like git's settings and the credentials of the built-in service.
     Hidden,
     Link(PathBuf),
     Unreadable(ReadError),
 }
 
-/// The parts of a name that leads neither out of a folder nor to something hidden.
+/// Returns the parts of a name. Fails if it leads out of its folder or to a hidden file.
 pub fn parts(name: &str) -> Result<impl Iterator<Item = Component<'_>>, Refused> {
     let parts = || Path::new(name).components().filter(|part| *part != Component::CurDir);
     if !parts().all(|part| matches!(part, Component::Normal(_))) {
@@ -222,7 +224,7 @@ pub fn parts(name: &str) -> Result<impl Iterator<Item = Component<'_>>, Refused>
     Ok(parts())
 }
 
-/// The path of a file that a manifest names: beneath the project's folder and reached without a link.
+/// Returns the path of a file that a manifest names: in the project's folder, and reached without a link.
 pub fn beneath(root: &Path, name: &str) -> Result<PathBuf, Refused> {
     let mut path = root.to_owned();
     for part in parts(name)? {
@@ -236,14 +238,14 @@ pub fn beneath(root: &Path, name: &str) -> Result<PathBuf, Refused> {
     Ok(path)
 }
 
-/// The name of a file that a manifest names, spelled in one way: `./a//b` is `a/b`.
+/// Normalizes the name of a file that a manifest names: `./a//b` becomes `a/b`.
 pub fn plain(name: &str) -> String {
     let parts = Path::new(name).components().filter(|part| *part != Component::CurDir);
     parts.map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
-/// Writes a file beneath a folder that is not there yet, with the folders that it takes. Whoever reads it sees all of it, and
-/// what has its name is never replaced.
+/// Creates a file, with the folders that it needs. A reader sees the whole file, and an existing file is never
+/// replaced.
 pub fn create(root: &Path, name: &str, bytes: &[u8]) -> Result<(), String> {
     let path = root.join(name);
     let folder = path.parent().unwrap_or(root);
@@ -256,13 +258,13 @@ pub fn create(root: &Path, name: &str, bytes: &[u8]) -> Result<(), String> {
     let beside = path.with_file_name(format!(".{own}.{}.new", std::process::id()));
     let mut file = File::create_new(&beside).map_err(|error| describe(&error))?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
-    // A link is only made where nothing has the name.
+    // Creating a link fails if the name exists.
     let placed = written.and_then(|()| fs::hard_link(&beside, &path)).map_err(|error| describe(&error));
     let _ = fs::remove_file(&beside);
     placed
 }
 
-/// Makes folders that nobody else can look into.
+/// Returns a builder of folders that only their owner can read.
 pub fn private_folder() -> fs::DirBuilder {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
     let mut builder = fs::DirBuilder::new();
@@ -271,7 +273,8 @@ pub fn private_folder() -> fs::DirBuilder {
     builder
 }
 
-/// Tells git to pass over a folder, where nothing in it says otherwise. Without that git would still work, and so does pushplan.
+/// Makes git ignore a folder, unless the folder already has a `.gitignore`. Git and pushplan would also work without
+/// one.
 pub fn hide_from_git(folder: &Path) {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -280,8 +283,8 @@ pub fn hide_from_git(folder: &Path) {
     let _ = options.open(folder.join(".gitignore")).and_then(|mut file| file.write_all(b"*\n"));
 }
 
-/// Puts other bytes in the place of a file's content, so that readers of it sees the old or the new and never a part. A
-/// symbolic link and a file that may not be written are refused; permissions stay as they are.
+/// Replaces the content of a file, so that a reader sees the old or the new content and never a part. Refuses a
+/// symbolic link and a file that may not be written; keeps permissions.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {
     stage(path, bytes)?.put()
 }
@@ -306,7 +309,7 @@ pub fn replace_all(all: &[(PathBuf, [&[u8]; 2])]) -> Result<(), (PathBuf, String
     Ok(())
 }
 
-/// New bytes beside a file. They are removed where nobody puts them in its place.
+/// New bytes next to a file. They are removed unless they replace the file.
 struct Staged {
     beside: PathBuf,
     path: PathBuf,
@@ -337,7 +340,7 @@ fn stage(path: &Path, bytes: &[u8]) -> Result<Staged, String> {
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = path.with_file_name(format!(".{name}.{}.new", std::process::id()));
-    // Only what this call made is cleaned up: a name that was taken belongs to another user.
+    // Only a file that this call created is removed: an existing one belongs to someone else.
     let mut file = File::create_new(&beside).map_err(|error| describe(&error))?;
     let staged = Staged { beside, path: path.to_owned() };
     let written = file.write_all(bytes).and_then(|()| file.set_permissions(found.permissions()));

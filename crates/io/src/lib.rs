@@ -1,4 +1,4 @@
-//! The ways out of the process: files, git and HTTP.
+//! Input and output: files, git and HTTP.
 
 pub mod client;
 pub mod failure;

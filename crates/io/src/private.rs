@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes a file as a whole: a reader sees what was there before, or all of this.
+/// Writes a whole file: a reader sees either the old content or all of the new one.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}", std::process::id()));
@@ -16,7 +16,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Makes a file, unless there is one.
+/// Creates a file. Fails if it exists.
 pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

@@ -1,6 +1,6 @@
 //! Credentials: given outside the project, together with the origin that they belong to.
 //!
-//! A target whose base URL has another origin gets none of them, so that a change to the project file steals nothing.
+//! A target whose base URL has another origin gets none of them, so a change to the project file cannot steal them.
 
 #[cfg(test)]
 mod tests;
@@ -49,7 +49,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What opens one application.
+/// The credentials of one application.
 #[derive(Clone)]
 pub struct Credentials {
     pub app_key: String,
@@ -61,7 +61,7 @@ impl Credentials {
         Self { app_key: app_key.into(), master_secret: Secret::new(master_secret) }
     }
 
-    /// Tells one application from another without telling its key.
+    /// Identifies an application without revealing its key.
     pub fn fingerprint(&self) -> String {
         let digest = Digest::of(self.app_key.as_bytes());
         digest.as_str().chars().take(FINGERPRINT).collect()
@@ -85,19 +85,19 @@ impl Credentials {
     }
 }
 
-/// Shows no more than may be seen by all.
+/// Shows only what everyone may see.
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Credentials({})", self.fingerprint())
     }
 }
 
-/// The credentials for an origin, from the environment or from the credentials file.
+/// Returns the credentials for an origin, from the environment or from the credentials file.
 pub fn credentials(origin: &Origin, env: &dyn Fn(&str) -> Option<String>) -> Result<Credentials, Failure> {
     Keyring::default().find(origin, "", env)
 }
 
-/// What a credentials file has for an origin: one application for all targets, or one for each of several.
+/// The credentials that a file has for an origin: one application for all targets, or one for each of several.
 #[derive(Clone, Debug, Default)]
 struct Section {
     own: Option<Credentials>,
@@ -125,7 +125,7 @@ impl fmt::Display for CredentialSource {
 }
 
 impl Keyring {
-    /// Whom there are credentials for, and where each was found.
+    /// Returns the origins that have credentials, and where each was found.
     pub fn origins(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<Vec<(Origin, CredentialSource)>, Failure> {
         let given = from_environment(env)?.into_iter().map(|(origin, _)| (origin, CredentialSource::Environment));
         let path = file(env).unwrap_or_default();
@@ -140,7 +140,7 @@ impl Keyring {
         })
     }
 
-    /// The credentials for a target.
+    /// Returns the credentials for a target.
     pub fn find(
         &self,
         origin: &Origin,
@@ -150,8 +150,8 @@ impl Keyring {
         self.locate(origin, target, env).map(|(credentials, _)| credentials)
     }
 
-    /// The credentials for a target, and where they were found. What the file has for this very target goes before all else: on one origin there may be
-    /// many applications.
+    /// Returns the credentials for a target, and where they were found. Those that the file has for this very target
+    /// take precedence, because one origin may have many applications.
     pub fn locate(
         &self,
         origin: &Origin,
@@ -163,7 +163,7 @@ impl Keyring {
         let path = file(env);
         let kept = match (self.kept(env), from_env) {
             (Ok(kept), _) => kept,
-            // Who gives all that is needed in the environment need not have a file in order.
+            // If the environment has everything that is needed, the file may be invalid.
             (Err(_), Some(credentials)) => return Ok((credentials.clone(), CredentialSource::Environment)),
             (Err(failure), None) => return Err(failure.clone()),
         };
@@ -223,7 +223,7 @@ fn from_environment(env: &dyn Fn(&str) -> Option<String>) -> Result<Option<(Orig
     Ok(Some((origin, credentials)))
 }
 
-/// Where the credentials file is.
+/// Returns the path of the credentials file.
 fn file(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let named = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(path) = named(FILE) {
@@ -233,10 +233,9 @@ fn file(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     Some(named("XDG_CONFIG_HOME").or(home)?.join("pushplan").join("credentials.toml"))
 }
 
-/// All that a credentials file holds.
+/// Reads a credentials file.
 ///
-/// No message repeats anything that is in it but names of origins: what is written in the wrong place is a secret all
-/// the same.
+/// Messages repeat nothing from the file except names of origins: a value in the wrong place is still a secret.
 fn read(path: &Path) -> Result<BTreeMap<Origin, Section>, Failure> {
     let shown = path.display();
     let cannot = |why: &str| failure(format!("the credentials in {shown} cannot be read: {why}"));
@@ -262,7 +261,7 @@ fn read(path: &Path) -> Result<BTreeMap<Origin, Section>, Failure> {
                 pair(table, &format!("\"{origin}\".{target}"), 0).map_err(|why| cannot(&why.to_string()))?;
             read.of_targets.insert(target.clone(), credentials.checked(&format!("for {target} on {from}"))?);
         }
-        // A section for targets alone has no keys of its own.
+        // A section with only targets has no keys of its own.
         let number = read.of_targets.len();
         if number == 0 || section.as_table().is_none_or(|section| section.len() > number) {
             let credentials =
@@ -276,7 +275,7 @@ fn read(path: &Path) -> Result<BTreeMap<Origin, Section>, Failure> {
     Ok(all)
 }
 
-/// The two keys of a section, which holds so many tables beside them.
+/// Returns the two keys of a section that contains this number of tables as well.
 fn pair(section: &toml::Value, name: &str, tables: usize) -> Result<Credentials, String> {
     let value = |key: &str| section.get(key).and_then(toml::Value::as_str);
     let (Some(app_key), Some(master_secret)) = (value("app_key"), value("master_secret")) else {
@@ -288,7 +287,7 @@ fn pair(section: &toml::Value, name: &str, tables: usize) -> Result<Credentials,
     Ok(Credentials::new(app_key, master_secret))
 }
 
-/// Whether a file is its owner's alone; if not, its mode.
+/// Checks that only its owner can access a file; if not, returns its mode.
 #[cfg(unix)]
 pub fn only_its_owner(file: &File) -> Result<(), u32> {
     use std::os::unix::fs::MetadataExt;

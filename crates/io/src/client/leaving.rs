@@ -1,9 +1,10 @@
-//! The last moment before a request leaves.
+//! The last moment before a request is sent.
 //!
-//! Between the decision to send and the first byte on the wire stand a name to be resolved, a connection and a handshake, and a
-//! machine may be suspended at any point of it. The body of a request is asked for only when all of that is done, and before the
-//! header is written out: so it is the body that knows whether anything has left, and that can keep all of it back. One without
-//! content is asked whether it is at its end, in the same moment; where it may not leave it says no, and then has nothing to give.
+//! Between the decision to send and the first byte on the wire, a name has to be resolved, a connection opened and a
+//! handshake made, and a machine may be suspended at any of these points. The body of a request is polled only when all
+//! of that is done, and before the header is written. So the body knows whether anything was sent, and can hold all of
+//! it back. An empty body is asked at the same moment whether it is at its end; if the request may not be sent, it
+//! answers no, and then fails instead of returning data.
 
 use std::fmt;
 use std::pin::Pin;
@@ -18,17 +19,17 @@ const LEFT: u8 = 1;
 const LATE: u8 = 2;
 const GIVEN_UP: u8 = 3;
 
-/// Whether a request has left.
+/// Whether a request was sent.
 #[derive(Clone, Debug, Default)]
 pub struct Departure(Arc<AtomicU8>);
 
-/// What became of a request that has no answer.
+/// The state of a request that has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Departed {
-    /// Bytes may be under way.
+    /// Bytes may have been sent.
     Yes,
     No,
-    /// It was kept back in the last moment.
+    /// It was held back at the last moment.
     TooLate,
 }
 
@@ -37,7 +38,7 @@ impl Departure {
         self.0.compare_exchange(WAITING, to, Ordering::SeqCst, Ordering::SeqCst)
     }
 
-    /// Whether it has left. One that has not never will: the connection may still hold it when nobody waits any more.
+    /// Returns whether it was sent. If it was not, it never will be, even if the connection still holds it.
     pub fn give_up(&self) -> Departed {
         match self.turn(GIVEN_UP) {
             Ok(_) | Err(GIVEN_UP) => Departed::No,
@@ -47,7 +48,7 @@ impl Departure {
     }
 }
 
-/// The body of a request that may be kept back.
+/// The body of a request that may be held back.
 pub struct Leaving {
     body: Option<Bytes>,
     may_leave: Box<dyn Fn() -> bool + Send + Sync>,
@@ -59,7 +60,7 @@ impl Leaving {
         Self { body: Some(body.into()), may_leave: Box::new(may_leave), departure }
     }
 
-    /// Whether it leaves now. It does so once.
+    /// Whether it is sent now. This is true at most once.
     fn leaves(&self) -> bool {
         let to = if (self.may_leave)() { LEFT } else { LATE };
         self.departure.turn(to).is_ok() && to == LEFT
@@ -75,7 +76,7 @@ impl Body for Leaving {
     type Error = KeptBack;
 
     fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, KeptBack>>> {
-        // What is empty and comes to this was kept back.
+        // An empty body is polled only if it was held back.
         let leaves = !self.is_empty() && self.leaves();
         let Some(body) = self.body.take() else { return Poll::Ready(None) };
         Poll::Ready(Some(if leaves { Ok(Frame::data(body)) } else { Err(KeptBack) }))
@@ -87,12 +88,12 @@ impl Body for Leaving {
 
     fn size_hint(&self) -> SizeHint {
         let length = self.body.as_ref().map_or(0, |body| body.len() as u64);
-        // Nobody asks for what has no length.
+        // The client does not poll a body without a length.
         SizeHint::with_exact(length.max(u64::from(self.is_empty())))
     }
 }
 
-/// Why a body is not given out.
+/// The error of a body that is held back.
 #[derive(Debug)]
 pub struct KeptBack;
 

@@ -1,7 +1,7 @@
-//! The client: carries requests to a service and brings back what it answers.
+//! The client: sends requests to a service and returns its answers.
 //!
-//! Reading and writing are different types. [`Reading`] has no way to send anything but a `GET`, so whoever is given one, and a
-//! plan is made with nothing else, cannot change the service.
+//! Reading and writing are different types. [`Reading`] can send nothing but a `GET`, so code that only has a
+//! [`Reading`], such as the code that makes a plan, cannot change the service.
 
 mod credentials;
 mod leaving;
@@ -30,14 +30,14 @@ use pushplan_model::exchange::{Answer, Loss, Method, Request};
 use crate::failure::{Failure, FailureKind};
 use pause::Pause;
 
-/// How often a `GET` is sent at most.
+/// The maximum number of times that a `GET` is sent.
 const ATTEMPTS: u32 = 5;
-/// The first wait before it is sent again; each is twice the one before, more or less.
+/// The first wait before a retry. Each later one is about twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
-/// The longest wait, whatever the service asks for: someone may sit before it.
+/// The longest wait, whatever the service asks for, because a person may be waiting.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// A client that can only look.
+/// A client that can only read.
 #[derive(Clone, Debug)]
 pub struct Reading {
     transport: Arc<Transport>,
@@ -53,7 +53,7 @@ impl Reading {
         self.transport.origin()
     }
 
-    /// Sends a `GET`, again where the service is busy, has a problem or is not heard. What it says in the end is the answer.
+    /// Sends a `GET`, and retries if the service is busy, fails or does not answer. Returns the last answer.
     pub async fn get(&self, path: &str) -> Result<Answer, Loss> {
         Ok(self.get_whole(path).await?.answer)
     }
@@ -74,7 +74,7 @@ impl Reading {
             let Some(usual) = waits.next() else { return answered };
             let wait = wait.unwrap_or_else(|| pause::jittered(usual)).min(LONGEST_WAIT);
             match &answered {
-                // All other reads have to wait too.
+                // All other reads have to wait as well.
                 Ok(Whole { answer, .. }) if answer.status == 429 => self.pause.extend(wait),
                 _ => tokio::time::sleep(wait).await,
             }
@@ -91,13 +91,13 @@ impl Reading {
         }
     }
 
-    /// Sends a `GET` once, for someone who can do without an answer.
+    /// Sends a `GET` once, for callers that can continue without an answer.
     pub async fn glance(&self, path: &str) -> Option<Answer> {
         self.transport.send(&Request::get(path), || true).await.ok()
     }
 }
 
-/// A client that can do everything. It sends each request once: what is sent again is for the caller to decide.
+/// A client that can send every request. It sends each one once: retries are for the caller to decide.
 #[derive(Clone, Debug)]
 pub struct Writing {
     transport: Arc<Transport>,
@@ -113,8 +113,7 @@ impl Writing {
         Self { transport: self.transport.apart() }
     }
 
-    /// Sends a request. `may_leave` is asked in the last moment before its bytes are sent; where it says no, they do
-    /// not.
+    /// Sends a request. `may_leave` is called right before its bytes are sent; if it returns false, they are not sent.
     pub async fn send(
         &self,
         request: &Request,
@@ -123,13 +122,13 @@ impl Writing {
         self.transport.send(request, may_leave).await
     }
 
-    /// Sends a request at once, with all that comes back.
+    /// Sends a request immediately. Returns the answer with its headers and raw bytes.
     pub async fn send_whole(&self, request: &Request) -> Result<Whole, Loss> {
         self.transport.send_whole(request, || true).await
     }
 }
 
-/// The failure of an answer that refuses the credentials.
+/// Returns the failure of an answer that refuses the credentials.
 pub fn refusal(origin: &Origin, answer: &Answer) -> Option<Failure> {
     let what = match answer.status {
         401 => "refuses these credentials",

@@ -1,18 +1,18 @@
-//! Scheme, host and port: whom credentials belong to, and where requests go.
+//! Scheme, host and port: what credentials belong to, and where requests are sent.
 
 use std::fmt;
 use std::net::IpAddr;
 
 use reqwest::Url;
 
-/// Where a service is. It is https, or on this machine.
+/// The origin of a service. It uses HTTPS, or is on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Origin {
     url: Url,
 }
 
 impl Origin {
-    /// The origin that a base URL names; or why it cannot be one.
+    /// Returns the origin that a base URL names. The error says why it cannot be one.
     pub fn parse(text: &str) -> Result<Self, String> {
         let shown = shown(text);
         let url = Url::parse(text).map_err(|error| format!("{shown} is not a URL: {error}"))?;
@@ -20,7 +20,7 @@ impl Origin {
             return Err(format!("{shown} is not an https URL"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            // It is not repeated: what is in it is a secret.
+            // It is not repeated, because it contains a secret.
             return Err("a base URL must not contain credentials: keep them outside the project".into());
         }
         if !matches!(url.path(), "" | "/") || url.query().is_some() || url.fragment().is_some() {
@@ -45,7 +45,7 @@ impl Origin {
         self.url.scheme() == "https"
     }
 
-    /// The URL of a path, which is exactly this path: `..` in an id leads nowhere else.
+    /// Returns the URL of exactly this path: `..` in an id does not lead elsewhere.
     pub fn url(&self, path: &str) -> Result<Url, String> {
         let (written, query) = path.split_once('?').map_or((path, None), |(written, query)| (written, Some(query)));
         let mut url = self.url.clone();
@@ -58,13 +58,13 @@ impl Origin {
     }
 }
 
-/// A text that is to be an origin, as it may be repeated. Whatever is more than scheme, host and port may be a secret,
-/// and so may be a text that looks like none of them: someone may have given one for the other.
+/// Returns a text that should be an origin, for display. Everything beyond scheme, host and port may be a secret, and
+/// so may a text that looks like none of them, because one may have been given for the other.
 pub fn shown(text: &str) -> String {
     if is_plain(text) { format!("`{text}`") } else { "this address".to_owned() }
 }
 
-/// Whether a text has nothing in it but a scheme, a host and a port.
+/// Whether a text contains only a scheme, a host and a port.
 pub fn is_plain(text: &str) -> bool {
     let host = text.split_once("://").map_or(text, |(_, rest)| rest).trim_end_matches('/');
     let is_sign = |c: char| c.is_ascii_alphanumeric() || "-.:[]".contains(c);

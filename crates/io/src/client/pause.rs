@@ -1,22 +1,22 @@
-//! Waiting together: when the service is busy for one, it is busy for all.
+//! A shared pause: if the service is busy for one request, all of them wait.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Until when nothing is sent.
+/// The time until which nothing is sent.
 #[derive(Debug, Default)]
 pub struct Pause(Mutex<Option<Instant>>);
 
 impl Pause {
-    /// Nothing is sent for so long, at least.
+    /// Extends the pause to at least this duration from now.
     pub fn extend(&self, wait: Duration) {
         let mut until = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *until = (*until).max(Some(Instant::now() + wait));
     }
 
-    /// Returns once the pause is over, also where it is extended meanwhile.
+    /// Returns once the pause is over, even if it is extended in the meantime.
     pub async fn over(&self) {
         loop {
             let until = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -28,9 +28,10 @@ impl Pause {
     }
 }
 
-/// Between half and all of it, so that those who failed together do not come back together.
+/// Returns a random duration between half of `wait` and `wait`, so that requests that failed together are not retried
+/// together.
 pub(crate) fn jittered(wait: Duration) -> Duration {
-    // The random bits of an id are as good as any.
+    // The random bits of an id are good enough.
     let (_, random) = uuid::Uuid::new_v4().as_u64_pair();
     wait / 2 + wait.mul_f64((random & 0xffff) as f64 / f64::from(0x1_0000)) / 2
 }

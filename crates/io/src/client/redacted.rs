@@ -1,4 +1,4 @@
-//! What others say of a failure, without the secrets that they were sent: some repeat all that they got.
+//! Redacts secrets in the failures that servers report: some repeat everything that they received.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,17 +11,18 @@ use serde_json::Value;
 use super::credentials::{Credentials, Secret};
 use super::whole::Whole;
 
-/// What is in place of a secret.
+/// Replaces a secret.
 const HIDDEN: &str = "[hidden]";
-/// The shortest secret that is struck out: a shorter one may be a part of any word.
+/// The length of the shortest secret that is redacted: a shorter one may be part of any word.
 const SHORTEST: usize = 6;
 
-/// Secrets that are struck out of what comes back from whoever they are sent to.
+/// Secrets that are redacted in everything that a server returns.
 ///
-/// They are found as they are, in base64, in hexadecimal digits, and each of these escaped as in a URL or in JSON, in capitals or not.
+/// They are found as they are, in base64, in hexadecimal digits, and each of these escaped as in a URL or in JSON, in
+/// upper or lower case.
 #[derive(Clone, Debug, Default)]
 pub struct Redacted {
-    /// All that is looked for, worked out once.
+    /// All forms to look for, computed once.
     forms: Arc<[Secret]>,
 }
 
@@ -32,7 +33,7 @@ impl Redacted {
         Self { forms: forms.into_iter().map(Secret::new).collect() }
     }
 
-    /// Those of an application. Its key is told nowhere either.
+    /// Returns the secrets of an application. Its key is redacted as well.
     pub fn of(credentials: &Credentials) -> Self {
         let Credentials { app_key, master_secret } = credentials;
         let pair = Secret::new(format!("{app_key}:{}", master_secret.reveal()));
@@ -44,7 +45,7 @@ impl Redacted {
         struck.map_or_else(|| text.to_owned(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Strikes them out of an answer that says no. One that says yes is data and stays as it is.
+    /// Redacts the secrets in an answer that is not a success. A successful answer is data and stays unchanged.
     pub fn answer(&self, answer: &mut Answer) {
         if answer.meaning() != Meaning::Done {
             self.refused(answer);
@@ -72,7 +73,7 @@ impl Redacted {
         }
     }
 
-    /// Whether there was one in the body.
+    /// Redacts an answer. Returns whether there was a secret in its body.
     fn refused(&self, answer: &mut Answer) -> bool {
         if let Some(location) = &mut answer.location {
             strike(location, &self.forms);
@@ -81,7 +82,7 @@ impl Redacted {
     }
 }
 
-/// The forms in which a secret may come back.
+/// Returns the forms in which a secret may be repeated.
 fn forms(secret: &str) -> Vec<String> {
     let plain = secret.as_bytes();
     let mut forms = vec![secret.to_owned(), plain.iter().map(|byte| format!("{byte:02x}")).collect()];
@@ -90,7 +91,7 @@ fn forms(secret: &str) -> Vec<String> {
         forms.push(format!("{whole}{}", "=".repeat((4 - whole.len() % 4) % 4)));
         forms.push(whole);
         for before in 0..3 {
-            // Behind something else: what its neighbours have a share in is left out.
+            // Within a longer text: the characters that it shares with its neighbours are left out.
             let coded = engine.encode([&[0; 3][..before], plain].concat());
             let inner = (before * 8).div_ceil(6)..(before + plain.len()) * 8 / 6;
             forms.extend(coded.get(inner).map(str::to_owned));
@@ -99,7 +100,7 @@ fn forms(secret: &str) -> Vec<String> {
     forms
 }
 
-/// Whether there was one in any text of a value, names included.
+/// Redacts all texts of a value, including names. Returns whether there was a secret.
 fn strike_value(value: &mut Value, forms: &[Secret]) -> bool {
     match value {
         Value::Null | Value::Bool(_) => false,
@@ -112,7 +113,7 @@ fn strike_value(value: &mut Value, forms: &[Secret]) -> bool {
             is_struck
         }
         Value::String(text) => strike(text, forms),
-        // All of them, also behind the first.
+        // All of them, not only up to the first match.
         Value::Array(items) => items.iter_mut().filter_map(|item| strike_value(item, forms).then_some(())).count() > 0,
         Value::Object(fields) => {
             let mut any = false;
@@ -126,7 +127,7 @@ fn strike_value(value: &mut Value, forms: &[Secret]) -> bool {
     }
 }
 
-/// Whether there was one in a text.
+/// Redacts a text. Returns whether there was a secret.
 fn strike(text: &mut String, forms: &[Secret]) -> bool {
     let struck = struck(forms, text.as_bytes());
     if let Some(bytes) = &struck {
@@ -135,7 +136,7 @@ fn strike(text: &mut String, forms: &[Secret]) -> bool {
     struck.is_some()
 }
 
-/// A text without these forms; `None` where it has none of them. Those that touch or overlap are one.
+/// Returns a text without these forms; `None` if it has none of them. Forms that touch or overlap are redacted as one.
 fn struck(forms: &[Secret], text: &[u8]) -> Option<Vec<u8>> {
     let (mut out, mut until) = (Vec::new(), None::<usize>);
     for (at, byte) in text.iter().enumerate() {
@@ -156,7 +157,7 @@ fn struck(forms: &[Secret], text: &[u8]) -> Option<Vec<u8>> {
     until.map(|_| out)
 }
 
-/// How much of a text is this form, where it begins with it, escaped or not.
+/// Returns the length of this form at the beginning of a text, escaped or not.
 fn begins(text: &[u8], form: &[u8]) -> Option<usize> {
     if text.get(..form.len()).is_some_and(|text| text.eq_ignore_ascii_case(form)) {
         return Some(form.len());
@@ -173,7 +174,7 @@ fn begins(text: &[u8], form: &[u8]) -> Option<usize> {
     Some(length)
 }
 
-/// What is escaped at the beginning of a text, and how long that is.
+/// Returns the byte that is escaped at the beginning of a text, and the length of the escape.
 fn escaped(text: &[u8]) -> Option<(u8, usize)> {
     let hex = |high: u8, low: u8| {
         let digit = |byte: u8| char::from(byte).to_digit(16);
@@ -241,7 +242,7 @@ mod tests {
         for before in ["", "x", "xy", "user:"] {
             let coded = BASE64_STANDARD.encode(format!("{before}hush-hush-hush, and more"));
             let told = known.text(&coded);
-            // No more of it is left than two signs that its neighbours have a share in.
+            // At most two characters of it are left, which it shares with its neighbours.
             let most = coded.len() - 14 * 8 / 6 + 1 + HIDDEN.len();
             assert!(told.contains(HIDDEN) && told.len() <= most, "{before}: {told}");
         }
@@ -252,7 +253,7 @@ mod tests {
         for text in ["", "hush", "é%zz%4\\u00zz\\", "Basic aHVzaA==", "100 %"] {
             assert_eq!(known().text(text), text);
         }
-        // What is so short may be anything.
+        // A secret this short may be part of anything.
         let short = Redacted::of(&Credentials::new("app", "seg"));
         assert_eq!(short.text("no segment of this app"), "no segment of this app");
         assert_eq!(short.text("not for app:seg or YXBwOnNlZw=="), "not for [hidden] or [hidden]");

@@ -1,4 +1,4 @@
-//! One request, once, and what came of it.
+//! Sends one request, once, and returns its result.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -27,16 +27,16 @@ const MIB: usize = 1024 * 1024;
 /// The largest answer to a `GET`, which may be a listing, and to anything else.
 const LISTING_LIMIT: usize = 64 * MIB;
 const ANSWER_LIMIT: usize = 4 * MIB;
-/// How long a connection is kept for the next request: less than any server keeps it. One that the server has just closed
-/// costs a request whose end nobody knows.
+/// How long a connection is kept for the next request: shorter than any server keeps it. A request over a connection
+/// that the server has just closed has an unknown result.
 const KEPT: Duration = Duration::from_secs(4);
 
-/// How long is waited for what.
+/// Time limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// A connection, its handshake included.
+    /// For a connection, including its handshake.
     pub connect: Duration,
-    /// The whole exchange, to the last byte of the answer.
+    /// For the whole exchange, to the last byte of the answer.
     pub whole: Duration,
 }
 
@@ -46,7 +46,7 @@ impl Default for Patience {
     }
 }
 
-/// A way to one application on one service.
+/// Sends requests to one application on one service.
 #[derive(Debug)]
 pub struct Transport {
     origin: Origin,
@@ -54,12 +54,12 @@ pub struct Transport {
     media_type: HeaderValue,
     patience: Patience,
     clients: Clients,
-    /// What no failure repeats.
+    /// The secrets that failures must not repeat.
     struck: Redacted,
     clock: Arc<ServiceClock>,
 }
 
-/// What the service's answers say about its clock: how many seconds it is ahead of the own one.
+/// The service's clock, according to its answers: how many seconds it is ahead of the local one.
 #[derive(Debug, Default)]
 struct ServiceClock(OnceLock<AtomicI64>);
 
@@ -74,14 +74,14 @@ impl ServiceClock {
     }
 }
 
-/// Connections, which ways to several applications can share: to make what makes them takes longer than a request.
+/// Connections that transports to several applications can share, because creating them takes longer than a request.
 #[derive(Clone, Debug, Default)]
 pub struct Clients {
     made: Arc<[OnceLock<Client>; 4]>,
     timing: Option<Arc<dyn Timing>>,
 }
 
-/// Is told how long each request took, to the last byte of its answer or until it was lost.
+/// Receives how long each request took, to the last byte of its answer or until it was lost.
 pub trait Timing: Debug + Send + Sync {
     fn took(&self, method: Method, time: Duration);
 }
@@ -97,15 +97,15 @@ impl Clients {
         Self { timing: self.timing.clone(), ..Self::default() }
     }
 
-    /// What makes connections to such a service. It is made when it is first needed: where a machine has no certificates, that
-    /// fails.
+    /// Returns the client for such a service. It is created when it is first needed, which fails on a machine without
+    /// certificates.
     fn of(&self, origin: &Origin) -> &OnceLock<Client> {
         &self.made[usize::from(origin.is_loopback()) + 2 * usize::from(origin.is_https())]
     }
 }
 
 impl Transport {
-    /// `vendor` is the vendor's word in the media type.
+    /// `vendor` is the vendor's name in the media type.
     pub fn new(
         origin: Origin,
         credentials: &Credentials,
@@ -188,12 +188,12 @@ impl Transport {
         &self.origin
     }
 
-    /// How far the service's clock is ahead of the own one, as its newest answer shows.
+    /// Returns how far the service's clock is ahead of the local one, according to its newest answer.
     pub fn ahead(&self) -> Option<SignedDuration> {
         self.clock.ahead()
     }
 
-    /// Sends a request once. `may_leave` is asked in the last moment before its bytes are sent.
+    /// Sends a request once. `may_leave` is called right before its bytes are sent, except for a `GET`.
     pub async fn send(
         &self,
         request: &Request,
@@ -245,7 +245,7 @@ impl Transport {
         if request.body.is_some() {
             sending.headers_mut().insert(CONTENT_TYPE, self.media_type.clone());
         }
-        // A question may leave at any time.
+        // A `GET` may be sent at any time.
         let departure = (request.method != Method::Get).then(Departure::default);
         if let Some(departure) = &departure {
             let body = request.body.clone().unwrap_or_default();
@@ -256,7 +256,7 @@ impl Transport {
         self.read(response, limit, with_headers).await
     }
 
-    /// Why there is no answer, and whether the request may have been heard all the same.
+    /// Returns why there is no answer, and whether the service may have received the request.
     fn lost(&self, error: &reqwest::Error, departure: Option<&Departure>) -> Loss {
         let departed = match departure {
             Some(departure) => departure.give_up(),
@@ -270,7 +270,7 @@ impl Transport {
         }
     }
 
-    /// Why there is no answer. It names no header and no body.
+    /// Returns why there is no answer, without any header or body.
     fn why(&self, error: &reqwest::Error) -> String {
         if error.is_timeout() {
             let within = if error.is_connect() { self.patience.connect } else { self.patience.whole };
@@ -315,7 +315,7 @@ impl Transport {
     }
 }
 
-/// What makes connections to an origin: it follows no redirect and sends nothing twice by itself.
+/// Creates the client for an origin: it follows no redirect and never sends a request twice.
 pub fn connections(origin: &Origin, patience: Patience) -> Result<Client, String> {
     // Another part of the program may have chosen a provider; any will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -330,13 +330,13 @@ pub fn connections(origin: &Origin, patience: Patience) -> Result<Client, String
         builder = builder.no_proxy();
     }
     if !origin.is_https() {
-        // Nothing is encrypted, so a machine without certificates will do.
+        // Nothing is encrypted, so no certificates are needed.
         builder = builder.tls_certs_only([]);
     }
     builder.build().map_err(|error| format!("no connection can be made: {}", innermost(&error).to_lowercase()))
 }
 
-/// The innermost reason of an error, which says what happened. It names no header and no body.
+/// Returns the innermost reason of an error, which says what happened, without any header or body.
 fn innermost(error: &reqwest::Error) -> String {
     let mut innermost: &dyn Error = error;
     while let Some(source) = innermost.source() {

@@ -1,12 +1,12 @@
-//! An answer of the service, with all that came along.
+//! An answer of the service, with its headers and raw bytes.
 
 use pushplan_model::exchange::Answer;
 
-/// All that came back: the answer as it is understood, and what it was before that.
+/// An answer as parsed, with everything that it was parsed from.
 #[derive(Clone, Debug)]
 pub struct Whole {
     pub answer: Answer,
-    /// Names in lower case, in the order in which they came.
+    /// Names are in lower case, in the received order.
     pub headers: Vec<(String, String)>,
     pub bytes: Vec<u8>,
 }

@@ -1,4 +1,4 @@
-//! The files of a commit, as far as they lie beneath one folder.
+//! The files of a commit in one folder.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,21 +9,20 @@ use std::sync::{Mutex, PoisonError};
 use super::{Git, Silent};
 use crate::files::{ReadError, describe};
 
-/// What a name stands for.
+/// An entry of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TreeEntry {
-    /// A regular file, with the id of what is in it.
+    /// A regular file, with the id of its content.
     File(String),
     /// A symbolic link, which is not followed.
     Link,
 }
 
-/// The files of a commit by their names, beneath one folder and with forward slashes. What is in them is read when it is asked
-/// for.
+/// The files of a commit in one folder, by their names with forward slashes. Their content is read on demand.
 pub struct Commit {
     git: Git,
     entries: BTreeMap<String, TreeEntry>,
-    /// The git that reads, once something was asked for.
+    /// The git process that reads content, once something was requested.
     pipe: Mutex<Option<Pipe>>,
 }
 
@@ -34,7 +33,7 @@ impl fmt::Debug for Commit {
 }
 
 impl Commit {
-    /// From what `git ls-tree -r -z` says. What is in another repository is not followed.
+    /// Parses the output of `git ls-tree -r -z`. Content of other repositories is left out.
     pub(super) fn new(git: Git, listed: &[u8]) -> Self {
         let entry = |line: &[u8]| {
             let line = String::from_utf8_lossy(line);
@@ -54,7 +53,7 @@ impl Commit {
         &self.entries
     }
 
-    /// Whether there is a folder of this name. The folder that all of them lie beneath has none.
+    /// Whether a folder of this name exists. The empty name is the folder that contains all of them.
     pub fn has_folder(&self, name: &str) -> bool {
         let start = format!("{name}/");
         name.is_empty() || self.entries.range(start.clone()..).next().is_some_and(|(name, _)| name.starts_with(&start))
@@ -76,7 +75,7 @@ impl Commit {
         match open.read(id, limit) {
             Ok(read) => read,
             Err(error) => {
-                // What it says next would be the answer to something else.
+                // Its next output would answer another request.
                 *pipe = None;
                 Err(ReadError::Other(format!("git stopped while its output was read: {}", describe(&error))))
             }
@@ -103,7 +102,7 @@ impl Pipe {
         }
     }
 
-    /// The bytes of an object. The outer failure is one after which git is not to be asked any more.
+    /// Returns the bytes of an object. After an outer failure, git must not be used any further.
     fn read(&mut self, id: &str, limit: u64) -> io::Result<Result<Vec<u8>, ReadError>> {
         writeln!(self.ask, "{id}")?;
         self.ask.flush()?;

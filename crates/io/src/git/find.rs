@@ -7,7 +7,8 @@ use super::locate::{Located, locate, real};
 use super::settings::{Foreign, GitSettings};
 use super::{Git, LIMIT, OF_ANOTHER, Ran, Silent, trust};
 
-/// Asks git for the repository of a folder that has a `.git`: unlike with a git directory that is named, git checks the owner.
+/// Asks git for the repository of a folder that has a `.git`. Git then checks the owner, which it does not do for a git
+/// directory that is named.
 const ASK: [&str; 2] = ["rev-parse", "--absolute-git-dir"];
 const LIST: [&str; 4] = ["config", "--list", "--show-origin", "-z"];
 
@@ -15,9 +16,9 @@ const LIST: [&str; 4] = ["config", "--list", "--show-origin", "-z"];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unusable {
     Silent(Silent),
-    /// Git refuses, in these words.
+    /// Git refuses, with this message.
     Refused(String),
-    /// A file that arrives with the project could choose what git runs.
+    /// A file that comes with the project could choose what git runs.
     Unsafe {
         why: String,
         help: String,
@@ -25,7 +26,7 @@ pub enum Unusable {
 }
 
 impl Unusable {
-    /// What is wrong, and what to do about it.
+    /// Returns what is wrong, and how to fix it.
     pub fn told(&self) -> (String, Option<String>) {
         match self {
             Self::Unsafe { why, help } => (why.clone(), Some(help.clone())),
@@ -68,7 +69,7 @@ impl Git {
         git.judged(&listed).map(Some)
     }
 
-    /// Reads the settings, and refuses those that arrive with the project.
+    /// Reads the settings, and refuses those that come with the project.
     pub async fn vetted(self) -> Result<Self, Unusable> {
         let listed = self.run(&LIST, b"").await?;
         self.judged(&listed)

@@ -1,16 +1,16 @@
-//! What git says, without what is secret in it.
+//! Git's output without secrets.
 
-/// What a value behind a question mark is called that nobody is to see.
+/// Words in the name of a query parameter with a secret value.
 const SECRET: [&str; 6] = ["pass", "pwd", "secret", "token", "key", "sig"];
 
-/// Whether the value of that name is for nobody to see.
+/// Whether the value of a parameter with this name is secret.
 pub fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRET.iter().any(|word| name.contains(word))
 }
 
-/// A text without the passwords of the addresses in it. Before a host of http, a name alone may be a token; behind a question
-/// mark, so may a value with a telling name, or a word without one.
+/// Returns a text without the passwords of the URLs in it. In front of an HTTP host, a user name alone may be a token.
+/// In a query, so may a value whose name suggests it, or one without a name.
 pub fn masked(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -19,7 +19,7 @@ pub fn masked(text: &str) -> String {
         out.push_str(before);
         let word = after.find(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`')).unwrap_or(after.len());
         let host = after[..word].find('/').unwrap_or(word);
-        // A password that was written as it is may hold what elsewhere ends the name of a host. A port is a number.
+        // An unescaped password may contain characters that elsewhere end the name of a host. A port is a number.
         let is_open = |(_, rest): (&str, &str)| !rest.is_empty() && !rest.bytes().all(|byte| byte.is_ascii_digit());
         let is_cut = !after[..host].contains('@') && after[..host].split_once(':').is_some_and(is_open);
         let end = if is_cut {
@@ -38,7 +38,7 @@ pub fn masked(text: &str) -> String {
         }
         let host = host.rsplit('@').next().unwrap_or_default();
         match [host, &tail[..word - end]].concat().split_once('?') {
-            // An address may lead through another one, whose turn is next.
+            // A URL may contain another one, which is masked next.
             Some((place, query)) if !place.contains("://") => {
                 out.push_str(&format!("{place}?{}", without_values(query)));
                 rest = &tail[word - end..];
@@ -52,7 +52,7 @@ pub fn masked(text: &str) -> String {
     out + rest
 }
 
-/// What stands behind the question mark of an address, without what may be secret.
+/// Returns the query of a URL without values that may be secret.
 fn without_values(query: &str) -> String {
     let hidden = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -60,7 +60,7 @@ fn without_values(query: &str) -> String {
             "" if pair.is_empty() => String::new(),
             "" => "***".to_owned(),
             _ if is_secret(name) => format!("{name}=***"),
-            // It may be an address itself.
+            // It may be a URL itself.
             _ => masked(pair),
         }
     };

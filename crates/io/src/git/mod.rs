@@ -1,4 +1,4 @@
-//! Git: the program, how it is started, and what a commit has.
+//! Git: the program, how it is started, and the content of commits.
 
 mod commit;
 mod find;

@@ -1,4 +1,4 @@
-//! The repository that a folder is in: what names in it mean. Neither its files nor its index are touched.
+//! The repository of a folder, and the meaning of names in it. Neither its files nor its index change.
 
 use std::fmt;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Commit, Git, Ran, Unusable};
 use crate::failure::Failure;
 
-/// How many digits of a commit's id people get to see.
+/// The number of digits of a commit id to show.
 const DIGITS: usize = 12;
 
 /// The repository of a folder.
@@ -18,14 +18,14 @@ pub struct Repository {
     git: Git,
 }
 
-/// A commit, and what it was called.
+/// A commit, and the name that it was requested by.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revision {
     pub name: String,
     pub id: String,
 }
 
-/// `origin/main (1f3870be274f)`, or the digits alone where it was called by them.
+/// Such as `origin/main (1f3870be274f)`, or only the digits if it was requested by them.
 impl fmt::Display for Revision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = self.id.get(..DIGITS).unwrap_or(&self.id);
@@ -48,7 +48,7 @@ impl Repository {
         }
     }
 
-    /// The commit that a name means: a branch, a tag, or the digits of an id.
+    /// Returns the commit of a name: a branch, a tag, or the digits of an id.
     pub fn revision(&self, name: &str) -> Result<Revision, Failure> {
         if name.is_empty() || name.starts_with('-') || name.contains(|c: char| c.is_control()) {
             return Err(Failure::usage(format!("`{}` is not a valid name of a commit", short(name, 60)))
@@ -61,7 +61,7 @@ impl Repository {
         }
     }
 
-    /// The newest commit that two have in common.
+    /// Returns the newest commit that two commits have in common.
     pub fn merge_base(&self, one: &Revision, other: &Revision) -> Result<Revision, Failure> {
         let said = self.say(&["merge-base", &one.id, &other.id])?;
         if said.is_ok {
@@ -74,7 +74,7 @@ impl Repository {
         })
     }
 
-    /// What a commit has in the folder.
+    /// Returns the files of a commit in the folder.
     pub fn commit(&self, revision: &Revision) -> Result<Commit, Failure> {
         let said = self.say(&["ls-tree", "-r", "-z", &revision.id])?;
         if !said.is_ok {
@@ -83,8 +83,8 @@ impl Repository {
         Ok(Commit::new(self.git.clone(), &said.out))
     }
 
-    /// The branch that the remote `origin` takes for the main one, where this clone knows it; if not, the one that is checked
-    /// out, unless the remote has one that is called so.
+    /// Returns the main branch of the remote `origin`, if this clone knows it; otherwise `main` if the remote has it;
+    /// otherwise the current branch.
     pub fn main_branch(&self) -> Option<String> {
         let said = self.git.ask(&["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]);
         let told = said.as_ref().and_then(|said| said.strip_prefix("origin/")).map(str::to_owned);
@@ -124,7 +124,7 @@ impl Repository {
     }
 }
 
-/// What to do where a clone has only some commits.
+/// How to fix a clone that has only some commits.
 const DEEPEN: &str = "this clone has only the newest commits: git fetch --unshallow\n          in GitHub Actions, \
                       `fetch-depth: 0` of actions/checkout; in GitLab, `GIT_DEPTH: 0`";
 

@@ -1,4 +1,4 @@
-//! The `git` program: how it is started, how long it may take, and what of its words people get to see.
+//! The `git` program: how it is started, its time limit, and what of its output is shown.
 
 use std::env;
 use std::ffi::OsStr;
@@ -15,13 +15,13 @@ use super::masked;
 use super::settings::GitSettings;
 use crate::files::describe;
 
-/// How long git may take before it is ended.
+/// The time limit of git.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
-/// What git may speak. Others run programs that a project could name.
+/// The protocols that git may use. Others run programs that a project could name.
 const PROTOCOLS: [&str; 5] = ["file", "git", "http", "https", "ssh"];
 
-/// What would lead git elsewhere than to the project's repository. A hook that runs pushplan leaves these.
+/// Variables that would lead git to another repository. A hook that runs pushplan sets them.
 const REMOVED: [&str; 17] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_AUTHOR_DATE",
@@ -42,7 +42,7 @@ const REMOVED: [&str; 17] = [
     "GIT_PROTOCOL",
 ];
 
-/// Secrets that neither git nor a program that it starts has a use for: names, or starts of names with a star.
+/// Secrets that neither git nor its programs need: names, or starts of names with a star.
 const KEPT_BACK: [&str; 3] = ["AZURE_STORAGE_*", "PGPASS*", "PUSHPLAN_*"];
 
 /// Secrets that a credential helper may need, so that only a git that talks to a server gets them.
@@ -52,11 +52,11 @@ const FOR_SERVERS: [&str; 8] =
 /// The commands of git that talk to a server.
 const TALKING: [&str; 3] = ["fetch", "ls-remote", "push"];
 
-/// The author of every commit. Who did what is in the records.
+/// The author of every commit. The records contain who did what.
 const NAME: &str = "pushplan";
 const EMAIL: &str = "pushplan@noreply.invalid";
 
-/// Settings of the user that would do more than was asked, or ask for something.
+/// Overrides settings of the user that would do more than was requested, or prompt for input.
 const SETTINGS: [&str; 12] = [
     "safe.bareRepository=explicit",
     "core.fsmonitor=false",
@@ -72,24 +72,24 @@ const SETTINGS: [&str; 12] = [
     "advice.pushUpdateRejected=false",
 ];
 
-/// Git in one repository, which is always named: git searches for none.
+/// Git in one repository, which is always named explicitly: git does not search for one.
 #[derive(Clone, Debug)]
 pub struct Git {
     root: PathBuf,
-    /// The repository that the folder is in.
+    /// The repository that contains the folder.
     located: Option<Located>,
-    /// A repository of pushplan's own, which is used instead.
+    /// pushplan's own repository, which is used instead.
     own: Option<PathBuf>,
-    /// The settings that git has there, if they were read.
+    /// The settings that apply there, if they were read.
     settings: Arc<GitSettings>,
-    /// Nobody is there to answer what ssh asks, and nothing of the user's says how to start it.
+    /// Nobody can answer a prompt of ssh, and the user has not configured how to start it.
     is_batch: bool,
-    /// Where new objects go and where the others are, where the repository is not to change.
+    /// The folders of new objects and of all others, if the repository must not change.
     apart: Option<(PathBuf, PathBuf)>,
     limit: Duration,
 }
 
-/// What git said.
+/// The output of git.
 #[derive(Debug)]
 pub struct Ran {
     pub is_ok: bool,
@@ -97,19 +97,19 @@ pub struct Ran {
     pub err: String,
 }
 
-/// Why git said nothing.
+/// Why git has no output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Silent {
     /// It was not started.
     NotStarted(String),
-    /// It was ended after so long.
+    /// It was stopped after this time.
     TooSlow(Duration),
-    /// What it said could not be read.
+    /// Its output could not be read.
     Broken(String),
 }
 
 impl Git {
-    /// Git in no repository.
+    /// Returns git without a repository.
     pub fn outside(root: &Path, limit: Duration) -> Self {
         let settings = Arc::default();
         Self { root: root.to_owned(), located: None, own: None, settings, is_batch: false, apart: None, limit }
@@ -119,7 +119,7 @@ impl Git {
         Self { located: Some(located), ..self }
     }
 
-    /// With a repository of its own.
+    /// Uses a repository of pushplan's own.
     pub fn own(self, folder: PathBuf) -> Self {
         Self { own: Some(folder), ..self }
     }
@@ -137,12 +137,13 @@ impl Git {
         self.settings.get(name)
     }
 
-    /// The repository that pushplan made for itself.
+    /// Returns the folder of pushplan's own repository.
     pub(super) fn own_dir(&self) -> Option<&Path> {
         self.own.as_deref()
     }
 
-    /// The folder that holds all that comes with the project: the work tree, or the project itself outside of git.
+    /// Returns the folder that contains everything that comes with the project: the work tree, or the project itself
+    /// outside of git.
     pub fn top(&self) -> &Path {
         self.located.as_ref().map_or(&self.root, |located| &located.top)
     }
@@ -159,12 +160,12 @@ impl Git {
         Self { is_batch: true, ..self }
     }
 
-    /// With a folder for new objects, beside those of the repository.
+    /// Uses a folder for new objects, in addition to those of the repository.
     pub fn apart(self, new: PathBuf, others: PathBuf) -> Self {
         Self { apart: Some((new, others)), ..self }
     }
 
-    /// How a person begins a command for the same repository.
+    /// Returns the beginning of a command line for the same repository.
     pub fn typed(&self) -> String {
         match &self.own {
             Some(own) => format!("git --git-dir={}", own.strip_prefix(&self.root).unwrap_or(own).display()),
@@ -212,13 +213,13 @@ impl Git {
             command.env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes");
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Ctrl-C is for pushplan to hear: a push that is under way comes to its end.
+        // pushplan handles Ctrl-C: a push in progress is completed.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command
     }
 
-    /// Runs git with these bytes as its input. It is ended when it takes too long, or when nobody waits for it.
+    /// Runs git with these bytes as its input. Git is stopped if it takes too long, or if the caller stops waiting.
     pub async fn run(&self, args: &[&str], input: &[u8]) -> Result<Ran, Silent> {
         let mut command = tokio::process::Command::from(self.command(args));
         command.stdin(Stdio::piped()).kill_on_drop(cfg!(not(unix)));
@@ -227,7 +228,7 @@ impl Git {
         let stdin = child.stdin.take();
         let write = async {
             if let Some(mut stdin) = stdin {
-                // Who does not read to the end says why.
+                // If git does not read all of it, its output says why.
                 let _ = stdin.write_all(input).await;
                 let _ = stdin.shutdown().await;
             }
@@ -239,20 +240,20 @@ impl Git {
         Ok(Ran { is_ok: said.status.success(), out: said.stdout, err: masked(&String::from_utf8_lossy(&said.stderr)) })
     }
 
-    /// Starts a git that is asked one thing after the other.
+    /// Starts a git process that answers several requests.
     pub fn start(&self, args: &[&str]) -> Result<Child, Silent> {
         let mut command = self.command(args);
-        // Nobody reads what else it has to say.
+        // Its error output is not read.
         command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(|error| not_started(&error))
     }
 
-    /// What git says where it needs no network.
+    /// Runs a git command that needs no network.
     pub fn say(&self, args: &[&str]) -> Result<Ran, Silent> {
         let said = self.command(args).output().map_err(|error| not_started(&error))?;
         Ok(Ran { is_ok: said.status.success(), out: said.stdout, err: masked(&String::from_utf8_lossy(&said.stderr)) })
     }
 
-    /// What git says at once, where it needs no network. Nothing where it fails.
+    /// Runs a git command that needs no network, and returns its line; `None` if it fails.
     pub fn ask(&self, args: &[&str]) -> Option<String> {
         let said = self.say(args).ok()?;
         said.is_ok.then(|| said.line())
@@ -260,20 +261,20 @@ impl Git {
 }
 
 impl Ran {
-    /// The only line that it said.
+    /// Returns the only line of the output.
     pub fn line(&self) -> String {
         String::from_utf8_lossy(&self.out).trim().to_owned()
     }
 }
 
-/// A git and what it started, such as ssh. They end with whoever waits for them.
+/// A git process and the processes that it started, such as ssh. They are stopped when the caller stops waiting.
 struct Group(Option<u32>);
 
 impl Drop for Group {
     fn drop(&mut self) {
         #[cfg(unix)]
         if let Some(group) = self.0.and_then(|id| rustix::process::Pid::from_raw(id.cast_signed())) {
-            // Git takes its locks away when it is asked to end. It may have ended by itself meanwhile.
+            // Git removes its locks when it is asked to stop. It may have ended in the meantime.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::TERM);
         }
     }
@@ -286,7 +287,7 @@ fn not_started(error: &std::io::Error) -> Silent {
     })
 }
 
-/// The first git in a folder of `PATH` that is named in full. A relative folder is one of the project.
+/// Returns the first git in a folder of `PATH` that is absolute. A relative folder would be one of the project.
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
@@ -298,12 +299,12 @@ fn program() -> &'static Path {
         }
         let is_program = |file: &PathBuf| file.is_file();
         let mut files = folders.iter().filter(|folder| folder.is_absolute()).map(|folder| folder.join(&name));
-        // Nothing is there, and the message says so.
+        // Nothing has this path, so the message says that git is missing.
         files.find(is_program).unwrap_or_else(|| PathBuf::from("/nowhere").join(&name))
     })
 }
 
-/// A folder as git takes it in a list: in quotes where it holds what separates folders.
+/// Returns a folder as an entry of git's lists: in quotes if it contains a separator.
 fn listed(folder: &Path) -> PathBuf {
     match folder.to_str() {
         Some(text) if text.contains([':', '"']) => {
@@ -313,12 +314,12 @@ fn listed(folder: &Path) -> PathBuf {
     }
 }
 
-/// Whether a list has a name, or the start of it with a star.
+/// Whether a list contains a name, or the start of it with a star.
 fn is_listed(name: &str, list: &[&str]) -> bool {
     list.iter().any(|listed| listed.strip_suffix('*').map_or(*listed == name, |start| name.starts_with(start)))
 }
 
-/// What may be spoken, where the user allows no less.
+/// Returns the protocols that git may use, unless the user allows fewer.
 fn allowed(by_user: Option<&OsStr>) -> String {
     let by_user = by_user.map(OsStr::to_string_lossy);
     let is_allowed = |name: &&str| by_user.as_ref().is_none_or(|list| list.split(':').any(|item| item == *name));

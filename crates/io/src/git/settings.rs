@@ -1,12 +1,12 @@
-//! The settings that git has in a repository, and the files that they come from. Settings name programs: none may come from a
-//! file that arrives with the project.
+//! The settings of git in a repository, and their files. Settings can name programs, so none may come from a file that
+//! comes with the project.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::locate::real;
 
-/// What `git init --bare` writes, and nothing that names a program or a server.
+/// The settings that `git init --bare` writes. None of them names a program or a server.
 const OWN: [&str; 9] = [
     "core.bare",
     "core.filemode",
@@ -19,11 +19,11 @@ const OWN: [&str; 9] = [
     "extensions.refstorage",
 ];
 
-/// Settings by their names. The last value of each, which is the one that counts.
+/// Settings by name. Each has its last value, which is the effective one.
 #[derive(Debug, Default)]
 pub struct GitSettings(BTreeMap<String, String>);
 
-/// A file that arrives with the project and has a setting.
+/// A file that comes with the project and contains a setting.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Foreign {
     pub name: String,
@@ -35,8 +35,8 @@ impl GitSettings {
         self.0.get(name).map(String::as_str)
     }
 
-    /// The settings that name programs which read files of the work tree. The files choose among them by `.gitattributes`, and a
-    /// relative name is one of their own programs.
+    /// Returns the settings that name programs which read files of the work tree. The files select among them by
+    /// `.gitattributes`, and a relative name is one of their own programs.
     pub fn filters(&self) -> impl Iterator<Item = &str> {
         let is_filter = |name: &&String| {
             let names_program = [".clean", ".smudge", ".process"].iter().any(|end| name.ends_with(end));
@@ -45,8 +45,8 @@ impl GitSettings {
         self.0.keys().filter(is_filter).map(String::as_str)
     }
 
-    /// Reads what `git config --list --show-origin -z` prints. `top` holds all that arrives with the project; `own` is the git
-    /// directory that pushplan made there, with the settings that it made.
+    /// Parses the output of `git config --list --show-origin -z`. `top` contains everything that comes with the
+    /// project; `own` is the git directory that pushplan created there, with settings of its own.
     pub fn read(printed: &[u8], root: &Path, top: &Path, own: Option<&Path>) -> Result<Self, Foreign> {
         let real = |path: &Path| real(path).unwrap_or_else(|_| path.to_owned());
         let (top, own) = (real(top), own.map(real));

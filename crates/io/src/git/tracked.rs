@@ -8,8 +8,8 @@ use super::find::located;
 use super::locate::{Located, real};
 use super::{Git, Unusable};
 
-/// The files in a folder that git tracks, by their names there; the empty name is another repository in its place. Capitals do not
-/// count, because they do not on every disk. In a repository that git does not use, the answer is unknown.
+/// Returns the files in a folder that git tracks, by their names in it; the empty name is another repository in its
+/// place. Case is ignored, because some disks ignore it. In a repository that git does not use, the answer is unknown.
 pub fn tracked(folder: &Path) -> Result<Vec<String>, Unusable> {
     let Ok(folder) = real(folder) else { return Ok(Vec::new()) };
     let Some(Located { dir, top }) = located(&folder)? else { return Ok(Vec::new()) };
@@ -36,8 +36,8 @@ pub fn tracked(folder: &Path) -> Result<Vec<String>, Unusable> {
     Ok(names.map(inside).collect())
 }
 
-/// Whether an index certainly has no path with this name in it. Version 4 shortens paths, and a split or sparse index leaves some
-/// out.
+/// Whether an index certainly contains no path with this name. Version 4 shortens paths, and a split or sparse index
+/// omits some.
 fn lacks(index: &[u8], name: &[u8]) -> bool {
     let has = |text: &[u8]| index.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text));
     let is_plain = matches!(index.get(..8), Some([b'D', b'I', b'R', b'C', 0, 0, 0, 2 | 3]));

@@ -1,17 +1,17 @@
 //! A repository that git refuses because its files belong to another user.
 
-/// What git says of such a repository, in its versions.
+/// Git's messages about such a repository, in its versions.
 const SIGNS: [&str; 2] = ["dubious ownership", "unsafe repository"];
 
-/// What it means.
+/// The meaning of such a message.
 pub const OF_ANOTHER: &str = "the repository belongs to another user, so git does not read it";
 
-/// What to do about it; `None` where git refuses for another reason. pushplan does not trust it unasked: the settings of a repository
-/// can name programs, which git would run.
+/// Returns how to fix it; `None` if git refuses for another reason. pushplan does not trust the repository unasked,
+/// because its settings can name programs that git would run.
 pub fn trust(err: &str) -> Option<String> {
     SIGNS.iter().any(|sign| err.contains(sign)).then_some(())?;
     const COMMAND: &str = "git config --global --add safe.directory ";
-    // What another machine says may stand there too: a folder is repeated, and nothing that a shell would run.
+    // The text may come from another machine, so a folder is repeated only if a shell would run nothing in it.
     let is_plain = |folder: &&str| !folder.contains(|c: char| c.is_control() || ";&|<>$`(){}!\\\"".contains(c));
     let folder =
         err.lines().find_map(|line| line.trim().strip_prefix(COMMAND)).filter(is_plain).unwrap_or("<its folder>");

@@ -4,14 +4,14 @@ use super::*;
 
 const SERVICE: &str = "https://messaging.example";
 
-/// What is found for the service in an environment.
+/// Returns the credentials for the service that are found in an environment.
 fn found(env: &[(&str, &str)]) -> Result<Credentials, Failure> {
     let origin = Origin::parse(SERVICE).unwrap();
     let look = |name: &str| env.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
     credentials(&origin, &look)
 }
 
-/// A credentials file with a mode, in a folder that is gone afterwards.
+/// Writes a credentials file with a mode, in a temporary folder.
 fn with_file(text: &str, mode: u32) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("credentials.toml");
@@ -76,10 +76,10 @@ const TWO: &str = "[\"https://messaging.example/\"]\napp_key = \"key\"\nmaster_s
 fn a_file_has_a_section_for_each_origin() {
     let (_folder, path) = with_file(TWO, 0o600);
     assert_eq!(found(&[(FILE, &path)]).unwrap().app_key, "key");
-    // Credentials for another origin in the environment do not are in the way.
+    // Credentials for another origin in the environment do not interfere.
     let env = [(FILE, path.as_str()), (ORIGIN, "https://other.example"), (APP_KEY, "x"), (MASTER_SECRET, "y")];
     assert_eq!(found(&env).unwrap().app_key, "key");
-    // It is found where the platform keeps such things.
+    // The file is found in the platform's folder for configuration.
     let (folder, _) = with_file("", 0o600);
     let home = folder.path().join("pushplan");
     fs::create_dir(&home).unwrap();
