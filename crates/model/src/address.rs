@@ -1,11 +1,11 @@
-//! What a resource is called: before it exists, while it lives and after it is gone.
+//! The address of a resource: the same before it exists, while it exists and after it is deleted.
 
 use std::fmt;
 use std::ops::Deref;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// The manifest keys of all kinds, in the order of the table in `kinds`, which does not compile unless it has the same.
+/// The manifest keys of all kinds, in the order of the table in `kinds`. The table does not compile if its keys differ.
 pub const KIND_KEYS: [&str; 9] = [
     "tag_groups",
     "segments",
@@ -18,8 +18,9 @@ pub const KIND_KEYS: [&str; 9] = [
     "tags",
 ];
 
-/// The manifest key of a kind that this version knows: there is no other value, so that every address has a row in the table
-/// of kinds. A newer version may have more kinds; text from outside is read with [`KindKey::find`] and may be refused.
+/// The manifest key of a kind that this version knows. There is no other value, so every address has a row in the table
+/// of kinds. A newer version may have more kinds; text from outside is parsed with [`KindKey::find`] and may be
+/// refused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KindKey {
     key: &'static str,
@@ -27,19 +28,19 @@ pub struct KindKey {
 }
 
 impl KindKey {
-    /// The kind with this manifest key; `None` if this version has no such kind.
+    /// Returns the kind with this manifest key; `None` if this version has no such kind.
     pub fn find(key: &str) -> Option<Self> {
         let row = KIND_KEYS.iter().position(|known| *known == key)?;
         Some(Self { key: KIND_KEYS[row], row })
     }
 
-    /// Its place in the table of kinds.
+    /// The row in the table of kinds.
     pub fn row(self) -> usize {
         self.row
     }
 }
 
-/// For keys that are written in the source code. Panics if one is no kind, which is a defect of the program.
+/// For keys in the source code. Panics if the key is not a kind, which is a bug in the program.
 impl From<&'static str> for KindKey {
     fn from(key: &'static str) -> Self {
         Self::find(key).unwrap_or_else(|| panic!("`{key}` is not a kind"))
@@ -86,8 +87,8 @@ impl PartialEq<KindKey> for &str {
 
 /// `segments/lapsed-buyers`: the kind's manifest key and the resource's own key.
 ///
-/// An address never contains an id chosen by the service. A part of a resource that is applied by itself has the resource's
-/// address and its own name behind it: `tag_groups/loyalty/named_users/u-1001`.
+/// An address never contains an id chosen by the service. The address of a part that is applied by itself is the
+/// resource's address followed by the part's own name: `tag_groups/loyalty/named_users/u-1001`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Address {
@@ -100,20 +101,20 @@ impl Address {
         Self { kind: kind.into(), key: key.into() }
     }
 
-    /// The address of the resource that this is a part of; itself where it is a whole one.
+    /// Returns the address of the resource that this is a part of; a whole resource returns its own.
     pub fn resource(&self) -> Self {
         let key = self.key.split('/').next().unwrap_or_default();
         Self { kind: self.kind, key: key.to_owned() }
     }
 
-    /// What it is of its resource; `None` where it is a whole one.
+    /// Returns the name of the part within its resource; `None` for a whole resource.
     pub fn part(&self) -> Option<&str> {
         self.key.split_once('/').map(|(_, part)| part)
     }
 }
 
 impl Address {
-    /// What it is called once a resource has another key; `None` where it is neither that nor a part of it.
+    /// Returns the address after a resource got another key; `None` if this is neither that resource nor a part of it.
     pub fn renamed(&self, from: &Self, to: &Self) -> Option<Self> {
         if self.resource() != *from {
             return None;
@@ -155,23 +156,23 @@ impl fmt::Display for Address {
     }
 }
 
-/// The longest key; the service's own names end here too.
+/// The maximum length of a key, which is also that of the service's names.
 pub const KEY_LENGTH: usize = 128;
 
-/// Whether `key` can be a resource's key: letters, digits, `-`, `_` and `.`, beginning with a letter or a digit.
+/// Whether `key` is a valid key of a resource: letters, digits, `-`, `_` and `.`, beginning with a letter or a digit.
 pub fn is_key(key: &str) -> bool {
     key.len() <= KEY_LENGTH
         && key.starts_with(|c: char| c.is_ascii_alphanumeric())
         && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
-/// Whether a key is its author's own: what begins with `x-` declares nothing.
+/// Whether a key is reserved for its author: keys that begin with `x-` declare nothing.
 pub fn is_own(key: &str) -> bool {
     key.starts_with("x-")
 }
 
-/// The key that a name suggests: `Lapsed buyers!` gives `lapsed-buyers`. Empty where less than half of its letters
-/// are left.
+/// Derives a key from a name: `Lapsed buyers!` becomes `lapsed-buyers`. Empty if less than half of the letters are
+/// left.
 pub fn to_key(name: &str) -> String {
     let mut key = String::new();
     for c in name.chars() {

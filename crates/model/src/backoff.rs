@@ -1,8 +1,8 @@
-//! How long to wait between attempts.
+//! The pauses between attempts.
 
 use std::time::Duration;
 
-/// The waits between attempts: each is twice the one before, up to the longest.
+/// An iterator over the pauses between attempts. Each is twice the one before, up to the longest.
 #[derive(Clone, Debug)]
 pub struct Backoff {
     next: Duration,
@@ -11,12 +11,12 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Waits between so many attempts.
+    /// Returns the pauses between this number of attempts.
     pub fn between(attempts: u32, first: Duration) -> Self {
         Self { next: first, longest: Duration::MAX, left: attempts.saturating_sub(1) }
     }
 
-    /// Waits that never end.
+    /// Returns an endless sequence of pauses.
     pub fn endless(first: Duration, longest: Duration) -> Self {
         Self { next: first, longest, left: u32::MAX }
     }
@@ -25,7 +25,7 @@ impl Backoff {
 impl Iterator for Backoff {
     type Item = Duration;
 
-    /// The next wait. `None`: there are no more attempts.
+    /// Returns the next pause; `None` if there are no more attempts.
     fn next(&mut self) -> Option<Duration> {
         if self.left == 0 {
             return None;

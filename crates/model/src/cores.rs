@@ -1,23 +1,24 @@
-//! Work on many things, side by side on all cores. A few things are done by whoever asks: it takes longer to start a thread.
+//! Parallel work on many items on all cores. The calling thread does small amounts of work itself, because starting a
+//! thread takes longer.
 
 use std::sync::{Once, OnceLock};
 use std::thread::{self, ThreadId};
 
 use rayon::prelude::*;
 
-/// So many things are worth more than one thread.
+/// The number of items from which several threads are worthwhile.
 const MANY: usize = 64;
 
-/// The thread that works with the others.
+/// The thread that works together with the others.
 static MAIN: OnceLock<ThreadId> = OnceLock::new();
 
-/// The current thread is the one that works with the others, once there are any: the memory of the main thread grows more
-/// cheaply than theirs. Where nobody says so, they work alone.
+/// Makes the current thread work together with the others, once there are any: the memory of the main thread grows more
+/// cheaply than theirs. Otherwise, the others work alone.
 pub fn with_this_thread() {
     let _ = MAIN.set(thread::current().id());
 }
 
-/// What becomes of each thing, in their order.
+/// Applies `one` to each item and returns the results in order.
 pub fn each<T: Sync, R: Send>(all: &[T], one: impl Fn(&T) -> R + Sync) -> Vec<R> {
     each_of(all.iter().collect(), one)
 }
@@ -37,7 +38,7 @@ fn one_by_one<T, R>(all: Vec<T>, one: impl Fn(T) -> R) -> Vec<R> {
     all.into_iter().map(one).collect()
 }
 
-/// Two answers about so many things, found side by side.
+/// Computes two results about this number of items in parallel.
 pub fn both<A: Send, B: Send>(
     things: usize,
     one: impl FnOnce() -> A + Send,
@@ -50,7 +51,7 @@ pub fn both<A: Send, B: Send>(
     rayon::join(one, other)
 }
 
-/// Lets go of many things, beside whatever comes next: nobody waits for that.
+/// Drops many items in the background, so that nobody waits for it.
 pub fn let_go<T: Send + 'static>(all: Vec<T>) {
     if all.len() < MANY {
         return drop(all);
@@ -68,7 +69,8 @@ fn begin() {
     static BEGUN: Once = Once::new();
     BEGUN.call_once(|| {
         if MAIN.get() == Some(&thread::current().id()) {
-            // One at least is another: who works beside the main thread must not wait for it. Failing that, the others work alone.
+            // At least one other thread is needed, so that work next to the main thread does not wait for it. If this
+            // fails, the others work alone.
             let threads = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).use_current_thread().build_global();
         }

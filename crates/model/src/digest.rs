@@ -1,4 +1,4 @@
-//! Digests: whether something is still what it was.
+//! Digests, which show whether something has changed.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::node::sorted;
 
-/// The SHA-256 of something, in hexadecimal.
+/// A SHA-256 hash in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Digest(String);
@@ -28,12 +28,12 @@ impl Digest {
         Self(digits)
     }
 
-    /// The digest of a JSON value. Keys are sorted, so that equal values have equal digests.
+    /// Returns the digest of a JSON value. Keys are sorted, so equal values have equal digests.
     pub fn of_value(value: &Value) -> Self {
         Self::of(value.to_string().as_bytes())
     }
 
-    /// The digest of anything that can be written as JSON.
+    /// Returns the digest of anything that can be serialized as JSON.
     pub fn of_data(data: &impl Serialize) -> Self {
         Self::of(written(data).as_bytes())
     }
@@ -43,7 +43,7 @@ impl Digest {
         Self::of(&serde_json::to_vec(data).expect("what is kept has text keys only"))
     }
 
-    /// Enough of it for people to tell two apart: `7c1e-03fa`.
+    /// Returns enough characters for people to distinguish two digests: `7c1e-03fa`.
     pub fn short(&self) -> String {
         let at = |range| self.0.get(range).unwrap_or_default();
         format!("{}-{}", at(0..4), at(4..8))
@@ -54,7 +54,7 @@ impl Digest {
     }
 }
 
-/// Anything that can be written as JSON, with its keys sorted.
+/// Serializes data as JSON with sorted keys.
 pub fn written(data: &impl Serialize) -> String {
     sorted(data).expect("what is kept has text keys only")
 }
@@ -66,21 +66,21 @@ pub struct Keyed {
 }
 
 impl Keyed {
-    /// A field of any form.
+    /// Adds a field of any form.
     pub fn field(mut self, key: &str, data: &impl Serialize) -> Self {
         self.key(key);
         self.text.extend_from_slice(written(data).as_bytes());
         self
     }
 
-    /// A field that is sorted already.
+    /// Adds a field that is sorted already.
     pub fn sorted(mut self, key: &str, data: &impl Serialize) -> Self {
         self.key(key);
         serde_json::to_writer(&mut self.text, data).expect("what is kept has text keys only");
         self
     }
 
-    /// A field that is written already, in sorted form.
+    /// Adds a field that is serialized already, in sorted form.
     pub fn text(mut self, key: &str, data: &str) -> Self {
         self.key(key);
         self.text.extend_from_slice(data.as_bytes());
@@ -101,14 +101,14 @@ impl Keyed {
     }
 }
 
-/// How much of a list waits until it is digested.
+/// The number of bytes of a list that are buffered before they are digested.
 const WAITING: usize = 64 * 1024;
 
 /// A JSON list that is digested item by item, so that no copy of all of it is made. Its digest is that of the whole list.
 #[derive(Clone, Debug, Default)]
 pub struct Listed {
     hash: Sha256,
-    /// What is still to be digested.
+    /// The text that is not digested yet.
     text: Vec<u8>,
     begun: bool,
 }
@@ -127,26 +127,26 @@ impl Listed {
         self.text.extend_from_slice(if self.begun { b"]" } else { b"[]" });
     }
 
-    /// An item of any form.
+    /// Adds an item of any form.
     pub fn item(self, item: &impl Serialize) -> Self {
         self.text(&written(item))
     }
 
-    /// An item that is written already, in sorted form.
+    /// Adds an item that is serialized already, in sorted form.
     pub fn text(mut self, item: &str) -> Self {
         self.before();
         self.text.extend_from_slice(item.as_bytes());
         self
     }
 
-    /// An item that is sorted already.
+    /// Adds an item that is sorted already.
     pub fn sorted(mut self, item: &impl Serialize) -> Self {
         self.before();
         serde_json::to_writer(&mut self.text, item).expect("what is kept has text keys only");
         self
     }
 
-    /// A list as one item. All that it holds is sorted already.
+    /// Adds a list as one item. Its content is sorted already.
     pub fn items(mut self, items: &[impl Serialize]) -> Self {
         self.before();
         self.begun = false;

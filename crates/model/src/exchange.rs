@@ -1,4 +1,5 @@
-//! A request to the service and its answer, as data: kinds say them, the client carries them, the simulation plays them.
+//! A request to the service and its answer, as data: kinds create them, the client sends them, the simulation answers
+//! them.
 
 use std::fmt;
 
@@ -30,12 +31,12 @@ impl Method {
     }
 }
 
-/// One request. Its path begins with `/api/` and may carry a query; it never names an origin.
+/// One request. Its path begins with `/api/` and may have a query; it never contains an origin.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Request {
     pub method: Method,
     pub path: String,
-    /// The body, as it goes over the wire.
+    /// The body, as sent.
     pub body: Option<String>,
 }
 
@@ -52,7 +53,7 @@ impl Request {
         Self { method: Method::Put, path: path.into(), body: Some(body.to_string()) }
     }
 
-    /// A `PUT` that says everything in its path.
+    /// Returns a `PUT` without a body, whose path contains everything.
     pub fn put_bare(path: impl Into<String>) -> Self {
         Self { method: Method::Put, path: path.into(), body: None }
     }
@@ -68,7 +69,7 @@ impl fmt::Display for Request {
     }
 }
 
-/// An id or a name as a part of a path or of a query.
+/// Encodes an id or a name as a part of a path or of a query.
 pub fn part(text: &str) -> String {
     if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
         return text.to_owned();
@@ -80,11 +81,11 @@ pub fn part(text: &str) -> String {
         .replace("%2E", ".")
 }
 
-/// What came back.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub status: u16,
-    /// The body where it is JSON; `Null` where it is empty; `None` where it is anything else.
+    /// The body if it is JSON; `Null` if it is empty; `None` otherwise.
     pub body: Option<Value>,
     pub location: Option<String>,
     pub retry_after: Option<String>,
@@ -95,36 +96,37 @@ pub struct Answer {
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// The request never reached the service: whatever it asks for was not done.
+    /// The request never reached the service, so it had no effect.
     NotSent(String),
-    /// Whether it was done is unknown: a timeout, a reset, an answer cut short.
+    /// Whether the request had an effect is unknown: a timeout, a reset, an incomplete answer.
     Unknown(String),
 }
 
-/// What an answer says of the request.
+/// The meaning of an answer for its request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// A 2xx with JSON or nothing in it that does not say `ok: false`.
+    /// A 2xx whose body is JSON or empty, and does not contain `ok: false`.
     Done,
-    /// The service looked at the request and did not carry it out.
+    /// The service received the request and did not carry it out.
     Refused,
-    /// The thing it is about is not there.
+    /// The resource does not exist.
     Missing,
-    /// Too many requests: the service's contract says that nothing was done, so it may be sent again.
+    /// Too many requests: by the service's contract, nothing was done, so the request may be sent again.
     Busy,
     /// Whether it was done is unknown.
     Unknown,
 }
 
-/// What a status says of the request. Only the refusals that HTTP defines are definite: anything in between that gives up
-/// waiting for the service answers with 408, 5xx or a status of its own (460, 499), and the service may have done its work.
+/// Returns the meaning of a status. Only the refusals that HTTP defines are definite: a proxy that stops waiting for
+/// the service answers with 408, 5xx or a status of its own (460, 499), and the service may have carried out the
+/// request.
 fn meaning_of(status: u16) -> Meaning {
     match status {
         200..=299 => Meaning::Done,
         404 | 410 => Meaning::Missing,
         429 => Meaning::Busy,
         400..=407 | 409 | 411..=418 | 421..=426 | 428 | 431 | 451 => Meaning::Refused,
-        // A redirect is no answer of this service. What stands behind it may have done anything.
+        // A redirect is not an answer of this service, and the server behind it may have done anything.
         _ => Meaning::Unknown,
     }
 }
@@ -134,7 +136,7 @@ impl Answer {
         Self { status, body: Some(body), location: None, retry_after: None, at: None }
     }
 
-    /// What it says of its request. A success that is no JSON, or whose body says that it is none, says nothing.
+    /// Returns the meaning for its request. A success that is not JSON, or whose body contradicts it, is unknown.
     pub fn meaning(&self) -> Meaning {
         match meaning_of(self.status) {
             Meaning::Done if self.body.is_none() || self.is_not_ok() => Meaning::Unknown,
@@ -142,7 +144,7 @@ impl Answer {
         }
     }
 
-    /// What its status alone claims. Only the simulation goes by that, to see what it costs.
+    /// Returns what the status alone claims. Only the simulation uses this, to show the consequences.
     pub fn claimed(&self) -> Meaning {
         match meaning_of(self.status) {
             Meaning::Done if self.body.is_none() => Meaning::Unknown,
@@ -151,8 +153,8 @@ impl Answer {
         }
     }
 
-    /// Whether the same question may get another answer soon: the service is busy, has a problem, or something in between
-    /// answered in its place.
+    /// Whether a retry may get another answer soon: the service is busy, has a problem, or a proxy answered in its
+    /// place.
     pub fn is_passing(&self) -> bool {
         match self.meaning() {
             Meaning::Busy => true,
@@ -167,12 +169,12 @@ impl Answer {
         said.is_some_and(|ok| *ok != Value::Bool(true))
     }
 
-    /// Whether it refuses who asks, whatever was asked.
+    /// Whether it refuses the credentials, whatever the request was.
     pub fn denies(&self) -> bool {
         matches!(self.status, 401 | 403)
     }
 
-    /// The error that the service states, in any of the forms it has; a stand-in where it states none.
+    /// Returns the error of the service in any of its forms, or a substitute if there is none.
     pub fn error(&self) -> String {
         let body = self.body.as_ref().unwrap_or(&Value::Null);
         let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -202,7 +204,8 @@ impl Answer {
         out
     }
 
-    /// How long to wait before the next request, in seconds: as the header says in seconds or as a date, within reason.
+    /// Returns how long to wait before the next request, in seconds: from a header with seconds or a date, up to a
+    /// maximum.
     pub fn wait_seconds(&self, now: Timestamp) -> Option<u64> {
         const MOST: u64 = 300;
         let said = self.retry_after.as_deref()?.trim();
@@ -214,7 +217,7 @@ impl Answer {
     }
 }
 
-/// The moment that a date in a header names.
+/// Parses the date of a header.
 pub fn http_date(said: &str) -> Option<Timestamp> {
     Some(rfc2822::parse(&said.trim().replace("GMT", "+0000")).ok()?.timestamp())
 }

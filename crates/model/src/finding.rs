@@ -1,17 +1,17 @@
-//! What is found wrong: one type for every layer that can find something.
+//! Findings: one type for problems of every layer.
 
 use crate::address::Address;
 use crate::codes::{Code, Severity};
 use crate::source::{Sources, Span};
 
-/// One thing that is wrong: what, where, why, and what to do.
+/// A problem: what, where, why, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub code: &'static Code,
     pub severity: Severity,
-    /// What is wrong, in the user's words.
+    /// The problem, in the user's words.
     pub message: String,
-    /// Where, to the exact value.
+    /// The position of the exact value.
     pub at: Span,
     /// A few words under the caret.
     pub label: String,
@@ -19,20 +19,20 @@ pub struct Finding {
     pub related: Vec<(Span, String)>,
     /// Why it matters.
     pub notes: Vec<String>,
-    /// The suggestion.
+    /// How to fix it.
     pub help: Option<String>,
     pub fix: Option<Fix>,
-    /// The resource it is about, where there is one.
+    /// The resource, if the finding is about one.
     pub address: Option<Address>,
-    /// The part of `at` that is meant, where whoever found it does not have the text.
+    /// The part of `at` that the finding is about, for code that does not have the text.
     pub part: Option<Part>,
 }
 
-/// A part of a written value: these words, where a sign that they begin with is in it for the `nth` time, from 0.
+/// A part of a written value: these words, at the `nth` place, from 0, of the sign that they begin with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     pub words: String,
-    /// How many bytes of the words are the sign.
+    /// The length of the sign in bytes.
     sign: usize,
     pub nth: usize,
 }
@@ -42,7 +42,7 @@ pub struct Part {
 pub struct Fix {
     pub at: Span,
     pub text: String,
-    /// A safe fix cannot change what the author meant: `validate --fix` applies it unasked.
+    /// A safe fix cannot change the meaning: `validate --fix` applies it without asking.
     pub safe: bool,
 }
 
@@ -83,48 +83,47 @@ impl Finding {
         self
     }
 
-    /// A warning, also where its code is an error.
+    /// Makes it a warning, even if its code is an error.
     pub fn mild(mut self) -> Self {
         self.severity = Severity::Warning;
         self
     }
 
-    /// Whether `validate --fix` removes it.
+    /// Whether `validate --fix` fixes it.
     pub fn is_fixable(&self) -> bool {
         self.fix.as_ref().is_some_and(|fix| fix.safe)
     }
 
-    /// An edit that cannot change what the author meant.
+    /// Adds an edit that cannot change the meaning.
     pub fn fix(mut self, at: Span, text: impl Into<String>) -> Self {
         self.fix = Some(Fix { at, text: text.into(), safe: true });
         self
     }
 
-    /// An edit that is probably meant, for a person to accept.
+    /// Adds an edit that is probably right, for a person to accept.
     pub fn suggest(mut self, at: Span, text: impl Into<String>) -> Self {
         self = self.fix(at, text);
         self.fix.as_mut().expect("just set").safe = false;
         self
     }
 
-    /// Only the `nth` time, from 0, that `words` are in the value is meant. A fix of the whole value becomes one of
-    /// them.
+    /// Limits the finding to the `nth` place, from 0, of `words` in the value. A fix of the whole value becomes a fix
+    /// of that place.
     pub fn within(mut self, words: impl Into<String>, nth: usize) -> Self {
         let words = words.into();
         self.part = Some(Part { sign: words.len(), words, nth });
         self
     }
 
-    /// Limits the finding to `words` at the `nth` place of `sign` in the value, from 0. `words` starts with `sign`, and so may
-    /// other words in the value. Places at which the sign overlaps itself count too.
+    /// Limits the finding to `words` at the `nth` place of `sign` in the value, from 0. `words` starts with `sign`, and
+    /// so may other words in the value. Places at which the sign overlaps itself count as well.
     pub fn within_signs(mut self, sign: &str, words: impl Into<String>, nth: usize) -> Self {
         self.part = Some(Part { sign: sign.len(), words: words.into(), nth });
         self
     }
 
-    /// Moves the finding to the part that is meant, if the value is written with just those words. Quotes, escapes and
-    /// variables can stand between a text and how it is written: then the place stays, and a fix that is meant for the part is
-    /// no longer one.
+    /// Moves the finding to its part, if the value contains exactly those words. Quotes, escapes and variables can make
+    /// the written form differ from the text; the position then stays, and a fix of the part is dropped.
     pub fn narrow(&mut self, signs: &mut Signs) {
         let Some(Part { words, sign, nth }) = self.part.take() else { return };
         let whole = self.at;
@@ -141,11 +140,11 @@ impl Finding {
     }
 }
 
-/// Where signs are in written values. A text can have very many findings: it is looked through once for all of them.
+/// Finds signs in written values. A text can have very many findings, and it is searched once for all of them.
 #[derive(Debug)]
 pub struct Signs<'s> {
     sources: &'s Sources,
-    /// The value and the sign that were asked for last.
+    /// The value and the sign of the last search.
     last: Option<(Span, String)>,
     places: Vec<usize>,
 }
@@ -155,7 +154,7 @@ impl<'s> Signs<'s> {
         Self { sources, last: None, places: Vec::new() }
     }
 
-    /// Where a sign is in a value, in bytes.
+    /// Returns the positions of a sign in a value, in bytes.
     fn places(&mut self, at: Span, sign: &str) -> &[usize] {
         if self.last.as_ref().is_none_or(|(last, same)| *last != at || same != sign) {
             self.places = places(self.sources.text(at), sign).collect();
@@ -165,7 +164,7 @@ impl<'s> Signs<'s> {
     }
 }
 
-/// Where a sign is in a text, in bytes, also where it overlaps itself.
+/// Returns the positions of a sign in a text, in bytes, including overlapping ones.
 pub fn places(text: &str, sign: &str) -> impl Iterator<Item = usize> {
     let step = sign.chars().next().map_or(1, char::len_utf8);
     let mut from = 0;
@@ -176,7 +175,7 @@ pub fn places(text: &str, sign: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Findings as they gather, with the resource they are about.
+/// Findings that are being collected, with the resource that they are about.
 #[derive(Debug, Default)]
 pub struct Findings {
     list: Vec<Finding>,
@@ -184,7 +183,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Findings about one resource: each that is pushed is marked with its address.
+    /// Returns findings about one resource: each one that is added gets its address.
     pub fn about(address: &Address) -> Self {
         Self { list: Vec::new(), about: Some(address.clone()) }
     }
@@ -196,7 +195,7 @@ impl Findings {
         self.list.push(finding);
     }
 
-    /// Pushes each of several.
+    /// Adds several findings.
     pub fn extend(&mut self, findings: impl IntoIterator<Item = Finding>) {
         findings.into_iter().for_each(|finding| self.push(finding));
     }
@@ -205,7 +204,7 @@ impl Findings {
         self.list.len()
     }
 
-    /// Those that came after so many others.
+    /// Returns the findings after this number of others.
     pub fn since(&self, before: usize) -> &[Finding] {
         &self.list[before..]
     }

@@ -1,4 +1,4 @@
-//! Some values, each once and in their order. Nearly always it is one or a few, which a list holds in the least room.
+//! A sorted list of distinct values. There are nearly always one or a few, which a list stores in the least memory.
 
 use super::value::Value;
 

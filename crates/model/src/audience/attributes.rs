@@ -1,9 +1,9 @@
-//! What conditions on one attribute have to do with each other: more than 100 is more than 10, and nothing is both more than 10
+//! Relations between conditions on one attribute: more than 100 implies more than 10, and nothing is both more than 10
 //! and less than 5.
 //!
-//! A device has no value of an attribute, a number, a text or something else. Numbers are ordered by size and texts by
-//! their letters. For each bound that someone names there is a literal for "at least" and one for "more than", in the
-//! order of the bounds. What an operator says that is unknown here stays open.
+//! A device has no value of an attribute, or a number, a text or something else. Numbers are ordered by size and texts
+//! by their letters. Each bound in a condition has a literal for "at least" and one for "more than", in the order of
+//! the bounds. Conditions with unknown operators are left open.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use super::solver::{Lit, Solver};
 struct Test {
     operator: Operator,
     bound: Json,
-    /// Holds where the condition does.
+    /// Holds if the condition does.
     lit: Lit,
 }
 
@@ -29,7 +29,7 @@ enum Operator {
 }
 
 impl Test {
-    /// The name of the attribute, and the condition; `None` for one of which nothing is known.
+    /// Returns the name of the attribute, and the condition; `None` if the operator is unknown.
     fn read(written: &str, lit: Lit) -> Option<(String, Self)> {
         let written: Json = serde_json::from_str(written).ok()?;
         let name = written["attribute"].as_str()?.to_owned();
@@ -59,7 +59,7 @@ struct Bound<'t> {
     more: Lit,
 }
 
-/// Says what holds of the attributes of every device, for conditions as they are written.
+/// Adds the clauses that hold for the attributes of every device, for conditions as written.
 pub(super) fn laws<'t>(solver: &mut Solver, conditions: impl Iterator<Item = (&'t str, Lit)>) {
     let mut tests: BTreeMap<String, Vec<Test>> = BTreeMap::new();
     for (name, test) in conditions.filter_map(|(written, lit)| Test::read(written, lit)) {
@@ -93,7 +93,7 @@ fn of_one(solver: &mut Solver, tests: &[Test]) {
                 alike.into_iter().for_each(|other| same(solver, *lit, other));
                 others.push((bound, *lit));
             }
-            // Only what is of one kind has an order.
+            // Only values of one type have an order.
             Operator::Less | Operator::Greater if !is_ordered => solver.clause([!*lit]),
             Operator::Equals | Operator::Less | Operator::Greater => {}
         }
@@ -119,7 +119,7 @@ fn of_one(solver: &mut Solver, tests: &[Test]) {
     }
 }
 
-/// Conditions with the same part are one.
+/// Adds a condition. Conditions with the same part are equivalent.
 fn part<'t>(solver: &mut Solver, parts: &mut Vec<(&'t Json, Lit)>, bound: &'t Json, lit: Lit) {
     match parts.iter().find(|(other, _)| *other == bound) {
         Some((_, other)) => same(solver, lit, *other),
@@ -127,7 +127,7 @@ fn part<'t>(solver: &mut Solver, parts: &mut Vec<(&'t Json, Lit)>, bound: &'t Js
     }
 }
 
-/// Bounds of one kind, in their order, and the conditions that compare with them.
+/// Adds the bounds of one type, in order, and the conditions that compare with them.
 fn ordered(solver: &mut Solver, tests: &[&Test], of_kind: Lit) {
     let compares = |test: &&&Test| !matches!(test.operator, Operator::Contains | Operator::Present);
     let mut values: Vec<&Json> = tests.iter().filter(compares).map(|test| &test.bound).collect();
@@ -141,7 +141,7 @@ fn ordered(solver: &mut Solver, tests: &[&Test], of_kind: Lit) {
         if let Some(below) = bounds.last() {
             solver.clause([!at_least, below.more]);
         }
-        // No text comes before the empty one.
+        // No text is less than the empty one.
         if bound.as_str() == Some("") {
             solver.clause([!of_kind, at_least]);
         }
@@ -167,13 +167,13 @@ fn order(one: &Json, other: &Json) -> std::cmp::Ordering {
     }
 }
 
-/// One holds exactly where the other does.
+/// Adds that two literals are equivalent.
 fn same(solver: &mut Solver, one: Lit, other: Lit) {
     solver.clause([!one, other]);
     solver.clause([!other, one]);
 }
 
-/// One holds exactly where two others do.
+/// Adds that a literal is equivalent to the conjunction of two others.
 fn both(solver: &mut Solver, lit: Lit, one: Lit, other: Lit) {
     solver.clause([!lit, one]);
     solver.clause([!lit, other]);

@@ -1,4 +1,4 @@
-//! Conditions with `and`, `or` and `not`, written so that they have one reading.
+//! Conditions with `and`, `or` and `not`, written so that they are unambiguous.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::value::Value;
 use crate::nouns::audience::Selector;
 use crate::nouns::vocabulary::Values;
 
-/// Stands for conditions that are left out.
+/// Replaces conditions that are left out.
 const MORE: &str = "more conditions";
 
 /// A condition that devices meet or not.
@@ -66,7 +66,7 @@ impl Condition {
         Self::One(word.to_owned(), false)
     }
 
-    /// Joins some members with `and` or `or`. Of very many, the first are shown and the rest are counted.
+    /// Joins members with `and` or `or`. If there are very many, the first are shown and the rest are counted.
     pub(super) fn of_all(members: impl ExactSizeIterator<Item = Self>, is_and: bool) -> Self {
         let number = members.len();
         let shown = if number > NAMED + 1 { NAMED } else { number };
@@ -109,7 +109,7 @@ impl Condition {
         }
     }
 
-    /// The condition by itself.
+    /// Returns the condition on its own.
     pub(super) fn text(&self) -> String {
         let joined = |members: &[Self], word: &str| members.iter().map(Self::enclosed).collect::<Vec<_>>().join(word);
         match self {
@@ -120,7 +120,7 @@ impl Condition {
         }
     }
 
-    /// The condition beside `and`, `or` or `not`.
+    /// Returns the condition for use next to `and`, `or` or `not`.
     pub(super) fn enclosed(&self) -> String {
         match self {
             Self::One(_, false) | Self::Not(_) => self.text(),
@@ -128,7 +128,7 @@ impl Condition {
         }
     }
 
-    /// The condition beside a semicolon. A list of values is clear without parentheses.
+    /// Returns the condition for use next to a semicolon. A list of values is unambiguous without parentheses.
     pub(super) fn clause(&self) -> String {
         match self {
             Self::One(text, _) => text.clone(),
@@ -137,7 +137,7 @@ impl Condition {
     }
 }
 
-/// The members of an `and` or `or`, with those of members that are joined by the same word.
+/// Returns the members of an `and` or `or`, including those of nested members that are joined by the same word.
 fn members(whole: &Selector) -> Vec<&Selector> {
     let is_and = matches!(whole, Selector::And(_));
     let (mut found, mut open) = (Vec::new(), vec![whole]);
@@ -155,8 +155,8 @@ fn members(whole: &Selector) -> Vec<&Selector> {
     found
 }
 
-/// Puts members about the same thing together where the first of them is: tags of one group, and values of which a device has
-/// one.
+/// Groups members about the same thing at the place of the first one: tags of one group, and values of which a device
+/// has only one.
 fn merged<'s>(selectors: &[&'s Selector], is_and: bool) -> Vec<Member<'s>> {
     let mut found: Vec<Member<'s>> = Vec::with_capacity(selectors.len());
     let (mut groups, mut abouts) = (BTreeMap::<&str, usize>::new(), BTreeMap::<About, usize>::new());
@@ -189,7 +189,7 @@ fn merged<'s>(selectors: &[&'s Selector], is_and: bool) -> Vec<Member<'s>> {
     found
 }
 
-/// Whether it has its own words for each value.
+/// Whether each of its values has its own words.
 fn is_flag(about: &About) -> bool {
     about.group().is_some_and(|group| group.values == Values::Flag)
 }

@@ -1,4 +1,4 @@
-//! Why nobody can be in an audience: the few conditions that exclude each other, and the law that says so.
+//! Why an audience matches nobody: the few conditions that exclude each other, and the law behind it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,23 +14,23 @@ use crate::nouns::device::DeviceType;
 use crate::nouns::vocabulary::Values;
 use crate::text;
 
-/// How deep a condition is told.
+/// The maximum depth of a condition in a text.
 const DEPTH: usize = 3;
 
 /// Conditions that no device meets together. Without any one of them, some device could.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// In words, such as `country = US`.
+    /// The conditions in words, such as `country = US`.
     pub conditions: Vec<String>,
-    /// The laws that stand against it, such as `a device has one country`. None where one condition is the opposite of another.
+    /// The laws that forbid it, such as `a device has one country`. Empty if one condition is the opposite of another.
     pub laws: Vec<String>,
-    /// The audience is one of several alternatives, all of which are impossible; this is about the first.
+    /// The audience consists of alternatives, all of which are impossible. The conditions are those of the first one.
     pub alternatives: bool,
 }
 
 impl Conflict {
-    /// Finds what excludes each other in a term that nobody is in. Where the budget ends, more conditions than necessary are
-    /// named.
+    /// Finds the conditions that exclude each other in a term that matches nobody. If the budget ends, it returns more
+    /// conditions than necessary.
     pub(super) fn of(terms: &Terms, root: Id, budget: &mut Budget) -> Self {
         let (mut at, mut alternatives) = (root, false);
         let ids = loop {
@@ -48,7 +48,7 @@ impl Conflict {
     }
 }
 
-/// In words: no device meets both `country = CA` and `country = US`: a device has one country.
+/// Such as: no device meets both `country = CA` and `country = US`: a device has one country.
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quoted = self.conditions.iter().map(|condition| format!("`{condition}`"));
@@ -68,7 +68,7 @@ impl fmt::Display for Conflict {
     }
 }
 
-/// The fewest members that exclude each other. None can be left out.
+/// Returns the fewest members that exclude each other. None of them can be left out.
 fn fewest(terms: &Terms, members: &[Id], budget: &mut Budget) -> Vec<Id> {
     let mut question = Question::about(terms, members);
     let mut left = match question.ask(members, &[], budget) {
@@ -102,7 +102,7 @@ fn condition(terms: &Terms, id: Id, depth: usize) -> Condition {
     }
 }
 
-/// The laws that facts in these terms run against.
+/// Returns the laws that the facts in these terms violate.
 fn laws(terms: &Terms, ids: &[Id]) -> Vec<String> {
     let facts: Vec<(&Fact, bool)> = (0..terms.len())
         .zip(terms.within(ids))
@@ -160,7 +160,7 @@ fn laws(terms: &Terms, ids: &[Id]) -> Vec<String> {
     laws
 }
 
-/// What binds facts to kinds of device, where that matters: as soon as two kinds are needed.
+/// Returns what ties facts to kinds of device, if two kinds are needed.
 fn platforms(said: &BTreeMap<&About, BTreeSet<&Value>>, sure: &BTreeMap<&About, usize>) -> Vec<String> {
     let mut needs: BTreeMap<String, String> = BTreeMap::new();
     let mut other = false;

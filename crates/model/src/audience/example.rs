@@ -1,4 +1,4 @@
-//! One device as an example: what is needed of it to be in some audiences and outside others, and no more.
+//! An example device: the traits that put it in some audiences and outside of others, and no more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,15 +10,16 @@ use super::question::Traits;
 use super::terms::{Id, Join, Term, Terms};
 use super::value::Value;
 
-/// A device, as far as it matters: whoever has these traits is an example.
+/// A device, as far as it matters: every device with these traits is an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExampleDevice {
     traits: BTreeMap<About, KnownValues>,
-    /// What both of two audiences ask for: it says nothing of how they differ, and goes without words.
+    /// Conditions that both of two audiences require. They do not show the difference, so the description leaves them
+    /// out.
     given: BTreeSet<About>,
 }
 
-/// What is known of one thing of a device: it is one of these values, or none of them.
+/// Knowledge about one property of a device: it has one of these values, or none of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct KnownValues {
     values: Among,
@@ -29,8 +30,8 @@ struct KnownValues {
 type Gathered = BTreeMap<About, (Vec<Value>, bool)>;
 
 impl ExampleDevice {
-    /// The traits of a device that put it in some terms and outside others. Of a compound that several members decide, the
-    /// one that needs the fewest words is told.
+    /// Returns the traits of a device that put it in some terms and outside others. If several members decide a
+    /// compound, the one that needs the fewest words is used.
     pub(super) fn of(terms: &Terms, roots: &[Id], found: &Traits) -> Self {
         let needed = terms.within(roots);
         let mut answers = vec![(false, 0); terms.len()];
@@ -50,7 +51,7 @@ impl ExampleDevice {
                 Term::Is { fact, not } => tell(&mut traits, fact, so != *not, found),
                 Term::Joined(join, members) if so == decisive(*join) => {
                     let deciding = members.iter().filter(|member| answers[**member].0 == so);
-                    // A member that is told anyway needs no words at all.
+                    // A member that is described anyway needs no words at all.
                     let cheapest = deciding.min_by_key(|member| (!told[**member], answers[**member].1));
                     cheapest.into_iter().for_each(|member| told[*member] = true);
                 }
@@ -79,14 +80,15 @@ impl ExampleDevice {
         self
     }
 
-    /// What it has to be, and whether it has to be so or not: of each thing one of some values, or none of them.
+    /// Returns the required facts, and whether the device has them: for each property one of some values, or none of
+    /// them.
     pub fn traits(&self) -> impl Iterator<Item = (Fact, bool)> {
         let fact = |about: &About, known: &KnownValues| Fact { about: about.clone(), values: known.values.clone() };
         self.traits.iter().map(move |(about, known)| (fact(about, known), known.so))
     }
 }
 
-/// In words: `an iOS device in GB, with the tag vip and not in the segment staff`.
+/// Such as: `an iOS device in GB, with the tag vip and not in the segment staff`.
 impl fmt::Display for ExampleDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let noun = match self.traits.get(&About::Kind) {
@@ -113,7 +115,7 @@ impl fmt::Display for ExampleDevice {
     }
 }
 
-/// What a term asks of everybody.
+/// Returns the terms that a term requires of every device in it.
 fn asked(terms: &Terms, id: Id) -> BTreeSet<Id> {
     match terms.get(id) {
         Term::Joined(Join::All, members) => members.iter().copied().collect(),
@@ -121,12 +123,12 @@ fn asked(terms: &Terms, id: Id) -> BTreeSet<Id> {
     }
 }
 
-/// What decides a compound by itself.
+/// The value of a member that decides a compound by itself.
 fn decisive(join: Join) -> bool {
     join == Join::Any
 }
 
-/// Whether a device is in a term, and how many words it takes to say why.
+/// Returns whether a device is in a term, and the number of words that explain it.
 fn answer(term: &Term, answers: &[(bool, usize)], found: &Traits) -> (bool, usize) {
     match term {
         Term::Everyone => (true, 0),
@@ -146,13 +148,13 @@ fn answer(term: &Term, answers: &[(bool, usize)], found: &Traits) -> (bool, usiz
     }
 }
 
-/// Adds that a fact is so of the device, or not.
+/// Adds that the device has a fact, or does not have it.
 fn tell(traits: &mut Gathered, fact: &Fact, so: bool, found: &Traits) {
     match (so, found.get(&fact.about), traits.get_mut(&fact.about)) {
         (true, Some(value), _) => {
             traits.insert(fact.about.clone(), (vec![value.clone()], true));
         }
-        // What it is says what it is not.
+        // The value that it has excludes all others.
         (false, _, Some((_, true))) => {}
         (false, _, Some((values, _))) => values.extend(fact.values.iter().cloned()),
         (false, _, None) => {

@@ -1,5 +1,5 @@
-//! From a selector to terms. Segments are followed by their names, each once however often it is named, and nothing here
-//! calls itself: neither nesting nor a long chain of segments is too deep.
+//! Converts a selector to terms. Segments are resolved by name, each once however often it is named. Nothing here is
+//! recursive, so neither nesting nor a long chain of segments is too deep.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use super::facts::Fact;
 use super::terms::{Id, Join, Terms};
 use crate::nouns::audience::{SegmentRef, Selector};
 
-/// How many parts an audience may have, with all that its segments say.
+/// The maximum number of parts of an audience, including its segments.
 const MOST: usize = 20_000;
 
-/// How many members compounds may have in all, once they are flat.
+/// The maximum number of members of all compounds, once they are flat.
 const MOST_MEMBERS: usize = 100_000;
 
-/// A selector with its segments, as a graph. What is in a part has a lower place.
+/// A selector with its segments, as a graph. A part only contains parts with lower numbers.
 #[derive(Debug, Default)]
 pub struct Expanded {
     parts: Vec<Part>,
@@ -30,23 +30,23 @@ enum Part {
 
 enum Task<'s> {
     See(&'s Selector),
-    /// The parts that were made last, joined.
+    /// Joins the last parts.
     Join(Join, usize),
     Not,
-    /// All of a segment was seen.
+    /// A segment was processed completely.
     Close(&'s SegmentRef),
 }
 
-/// How far a segment has come.
+/// The progress of a segment.
 enum ExpandState {
-    /// It is being followed: whoever names it meanwhile closes a circle.
+    /// It is being resolved: a reference to it closes a circle.
     Open,
     Done(usize),
 }
 
 impl Expanded {
-    /// Follows a selector. `None` if there is too much of it. A segment that is unknown stays a condition of its own,
-    /// and so does one that names itself.
+    /// Resolves a selector. Returns `None` if it is too large. An unknown segment remains a condition of its own, and
+    /// so does one that refers to itself.
     pub fn of<'s>(
         selector: &'s Selector,
         segments: &dyn Fn(&SegmentRef) -> Option<&'s Selector>,
@@ -65,7 +65,7 @@ impl Expanded {
                     tasks.extend([Task::Not, Task::See(member)]);
                     continue;
                 }
-                // The service takes a list of nothing for nobody, whatever joins it.
+                // The service treats an empty list as nobody, for `and` as for `or`.
                 Task::See(Selector::And(members) | Selector::Or(members)) if members.is_empty() => {
                     Part::Constant(false)
                 }
@@ -92,7 +92,7 @@ impl Expanded {
                     }
                 }
                 Task::See(single) => Fact::of(single).map_or(Part::Constant(true), |fact| Part::Fact(fact.into())),
-                // A compound of one is that one.
+                // A compound with one member is that member.
                 Task::Join(_, 1) => continue,
                 Task::Join(join, number) => Part::Joined(join, made.split_off(made.len() - number)),
                 Task::Not => match expanded.parts[*made.last()?] {
@@ -115,7 +115,7 @@ impl Expanded {
         Some((expanded, root))
     }
 
-    /// The terms of a part. `None` if there is too much of it.
+    /// Returns the term of a part; `None` if it is too large.
     pub(crate) fn terms(&self, root: usize, terms: &mut Terms) -> Option<Id> {
         let mut done: Vec<Option<Id>> = vec![None; 2 * self.parts.len()];
         let mut seen = vec![0; 2 * self.parts.len()];
@@ -154,17 +154,17 @@ impl Expanded {
         done[place(part, not)]
     }
 
-    /// A part without the negations around it.
+    /// Removes the negation around a part.
     fn straight(&self, part: usize, not: bool) -> (usize, bool) {
         match &self.parts[part] {
-            // Never two of them: see above.
+            // There are never two of them: see above.
             Part::Not(inner) => (*inner, !not),
             _ => (part, not),
         }
     }
 
-    /// The members of a compound and of those in it that are joined alike, each once; and how many parts that took. What was
-    /// seen in this round has its number.
+    /// Returns the members of a compound and of nested compounds with the same join, each once, and the number of parts
+    /// visited. `seen` marks the parts of this round.
     fn flat(&self, part: usize, not: bool, seen: &mut [usize], round: usize) -> (Vec<(usize, bool)>, usize) {
         let (mut members, mut number) = (Vec::new(), 1);
         seen[place(part, not)] = round;
@@ -195,12 +195,12 @@ impl Expanded {
     }
 }
 
-/// The place of what is known of a part, or of its opposite.
+/// The index of a part, or of its opposite.
 fn place(part: usize, not: bool) -> usize {
     2 * part + usize::from(not)
 }
 
-/// Not all of some is any of their opposites.
+/// Returns the join of the negation: "not all of" is "any of" the opposites.
 fn turned(join: Join, not: bool) -> Join {
     match (join, not) {
         (Join::All, false) | (Join::Any, true) => Join::All,

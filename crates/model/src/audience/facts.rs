@@ -1,4 +1,4 @@
-//! What can be said of one device, and what a single selector says.
+//! Facts about one device, and the fact that a single selector states.
 
 use super::among::Among;
 use super::value::{DeviceClass, Value};
@@ -6,42 +6,42 @@ use crate::nouns::audience::{ChannelKey, Location, SegmentRef, Selector, Tag};
 use crate::nouns::device::{DeviceType, DeviceTypes};
 use crate::nouns::vocabulary::{self, COUNTRIES, GROUPS, Group, LANGUAGES, Platform, SAO_PAULO_IANA, Values, ZONES};
 
-/// Something to be known of a device.
+/// A property of a device.
 ///
 /// The order is that of canonical forms.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum About {
-    /// Whether it set off the pipeline.
+    /// Whether it triggered the pipeline.
     Triggered,
-    /// Whether it is in a segment of which no more is known here.
+    /// Whether it is in a segment that is unknown here.
     Segment {
         name: String,
         outside: bool,
     },
-    /// Whether it carries a tag that people or apps give.
+    /// Whether it has a tag that was set by people or apps.
     Tag {
         group: Option<String>,
         tag: String,
     },
-    /// Its one value in a group that the service fills in: a place in [`GROUPS`].
+    /// Its one value in a group that the service fills in, given as an index of [`GROUPS`].
     Property(usize),
-    /// The one kind of device that it is.
+    /// Its kind of device. There is only one.
     Kind,
-    /// Its id: a device is one channel.
+    /// Its id, because a device is one channel.
     Channel,
     /// Its address, if it is an open channel.
     Address,
-    /// The one named user that it belongs to.
+    /// Its named user. There is at most one.
     NamedUser,
     /// Whether it is on an uploaded list.
     List(String),
     Subscription(String),
-    /// Whether it was seen somewhere within a number of months, or ever.
+    /// Whether it was seen in a place within a number of months, or ever.
     Place {
         id: String,
         months: Option<i64>,
     },
-    /// Whether a condition on an attribute holds, as it is written.
+    /// Whether a condition on an attribute holds, as written.
     Attribute(String),
 }
 
@@ -55,7 +55,7 @@ pub enum Case<'v> {
     Own(&'v Value),
 }
 
-/// What is known of a device is one of these values.
+/// A device has one of these values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fact {
     pub about: About,
@@ -71,21 +71,21 @@ impl About {
         }
     }
 
-    /// Whether any device can have this value.
+    /// Whether a device can have this value.
     pub fn can_be(&self, value: &Value) -> bool {
         let (Some(group), Value::Text(tag)) = (self.group(), value) else { return true };
         match group.values {
             Values::TimeZone | Values::Flag | Values::Language | Values::Country => group.accepts(tag),
-            // The lists of the contract end in its day, and devices go on.
+            // The contract's lists of versions end at its date, and newer devices exist.
             Values::Version(_) => group.sentinel() == Some(tag) || vocabulary::is_well_formed(tag),
             Values::AppVersion | Values::Model => !tag.is_empty(),
         }
     }
 
-    /// How many values there are, where every device has one of a closed list.
+    /// Returns the number of values, if every device has one from a closed list.
     pub fn count(&self) -> Option<usize> {
         match self.group()?.values {
-            // Only devices with SDK 6.0 or later say whether location is enabled.
+            // Only devices with SDK 6.0 or later report whether location is enabled.
             Values::Flag => (!self.is_location()).then_some(2),
             Values::TimeZone => Some(ZONES.len() + 1),
             Values::Language => Some(LANGUAGES.len() + 1),
@@ -94,7 +94,7 @@ impl About {
         }
     }
 
-    /// What laws make of a value: values with one case are the same to them. Those that they speak of by name have a case
+    /// Returns how laws treat a value: values with the same case are equal to them. Values that laws name have a case
     /// of their own.
     pub fn case<'v>(&self, value: &'v Value) -> Case<'v> {
         match value {
@@ -114,7 +114,7 @@ impl About {
         self.group().is_some_and(|group| matches!(group.id, "ua_ios_sdk_version" | "ua_android_sdk_version"))
     }
 
-    /// The kind of device that alone has a value of it.
+    /// Returns the only kind of device that has a value of it.
     pub fn kind(&self) -> Option<DeviceType> {
         match self.group()?.platform? {
             Platform::Ios => Some(DeviceType::Ios),
@@ -135,7 +135,7 @@ impl Value {
 /// Whether an SDK version is 6.0 or later; `None` where that is unknown.
 pub(crate) fn tells_location(version: &Value) -> Option<bool> {
     let text = version.text().filter(|text| vocabulary::is_well_formed(text))?;
-    // A number too large to read is a large number.
+    // A number too large to parse is a large number.
     Some(text.split('.').next()?.parse::<u64>().map_or(true, |major| major >= 6))
 }
 
@@ -152,7 +152,7 @@ impl Fact {
         Self::new(about, [Value::Text(value.to_owned())])
     }
 
-    /// What a selector says by itself; `None` for `all` and compounds.
+    /// Returns the fact that a selector states; `None` for `all` and compounds.
     pub fn of(selector: &Selector) -> Option<Self> {
         Some(match selector {
             Selector::All | Selector::And(_) | Selector::Or(_) | Selector::Not(_) => return None,
@@ -174,7 +174,7 @@ impl Fact {
         })
     }
 
-    /// A segment of which no more is known.
+    /// A segment that is unknown here.
     pub fn segment(reference: &SegmentRef) -> Self {
         let (name, outside) = match reference {
             SegmentRef::Key(key) => (key, false),
@@ -183,7 +183,7 @@ impl Fact {
         Self::is(About::Segment { name: name.clone(), outside })
     }
 
-    /// The kinds of device that a push goes to; `None` for all of them.
+    /// Returns the kinds of device that a push is sent to; `None` for all of them.
     pub fn devices(devices: &DeviceTypes) -> Option<Self> {
         let kinds = devices.named().iter().map(|device| Value::Kind(device.value.clone()));
         (*devices != DeviceTypes::All).then(|| Self::new(About::Kind, kinds))
@@ -211,7 +211,7 @@ impl Fact {
     }
 }
 
-/// A tag in the spelling of the contract: only Sao Paulo has two.
+/// Returns a tag in the spelling of the contract. Only Sao Paulo has two spellings.
 fn spelled<'t>(group: &Group, tag: &'t str) -> &'t str {
     match group.values {
         Values::TimeZone if tag == SAO_PAULO_IANA => vocabulary::SAO_PAULO_TAG,

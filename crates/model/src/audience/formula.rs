@@ -1,11 +1,11 @@
-//! An audience as a formula over facts, for those who evaluate it on devices.
+//! An audience as a formula over facts, for evaluation on devices.
 
 use std::sync::Arc;
 
 use super::terms::{Join, Term};
 use super::{Audience, Fact, Forms};
 
-/// A part of a formula. It names only parts before it.
+/// A part of a formula. It refers only to parts before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FormulaPart {
     Everyone,
@@ -16,7 +16,8 @@ pub enum FormulaPart {
 }
 
 impl Audience {
-    /// Returns the canonical form as parts, each once. The last one is the audience. `None` for one that is too complex.
+    /// Returns the canonical form as parts, each once. The last one is the audience. Returns `None` if it is too
+    /// complex.
     pub fn formula(&self) -> Option<Vec<FormulaPart>> {
         let Forms { terms, root, .. } = self.forms.as_ref()?;
         let needed = terms.within(&[*root]);

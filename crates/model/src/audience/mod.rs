@@ -1,15 +1,16 @@
-//! The algebra of audiences: who is meant, and how two audiences lie to each other. Pure and exact.
+//! The algebra of audiences: which devices match, and how two audiences relate to each other. Pure and exact.
 //!
-//! A selector and the segments that it names become an [`Audience`] in canonical form. Questions about it are decided by
-//! proof: the conditions and the laws that every device follows become clauses, and a search within a budget finds a device
-//! that answers the question, or shows that there is none. Over the budget the answer is that it is too complex; a wrong
-//! relation is never claimed.
+//! A selector and its segments become an [`Audience`] in canonical form. Questions about it are decided by proof: the
+//! conditions and the laws that every device follows become clauses, and a search with a budget finds a device that
+//! answers the question, or proves that there is none. Over the budget, the answer is "too complex"; a wrong relation
+//! is never claimed.
 //!
-//! The laws: a device has one value in each group that the service fills in, is of one kind, is one channel and belongs to one
-//! named user at most. `ua_opt_in` and `ua_background_enabled` are `true` or `false` on every device, `ua_location_enabled`
-//! on those with SDK 6.0 or later. Groups of one platform exist on its devices alone, a channel belongs to one platform, and
-//! only open channels have an address. Who was seen somewhere in the last month was also seen there in the last year.
-//! An attribute has one value at most; numbers are ordered by size and texts by their letters.
+//! The laws: a device has one value in each group that the service fills in, is of one kind, is one channel and belongs
+//! to at most one named user. `ua_opt_in` and `ua_background_enabled` are `true` or `false` on every device,
+//! `ua_location_enabled` on those with SDK 6.0 or later. Groups of one platform exist only on its devices, a channel
+//! belongs to one platform, and only open channels have an address. A device that was seen somewhere in the last month
+//! was also seen there in the last year. An attribute has at most one value; numbers are ordered by size and texts by
+//! their letters.
 
 mod among;
 mod attributes;
@@ -46,16 +47,16 @@ use expand::Expanded;
 use question::{Question, Solution};
 use terms::{Id, Join, Term, Terms};
 
-/// How many steps one question may take: well under a tenth of a second.
+/// The maximum number of steps for one question: well under a tenth of a second.
 pub const STEPS: usize = 400_000;
 
-/// How many lines a canonical form may have.
+/// The maximum number of lines of a canonical form.
 const MOST_LINES: usize = 10_000;
 
-/// Audience, in canonical form.
+/// An audience in canonical form.
 #[derive(Clone, Debug)]
 pub struct Audience {
-    /// `None` for more than can be looked at.
+    /// `None` if it is too complex.
     forms: Option<Forms>,
 }
 
@@ -63,7 +64,7 @@ pub struct Audience {
 struct Forms {
     terms: Terms,
     root: Id,
-    /// What it is made from, and the kinds of device that it is reached on: for saying why.
+    /// The selector as written, and the device types that it is reached on, for explanations.
     written: Arc<(Expanded, usize)>,
     kinds: Vec<Arc<Fact>>,
 }
@@ -81,17 +82,17 @@ impl Forms {
     }
 }
 
-/// Those of a term who have one of some kinds of device.
+/// Returns the part of a term that has one of some kinds of device.
 fn reached_on(terms: &mut Terms, root: Id, kinds: &Arc<Fact>) -> Id {
     let kinds = terms.is(kinds.clone(), false);
     terms.join(Join::All, [kinds, root])
 }
 
-/// How the second of two audiences lies to the first, with a device that joins and one that leaves.
+/// The relation of the second of two audiences to the first, with a device that joins and one that leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Relation {
     Same,
-    /// Everybody still matches, and others join.
+    /// Everyone still matches, and others join.
     Broader {
         joins: ExampleDevice,
     },
@@ -99,7 +100,7 @@ pub enum Relation {
     Narrower {
         leaves: ExampleDevice,
     },
-    /// Everybody leaves and others come.
+    /// Everyone leaves, and others join.
     Disjoint {
         joins: ExampleDevice,
         leaves: ExampleDevice,
@@ -113,7 +114,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// A device that joins.
+    /// Returns a device that joins.
     pub fn joins(&self) -> Option<&ExampleDevice> {
         match self {
             Self::Broader { joins } | Self::Disjoint { joins, .. } | Self::Different { joins, .. } => Some(joins),
@@ -121,7 +122,7 @@ impl Relation {
         }
     }
 
-    /// A device that leaves.
+    /// Returns a device that leaves.
     pub fn leaves(&self) -> Option<&ExampleDevice> {
         match self {
             Self::Narrower { leaves } | Self::Disjoint { leaves, .. } | Self::Different { leaves, .. } => Some(leaves),
@@ -129,7 +130,7 @@ impl Relation {
         }
     }
 
-    /// The relation with another example of a device that joins.
+    /// Returns the relation with another example of a device that joins.
     pub fn joined_by(self, device: ExampleDevice) -> Self {
         match self {
             Self::Broader { .. } => Self::Broader { joins: device },
@@ -139,7 +140,7 @@ impl Relation {
         }
     }
 
-    /// The word for programs.
+    /// The identifier in machine-readable output.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -152,7 +153,7 @@ impl Relation {
     }
 }
 
-/// Yes with what shows it, or no with what shows that.
+/// A yes with evidence, or a no with evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer<Y, N> {
     Yes(Y),
@@ -161,8 +162,8 @@ pub enum Answer<Y, N> {
 }
 
 impl Audience {
-    /// The audience that a selector means. Segments are followed through the lookup; one that it does not know stays a
-    /// condition of which nothing else is known.
+    /// Returns the audience of a selector. Segments are resolved by the lookup; an unknown one remains a condition of
+    /// its own.
     pub fn of<'s>(selector: &'s Selector, segments: impl Fn(&SegmentRef) -> Option<&'s Selector>) -> Self {
         let forms = || {
             let (expanded, part) = Expanded::of(selector, &segments)?;
@@ -173,7 +174,7 @@ impl Audience {
         Self { forms: forms() }
     }
 
-    /// Those of the audience who have one of these kinds of device: the ones that a push reaches.
+    /// Limits the audience to these kinds of device: those that a push reaches.
     pub fn on(mut self, devices: &DeviceTypes) -> Self {
         if let (Some(forms), Some(kinds)) = (&mut self.forms, Fact::devices(devices)) {
             let kinds = Arc::new(kinds);
@@ -183,8 +184,8 @@ impl Audience {
         self
     }
 
-    /// The canonical form as lines, with segments opened. `None` where that is more than anybody reads: a segment that
-    /// is named in many places is in each of them.
+    /// Returns the canonical form as lines, with segments resolved; `None` if it is too long to read. A segment that is
+    /// used in several places is in each of them.
     pub fn canonical(&self) -> Option<Vec<TreeLine>> {
         let Forms { terms, root, .. } = self.forms.as_ref()?;
         let mut lines = Vec::new();
@@ -208,14 +209,14 @@ impl Audience {
     }
 }
 
-/// Two audiences of one canonical form. Others can mean the same too: [`compare`] tells.
+/// Whether two audiences have the same canonical form. Others may still be equivalent: [`compare`] decides that.
 impl PartialEq for Audience {
     fn eq(&self, other: &Self) -> bool {
         together(self, other).is_some_and(|(_, one, other)| one == other)
     }
 }
 
-/// How an audience lies to the one that it was before.
+/// Compares an audience with an earlier version.
 pub fn compare(before: &Audience, after: &Audience) -> Relation {
     let Some((terms, before, after)) = together(before, after) else { return Relation::TooComplex };
     if before == after {
@@ -246,7 +247,7 @@ pub fn compare(before: &Audience, after: &Audience) -> Relation {
     }
 }
 
-/// Whether an audience matches nobody, whatever devices there are, and why; or a device that it matches.
+/// Whether an audience matches nobody, whatever devices exist, and why; or a device that it matches.
 pub fn nobody(audience: &Audience) -> Answer<Conflict, ExampleDevice> {
     let Some(forms) = &audience.forms else { return Answer::TooComplex };
     let mut budget = Budget::new(STEPS);
@@ -260,7 +261,7 @@ pub fn nobody(audience: &Audience) -> Answer<Conflict, ExampleDevice> {
     }
 }
 
-/// Whether an audience matches every device there can be; or one that it leaves out.
+/// Whether an audience matches every possible device; or a device that it leaves out.
 pub fn everyone(audience: &Audience) -> Answer<(), ExampleDevice> {
     let Some(forms) = &audience.forms else { return Answer::TooComplex };
     let mut budget = Budget::new(STEPS);
@@ -271,7 +272,7 @@ pub fn everyone(audience: &Audience) -> Answer<(), ExampleDevice> {
     }
 }
 
-/// Whether two audiences can have a device in common; if so, such a device.
+/// Whether two audiences can have a device in common; if so, returns one.
 pub fn overlap(one: &Audience, other: &Audience) -> Answer<ExampleDevice, ()> {
     overlap_within(one, other, &mut Budget::new(STEPS))
 }
@@ -294,7 +295,7 @@ fn overlapping(terms: &Terms, one: Id, other: Id, budget: &mut Budget) -> Answer
     }
 }
 
-/// Two audiences among the same terms.
+/// Puts two audiences into the same set of terms.
 fn together(one: &Audience, other: &Audience) -> Option<(Terms, Id, Id)> {
     let (one, other) = (one.forms.as_ref()?, other.forms.as_ref()?);
     let mut terms = one.terms.clone();
@@ -302,7 +303,7 @@ fn together(one: &Audience, other: &Audience) -> Option<(Terms, Id, Id)> {
     Some((terms, one.root, place))
 }
 
-/// In words, for a plan: `broader: everyone who matched still matches; others join, such as a device in GB`.
+/// For a plan, such as: `broader: everyone who matched still matches; others join, such as a device in GB`.
 impl fmt::Display for Relation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -14,13 +14,13 @@ use crate::nouns::vocabulary::GROUPS;
 pub struct Neighbors {
     pub joins: Option<ExampleDevice>,
     pub leaves: Option<ExampleDevice>,
-    /// In neither audience, but as near to them as can be found: if possible, it misses a single condition.
+    /// In neither audience, but as near to them as possible: if it can, it fails only one condition.
     pub excluded: Option<ExampleDevice>,
 }
 
 impl Neighbors {
-    /// Finds the devices for an audience as it was and as it will be; `None` is nobody. Devices that are opted in are preferred,
-    /// because no notification reaches the others. What is too complex to decide has no device.
+    /// Finds the devices for an audience before and after a change; `None` is nobody. Devices that are opted in are
+    /// preferred, because no notification reaches others. If a question is too complex, it has no device.
     pub fn of(before: Option<&Audience>, after: Option<&Audience>) -> Self {
         let Some((mut terms, before, after)) = both(before, after) else { return Self::default() };
         let opted_in = opted_in().map(|fact| terms.is(fact.into(), false));
@@ -48,8 +48,8 @@ struct Search<'t> {
 }
 
 impl Search<'_> {
-    /// A device in some terms and outside others, opted in if there is such a one. Its description leaves out what both audiences
-    /// require.
+    /// Returns a device in some terms and outside others, opted in if there is one. Its description leaves out what
+    /// both audiences require.
     fn device(&mut self, within: &[Id], without: &[Id]) -> Option<ExampleDevice> {
         let device = self.found(within, without)?.between(self.terms, self.sides[0], self.sides[1]);
         Some(self.without_words(device, self.opted_in.as_slice()))
@@ -71,8 +71,8 @@ impl Search<'_> {
         })
     }
 
-    /// A device in neither audience. It misses a single condition if possible, and rather by an exclusion than by anything else. Its
-    /// description says what it misses.
+    /// Returns a device in neither audience. If possible, it fails only one condition, preferably an exclusion. Its
+    /// description contains what it fails.
     fn excluded(&mut self) -> Option<ExampleDevice> {
         let sides = self.sides;
         for side in [sides[1], sides[0]] {
@@ -90,7 +90,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether a condition keeps people out: each of its facts is one that a device must not have.
+/// Whether a condition excludes people: each of its facts is one that a device must not have.
 fn is_exclusion(terms: &Terms, id: Id) -> bool {
     match terms.get(id) {
         Term::Is { not, .. } => *not,
@@ -101,7 +101,7 @@ fn is_exclusion(terms: &Terms, id: Id) -> bool {
     }
 }
 
-/// Two audiences among the same terms.
+/// Puts two audiences into the same set of terms.
 fn both(before: Option<&Audience>, after: Option<&Audience>) -> Option<(Terms, Id, Id)> {
     match (before, after) {
         (Some(before), Some(after)) => super::together(before, after),
@@ -117,7 +117,7 @@ fn both(before: Option<&Audience>, after: Option<&Audience>) -> Option<(Terms, I
     }
 }
 
-/// That a device is opted in.
+/// The fact that a device is opted in.
 fn opted_in() -> Option<Fact> {
     let place = GROUPS.iter().position(|group| group.id == "ua_opt_in")?;
     Some(Fact::new(About::Property(place), [Value::Text("true".to_owned())]))

@@ -1,4 +1,4 @@
-//! One fact in plain words.
+//! Describes single facts in words.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,13 +10,13 @@ use crate::nouns::device::DeviceType;
 use crate::nouns::vocabulary::{GROUPS, Group, Values};
 use crate::text;
 
-/// How long a name may be in a sentence.
+/// The maximum length of a name in a sentence.
 const NAME: usize = 40;
 
-/// The words of conditions.
+/// Words with a meaning in conditions.
 const WORDS: [&str; 9] = ["and", "or", "not", "unknown", "everyone", "nobody", "tag", "segment", "attribute"];
 
-/// How many values are named before the rest is counted.
+/// The number of values that are named before the rest is counted.
 pub(super) const NAMED: usize = 8;
 
 /// Returns the phrase for one trait of a device: `in CA or US`, or `not in CA or US` if `not` is set.
@@ -45,7 +45,7 @@ pub fn said_of(about: &About, values: &Among, not: bool) -> String {
     if not { format!("not {plain}") } else { plain }
 }
 
-/// A condition on devices: `country = CA or US`, `tag vip`, `not opted in to notifications`.
+/// Returns a condition on devices: `country = CA or US`, `tag vip`, `not opted in to notifications`.
 pub fn condition(fact: &Fact, not: bool) -> String {
     let Fact { about, values } = fact;
     if let Some(group) = about.group().filter(|group| group.values == Values::Flag) {
@@ -55,7 +55,7 @@ pub fn condition(fact: &Fact, not: bool) -> String {
     negated(text, is_list, not)
 }
 
-/// A condition without its negation, and whether it lists several alternatives.
+/// Returns a condition without its negation, and whether it lists several alternatives.
 pub fn plain_condition(about: &About, values: &Among) -> (String, bool) {
     let text = match about {
         About::Tag { group: Some(group), tag } => tags(group, &[tag], "or"),
@@ -86,12 +86,12 @@ pub fn plain_condition(about: &About, values: &Among) -> (String, bool) {
     (text, values.len() > 1 && !is_one_channel(about, values))
 }
 
-/// Tags of one group: `lifecycle = buyer and lapsed`.
+/// Returns tags of one group: `lifecycle = buyer and lapsed`.
 pub fn tags(group: &str, tags: &[&str], word: &str) -> String {
     [&name(group), " = ", &some_of(tags.iter().map(|tag| name(tag).into_owned()), word, "more")].concat()
 }
 
-/// A condition or its negation. A list under `not` has parentheses: its end would be unclear.
+/// Returns a condition or its negation. A list after `not` is put in parentheses, because its end would be unclear.
 pub fn negated(text: String, is_list: bool, not: bool) -> String {
     match (not, is_list) {
         (false, _) => text,
@@ -100,7 +100,7 @@ pub fn negated(text: String, is_list: bool, not: bool) -> String {
     }
 }
 
-/// Whether the values are one channel on every platform.
+/// Whether the values are the same channel on every platform.
 fn is_one_channel(about: &About, values: &Among) -> bool {
     let ids = values.iter().filter_map(|value| match value {
         Value::Channel(id, _) => Some(id),
@@ -109,7 +109,7 @@ fn is_one_channel(about: &About, values: &Among) -> bool {
     *about == About::Channel && values.len() == DeviceClass::ALL.len() && ids.collect::<BTreeSet<_>>().len() == 1
 }
 
-/// What a device has one of: `country`, `id`.
+/// Returns the noun for a property with one value: `country`, `id`.
 pub fn noun(about: &About) -> Option<&'static str> {
     match about {
         About::Property(_) => about.group().map(|group| group.noun),
@@ -121,7 +121,7 @@ pub fn noun(about: &About) -> Option<&'static str> {
     }
 }
 
-/// A kind of device as people call it.
+/// Returns the common name of a kind of device.
 pub fn kind(value: &Value) -> String {
     match value {
         Value::Kind(DeviceType::Ios) => "iOS".to_owned(),
@@ -157,7 +157,7 @@ fn property(group: &Group, values: &Among) -> String {
                 Some(tag) if group.sentinel() == Some(tag) => format!("an unknown {}", group.noun),
                 tag => short(tag.unwrap_or_default()).into_owned(),
             };
-            // A zone that reads like a city would be taken for one.
+            // A time zone that looks like a city would be mistaken for one.
             let known = values.iter().all(|value| value.text() != group.sentinel());
             let what = if group.values == Values::TimeZone && known { "the time zone " } else { "" };
             format!("in {what}{}", listed(values, place))
@@ -183,7 +183,7 @@ fn flag(about: &About, group: &Group, values: &Among, not: bool) -> String {
     }
 }
 
-/// Channels by their ids, with the platform where one is meant.
+/// Returns channels by id, with the platform if only one is meant.
 fn channels(values: &Among) -> String {
     let mut ids: Vec<(&str, Vec<DeviceClass>)> = Vec::new();
     for value in values {
@@ -284,7 +284,7 @@ fn listed(values: &Among, word: impl Fn(&Value) -> String) -> String {
     some_of(values.iter().map(word), "or", "more")
 }
 
-/// Words in a row; of very many, the first and how many more there are.
+/// Joins words; if there are very many, the first ones and the number of the others.
 pub(crate) fn some_of(words: impl ExactSizeIterator<Item = String>, joined: &str, more: &str) -> String {
     let number = words.len();
     let mut words: Vec<String> = words.take(if number > NAMED + 1 { NAMED } else { number }).collect();
@@ -294,7 +294,7 @@ pub(crate) fn some_of(words: impl ExactSizeIterator<Item = String>, joined: &str
     if joined == "or" { text::any_of(&words) } else { text::all_of(&words) }
 }
 
-/// A name as it is in a sentence. One that could be taken for the words around it is quoted.
+/// Returns a name for a sentence, quoted if it could be mistaken for the words around it.
 fn short(name: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:,+@#…".contains(c);
     if !name.is_empty() && !name.chars().all(is_plain) {
@@ -306,7 +306,7 @@ fn short(name: &str) -> Cow<'_, str> {
     Cow::Owned(text::short(name, NAME))
 }
 
-/// A name beside `=`, where a word of a condition could be taken for one: it is quoted.
+/// Returns a name for use after `=`, quoted if it could be mistaken for a word of a condition.
 fn name(name: &str) -> Cow<'_, str> {
     let is_taken = WORDS.contains(&name) || GROUPS.iter().any(|group| group.noun == name || group.shorthand == name);
     if is_taken || name.ends_with([',', ':']) { Cow::Owned(text::quoted_short(name, NAME)) } else { short(name) }

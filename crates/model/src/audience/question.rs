@@ -1,4 +1,4 @@
-//! A question about terms, as clauses: what the terms say, and the laws that every device follows.
+//! A question about terms, as clauses: the content of the terms, and the laws that every device follows.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
@@ -11,26 +11,26 @@ use super::value::Value;
 use crate::nouns::device::DeviceType;
 use crate::nouns::zone::Spread;
 
-/// Terms together with the laws. Each question is asked within what is left of the budget.
+/// Terms together with the laws. Each question uses what is left of the budget.
 #[derive(Debug)]
 pub struct Question<'t> {
     solver: Solver,
-    /// By term, where it is part of the question.
+    /// The literal of each term, if it is part of the question.
     lits: Vec<Option<Lit>>,
     known: Vec<DeviceTrait<'t>>,
 }
 
-/// What can be known of one thing of a device: its values, in their order. Things are in the order of theirs.
+/// The possible values of one property of a device, in order. Traits are ordered by their property.
 #[derive(Debug)]
 struct DeviceTrait<'t> {
     about: &'t About,
     lits: Vec<(&'t Value, Lit)>,
 }
 
-/// That a fact speaks of a value of a thing, and the term of that fact.
+/// A property, a value of it in a fact, and the term of that fact.
 type Mention<'t> = (&'t About, &'t Value, Id);
 
-/// What tells a value from others of its thing: the terms whose facts speak of it, and what laws make of it.
+/// The difference between values of a property: the terms whose facts contain the value, and how laws treat it.
 struct Distinction<'t, 's>(&'s [Mention<'t>], Case<'t>);
 
 impl Distinction<'_, '_> {
@@ -54,17 +54,17 @@ impl Hash for Distinction<'_, '_> {
     }
 }
 
-/// What came out.
+/// The result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Solution<'t> {
-    /// A device for which it is so.
+    /// A device that answers the question.
     Device(Traits<'t>),
-    /// There is none, because of these.
+    /// There is no such device, because of these terms.
     None(Vec<Id>),
     OverBudget,
 }
 
-/// Of each thing of a device, the value that it has, if it is one of those that were spoken of.
+/// The values of a device, by property. Only values that occur in the question are included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traits<'t>(Vec<(&'t About, &'t Value)>);
 
@@ -75,7 +75,7 @@ impl<'t> Traits<'t> {
     }
 }
 
-/// What laws speak of, whether or not anybody else does.
+/// Properties and values that laws need, even if no condition names them.
 static KIND: About = About::Kind;
 static KINDS: [Value; 3] =
     [Value::Kind(DeviceType::Ios), Value::Kind(DeviceType::Android), Value::Kind(DeviceType::Amazon)];
@@ -92,16 +92,16 @@ impl<'t> Question<'t> {
         said.sort_unstable();
         let mut solver = Solver::with_room(2 * terms.len() + 8);
         let mut known: Vec<DeviceTrait> = Vec::new();
-        // By term: what its fact is any of.
+        // By term: the literals of its fact's values.
         let mut any: Vec<(Id, Lit)> = Vec::with_capacity(said.len());
         for of_thing in said.chunk_by(|one, other| one.0 == other.0) {
             let about = of_thing[0].0;
-            // Values that no fact and no law tells apart are one: a thousand named users are few cases.
+            // Values that no fact and no law distinguishes are one: a thousand named users are a few cases.
             let mut cases: HashMap<Distinction, Lit, Spread> = HashMap::default();
             let mut lits = Vec::with_capacity(of_thing.len());
             for of_value in of_thing.chunk_by(|one, other| one.1 == other.1) {
                 let value = of_value[0].1;
-                // Most things have one value, which nothing needs to be distinguished from.
+                // Most properties have one value, so nothing has to be distinguished.
                 let lit = match of_value.len() == of_thing.len() {
                     true => solver.variable(),
                     false => {
@@ -126,8 +126,8 @@ impl<'t> Question<'t> {
         question
     }
 
-    /// A literal that holds exactly where the term does. A fact is any of some. The literals of its parts are put together in
-    /// a list that is used again.
+    /// Returns a literal that is equivalent to a term. A fact is the disjunction of its values. `lits` is a reused
+    /// buffer for the literals of its parts.
     fn encode(&mut self, term: &Term, any: &[(Id, Lit)], lits: &mut Vec<Lit>) -> Lit {
         lits.clear();
         let join = match term {
@@ -146,7 +146,7 @@ impl<'t> Question<'t> {
             [one] => one,
             _ => {
                 let whole = self.solver.variable();
-                // Any of them is not all of their opposites.
+                // The negation of "any of" is "all of" the opposites.
                 let turn = |lit: Lit| if join == Join::Any { !lit } else { lit };
                 lits.iter().for_each(|lit| self.solver.clause([!turn(whole), turn(*lit)]));
                 self.solver.clause(lits.iter().map(|lit| !turn(*lit)).chain([turn(whole)]));
@@ -156,7 +156,7 @@ impl<'t> Question<'t> {
         if matches!(term, Term::Is { not: true, .. }) { !lit } else { lit }
     }
 
-    /// Whether a device can be in all of some terms and in none of others.
+    /// Asks for a device that is in all of some terms and in none of others.
     pub fn ask(&mut self, within: &[Id], without: &[Id], budget: &mut Budget) -> Solution<'t> {
         let lit = |id: &Id| self.lits[*id].map(|lit| (lit, *id));
         let mut assumed: Vec<(Lit, Id)> = within.iter().filter_map(lit).collect();
@@ -177,7 +177,7 @@ impl<'t> Question<'t> {
     }
 }
 
-/// What holds of every device.
+/// Adds the laws that hold for every device.
 fn laws(solver: &mut Solver, known: &mut Vec<DeviceTrait>) {
     let kinds = kinds(solver, known);
     let kind = |device: &DeviceType| {
@@ -194,10 +194,10 @@ fn laws(solver: &mut Solver, known: &mut Vec<DeviceTrait>) {
             }
         }
         let number = possible.len();
-        // Each of them once.
+        // Each literal once.
         possible.sort_unstable();
         possible.dedup();
-        // It has one value.
+        // A device has one value.
         at_most_one(solver, &possible);
         if about.count() == Some(number) {
             solver.clause(possible.iter().copied());
@@ -238,7 +238,7 @@ fn laws(solver: &mut Solver, known: &mut Vec<DeviceTrait>) {
     attributes::laws(solver, attributes);
 }
 
-/// The kinds of device that someone speaks of or that a law needs. Each device is of one.
+/// Returns the kinds of device that are named or that a law needs. Each device is of one kind.
 fn kinds<'t>(solver: &mut Solver, known: &mut Vec<DeviceTrait<'t>>) -> Vec<(&'t DeviceType, Lit)> {
     let needed =
         |about: &About| matches!(about, About::Kind | About::Channel | About::Address) || about.kind().is_some();
@@ -262,21 +262,21 @@ fn kinds<'t>(solver: &mut Solver, known: &mut Vec<DeviceTrait<'t>>) -> Vec<(&'t 
     lits.iter().filter_map(kind).collect()
 }
 
-/// Only devices with SDK 6.0 or later say whether location is enabled, and all of those do.
+/// Only devices with SDK 6.0 or later report whether location is enabled, and all of them do.
 fn location(solver: &mut Solver, known: &[DeviceTrait]) {
     let Some(DeviceTrait { about, lits }) = known.iter().find(|thing| thing.about.is_location()) else { return };
     let flags: Vec<Lit> = lits.iter().filter(|(value, _)| about.can_be(value)).map(|(_, lit)| *lit).collect();
     for (version, lit) in known.iter().filter(|thing| thing.about.is_sdk()).flat_map(|thing| &thing.lits) {
         match tells_location(version) {
             Some(false) => flags.iter().for_each(|flag| solver.clause([!*lit, !*flag])),
-            // Where only one of the two is spoken of, it may be the other.
+            // If only one of the two values is named, the device may have the other.
             Some(true) if flags.len() == 2 => solver.clause(flags.iter().copied().chain([!*lit])),
             _ => {}
         }
     }
 }
 
-/// Who was seen somewhere in the last month was seen there in the last year.
+/// A device that was seen somewhere in the last month was also seen there in the last year.
 fn places(solver: &mut Solver, known: &[DeviceTrait]) {
     let mut seen: BTreeMap<&str, Vec<(Option<i64>, Lit)>> = BTreeMap::new();
     for DeviceTrait { about, lits } in known {
@@ -285,13 +285,13 @@ fn places(solver: &mut Solver, known: &[DeviceTrait]) {
         }
     }
     for periods in seen.values_mut() {
-        // Without a period it is any time.
+        // Without a period, any time counts.
         periods.sort_by_key(|(months, _)| (months.is_none(), *months));
         periods.windows(2).for_each(|pair| solver.clause([!pair[0].1, pair[1].1]));
     }
 }
 
-/// At most one of these holds: each says that what came before it does not.
+/// Adds that at most one of these holds: each one excludes the ones before it.
 fn at_most_one(solver: &mut Solver, lits: &[Lit]) {
     let mut before: Option<Lit> = None;
     for lit in lits.iter().filter(|_| lits.len() > 1) {

@@ -1,7 +1,7 @@
-//! Whether any device can meet a set of clauses: a search that learns from its mistakes, within a budget.
+//! Decides whether a device can meet a set of clauses: a search that learns from conflicts, with a budget.
 //!
-//! Conflict-driven clause learning with two watched literals, in the usual form. Nothing is random and no clock is asked, so
-//! that the same question always gets the same answer.
+//! Conflict-driven clause learning with two watched literals, in the usual form. It uses neither random numbers nor a
+//! clock, so the same question always has the same answer.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,7 +33,7 @@ impl Not for Lit {
     }
 }
 
-/// How many steps may still be taken.
+/// The number of steps that are left.
 #[derive(Clone, Debug)]
 pub struct Budget(usize);
 
@@ -46,7 +46,7 @@ impl Budget {
         self.0
     }
 
-    /// Takes some of it; false once nothing is left.
+    /// Takes steps from it; returns false once none are left.
     pub fn spend(&mut self, steps: usize) -> bool {
         self.0 = self.0.saturating_sub(steps);
         self.0 > 0
@@ -57,17 +57,17 @@ impl Budget {
     }
 }
 
-/// The end of a search.
+/// The result of a search.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It can be; [`Solver::holds`] tells how.
+    /// It is possible; [`Solver::holds`] returns the values.
     Can,
-    /// It cannot be, because of these assumptions.
+    /// It is impossible, because of these assumptions.
     Cannot(Vec<Lit>),
     OverBudget,
 }
 
-/// The watches of one literal, in the order in which they came: the first and the last.
+/// The watches of one literal, in insertion order: the first and the last.
 #[derive(Clone, Copy, Debug)]
 struct Watches {
     first: u32,
@@ -83,23 +83,24 @@ impl Watches {
 
 #[derive(Debug, Default)]
 pub struct Solver {
-    /// The literals of all clauses, one clause after the other, and where each of them ends.
+    /// The literals of all clauses, one clause after the other, and the end of each clause.
     lits: Vec<Lit>,
     ends: Vec<u32>,
-    /// By literal: the clauses that want to know when it becomes false.
+    /// By literal: the clauses to visit when it becomes false.
     watches: Vec<Watches>,
-    /// Each clause has two watches, at twice its number: which one comes next in its list.
+    /// Each clause has two watches, at twice its number: the next watch in the list of each.
     next: Vec<u32>,
     values: Vec<Option<bool>>,
     levels: Vec<usize>,
     reasons: Vec<Option<usize>>,
-    /// What was true or false last: where the search goes first. False to begin with, so that examples say little.
+    /// The last value of each variable, which the search tries first. Initially false, so that examples have few
+    /// traits.
     saved: Vec<bool>,
-    /// When a variable last took part in a conflict. The latest is decided first.
+    /// When a variable was last part of a conflict. The latest is decided first.
     stamps: Vec<usize>,
     waiting: BinaryHeap<(usize, usize)>,
     trail: Vec<Lit>,
-    /// Where each level begins in the trail.
+    /// The start of each level in the trail.
     begins: Vec<usize>,
     head: usize,
     conflicts: usize,
@@ -108,7 +109,7 @@ pub struct Solver {
 }
 
 impl Solver {
-    /// With room for so many variables.
+    /// Reserves room for this number of variables.
     pub(crate) fn with_room(variables: usize) -> Self {
         Self {
             watches: Vec::with_capacity(2 * variables),
@@ -135,7 +136,7 @@ impl Solver {
         Lit(small(var << 1))
     }
 
-    /// One of these must hold.
+    /// Adds a clause: one of these literals must hold.
     pub(crate) fn clause(&mut self, lits: impl IntoIterator<Item = Lit>) {
         let start = self.lits.len();
         self.lits.extend(lits);
@@ -169,7 +170,7 @@ impl Solver {
         self.model[lit.var()] != lit.is_negative()
     }
 
-    /// Whether all clauses can hold together with the assumptions.
+    /// Decides whether all clauses can hold together with the assumptions.
     pub(crate) fn solve(&mut self, assumed: &[Lit], budget: &mut Budget) -> Verdict {
         let verdict = self.search(assumed, budget);
         if verdict == Verdict::Can {
@@ -232,7 +233,7 @@ impl Solver {
         self.trail.push(lit);
     }
 
-    /// Makes a clause of the literals that were put last, and watches its first two.
+    /// Makes a clause of the literals that were added last, and watches the first two.
     fn attach(&mut self) -> usize {
         let number = self.ends.len();
         self.ends.push(small(self.lits.len()));
@@ -245,7 +246,7 @@ impl Solver {
         number
     }
 
-    /// Where the literals of a clause stand.
+    /// Returns the range of a clause's literals.
     fn range(&self, clause: usize) -> Range<usize> {
         let start = clause.checked_sub(1).map_or(0, |before| self.ends[before]);
         start as usize..self.ends[clause] as usize
@@ -255,7 +256,7 @@ impl Solver {
         &self.lits[self.range(clause)]
     }
 
-    /// Draws all conclusions. Returns a clause of which nothing holds, if there is one.
+    /// Draws all conclusions. Returns a clause of which no literal holds, if there is one.
     fn propagate(&mut self, budget: &mut Budget) -> Option<usize> {
         while let Some(&lit) = self.trail.get(self.head) {
             self.head += 1;
@@ -288,7 +289,7 @@ impl Solver {
                 }
                 append(&mut kept, &mut self.next, this);
             }
-            // What was not looked at stays as it is.
+            // Watches that were not visited stay as they are.
             while watch != NONE {
                 let this = watch;
                 watch = self.next[watch as usize];
@@ -307,7 +308,8 @@ impl Solver {
         None
     }
 
-    /// Learns the clause that would have avoided the conflict, and goes back to where it says something.
+    /// Learns the clause that would have avoided the conflict, and backtracks to the level at which it has a
+    /// conclusion.
     fn learn(&mut self, conflict: usize, budget: &mut Budget) {
         self.conflicts += 1;
         let level = self.begins.len();
@@ -343,7 +345,7 @@ impl Solver {
             }
         };
         budget.spend(seen.len() / 16);
-        // The second place belongs to the latest of the others: it is watched, and its level is where to go back to.
+        // The latest of the others takes the second place: it is watched, and the search backtracks to its level.
         learned.sort_unstable_by_key(|lit| Reverse(self.levels[lit.var()]));
         let back = learned.first().map_or(0, |lit| self.levels[lit.var()]);
         self.back_to(back);
@@ -357,7 +359,7 @@ impl Solver {
         }
     }
 
-    /// The assumptions that together make this one impossible, itself among them.
+    /// Returns the assumptions that together make this one impossible, including itself.
     fn blame(&self, assumed: Lit) -> Vec<Lit> {
         let mut core = vec![assumed];
         let mut seen = vec![false; self.values.len()];
@@ -368,7 +370,7 @@ impl Solver {
             }
             match self.reasons[lit.var()] {
                 Some(reason) => self.lits_of(reason).iter().for_each(|lit| seen[lit.var()] = true),
-                // Up to here only assumptions were decided.
+                // Up to here, only assumptions were decided.
                 None => core.push(lit),
             }
         }
@@ -402,7 +404,7 @@ fn small(number: usize) -> u32 {
     u32::try_from(number).expect("the budget of terms is far smaller")
 }
 
-/// Puts a watch at the end of a list.
+/// Appends a watch to a list.
 fn append(list: &mut Watches, next: &mut [u32], watch: u32) {
     next[watch as usize] = NONE;
     match list.last {
@@ -420,12 +422,12 @@ mod tests {
 
     const VARIABLES: usize = 6;
 
-    /// A variable from 1 on, or its opposite: 3 or -3.
+    /// A variable, counted from 1, or its opposite: 3 or -3.
     fn literal() -> impl Strategy<Value = i8> {
         (1..=6i8, any::<bool>()).prop_map(|(variable, not)| if not { -variable } else { variable })
     }
 
-    /// Whether some way to choose the variables meets all clauses, found by trying every one.
+    /// Whether any assignment of the variables satisfies all clauses, found by trying every one.
     fn can(clauses: &[Vec<i8>]) -> bool {
         let holds = |chosen: u32, lit: i8| (chosen >> (lit.unsigned_abs() - 1) & 1 == 1) == (lit > 0);
         let meets = |chosen: u32| clauses.iter().all(|clause| clause.iter().any(|lit| holds(chosen, *lit)));
@@ -447,7 +449,7 @@ mod tests {
                 if *number < 0 { !lit } else { lit }
             };
             clauses.iter().for_each(|clause| solver.clause(clause.iter().map(lit)));
-            // What was learned from one question changes no other answer.
+            // Clauses that were learned from one question change no other answer.
             for assumed in &questions {
                 let lits: Vec<Lit> = assumed.iter().map(lit).collect();
                 let with = |more: &mut dyn Iterator<Item = i8>| can(&[&clauses[..], &more.map(|it| vec![it]).collect::<Vec<_>>()].concat());

@@ -1,8 +1,8 @@
-//! Audiences in canonical form: equal parts are one, and stand once.
+//! Audiences in canonical form: equal parts exist once.
 //!
-//! A term is a fact, its opposite, or several joined by all or any. Negation stands at facts alone, a compound never is
-//! in one of its own sort, each thing is spoken of once in a compound, and what another member already says is left
-//! out.
+//! A term is a fact, its opposite, or several terms joined by "all" or "any". Only facts are negated, a compound is
+//! never a direct member of one with the same join, a compound has at most one fact about each property, and members
+//! that another member implies are left out.
 
 use std::cmp::Ordering;
 use std::collections::hash_map::DefaultHasher;
@@ -14,7 +14,7 @@ use super::among::Among;
 use super::facts::{About, Fact};
 use super::value::Value;
 
-/// The place of a term. What is in a term has a lower one.
+/// The index of a term. The terms in it have lower ones.
 pub type Id = usize;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -32,7 +32,7 @@ pub enum Join {
 }
 
 impl Join {
-    /// The term that decides a compound by itself.
+    /// Returns the term that decides a compound by itself.
     fn decisive(self) -> Id {
         match self {
             Self::All => Terms::NOBODY,
@@ -40,7 +40,7 @@ impl Join {
         }
     }
 
-    /// A compound of nothing.
+    /// Returns the compound without members.
     fn empty(self) -> Id {
         match self {
             Self::All => Terms::EVERYONE,
@@ -49,10 +49,10 @@ impl Join {
     }
 }
 
-/// Most audiences have fewer terms.
+/// The number of terms that most audiences stay below.
 const USUAL: usize = 14;
 
-/// A mark is spread as it is.
+/// A hasher that uses a mark as its own hash.
 #[derive(Clone, Debug, Default)]
 struct Marked(u64);
 
@@ -70,15 +70,16 @@ impl Hasher for Marked {
     }
 }
 
-/// Terms, each once.
+/// A set of distinct terms.
 #[derive(Clone, Debug)]
 pub struct Terms {
     terms: Vec<Term>,
-    /// By the mark of a term, or the next that is free.
+    /// The id of each term by its mark, or by the next free mark.
     ids: HashMap<u64, Id, BuildHasherDefault<Marked>>,
-    /// What the order of compounds goes by: how many facts they have and what they are, whoever came first.
+    /// The sort keys of compounds: the number of their facts and a hash of their content, independent of the order of
+    /// creation.
     marks: Vec<(usize, u64)>,
-    /// Whether members are kept as they were said, for telling which of them exclude each other.
+    /// Whether members are kept as written, to explain which of them exclude each other.
     as_said: bool,
 }
 
@@ -95,7 +96,7 @@ impl Terms {
         terms
     }
 
-    /// Terms that are flat and have no negated compounds, but are not simplified.
+    /// Returns terms that are flat and have no negated compounds, but are not simplified.
     pub fn as_said() -> Self {
         Self { as_said: true, ..Self::canonical() }
     }
@@ -113,7 +114,7 @@ impl Terms {
         self.put_marked(term, mark)
     }
 
-    /// How many facts a term has, and what it is. It is the same among other terms.
+    /// Returns the number of facts of a term, and a hash of its content that is the same in other sets of terms.
     fn mark(&self, term: &Term) -> (usize, u64) {
         let mut hasher = DefaultHasher::new();
         let leaves = match term {
@@ -145,7 +146,7 @@ impl Terms {
         id
     }
 
-    /// Facts first, then their opposites, then compounds.
+    /// Facts come first, then their opposites, then compounds.
     fn order(&self, a: Id, b: Id) -> Ordering {
         let class = |id: Id| match &self.terms[id] {
             Term::Everyone | Term::Nobody => 0,
@@ -158,7 +159,7 @@ impl Terms {
         })
     }
 
-    /// A fact, or its opposite.
+    /// Returns a fact, or its opposite.
     pub fn is(&mut self, mut fact: Arc<Fact>, mut not: bool) -> Id {
         if self.as_said {
             return self.put(Term::Is { fact, not });
@@ -177,7 +178,7 @@ impl Terms {
         }
         match about.count() {
             Some(count) if values.len() == count => return everyone,
-            // Who is not opted in is opted out.
+            // The opposite of opted in is opted out.
             Some(2) if not => {
                 let said = values.iter().any(|value| value.text() == Some("true"));
                 fact = Arc::new(Fact::new(about.clone(), [Value::Text((!said).to_string())]));
@@ -188,7 +189,7 @@ impl Terms {
         self.put(Term::Is { fact, not })
     }
 
-    /// Several terms joined.
+    /// Joins several terms.
     pub fn join(&mut self, join: Join, members: impl IntoIterator<Item = Id>) -> Id {
         let mut flat = Vec::new();
         for member in members {
@@ -218,8 +219,8 @@ impl Terms {
         }
     }
 
-    /// What is said of one thing in several members becomes one member. As it was said, that goes for lists of values: nothing
-    /// that excludes each other is joined there.
+    /// Merges the members about one property into one. With `as_said`, it merges only lists of values, never members
+    /// that exclude each other.
     fn merged(&mut self, join: Join, members: Vec<Id>) -> Vec<Id> {
         let listed = |not: bool| not == (join == Join::All);
         let (facts, mut rest): (Vec<Id>, Vec<Id>) = members
@@ -246,9 +247,9 @@ impl Terms {
         rest
     }
 
-    /// Facts about one thing as a single one.
+    /// Merges facts about one property into a single one.
     fn union_or_intersection(&self, join: Join, ids: impl Iterator<Item = Id>) -> Option<(Fact, bool)> {
-        // Any of several is the opposite of all of their opposites.
+        // "Any of" is the opposite of "all of" the opposites.
         let turned = join == Join::Any;
         let (mut within, mut without): (Option<Among>, Vec<Value>) = (None, Vec::new());
         let mut about = None;
@@ -275,7 +276,7 @@ impl Terms {
         Some((Fact { about: about?.clone(), values }, not != turned))
     }
 
-    /// Members without those that say nothing beside the others.
+    /// Removes members that the other members make redundant.
     fn absorbed(&self, join: Join, members: Vec<Id>) -> Vec<Id> {
         let compound = |id: &Id| match &self.terms[*id] {
             Term::Joined(_, within) => Some((*id, within)),
@@ -303,7 +304,7 @@ impl Terms {
                 gone.insert(*id);
             }
         }
-        // One compound that has all members of another. Those with few members come first.
+        // A compound that contains all members of another. Those with few members come first.
         compounds.retain(|(id, _)| !gone.contains(id));
         if compounds.len() < 2 {
             return members.into_iter().filter(|id| !gone.contains(id)).collect();
@@ -327,7 +328,7 @@ impl Terms {
         members.into_iter().filter(|id| !gone.contains(id)).collect()
     }
 
-    /// Whether one fact about a thing says all that another about it does.
+    /// Whether one fact about a property implies another about it.
     fn implies(&self, one: Id, other: Id) -> bool {
         let (Term::Is { fact: a, not: no_a }, Term::Is { fact: b, not: no_b }) = (&self.terms[one], &self.terms[other])
         else {
@@ -341,7 +342,7 @@ impl Terms {
         }
     }
 
-    /// Takes over a term from elsewhere, which is canonical too.
+    /// Copies a term of another set, which is canonical as well.
     pub fn adopt(&mut self, other: &Self, root: Id) -> Id {
         let needed = other.within(&[root]);
         let mut places = vec![0; root + 1];
@@ -360,7 +361,7 @@ impl Terms {
         places[root]
     }
 
-    /// Which terms are in these, themselves among them.
+    /// Returns which terms are part of these, including themselves.
     pub fn within(&self, roots: &[Id]) -> Vec<bool> {
         let mut needed = vec![false; self.terms.len()];
         roots.iter().for_each(|root| needed[*root] = true);

@@ -1,20 +1,20 @@
-//! The values of what is known of a device.
+//! The values of a device's properties.
 
 use crate::nouns::device::DeviceType;
 
-/// A value of what is known of a device.
+/// A value of a property of a device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value {
-    /// Of what is so or not.
+    /// The value of a property that holds or does not.
     Yes,
     Text(String),
     Kind(DeviceType),
-    /// A channel, and the sort of device behind it as far as selectors tell them apart. Thus `channel` covers what
-    /// `ios_channel` says of the same id, and no two values go together.
+    /// A channel, and the class of its device, as far as selectors distinguish them. So `channel` covers `ios_channel`
+    /// with the same id, and no two values hold together.
     Channel(String, DeviceClass),
 }
 
-/// The sorts of device that selectors for channels tell apart.
+/// The classes of device that selectors for channels distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceClass {
     Ios,
@@ -26,7 +26,7 @@ pub enum DeviceClass {
 impl DeviceClass {
     pub const ALL: [DeviceClass; 4] = [Self::Ios, Self::Android, Self::Amazon, Self::Other];
 
-    /// The kind of device; `None` for all but those that have a selector of their own.
+    /// Returns the kind of device; `None` for the classes without a selector of their own.
     pub fn kind(self) -> Option<DeviceType> {
         match self {
             Self::Ios => Some(DeviceType::Ios),

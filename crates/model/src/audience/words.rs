@@ -1,11 +1,11 @@
-//! An audience in words, as its author wrote it: conditions on one line, or a tree of lines.
+//! An audience in words, as written: conditions on one line, or a tree of lines.
 
 use super::condition::Condition;
 use super::facts::Fact;
 use super::phrases::condition;
 use crate::nouns::audience::Selector;
 
-/// How deep conditions are shown.
+/// The maximum depth of conditions.
 const DEPTH: usize = 4;
 
 /// A line of a tree.
@@ -15,7 +15,7 @@ pub struct TreeLine {
     pub text: String,
 }
 
-/// An audience as lines, each compound above its members. Segments are named and not opened.
+/// Returns an audience as lines, each compound above its members. Segments are named and not resolved.
 pub fn tree(selector: &Selector) -> Vec<TreeLine> {
     let mut lines = Vec::new();
     let mut open = vec![(selector, false, 0)];
@@ -41,9 +41,10 @@ pub fn tree(selector: &Selector) -> Vec<TreeLine> {
     lines
 }
 
-/// An audience as conditions on one line: `lifecycle = buyer and lapsed; country = CA or US`.
+/// Returns an audience as conditions on one line: `lifecycle = buyer and lapsed; country = CA or US`.
 ///
-/// A semicolon joins conditions that must all be met. Conditions with `and` or `or` are in parentheses beside another one.
+/// A semicolon joins conditions that must all be met. Conditions with `and` or `or` are put in parentheses next to
+/// others.
 pub fn words(selector: &Selector) -> String {
     if let Selector::Triggered = selector {
         return "the device that triggered the pipeline".to_owned();

@@ -1,6 +1,6 @@
-//! What the service's API does not allow, which plans name: each with a page that says what pushplan does instead.
+//! The limits of the service's API that plans name. Each has a page that says what pushplan does instead.
 
-/// Something that cannot be done.
+/// An operation that the API does not allow.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Limit {
     pub name: &'static str,
@@ -9,7 +9,7 @@ pub struct Limit {
     pub page: &'static str,
 }
 
-/// What the family stands for.
+/// The meaning of the family.
 pub const LIMITED: &str = "what the API does not allow";
 
 macro_rules! limits {
@@ -20,7 +20,7 @@ macro_rules! limits {
             page: include_str!(concat!(stringify!($name), ".md")),
         };)*
 
-        /// All of them, by number.
+        /// All limits, by number.
         pub static LIMITS: &[&Limit] = &[$(&$name),*];
     };
 }
@@ -33,7 +33,7 @@ limits! {
     AP105 "the variables of a template cannot be changed"
 }
 
-/// The one of that name, in any letter case.
+/// Returns the limit with this name, ignoring case.
 pub fn limit(name: &str) -> Option<&'static Limit> {
     LIMITS.iter().copied().find(|limit| limit.name.eq_ignore_ascii_case(name))
 }

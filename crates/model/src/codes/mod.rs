@@ -1,13 +1,13 @@
-//! The table of codes. It stands before all other layers, since every one of them can find something wrong.
+//! The table of codes. All other layers depend on it, because each of them can have findings.
 //!
-//! A code is a row here and a page beside this file: `AU101.md` holds what `pushplan explain AU101` prints, with a wrong
+//! A code is a row here and a page next to this file: `AU101.md` is the text of `pushplan explain AU101`, with a wrong
 //! and a right sample that a test runs.
 
 mod limits;
 
 pub use limits::{AP101, AP102, AP103, AP104, AP105, LIMITED, LIMITS, Limit, limit};
 
-/// The severity of a finding. The order is that of their weight.
+/// The severity of a finding, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     Warning,
@@ -23,7 +23,7 @@ impl Severity {
     }
 }
 
-/// One kind of finding: its name, its usual weight and what it is about.
+/// A type of finding: its name, its default severity and its title.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Code {
     pub name: &'static str,
@@ -34,16 +34,16 @@ pub struct Code {
     pub page: &'static str,
 }
 
-/// Whether a project may decide how much a finding matters.
+/// Whether a project may change the severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
-    /// It judges what was read: a project or a resource can turn it off.
+    /// It judges what was read, so a project or a resource can turn it off.
     Free,
-    /// It says that something could not be read, or leads nowhere. Turned off, it would let a file pass that says nothing.
+    /// Something could not be read, or leads nowhere. If it were turned off, a file without an effect would pass.
     Fixed,
 }
 
-/// The families, in the order of the table: the first two letters of a code, and what they stand for.
+/// The families, in the order of the table: the first two letters of a code, and their meaning.
 pub const FAMILIES: &[(&str, &str)] = &[
     ("YM", "YAML and shape"),
     ("RF", "references"),
@@ -65,7 +65,7 @@ macro_rules! codes {
             page: include_str!(concat!(stringify!($name), ".md")),
         };)*
 
-        /// Every code there is, by family and number.
+        /// Every code, by family and number.
         pub static CODES: &[&Code] = &[$(&$name),*];
     };
 }
@@ -189,7 +189,7 @@ impl Code {
     }
 }
 
-/// The code of that name, in any letter case.
+/// Returns the code with this name, ignoring case.
 pub fn code(name: &str) -> Option<&'static Code> {
     CODES.iter().copied().find(|code| code.name.eq_ignore_ascii_case(name))
 }
