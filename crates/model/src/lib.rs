@@ -1,6 +1,7 @@
-//! The words of pushplan: addresses, findings and their codes, values with their positions, the service's nouns, kinds and audiences.
+//! The vocabulary of pushplan: addresses, findings and their codes, values with their positions, the service's nouns,
+//! kinds and audiences.
 
-// So that a path in a macro is the same here and in other crates.
+// Makes a path in a macro the same here as in other crates.
 extern crate self as pushplan_model;
 
 pub mod address;

@@ -1,12 +1,13 @@
-//! The texts that were read, and places in them.
+//! The texts that were read, and positions in them.
 //!
-//! A [`Span`] is three numbers, so that every value of a project can carry one. Lines and columns are computed when
-//! somebody is told about a place, and only then.
+//! A [`Span`] is three numbers, so that every value of a project can have one. Lines and columns are computed only when
+//! a position is shown.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// A stretch of bytes in one of the files that were read. [`Span::NONE`] is the place of what came from no file.
+/// A range of bytes in one of the files that were read. [`Span::NONE`] is the position of values that come from no
+/// file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     file: u32,
@@ -15,7 +16,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The place of a value that no file holds, such as one the service sent.
+    /// The position of a value that is in no file, such as one that the service sent.
     pub const NONE: Span = Span { file: u32::MAX, start: 0, end: 0 };
 
     pub fn new(file: FileId, range: Range<usize>) -> Self {
@@ -31,17 +32,17 @@ impl Span {
         self.start as usize..self.end as usize
     }
 
-    /// Whether another span lies within this one.
+    /// Whether it contains another span.
     pub fn contains(self, inner: Span) -> bool {
         self.file == inner.file && self.start <= inner.start && inner.end <= self.end
     }
 
-    /// From the beginning of this span to the end of a later one in the same file.
+    /// Returns the span from the beginning of this one to the end of a later one in the same file.
     pub fn to(self, later: Span) -> Self {
         Self { end: later.end.max(self.end), ..self }
     }
 
-    /// The part of this span `range` bytes into it; the whole where it does not lie inside.
+    /// Returns the part of this span `range` bytes into it; the whole span if the range is not inside.
     pub fn slice(self, range: Range<usize>) -> Self {
         let len = (self.end - self.start) as usize;
         if range.start > range.end || range.end > len {
@@ -56,7 +57,7 @@ impl Span {
 pub struct FileId(u32);
 
 impl FileId {
-    /// The only file, where there is just one text.
+    /// The only file, if there is just one text.
     pub const ONLY: FileId = FileId(0);
 }
 
@@ -67,12 +68,12 @@ pub struct Position {
     pub column: usize,
 }
 
-/// How many bytes of a text lie between two marks.
+/// The number of bytes between two marks.
 const BLOCK: usize = 256;
-/// So many bytes are counted through for a line.
+/// The maximum length of a text whose lines are counted without marks.
 const SHORT: usize = 4 * BLOCK;
 
-/// What is known at one byte of a text: lines before it, where its line begins, and characters up to both.
+/// The counts at one byte of a text: lines before it, the start of its line, and characters up to both.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     at: u32,
@@ -82,10 +83,10 @@ struct Mark {
     line_chars: u32,
 }
 
-/// One text that was read and the path that people know it by.
+/// A text that was read, and its path for display.
 #[derive(Debug)]
 pub struct Source {
-    /// Everything that is in it may have it too.
+    /// Shared with everything in the file.
     pub path: Arc<str>,
     pub text: String,
     marks: OnceLock<Vec<Mark>>,
@@ -96,8 +97,8 @@ impl Source {
         Self { path: path.into(), text: text.into(), marks: OnceLock::new() }
     }
 
-    /// What is known at the beginning of each block of the text. Finding a place costs one block, however long the text,
-    /// its lines or its list of problems.
+    /// Returns the marks at the beginning of each block. Finding a position costs one block, however long the text, its
+    /// lines or its list of problems are.
     fn marks(&self) -> &[Mark] {
         self.marks.get_or_init(|| {
             let mut mark = Mark::default();
@@ -113,17 +114,17 @@ impl Source {
         })
     }
 
-    /// The last mark before a byte.
+    /// Returns the last mark before a byte.
     fn mark(&self, offset: usize) -> Mark {
         let marks = self.marks();
         marks[(offset / BLOCK).min(marks.len() - 1)]
     }
 
-    /// What is known at the byte `to`, from what is known before it. `\n`, `\r\n` and a lone `\r` end a line, as in YAML.
+    /// Advances a mark to the byte `to`. `\n`, `\r\n` and a lone `\r` end a line, as in YAML.
     fn advance(&self, mut mark: Mark, to: usize) -> Mark {
         let bytes = self.text.as_bytes();
         let between = &bytes[mark.at as usize..to];
-        // Most texts have nothing but this. It is counted without a look at each character by itself.
+        // Most texts contain nothing else. They are counted without inspecting each character.
         if between.is_ascii() && !between.contains(&b'\r') {
             let lines = between.iter().filter(|byte| **byte == b'\n').count() as u32;
             if let Some(last) = between.iter().rposition(|byte| *byte == b'\n') {
@@ -145,16 +146,16 @@ impl Source {
         mark
     }
 
-    /// The line of a place, which is had sooner than its column.
+    /// Returns the line of a position. This is faster than finding its column.
     pub fn line(&self, offset: usize) -> usize {
         let offset = self.floor(offset);
-        // Of many short texts one line each is asked for: that is no reason to keep marks of all.
+        // Often one line of each of many short texts is needed: marks of all of them would be a waste.
         let mark = match self.text.len() > SHORT {
             true => self.mark(offset),
             false => Mark::default(),
         };
         let before = &self.text.as_bytes()[mark.at as usize..offset];
-        // One that ends before a `\n` is ended by that.
+        // A `\r` right before a `\n` does not end a line.
         if before.contains(&b'\r') {
             return self.advance(mark, offset).line as usize + 1;
         }
@@ -170,7 +171,7 @@ impl Source {
         Position { line: mark.line as usize + 1, column: (mark.chars - mark.line_chars) as usize - unseen + 1 }
     }
 
-    /// Where a line (from 1) begins, in bytes; the end of the text for a line that it does not have.
+    /// Returns where a line (from 1) begins, in bytes; the end of the text if there is no such line.
     fn line_start(&self, number: usize) -> usize {
         let marks = self.marks();
         let before = marks.partition_point(|mark| (mark.line as usize) < number - 1).saturating_sub(1);
@@ -190,14 +191,14 @@ impl Source {
         bytes.len()
     }
 
-    /// The bytes of line `number` (from 1) and all that lies between it and line `last`, without the last line break.
+    /// Returns the bytes from line `number` (from 1) to line `last`, without the last line break.
     pub fn line_range(&self, number: usize, last: usize) -> Range<usize> {
         let (start, end) = (self.line_start(number), self.line_start(last + 1));
         let text = &self.text[start..end];
         start..start + text.trim_end_matches(['\n', '\r']).len()
     }
 
-    /// The nearest character boundary at or before `offset`.
+    /// Returns the nearest character boundary at or before `offset`.
     pub fn floor(&self, offset: usize) -> usize {
         let mut at = offset.min(self.text.len());
         while !self.text.is_char_boundary(at) {
@@ -227,14 +228,14 @@ impl Sources {
         self.files.iter().enumerate().map(|(n, file)| (FileId(n as u32), file))
     }
 
-    /// Gives every file the path that `name` makes of the one it has.
+    /// Replaces the path of every file by the result of `name`.
     pub fn rename(&mut self, name: impl Fn(&str) -> String) {
         for file in &mut self.files {
             file.path = name(&file.path).into();
         }
     }
 
-    /// Puts stars in the place of what nobody is to see. Every other place stays where it is.
+    /// Replaces secret bytes by stars. All other positions stay the same.
     pub fn hide(&mut self, span: Span, range: Range<usize>) {
         let Some(file) = span.file() else { return };
         let source = &mut self.files[file.0 as usize];
@@ -243,12 +244,12 @@ impl Sources {
         }
     }
 
-    /// What stands at a place; empty for a place in no file.
+    /// Returns the text at a position; empty for a position in no file.
     pub fn text(&self, span: Span) -> &str {
         span.file().and_then(|file| self.get(file).text.get(span.range())).unwrap_or("")
     }
 
-    /// `messages/segments.yaml:22:24`, or nothing for a place in no file.
+    /// Returns a position such as `messages/segments.yaml:22:24`; empty for a position in no file.
     pub fn place(&self, span: Span) -> String {
         let Some(file) = span.file() else {
             return String::new();

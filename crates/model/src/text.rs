@@ -1,4 +1,4 @@
-//! Words for people: suggestions, lists, counts; and texts made fit to be read.
+//! Texts for people: suggestions, lists, counts; and texts that are safe to show.
 
 mod hidden;
 mod visible;
@@ -8,7 +8,7 @@ pub use visible::{line_breaks, moment, one_line, visible};
 
 use std::borrow::Cow;
 
-/// The candidate that `word` was probably meant to be.
+/// Returns the candidate that `word` was probably meant to be.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     let allowed = match length {
@@ -17,7 +17,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         5..=8 => 2,
         _ => 3,
     };
-    // Lengths and letters tell most candidates apart at no cost, so that a long list or an endless word does no harm.
+    // Lengths and letters rule out most candidates cheaply, so that a long list or an endless word does no harm.
     let letters = letters(word);
     let mut near = candidates
         .into_iter()
@@ -32,7 +32,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// How many words of the user's own are searched for the one that was meant.
+/// The maximum number of the user's own words that are searched.
 const FEW: usize = 100;
 
 /// Returns the candidate that `word` was probably meant to be, among the user's own words. It returns `None` if there are very
@@ -41,17 +41,17 @@ pub fn nearest_of_few<'a>(word: &str, candidates: impl ExactSizeIterator<Item = 
     if candidates.len() > FEW { None } else { nearest(word, candidates) }
 }
 
-/// Which letters a word has, in any case, as one bit each. An edit changes at most two of them.
+/// Returns the letters of a word, ignoring case, as one bit each. An edit changes at most two of them.
 fn letters(word: &str) -> u64 {
     word.chars().fold(0, |bits, c| bits | 1 << (u32::from(c.to_lowercase().next().unwrap_or(c)) & 63))
 }
 
-/// The only name that has `word` as one of its parts: `trigger` is a part of `immediate_trigger`.
+/// Returns the only name that has `word` as one of its parts: `trigger` is a part of `immediate_trigger`.
 pub(crate) fn with_part<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     only(names.into_iter().filter(|name| is_part(word, name)))
 }
 
-/// The only name that is one of the parts of `word`: `group` is a part of `tag_group`.
+/// Returns the only name that is one of the parts of `word`: `group` is a part of `tag_group`.
 pub fn part_of<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     only(names.into_iter().filter(|name| is_part(name, word)))
 }
@@ -64,17 +64,17 @@ fn only<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     names.next().filter(|_| names.next().is_none())
 }
 
-/// `a`, `a or b`, `a, b or c`.
+/// Joins words: `a`, `a or b`, `a, b or c`.
 pub fn any_of<S: AsRef<str>>(words: &[S]) -> String {
     list(words, "or")
 }
 
-/// Several lines as one, for a place that has no more: `a; b`.
+/// Joins several lines to one: `a; b`.
 pub fn in_one(lines: &str) -> String {
     lines.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Joins words: `a`, `a and b`, `a, b and c`.
 pub fn all_of<S: AsRef<str>>(words: &[S]) -> String {
     list(words, "and")
 }
@@ -97,13 +97,13 @@ fn list<S: AsRef<str>>(words: &[S], last: &str) -> String {
     }
 }
 
-/// A length of time in whole minutes, or in seconds: `5 minutes`, `90 seconds`.
+/// Returns a duration in whole minutes, or in seconds: `5 minutes`, `90 seconds`.
 pub fn minutes(seconds: i64) -> String {
     let seconds = usize::try_from(seconds).unwrap_or_default();
     if seconds > 0 && seconds.is_multiple_of(60) { count(seconds / 60, "minute") } else { count(seconds, "second") }
 }
 
-/// `1 error`, `2 errors`, `2 pushes`.
+/// Returns a number with its noun: `1 error`, `2 errors`, `2 pushes`.
 pub fn count(number: usize, noun: &str) -> String {
     let mut out = number.to_string();
     for part in [" ", noun, if number == 1 { "" } else { ending(noun) }] {
@@ -112,7 +112,7 @@ pub fn count(number: usize, noun: &str) -> String {
     out
 }
 
-/// Several of a noun: `errors`, `pushes`.
+/// Returns the plural of a noun: `errors`, `pushes`.
 pub fn many(noun: &str) -> String {
     [noun, ending(noun)].concat()
 }
@@ -121,7 +121,7 @@ fn ending(noun: &str) -> &'static str {
     if noun.ends_with(['s', 'x']) || noun.ends_with("sh") || noun.ends_with("ch") { "es" } else { "s" }
 }
 
-/// Whether a text is as a pattern says, in which `*` stands for any letters, and `\*` for a star.
+/// Whether a text matches a pattern, in which `*` matches any characters, and `\*` a star.
 pub fn is_like(pattern: &str, text: &str) -> bool {
     let parts = around_stars(pattern);
     let Some((first, parts)) = parts.split_first() else { return false };
@@ -136,7 +136,7 @@ pub fn is_like(pattern: &str, text: &str) -> bool {
     rest.ends_with(&**last)
 }
 
-/// What stands between the stars of a pattern that stand for any letters.
+/// Returns the parts of a pattern between its stars, except escaped ones.
 fn around_stars(pattern: &str) -> Vec<Cow<'_, str>> {
     if !pattern.contains(r"\*") {
         return pattern.split('*').map(Cow::Borrowed).collect();
@@ -158,12 +158,12 @@ fn around_stars(pattern: &str) -> Vec<Cow<'_, str>> {
     parts
 }
 
-/// The pattern that means a text and nothing else.
+/// Returns the pattern that matches only this text.
 pub fn pattern_of(text: &str) -> String {
     text.replace('*', r"\*")
 }
 
-/// A text as a shell reads it back, as one word.
+/// Quotes a text as one word of a shell command.
 pub fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
@@ -173,7 +173,7 @@ pub fn shell_word(text: &str) -> String {
     }
 }
 
-/// A text in double quotes as YAML reads it back, on one line. All of it can be seen.
+/// Returns a text in double quotes for YAML, on one line and with every character visible.
 pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -189,7 +189,7 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
-/// At most `most` characters of a text in double quotes. All of them can be seen.
+/// Returns at most `most` characters of a text in double quotes, all of them visible.
 pub fn quoted_short(text: &str, most: usize) -> String {
     let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| whole(text, end));
     let mut out = quoted(&text[..end]);
@@ -199,7 +199,7 @@ pub fn quoted_short(text: &str, most: usize) -> String {
     out
 }
 
-/// At most `most` characters of a text, on one line, for use inside a message. All of them can be seen.
+/// Returns at most `most` characters of a text, on one line, for use inside a message, all of them visible.
 pub fn short(text: &str, most: usize) -> String {
     // Nearly always there is nothing to change.
     if text.len() <= most && is_printable(text) {
@@ -216,7 +216,7 @@ pub fn short(text: &str, most: usize) -> String {
     out
 }
 
-/// The place at or before another one where no emoji and no letter with its marks is cut in two.
+/// Returns the position at or before another one that splits neither an emoji nor a letter and its marks.
 fn whole(text: &str, mut end: usize) -> usize {
     while let (Some(before), Some(next)) = (text[..end].chars().next_back(), text[end..].chars().next()) {
         if !goes_on(before, next) {
@@ -227,8 +227,9 @@ fn whole(text: &str, mut end: usize) -> usize {
     end
 }
 
-/// Characters that people copy along without knowing: bidirectional and zero-width controls. The two joiners are not among
-/// them: emoji and many scripts need them. What has to be escaped to be shown is more, see [`marked`].
+/// Whether people copy a character without knowing: bidirectional and zero-width controls. The two joiners are not
+/// among them, because emoji and many scripts need them. More characters have to be escaped to be visible, see
+/// [`marked`].
 pub fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{061c}' | '\u{00ad}')

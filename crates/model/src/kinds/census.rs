@@ -1,7 +1,7 @@
-//! Counting what there is one of for each person: named users, members of tag groups, open channels, carriers of tags.
+//! Counts what exists once for each person: named users, members of tag groups, open channels, devices with tags.
 //!
-//! Such things have no list of their own. They are found in lists of people and of devices, which are long: nobody reads
-//! them unasked.
+//! Such resources have no list of their own. They are found in lists of people and of devices, which are long, so these
+//! are read only on request.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::exchange::{Request, part};
 use crate::nouns::device::DeviceType;
 use crate::nouns::vocabulary;
 
-/// A list of people or of devices, of which each can also be asked for alone.
+/// A list of people or of devices. Each item can also be requested alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Census {
     path: &'static str,
@@ -18,9 +18,9 @@ pub struct Census {
     pub listed: &'static str,
     /// The key of an item's own id.
     id: &'static str,
-    /// What stands before the id in the path that asks for one alone.
+    /// The part before the id in the path that requests one item.
     one: &'static str,
-    /// The key under which the answer to that has it.
+    /// The key of the item in the answer to that request.
     alone: &'static str,
 }
 
@@ -35,42 +35,42 @@ impl Census {
     pub const CHANNELS: Self =
         Self { path: "/api/channels", listed: "channels", id: "channel_id", one: "/api/channels/", alone: "channel" };
 
-    /// Asks for the list.
+    /// Requests the list.
     pub fn request(&self) -> Request {
         Request::get(self.path)
     }
 
-    /// Asks for one alone.
+    /// Requests one item by its id.
     pub fn one(&self, id: &str) -> Request {
         Request::get(format!("{}{}", self.one, part(id)))
     }
 
-    /// Asks for an item of the list alone.
+    /// Requests an item of the list alone.
     pub fn same(&self, item: &Value) -> Option<Request> {
         item[self.id].as_str().map(|id| self.one(id))
     }
 
-    /// The answer to that, by what the list shows.
+    /// Returns the answer to that request, based on the item of the list.
     pub fn answer(&self, item: &Value) -> Value {
         json!({ self.alone: item })
     }
 
-    /// The list that shows what is asked for alone.
+    /// Returns the list whose items a request asks for one by one.
     pub fn showing(request: &Request) -> Option<Self> {
         [Self::NAMED_USERS, Self::CHANNELS].into_iter().find(|list| request.path.starts_with(list.one))
     }
 }
 
-/// Something that a list of people or devices shows of a kind.
+/// Something of a kind in a list of people or devices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counted {
-    /// The name of the resource that it belongs to, as the service has it.
+    /// The name of the resource that it belongs to, on the service.
     pub resource: String,
-    /// What it is of that resource; `None` where it is all of it.
+    /// The part of that resource; `None` for the whole resource.
     pub part: Option<String>,
     /// The thing itself.
     pub found: Found,
-    /// Why it cannot be kept in git, where that is so.
+    /// Why it cannot be managed in git, if so.
     pub left: Option<&'static str>,
 }
 
@@ -80,19 +80,19 @@ impl Counted {
         Self { resource: resource.to_owned(), part, found, left: None }
     }
 
-    /// Something that a manifest has no words for.
+    /// Returns something that a manifest cannot declare.
     pub fn left(resource: &str, id: impl Into<String>, why: &'static str) -> Self {
         let found = Found { id: id.into(), name: resource.to_owned(), ..Found::default() };
         Self { resource: resource.to_owned(), part: None, found, left: Some(why) }
     }
 }
 
-/// The id of a channel whose app is installed; `None` for what is no channel, or no longer one.
+/// Returns the id of a channel whose app is installed; `None` for anything else.
 pub fn installed(item: &Value) -> Option<&str> {
     item["channel_id"].as_str().filter(|_| item["installed"] != false)
 }
 
-/// The kind of device of a channel. Records call every open channel `open` and name its platform beside.
+/// Returns the kind of device of a channel. Records call every open channel `open` and contain its platform separately.
 pub fn device_type(channel: &Value) -> Option<DeviceType> {
     let word = channel["device_type"].as_str()?;
     match channel["open"]["open_platform_name"].as_str() {
@@ -101,7 +101,8 @@ pub fn device_type(channel: &Value) -> Option<DeviceType> {
     }
 }
 
-/// What the service derived for a device: the tag of one of its own groups, where it stands for something known.
+/// Returns the value that the service derived for a device: the tag of one of its own groups, unless the value is
+/// unknown.
 pub fn derived<'v>(channel: &'v Value, group: &str) -> Option<&'v str> {
     let tag = channel["tag_groups"][group][0].as_str()?;
     let known = vocabulary::group(group).is_some_and(|group| group.sentinel() != Some(tag));

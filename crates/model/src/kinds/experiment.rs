@@ -43,7 +43,7 @@ shape! {
     }
 }
 
-/// As many variants as an experiment needs, and as the service takes.
+/// The number of variants that an experiment needs, and that the service accepts.
 pub const VARIANT_COUNT: RangeInclusive<usize> = 2..=26;
 
 /// The variants of an experiment.

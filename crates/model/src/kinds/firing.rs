@@ -1,4 +1,4 @@
-//! Tags that someone gets or loses, and what that sets off.
+//! Tags that are added or removed, and what that triggers.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -18,20 +18,20 @@ pub struct Tagging {
     pub whose: Whose,
 }
 
-/// Whose tags change.
+/// The devices whose tags change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Whose {
-    /// In words: `named user u-1001`.
+    /// A description: `named user u-1001`.
     pub who: String,
-    /// The kind of device, where there is but one.
+    /// The kind of device, if there is only one.
     pub device: Option<DeviceType>,
-    /// The named user whose devices they are, where that is so.
+    /// The named user that the devices belong to, if there is one.
     pub user: Option<String>,
-    /// The audience that they are.
+    /// The audience of these devices.
     pub selector: Selector,
 }
 
-/// A channel that comes to a named user, or that they lose.
+/// A channel that a named user gets or loses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Belonging {
     pub user: String,
@@ -39,25 +39,25 @@ pub struct Belonging {
     pub gains: bool,
 }
 
-/// A channel, as an audience names it.
+/// A channel, as named in an audience.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelId {
     pub key: ChannelKey,
     pub id: String,
 }
 
-/// What messages whoever gets or loses a tag.
+/// The tags that trigger messages, and these messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Firing {
     pub triggers: Vec<TagTrigger>,
     pub outcomes: Vec<FollowUp>,
-    /// From when on it is set off, where that is said.
+    /// When it becomes active, if that is specified.
     pub from: Option<Timestamp>,
-    /// From when on it no longer is.
+    /// When it becomes inactive, if that is specified.
     pub until: Option<Timestamp>,
 }
 
-/// A tag whose coming or going sets something off, in one group or in any.
+/// A tag whose addition or removal triggers something, in one group or in any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagTrigger {
     pub removed: bool,
@@ -65,25 +65,25 @@ pub struct TagTrigger {
     pub group: Option<String>,
 }
 
-/// One message that follows.
+/// A message that follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FollowUp {
-    /// How long after.
+    /// The time between the trigger and the message.
     pub delay: Delay,
-    /// The kinds of device that it goes to; none: to every kind.
+    /// The kinds of device that it is sent to; empty for every kind.
     pub devices: Vec<DeviceType>,
 }
 
 impl Firing {
-    /// Whether it may be set off at a time, by clocks that differ by no more than a margin. What happens before it begins does
-    /// not set it off later.
+    /// Whether it may be triggered at a time, by clocks that differ by no more than a margin. Events before it becomes
+    /// active do not trigger it later.
     pub fn is_on(&self, now: Timestamp, margin: SignedDuration) -> bool {
         let begins = |from: Timestamp| from.checked_sub(margin).is_ok_and(|from| from > now);
         let ends = |until: Timestamp| until.checked_add(margin).is_ok_and(|until| until <= now);
         !self.from.is_some_and(begins) && !self.until.is_some_and(ends)
     }
 
-    /// How long after a change of tags someone gets a message because of it, for each message.
+    /// Returns the delay of each message that a change of tags triggers.
     pub fn delays(&self, tagging: &Tagging) -> Vec<Delay> {
         let Tagging { removed, tag, group, whose } = tagging;
         let is_it = |trigger: &TagTrigger| {
@@ -99,7 +99,7 @@ impl Firing {
     }
 }
 
-/// The tags that are in one list and not in the other: those that someone gets, then those that are lost.
+/// Returns the tags that are in only one of two lists: first the added ones, then the removed ones.
 pub fn moved(old: Option<&Value>, new: Option<&Value>, group: Option<&str>, whose: &Whose) -> Vec<Tagging> {
     let list = |tags: Option<&Value>| tags.and_then(Value::as_array).cloned().unwrap_or_default();
     let (had, has) = (list(old), list(new));

@@ -1,13 +1,13 @@
-//! Values in what the service answers.
+//! Reads values in answers of the service.
 
 use serde_json::Value;
 
-/// A text, or nothing.
+/// Returns a text; empty if the value is not a text.
 pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Texts in a list; none where it is no list.
+/// Returns the texts in a list; none if the value is not a list.
 pub fn texts(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }

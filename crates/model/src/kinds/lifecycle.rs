@@ -1,6 +1,6 @@
-//! What can be done with things of a kind, and how.
+//! The operations that a kind supports, and how.
 
-/// What can be done with things of a kind.
+/// The operations that a kind supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifecycle {
     pub read: Read,
@@ -9,16 +9,16 @@ pub struct Lifecycle {
     pub delete: Delete,
 }
 
-/// How it is found out what the service has.
+/// How pushplan reads what the service has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
-    /// A listing holds everything.
+    /// A list contains everything.
     Listed,
-    /// A listing holds names and version stamps, each thing is read by itself.
+    /// A list contains names and version stamps, and each resource is read separately.
     ListedThenGet,
-    /// There is no listing, but each can be looked up.
+    /// There is no list, but each resource can be looked up.
     LookedUp,
-    /// The service does not tell: the ledger remembers.
+    /// The service cannot be asked, so the ledger is used.
     LedgerOnly,
 }
 
@@ -36,25 +36,25 @@ pub enum Create {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update {
     InPlace,
-    /// A new one is made in the place of the old.
+    /// A new resource replaces the old one.
     Replacing,
-    /// By hand, in the dashboard.
+    /// Only manually, in the dashboard.
     Never,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delete {
     Anytime,
-    /// Until it has begun.
+    /// Until it has started.
     BeforeStart,
-    /// Until it has messaged people for the last time. What of it is still to come is cancelled with that.
+    /// Until its last send. Remaining messages are cancelled.
     BeforeEnd,
-    /// By hand, in the dashboard.
+    /// Only manually, in the dashboard.
     Never,
 }
 
 impl Delete {
-    /// Whether it can be deleted while something of it is still to come, and where it has begun or has not.
+    /// Whether it can be deleted while messages remain, depending on whether it has started.
     pub fn is_possible(self, has_begun: bool) -> bool {
         match self {
             Self::Anytime | Self::BeforeEnd => true,

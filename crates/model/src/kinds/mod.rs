@@ -1,7 +1,7 @@
 //! The kinds of resources: one file each, and the table of them all.
 //!
-//! A kind says what it is made of and no other file matches on kinds: whoever needs all of them loops over [`KINDS`], and
-//! whoever needs what several have in common asks for a resource's [`Parts`].
+//! A kind describes itself, and no other file matches on kinds: code that needs all of them loops over [`KINDS`], and
+//! code that needs what several have in common uses a resource's [`Parts`].
 
 pub mod census;
 mod firing;
@@ -30,41 +30,41 @@ use crate::node::{At, Decode, Name, Node, Reader, Shared, from_json};
 use crate::nouns::push::Push;
 use crate::source::{FileId, Span};
 
-/// All that the author of a kind writes.
+/// The part of a kind that its author writes.
 pub trait Resource: Serialize + Decode + JsonSchema + Clone + PartialEq + Debug + Send + Sync + 'static {
     /// The key of its map in a manifest: `segments`.
     const KEY: &'static str;
-    /// What people call one of them: `segment`.
+    /// The noun for one of them: `segment`.
     const NOUN: &'static str;
-    /// What a kind is for, in a sentence.
+    /// The purpose of the kind, in a sentence.
     const PURPOSE: &'static str;
 
     /// Keys of maps that may also be written as a list of them.
     const ONE_OR_MANY: &'static [&'static str] = &[];
 
-    /// Fills in what the resource's key says where nothing else does: a name that was left out.
+    /// Fills in what the resource's key implies: a name that was left out.
     fn settle(&mut self, key: &At<String>);
 
-    /// What the service knows it by, where that can stand once only. Names in the dashboard can stand twice.
+    /// Returns the name that identifies it on the service, if that must be unique. Names in the dashboard need not be.
     fn identity(&self) -> Option<Identity> {
         None
     }
 
-    /// What only one resource of the kind can have at a time: what people call such a thing, and the id of each.
+    /// Returns what only one resource of the kind can have at a time: the noun for it, and the id of each.
     fn held(&self) -> Vec<(&'static str, &At<Name>)> {
         Vec::new()
     }
 
-    /// What it is made of, for whoever looks at all kinds alike.
+    /// Collects its parts, for code that treats all kinds alike.
     fn parts<'r>(&'r self, parts: &mut Parts<'r>);
 
-    /// The pushes inside, for filling in their templates.
+    /// Returns the pushes inside, to fill in their templates.
     fn pushes(&mut self) -> Vec<&mut At<Push>> {
         Vec::new()
     }
 }
 
-/// What the service knows a resource by, and where it is said.
+/// The name that identifies a resource on the service, and its position.
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub name: String,
@@ -77,11 +77,11 @@ pub trait Spec: Any + Debug + Send + Sync {
     fn held(&self) -> Vec<(&'static str, &At<Name>)>;
     fn parts<'r>(&'r self, parts: &mut Parts<'r>);
     fn pushes(&mut self) -> Vec<&mut At<Push>>;
-    /// The canonical form: the same for every way of writing the same thing.
+    /// Returns the canonical form, which is the same for every spelling.
     fn canonical(&self) -> serde_json::Value;
-    /// The canonical form with its fields in the order of their declaration.
+    /// Returns the canonical form with its fields in the order of their declaration.
     fn in_order(&self) -> Node;
-    /// The single things that it is applied as, each with its key and spec.
+    /// Returns the units that it is applied as, each with its key and spec.
     fn units(&self, key: &str) -> Vec<(String, Shared)>;
 }
 
@@ -102,7 +102,7 @@ impl<R: Remote> Spec for R {
         serde_json::to_value(self).expect("a resource has text keys only")
     }
     fn in_order(&self) -> Node {
-        // A JSON value forgets the order, a JSON text does not.
+        // A JSON value does not keep the order, but a JSON text does.
         let text = serde_json::to_string(self).expect("a resource has text keys only");
         let node = from_json(FileId::ONLY, &text).expect("what was written can be read");
         node.nowhere()
@@ -112,7 +112,7 @@ impl<R: Remote> Spec for R {
     }
 }
 
-/// The resource as its own type, where it is of that kind.
+/// Returns the resource as its own type, if it is of that kind.
 pub fn of_kind<R: Resource>(spec: &dyn Spec) -> Option<&R> {
     (spec as &dyn Any).downcast_ref()
 }
@@ -129,7 +129,7 @@ pub struct Kind {
     pub one_or_many: &'static [&'static str],
     pub decode: Decoder,
     pub schema: fn(&mut SchemaGenerator) -> Schema,
-    /// What the service lets one do with it.
+    /// The operations that the service's API supports.
     pub api: &'static dyn Api,
 }
 
@@ -146,7 +146,7 @@ impl Kind {
         }
     }
 
-    /// The noun for several.
+    /// Returns the plural of the noun.
     pub fn plural(&self) -> String {
         let ending = if self.noun.ends_with("sh") { "es" } else { "s" };
         format!("{}{ending}", self.noun)
@@ -163,22 +163,22 @@ fn schema<R: Resource>(generator: &mut SchemaGenerator) -> Schema {
     R::json_schema(generator)
 }
 
-/// The kind with that manifest key.
+/// Returns the kind with this manifest key.
 pub fn kind(key: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.key == key)
 }
 
-/// The kind of what an address names. Every address has one: text of an unknown kind is refused where it is read.
+/// Returns the kind of an address. Every address has one: an unknown kind is refused when it is read.
 pub fn of(address: &Address) -> &'static Kind {
     &KINDS[address.kind.row()]
 }
 
-/// What the service lets one do with what an address names.
+/// Returns the API operations for the kind of an address.
 pub fn api(address: &Address) -> &'static dyn Api {
     of(address).api
 }
 
-/// The table has the keys that addresses know, in the same order.
+/// Checks that the table has the keys that addresses know, in the same order.
 const _: () = {
     assert!(KINDS.len() == KIND_KEYS.len(), "KIND_KEYS in address.rs has other kinds than this table");
     let mut row = 0;
@@ -198,7 +198,7 @@ macro_rules! kinds {
     ($($file:ident::$type:ident,)*) => {
         $(mod $file; pub use $file::$type;)*
 
-        /// Every kind, in the order in which people read them.
+        /// Every kind, in the order for people.
         pub static KINDS: &[Kind] = &[$(Kind::of::<$type>()),*];
     };
 }

@@ -36,7 +36,7 @@ impl Resource for NamedUser {
 
     fn settle(&mut self, key: &At<String>) {
         self.named_user_id.get_or_insert_with(|| key.clone());
-        // Channels are a set: their order says nothing.
+        // Channels are a set: their order has no meaning.
         self.channels.value.sort_by(|a, b| a.channel_id.cmp(&b.channel_id));
     }
 
@@ -44,7 +44,7 @@ impl Resource for NamedUser {
         self.named_user_id.as_ref().map(|id| Identity { name: id.value.clone(), at: id.span })
     }
 
-    /// A channel that is given to someone is taken from whoever had it.
+    /// A channel that is assigned to a user is removed from its previous one.
     fn held(&self) -> Vec<(&'static str, &At<Name>)> {
         self.channels.iter().map(|channel| ("channel", &channel.channel_id)).collect()
     }
@@ -52,7 +52,7 @@ impl Resource for NamedUser {
     fn parts<'r>(&'r self, _: &mut Parts<'r>) {}
 }
 
-/// Each channel is applied by itself: associating one leaves the others alone.
+/// Each channel is applied separately: associating one does not affect the others.
 impl Remote for NamedUser {
     const NAME: &'static str = "named_user_id";
 
@@ -83,7 +83,7 @@ impl Remote for NamedUser {
         vec![Census::NAMED_USERS]
     }
 
-    /// One without channels is there for its tags alone, and those belong to tag groups.
+    /// A named user without channels exists only for its tags, which belong to tag groups.
     fn counted(item: &Value) -> Vec<Counted> {
         let Some(user) = item["named_user_id"].as_str() else { return Vec::new() };
         let Some(channels) = item["channels"].as_array() else {
@@ -111,7 +111,7 @@ impl Remote for NamedUser {
             return Ok(None);
         };
         let mut spec = known.clone();
-        // Of an open channel, not every record names the platform.
+        // Not every record of an open channel contains the platform.
         if let Some(device_type) = device_type(channel) {
             spec["device_type"] = device_type.to_string().into();
         }

@@ -75,7 +75,7 @@ impl Remote for OpenChannel {
         vec![Census::CHANNELS]
     }
 
-    /// A record tells zone and locale through the tags that the service derives from them.
+    /// A record contains time zone and locale only as the tags that the service derives from them.
     fn counted(item: &Value) -> Vec<Counted> {
         let (Some(id), Some(DeviceType::Open(_))) = (installed(item), device_type(item)) else { return Vec::new() };
         let address = text(&item["address"]);
@@ -99,7 +99,7 @@ impl Remote for OpenChannel {
         (!id.is_empty()).then(|| Census::CHANNELS.one(id))
     }
 
-    /// What a lookup does not show is as it was last known.
+    /// Fields that a lookup does not return keep their last known value.
     fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
         let channel = body.get("channel").unwrap_or(body);
         if !channel["channel_id"].is_string() {
@@ -134,7 +134,7 @@ impl Remote for OpenChannel {
         Request::post("/api/channels/open", &json!({ "channel": channel }))
     }
 
-    /// The contract answers with the channel; the live service gives its id.
+    /// The contract answers with the channel; the live service answers with its id.
     fn created(_: &Shared, answer: &Answer) -> Option<String> {
         let channel = answer.body.as_ref().and_then(|body| body.get("channel")).map(|channel| text(&channel["channel_id"]));
         id_in(answer, &["channel_id"]).or(channel.filter(|id| !id.is_empty()))
@@ -150,7 +150,7 @@ impl Remote for OpenChannel {
         Some(Request::post("/api/channels/open/uninstall", &body))
     }
 
-    /// A channel that is uninstalled gets no more messages, whatever tags it had.
+    /// An uninstalled channel gets no more messages, whatever tags it had.
     fn taggings(old: Option<&Shared>, new: Option<&Shared>) -> Vec<Tagging> {
         let Some(spec) = new else { return Vec::new() };
         moved(old.map(|old| &old["tags"]), Some(&spec["tags"]), None, &whose(spec))

@@ -1,4 +1,4 @@
-//! What resources of different kinds have in common, so that a check sees all audiences and all messages alike.
+//! The common parts of resources of different kinds, so that a check treats all audiences and all messages alike.
 
 use jiff::Timestamp;
 
@@ -19,77 +19,77 @@ use super::{Resource, Segment, Template, Variable};
 /// The parts of one resource.
 #[derive(Debug)]
 pub struct Parts<'r> {
-    /// The resource's own key, and where it stands.
+    /// The resource's own key, with its position.
     pub key: &'r At<String>,
     pub audiences: Vec<Audience<'r>>,
     pub said: Vec<ReadableText<'r>>,
-    /// What people call each of several messages: `variant`.
+    /// The noun for each of several messages: `variant`.
     pub each: &'static str,
     /// Sample values for the variables, by the name of the sample.
     pub previews: Vec<(&'r At<String>, &'r Sample)>,
     pub pushes: Vec<&'r At<Push>>,
     pub sendings: Vec<Sending<'r>>,
-    /// What sets it off, where something does.
+    /// The triggers, if there are any.
     pub triggers: Vec<&'r Trigger>,
-    /// How long after that each of its messages is sent.
+    /// The time between the trigger and each message.
     pub delays: Vec<Delay>,
-    /// From when on something sets it off, and from when on nothing does any more.
+    /// When it becomes active, and when it becomes inactive.
     pub active: (Option<Timestamp>, Option<Timestamp>),
-    /// What else decides whether something sets it off, which is passed on as it is.
+    /// Further conditions of the trigger, which are passed through unchanged.
     pub conditions: Option<&'r Rest>,
     pub tags: Vec<TagUse<'r>>,
-    /// What is said of a device, by the group of tags that the service derives from it.
+    /// Statements about a device, by the group of tags that the service derives from it.
     pub properties: Vec<(&'static Group, &'r At<String>)>,
 }
 
-/// Someone who is addressed.
+/// An audience, with its device types.
 #[derive(Clone, Copy, Debug)]
 pub struct Audience<'r> {
     pub selector: &'r At<Selector>,
-    /// What they are reached on, where that is said.
+    /// The device types, if they are specified.
     pub devices: Option<&'r At<DeviceTypes>>,
     pub role: Role,
 }
 
-/// What an audience is for.
+/// The purpose of an audience.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The criteria of a segment.
     Criteria,
-    /// Those who get a push.
+    /// The recipients of a push.
     Push,
-    /// Those who get what a pipeline sends.
+    /// The recipients of a pipeline's messages.
     Pipeline,
 }
 
-/// Something that people read.
+/// A text that people read.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadableText<'r> {
     pub notification: Option<&'r At<Notification>>,
     pub message: Option<&'r At<Message>>,
     pub devices: Option<&'r At<DeviceTypes>>,
-    /// The variables that its placeholders may name; `None` where there are none.
+    /// The variables that its placeholders may name; `None` if there are none.
     pub variables: Option<&'r [Variable]>,
-    /// It was filled in from a template, which is looked at by itself.
+    /// It was filled in from a template, which is checked separately.
     pub borrowed: bool,
-    /// The campaigns that it belongs to, where it can say so.
+    /// The campaigns that it belongs to, if it can have any.
     pub campaigns: Option<&'r Campaigns>,
-    /// What else its push says, which is passed on as it is.
+    /// Further fields of its push, which are passed through unchanged.
     pub rest: Option<&'r Rest>,
 }
 
-/// A time at which something is sent, and to whom.
+/// A send time and its audience.
 #[derive(Clone, Copy, Debug)]
 pub struct Sending<'r> {
     pub schedule: &'r At<Schedule>,
     pub audience: &'r At<Selector>,
-    /// Which variant of an experiment it is, from 1. Each person gets one of them.
+    /// The variant of an experiment, counted from 1. Each person gets one of them.
     pub variant: Option<usize>,
-    /// What they read, and on what.
+    /// The text and its device types.
     pub said: ReadableText<'r>,
 }
 
-/// A tag that a resource gives to someone, outside selectors and actions.
+/// A tag that a resource sets, outside of selectors and actions.
 #[derive(Clone, Copy, Debug)]
 pub struct TagUse<'r> {
     pub tag: &'r At<String>,
@@ -115,7 +115,7 @@ impl<'r> Parts<'r> {
         }
     }
 
-    /// The resources of the project that it names: the kind of each, and its key where it is named.
+    /// Returns the project's resources that it names: the kind of each, and its key with its position.
     pub fn named(&self) -> Vec<(&'static str, At<String>)> {
         let segments = self.audiences.iter().flat_map(|audience| audience.selector.segments());
         let templates = self.pushes.iter().filter_map(|push| push.template.as_ref());
@@ -123,7 +123,7 @@ impl<'r> Parts<'r> {
         segments.map(|key| (Segment::KEY, key)).chain(templates).collect()
     }
 
-    /// The parts of a whole push, and what it says.
+    /// Adds the parts of a whole push, and returns its text.
     pub fn push(&mut self, push: &'r At<Push>, role: Role) -> ReadableText<'r> {
         let Push { audience, device_types, notification, message, campaigns, template, substitutions: _ } = &push.value;
         self.pushes.push(push);

@@ -32,7 +32,7 @@ shape! {
     }
 }
 
-/// Whether a pipeline has this further key on the built-in service. It is kept and has no effect there.
+/// Whether a pipeline may have this further key on the built-in service, which stores it without effect.
 pub fn is_further(key: &str) -> bool {
     ["constraint", "condition"].contains(&key)
 }
@@ -76,7 +76,7 @@ impl Resource for Pipeline {
             for outcome in &mut self.outcome.0 {
                 outcome.delay.get_or_insert_with(|| delay.clone());
             }
-            // One that says something else stays, for whoever reports it.
+            // A timing with another delay is kept, so that it can be reported.
             self.timing = Some(timing).filter(|timing| {
                 self.outcome.iter().any(|outcome| outcome.delay.as_ref() != Some(&timing.delay.seconds))
             });
@@ -100,7 +100,7 @@ impl Resource for Pipeline {
 }
 
 impl Pipeline {
-    /// From when on something sets it off, and from when on nothing does any more. The contract describes neither.
+    /// Returns when it becomes active, and when it becomes inactive. The contract describes neither.
     pub fn active(&self) -> (Option<Timestamp>, Option<Timestamp>) {
         let time = |key: &str| {
             let (_, value) = self.rest.0.iter().find(|(name, _)| name.as_str() == key)?;
@@ -110,7 +110,7 @@ impl Pipeline {
     }
 }
 
-/// What the service says of a pipeline beside what was sent.
+/// The fields that the service adds to a pipeline.
 const ADDED: &[&str] = &["uid", "id", "url", "status", "creation_time", "last_modified_time", "ok"];
 
 impl Remote for Pipeline {
@@ -128,7 +128,7 @@ impl Remote for Pipeline {
         Lifecycle { read: Read::Listed, create: Create::Anew, update, delete }
     }
 
-    /// The contract lists either; newer servers list all under `false`.
+    /// The contract lists either the enabled or the other ones; newer servers list all of them under `false`.
     fn list(_: Level) -> Vec<Request> {
         ["true", "false"].map(|enabled| Request::get(format!("/api/pipelines?enabled={enabled}"))).into()
     }
@@ -211,7 +211,7 @@ fn tag_trigger(trigger: &Value) -> Option<TagTrigger> {
     })
 }
 
-/// The kinds of device in a list; none for `all`.
+/// Returns the device types in a list; none for `all`.
 fn devices(written: &Value) -> Vec<DeviceType> {
     let listed = written.as_array().into_iter().flatten();
     listed.filter_map(|device| DeviceType::parse(device.as_str()?)).collect()

@@ -1,36 +1,36 @@
-//! The segments that a spec names, in the places where a kind has audiences.
+//! The segments that a spec names, at the places where its kind has audiences.
 
 use serde_json::Value;
 
 use crate::node::Shared;
 use crate::nouns::audience::written;
 
-/// What stands at a place of a spec, which is written as its keys with a slash before each.
+/// Returns the value at a place of a spec. The place is written as its keys with a slash before each.
 fn within<'v>(spec: &'v Value, at: &str) -> Option<&'v Value> {
     at.split('/').skip(1).try_fold(spec, |value, key| value.get(key))
 }
 
-/// The keys of the segments that a spec names.
+/// Returns the keys of the segments that a spec names.
 pub fn segments<'v>(audiences: &[&str], spec: &'v Value) -> Vec<&'v str> {
     audiences.iter().filter_map(|at| within(spec, at)).flat_map(written::segments).collect()
 }
 
-/// The ids of the segments that a spec names by them.
+/// Returns the ids of the segments that a spec names by id.
 pub fn named_ids<'v>(audiences: &[&str], spec: &'v Value) -> Vec<&'v str> {
     audiences.iter().filter_map(|at| within(spec, at)).flat_map(written::ids).collect()
 }
 
-/// Whether a spec may name a segment. Most do not, as their texts show.
+/// Whether a spec may name a segment. The texts of most specs show that they do not.
 pub fn may_name(audiences: &[&str], spec: &Shared) -> bool {
     !audiences.is_empty() && spec.may_have("segment")
 }
 
-/// The keys of the segments that a spec names. One that names none is not looked at any closer.
+/// Returns the keys of the segments that a spec names. A spec that cannot name any is not parsed.
 pub fn named<'s>(audiences: &[&str], spec: &'s Shared) -> Vec<&'s str> {
     if may_name(audiences, spec) { segments(audiences, spec) } else { Vec::new() }
 }
 
-/// A spec with each reference to a segment replaced. One without any is the same.
+/// Replaces each reference to a segment in a spec. A spec without references stays the same.
 pub fn pointed(audiences: &[&str], spec: &Shared, to: &mut dyn FnMut(&Value) -> Value) -> Shared {
     if !may_name(audiences, spec) {
         return spec.clone();
@@ -44,7 +44,7 @@ pub fn names_any(audiences: &[&str], spec: &Value) -> bool {
     audiences.iter().filter_map(|at| within(spec, at)).any(written::names_any)
 }
 
-/// A value with each reference to a segment replaced.
+/// Replaces each reference to a segment in a value.
 pub fn point(audiences: &[&str], spec: &Value, to: &mut dyn FnMut(&Value) -> Value) -> Value {
     let mut spec = spec.clone();
     for at in audiences {

@@ -1,4 +1,5 @@
-//! What the service's API lets one do with a kind: stated by each kind as data and pure requests, chosen from by the planner.
+//! The operations of the service's API for a kind: each kind states them as data and pure requests, and the planner
+//! selects from them.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -19,128 +20,131 @@ use crate::node::{At, Node, Reader, Shared};
 use crate::nouns::level::Level;
 use crate::source::Span;
 
-/// A thing on the service.
+/// A resource on the service.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     pub id: String,
-    /// What people call it there. Two may have one name.
+    /// Its name there. Two resources may have the same name.
     pub name: String,
-    /// Moves whenever it is changed, where the service tells.
+    /// Changes whenever the resource is changed, if the service reports it.
     pub stamp: Option<String>,
-    /// Its content in canonical form, segments by their ids; `None` where it is still to be read.
+    /// Its content in canonical form, with segments by id; `None` if it has not been read yet.
     pub spec: Option<Shared>,
-    /// When it was last used, where the service tells.
+    /// When it was last used, if the service reports it.
     pub used: Option<Timestamp>,
-    /// When it was made, where the service tells.
+    /// When it was created, if the service reports it.
     pub made: Option<Timestamp>,
-    /// The ids of the pushes that it sends, where the service tells.
+    /// The ids of the pushes that it sends, if the service reports them.
     pub push_ids: Vec<String>,
 }
 
-/// The part of a kind that its author writes about the API. Specs are in canonical form; those of requests name segments
-/// by their ids, as the wire does.
+/// The part of a kind that its author writes about the API. Specs are in canonical form; those in requests name
+/// segments by id, as on the wire.
 pub trait Remote: Resource {
-    /// Where its audiences are in a spec.
+    /// The places of its audiences in a spec.
     const AUDIENCES: &'static [&'static str] = &[];
-    /// The key of a listing's items.
+    /// The key of the items of a list.
     const LISTED: &'static str = Self::KEY;
-    /// The field with the name that the service knows it by.
+    /// The field with its name on the service.
     const NAME: &'static str = "name";
-    /// Whether its key is what the service knows it by, so that it has no field for that: another key is another thing.
+    /// Whether its key is its name on the service, so that it has no field for it: another key means another resource.
     const NAMED_BY_KEY: bool = false;
 
-    /// Whether things of the kind message people by themselves: whether `runs` ever says something.
+    /// Whether resources of the kind message people by themselves: whether `runs` ever returns something.
     const HAS_RUNS: bool = false;
 
-    /// Whether things of the kind say something to people, by themselves or once something sets them off.
+    /// Whether resources of the kind send messages, by themselves or when something triggers them.
     const SPEAKS: bool = false;
 
-    /// What there is one of for each person, in the plural, where that is not the kind itself.
+    /// The plural noun for what exists once for each person, if that is not the kind itself.
     const SINGLES: Option<&'static str> = None;
 
     fn lifecycle(level: Level) -> Lifecycle;
 
-    /// What the API does not allow, which is why a change of it is made otherwise.
+    /// The limit of the API that requires another way to change it.
     fn limit(_level: Level) -> Option<&'static Limit> {
         None
     }
 
-    /// The single things that it is applied as, each with its key and spec.
+    /// Returns the units that it is applied as, each with its key and spec.
     fn units(&self, key: &str) -> Vec<(String, Shared)> {
         vec![(key.to_owned(), Shared::of(self))]
     }
 
-    /// The resource that is made of these single things: the inverse of `units`. Null where there is none without them.
+    /// Returns the resource that consists of these units: the inverse of `units`. Null if there is no resource without
+    /// them.
     fn whole(units: &[&Value]) -> Value {
         units.first().map(|unit| (*unit).clone()).unwrap_or_default()
     }
 
-    /// The lists of people and devices that show what there is one of for each of them.
+    /// Returns the lists of people and devices that show what exists once for each of them.
     fn census() -> Vec<Census> {
         Vec::new()
     }
 
-    /// What an item of such a list has of this kind.
+    /// Returns what an item of such a list has of this kind.
     fn counted(_item: &Value) -> Vec<Counted> {
         Vec::new()
     }
 
-    /// The requests that list all of them; the same thing may be in several answers.
+    /// Returns the requests that list all resources of the kind. A resource may be in several answers.
     fn list(_level: Level) -> Vec<Request> {
         Vec::new()
     }
 
-    /// Whether a listing with so many items is known to be whole.
+    /// Whether a list with this number of items is known to be complete.
     fn is_whole(_items: usize) -> bool {
         true
     }
 
-    /// Whether a listing no longer shows it once it was sent.
+    /// Whether a list no longer contains it once it was sent.
     fn leaves_list_when_sent() -> bool {
         false
     }
 
-    /// An item of a listing.
+    /// Parses an item of a list.
     fn found(_object: &Value) -> Option<Found> {
         None
     }
 
-    /// The time of the change that a version stamp stands for, where it tells.
+    /// Returns the time of the change that a version stamp stands for, if it shows that.
     fn stamped(_stamp: &str) -> Option<Timestamp> {
         None
     }
 
-    /// The request that reads one. Where there is no listing, its spec says where to look.
+    /// Returns the request that reads one resource. If there is no list, its spec says where to look.
     fn get(_id: &str, _spec: &Value, _level: Level) -> Option<Request> {
         None
     }
 
-    /// What `get` found, with what was last known of it; `Ok(None)`: it is not there; `Err`: the answer makes no sense.
+    /// Parses the answer to `get`, together with what was last known. `Ok(None)`: it does not exist; `Err`: the answer
+    /// is invalid.
     fn got(_id: &str, _known: &Value, _body: &Value) -> Result<Option<Found>, String> {
         Ok(None)
     }
 
-    /// The id that it will have, where that is ours to choose.
+    /// Returns the id that it will have, if pushplan chooses the id.
     fn own_id(_spec: &Value) -> Option<String> {
         None
     }
 
-    /// What it is on the service, where that is ours to choose: of two with the same, each is the other.
+    /// Returns its identity on the service, if pushplan chooses it: two specs with the same identity are the same
+    /// resource.
     fn identity(spec: &Value) -> Option<String> {
         Self::own_id(spec)
     }
 
-    /// Where the spec of a new one is posted to as it is; `None` where its request is another.
+    /// The path to which the spec of a new resource is posted unchanged; `None` if its request differs.
     const POSTED_TO: Option<&'static str> = None;
 
     fn create(spec: &Value) -> Request {
         Request::post(Self::POSTED_TO.unwrap_or_default(), spec)
     }
 
-    /// The id of what was created.
+    /// Returns the id of the created resource.
     fn created(spec: &Shared, answer: &Answer) -> Option<String>;
 
-    /// The request that turns one spec into another; `None` where that cannot be done in place.
+    /// Returns the request that turns one spec into another; `None` if it cannot be updated in place.
     fn update(_id: &str, _old: &Value, _new: &Value, _level: Level) -> Option<Request> {
         None
     }
@@ -149,72 +153,73 @@ pub trait Remote: Resource {
         None
     }
 
-    /// When it begins to message people by itself, and when it has ended; `None` where it does not do so.
+    /// Returns when it begins to message people by itself, and when it has ended; `None` if it never does so.
     fn runs(_spec: &Value) -> Option<Runs> {
         None
     }
 
-    /// The times at which it sends by itself, each of which is a push of its own and is reported by itself.
+    /// Returns the times at which it sends by itself. Each of them is a separate push with its own report.
     fn occasions(spec: &Value) -> Vec<Runs> {
         Self::runs(spec).into_iter().collect()
     }
 
-    /// Each time at which it messages people by itself.
+    /// Returns each time at which it messages people by itself.
     fn times(spec: &Value) -> Vec<Runs> {
         Self::occasions(spec)
     }
 
-    /// The list in its spec of what has a time each, in the order of `times`.
+    /// The list in its spec whose items have one time each, in the order of `times`.
     const TIMED: Option<&'static str> = None;
 
-    /// The ids of the pushes that it sends, in the answer to a request or in an item of a listing: one for each occasion, in
-    /// their order.
+    /// Returns the ids of the pushes that it sends, from the answer to a request or an item of a list: one for each
+    /// occasion, in their order.
     fn push_ids(_object: &Value) -> Vec<String> {
         Vec::new()
     }
 
-    /// The tags that someone gets or loses where one spec becomes another, comes or goes.
+    /// Returns the tags that someone gets or loses when one spec becomes another, is created or is deleted.
     fn taggings(_old: Option<&Shared>, _new: Option<&Shared>) -> Vec<Tagging> {
         Vec::new()
     }
 
-    /// The channel that comes to a named user, or that they lose, where one spec becomes another, comes or goes.
+    /// Returns the channel that a named user gets or loses when one spec becomes another, is created or is deleted.
     fn belonging(_old: Option<&Shared>, _new: Option<&Shared>) -> Option<Belonging> {
         None
     }
 
-    /// The channel that receives nothing any more where one spec becomes another or goes.
+    /// Returns the channel that receives nothing from then on when one spec becomes another or is deleted.
     fn departing(_old: Option<&Shared>, _new: Option<&Shared>) -> Option<Whose> {
         None
     }
 
-    /// The named user who has other devices once it is made, changed or deleted.
+    /// Returns the named user whose devices change when it is created, changed or deleted.
     fn devices_of(_spec: &Shared) -> Option<String> {
         None
     }
 
-    /// What a tag sets off; `None` where none does, or while it is turned off.
+    /// Returns what a tag triggers; `None` if no tag does, or while it is turned off.
     fn firing(_spec: &Value) -> Option<Firing> {
         None
     }
 
-    /// Whether it does nothing any more, so that another can replace it.
+    /// Whether it has no effect, so that another can replace it.
     fn is_off(_spec: &Value) -> bool {
         false
     }
 
-    /// Whether it messages people, by itself or once something sets it off: two that say the same would do so twice.
+    /// Whether it messages people, by itself or when triggered: two resources with the same content would message them
+    /// twice.
     fn messages(_spec: &Value) -> bool {
         Self::HAS_RUNS
     }
 
-    /// Whether its deletion takes it from every device that has it, whoever gave it to them.
+    /// Whether its deletion removes it from every device, including devices that got it elsewhere.
     fn leaves_devices(_spec: &Value) -> bool {
         false
     }
 }
 
-/// [`Remote`] for whoever has a kind as a row of the table.
+/// [`Remote`] as a trait object, for the rows of the table.
 pub trait Api: Debug + Send + Sync {
     fn audiences(&self) -> &'static [&'static str];
     fn listed(&self) -> &'static str;
@@ -246,7 +251,7 @@ pub trait Api: Debug + Send + Sync {
     fn runs(&self, spec: &Value) -> Option<Runs>;
     fn occasions(&self, spec: &Value) -> Vec<Runs>;
     fn times(&self, spec: &Value) -> Vec<Runs>;
-    /// What is left of a spec without those of its times that are gone; nothing where all are.
+    /// Returns a spec without those of its times that are gone; `None` if all are.
     fn without(&self, spec: &Value, is_gone: &dyn Fn(&Runs) -> bool) -> Option<Value>;
     fn push_ids(&self, object: &Value) -> Vec<String>;
     fn taggings(&self, old: Option<&Shared>, new: Option<&Shared>) -> Vec<Tagging>;
@@ -256,18 +261,18 @@ pub trait Api: Debug + Send + Sync {
     fn firing(&self, spec: &Value) -> Option<Firing>;
     fn is_off(&self, spec: &Value) -> bool;
     fn leaves_devices(&self, spec: &Value) -> bool;
-    /// Its name on the service.
+    /// Returns its name on the service.
     fn name(&self, spec: &Value) -> String;
     /// Returns the name that the service knows it by, without parsing the rest of the spec.
     fn called(&self, spec: &Shared) -> String;
     /// Whether it messages people by itself, or may.
     fn has_runs(&self) -> bool;
-    /// Whether it says something to people.
+    /// Whether it sends messages.
     fn speaks(&self) -> bool;
     fn messages(&self, spec: &Value) -> bool;
-    /// The field with that name; `None` where it is its key.
+    /// Returns the field with its name; `None` if that is its key.
     fn name_field(&self) -> Option<&'static str>;
-    /// A spec as the resource that it says, segments by their keys; `None` where it is only a part of one.
+    /// Parses a spec as a resource, with segments by key; `None` if it is only a part of one.
     fn read(&self, spec: &Value) -> Option<Box<dyn Spec>>;
 }
 
@@ -419,7 +424,7 @@ impl<R: Remote> Api for Row<R> {
     }
 }
 
-/// The contract's form: what may be one or many is alone where it is one.
+/// Returns a spec in the contract's form: a list with one item becomes that item, if the kind allows both.
 fn wire<R: Resource>(spec: &Value) -> Cow<'_, Value> {
     let mut wire = Cow::Borrowed(spec);
     for key in R::ONE_OR_MANY {
@@ -430,27 +435,28 @@ fn wire<R: Resource>(spec: &Value) -> Cow<'_, Value> {
     wire
 }
 
-/// An object of the service in canonical form; `None` where it cannot be understood. Keys that the service added are left out.
+/// Converts an object of the service to canonical form; `None` if it is not understood. Keys that the service added are
+/// left out.
 pub fn canonical<R: Resource>(object: &Value, name: &str) -> Option<Shared> {
     let mut read = R::decode(&Node::from_json_value(object), &mut Reader::lenient())?;
     read.settle(&At::new(name.to_owned(), Span::NONE));
     Some(Shared::of(&read))
 }
 
-/// A time that the service tells, in UTC where it names no zone.
+/// Parses a time of the service, in UTC if it has no zone.
 pub fn time(value: &Value) -> Option<Timestamp> {
     let text = value.as_str()?;
     text.parse().ok().or_else(|| format!("{text}Z").parse().ok())
 }
 
-/// An id in an answer's body under one of several keys, or at the end of a URL in it or in the header.
+/// Returns an id in an answer's body under one of several keys, or at the end of a URL in the body or in the header.
 pub(crate) fn id_in(answer: &Answer, keys: &[&str]) -> Option<String> {
     let body = answer.body.as_ref()?;
     let named = keys.iter().filter_map(|key| first_text(&body[*key])).next();
     named.or(answer.location.as_deref()).map(last_part).filter(|id| !id.is_empty())
 }
 
-/// The last part of a URL's path; an id is its own last part.
+/// Returns the last part of a URL's path; an id is returned unchanged.
 pub(crate) fn last_part(url: &str) -> String {
     let path = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
     path.rsplit('/').next().unwrap_or_default().to_owned()

@@ -1,4 +1,4 @@
-//! When something messages people by itself.
+//! The times at which something messages people by itself.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::nouns::schedule;
 
-/// When something messages people by itself.
+/// The period in which something messages people by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Runs {
     /// `None`: as soon as it exists.
@@ -16,32 +16,32 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Whether its first message has had its time.
+    /// Whether the time of its first message has passed.
     pub fn has_begun(&self, now: Timestamp) -> bool {
         self.first.is_none_or(|first| first <= now)
     }
 
-    /// Whether no message of it is still to come: it is over, or nobody can say when it would message people again.
+    /// Whether it has no more messages: it is over, or the time of its next message is unknown.
     pub fn is_done(&self, now: Timestamp, margin: SignedDuration) -> bool {
         self.last.is_none() || self.is_over(now, margin)
     }
 
-    /// Whether it has messaged people for the last time, so long ago that it has by every clock: near its time, it may still wait.
+    /// Whether its last message was so long ago that it is over by every clock: near its time, it may still wait.
     pub fn is_over(&self, now: Timestamp, margin: SignedDuration) -> bool {
         self.last.is_some_and(|last| last.checked_add(margin).is_ok_and(|over| over <= now))
     }
 }
 
-/// A time at which something that has begun still messages people.
+/// A time at which something that has begun will message people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Coming {
-    /// The first moment at which people are messaged. `None`: in some time zones it has passed already.
+    /// The first moment at which people are messaged. `None`: it has passed already in some time zones.
     pub from: Option<Timestamp>,
     /// The last moment at which people are messaged. It equals `from` if everyone is messaged at once.
     pub to: Timestamp,
 }
 
-/// Those of some times that are still to come, the first one first.
+/// Returns the times that are still to come, earliest first.
 pub fn to_come(times: &[Runs], now: Timestamp) -> Vec<Coming> {
     let ahead = times.iter().filter_map(|runs| {
         let to = runs.last.filter(|last| *last > now)?;
@@ -53,8 +53,8 @@ pub fn to_come(times: &[Runs], now: Timestamp) -> Vec<Coming> {
     ahead
 }
 
-/// The moments of a schedule, or of several, as they are written in a spec. A time in each device's own zone begins where the
-/// day begins first and ends where it ends last.
+/// Returns the period of one or several schedules in a spec. A time in each device's own zone begins in the zone where
+/// the day begins first, and ends in the zone where it ends last.
 pub fn moments(schedules: &[&Value]) -> Runs {
     let mut runs = Runs { first: None, last: None };
     let mut at_once = false;
@@ -73,7 +73,7 @@ pub fn moments(schedules: &[&Value]) -> Runs {
     Runs { first: runs.first.filter(|_| !at_once), last: runs.last }
 }
 
-/// A written time in UTC, so many hours earlier.
+/// Returns a written time in UTC, moved earlier by a number of hours.
 fn instant(written: &str, hours: i64) -> Option<Timestamp> {
     let time = schedule::of_spec(written)?;
     let at = time.to_zoned(TimeZone::UTC).ok()?.timestamp();

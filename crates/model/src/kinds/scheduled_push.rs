@@ -110,12 +110,12 @@ impl Remote for ScheduledPush {
 
     const TIMED: Option<&'static str> = Some("schedule");
 
-    /// Each of its times is a push of its own.
+    /// Each of its times is a separate push.
     fn occasions(spec: &Value) -> Vec<Runs> {
         spec["schedule"].as_array().into_iter().flatten().map(|schedule| moments(&[schedule])).collect()
     }
 
-    /// One is asked for at a time, so that an answer about several tells of the first.
+    /// One schedule is requested at a time, so the first one in the answer counts.
     fn push_ids(object: &Value) -> Vec<String> {
         let own = texts(&object["push_ids"]);
         if own.is_empty() { texts(&object["schedules"][0]["push_ids"]) } else { own }

@@ -41,10 +41,10 @@ impl Resource for LegacyTag {
     }
 }
 
-/// The keys of channels in a part's spec, and in the request that gives or takes the tag.
+/// The keys of channels in a part's spec, and in the request that adds or removes the tag.
 const CHANNELS: [(&str, &str); 2] = [("ios_channel", "ios_channels"), ("android_channel", "android_channels")];
 
-/// The tag, and each channel that carries it, are applied by themselves.
+/// The tag, and each channel that has it, are applied separately.
 impl Remote for LegacyTag {
     const NAME: &'static str = "tag";
     const LISTED: &'static str = "tags";
@@ -80,13 +80,13 @@ impl Remote for LegacyTag {
         vec![Census::CHANNELS]
     }
 
-    /// A tag that a device carries is there, also where the list of tags ends before it.
+    /// A tag of a device exists, even if the list of tags ends before it.
     fn counted(item: &Value) -> Vec<Counted> {
         let Some(id) = installed(item) else { return Vec::new() };
         let own = match device_type(item) {
             Some(DeviceType::Ios) => Some(&CHANNELS[0]),
             Some(DeviceType::Android) => Some(&CHANNELS[1]),
-            // An open channel has its tags in its own declaration.
+            // An open channel declares its tags itself.
             Some(DeviceType::Open(_)) => return Vec::new(),
             _ => None,
         };
@@ -108,7 +108,7 @@ impl Remote for LegacyTag {
         vec![Request::get("/api/tags/")]
     }
 
-    /// The service lists the first hundred and says nothing of the rest.
+    /// The service lists the first hundred, and does not say whether there are more.
     fn is_whole(items: usize) -> bool {
         items < 100
     }
@@ -158,7 +158,7 @@ impl Remote for LegacyTag {
         carrier(spec).is_none()
     }
 
-    /// The tag itself is given to nobody; its removal takes it from everybody.
+    /// Creating the tag itself affects nobody; deleting it affects everyone who has it.
     fn taggings(old: Option<&Shared>, new: Option<&Shared>) -> Vec<Tagging> {
         let (removed, spec) = match (old, new) {
             (None, Some(new)) => (false, new),
@@ -185,7 +185,7 @@ fn path(spec: &Value) -> String {
     format!("/api/tags/{}", part(&text(&spec["tag"])))
 }
 
-/// The channel of a part that gives the tag to one.
+/// Returns the channel of a part that adds the tag to one.
 fn carrier(spec: &Value) -> Option<(&'static str, String, &'static str)> {
     CHANNELS.iter().find_map(|(own, many)| Some((*own, spec[*own].as_str()?.to_owned(), *many)))
 }

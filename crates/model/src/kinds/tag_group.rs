@@ -39,7 +39,7 @@ shape! {
 }
 
 impl Members {
-    /// Every member with its tags, whatever it is.
+    /// Returns every member with its tags.
     pub fn all(&self) -> impl Iterator<Item = (&At<String>, &Set<At<String>>)> {
         self.named_users.iter().chain(self.ios_channels.iter()).chain(self.android_channels.iter())
     }
@@ -51,7 +51,7 @@ impl Resource for TagGroup {
     const PURPOSE: &'static str = "A group of tags: its vocabulary, and members whose tags are in git.";
 
     fn settle(&mut self, _: &At<String>) {
-        // A vocabulary is a set. An empty one is not the same as none: it has room for no tag.
+        // A vocabulary is a set. An empty one differs from none, because it allows no tag.
         if let Some(tags) = &mut self.tags {
             tags.sort_unstable();
             tags.dedup();
@@ -65,14 +65,14 @@ impl Resource for TagGroup {
     }
 }
 
-/// Who can be a member: the key of a part's spec, the key in the manifest, and what people call one.
+/// The types of members: the key in a part's spec, the key in the manifest, and the noun.
 const MEMBERS: [(&str, &str, &str); 3] = [
     ("named_user_id", "named_users", "named user"),
     ("ios_channel", "ios_channels", "iOS channel"),
     ("android_channel", "android_channels", "Android channel"),
 ];
 
-/// The group itself is made in the dashboard. What is applied is each member's tags in it.
+/// The group itself is created in the dashboard. Only each member's tags in it are applied.
 impl Remote for TagGroup {
     const NAME: &'static str = "group";
     const NAMED_BY_KEY: bool = true;
@@ -82,7 +82,7 @@ impl Remote for TagGroup {
         Lifecycle { read: Read::LookedUp, create: Create::Upsert, update: Update::InPlace, delete: Delete::Anytime }
     }
 
-    /// A member with no tags is one that has none from here: what it had is taken away, and nothing more is said of it.
+    /// A member without tags has no unit: the tags that it had are removed, and nothing else is declared.
     fn units(&self, key: &str) -> Vec<(String, Shared)> {
         let Some(Members { named_users, ios_channels, android_channels }) = &self.members else { return Vec::new() };
         let mut units = Vec::new();
@@ -188,7 +188,7 @@ impl Remote for TagGroup {
         Some(operation(new, "set"))
     }
 
-    /// Only the tags that came from here are removed.
+    /// Removes only the tags that this declaration added.
     fn delete(_: &str, old: &Value, _: Level) -> Option<Request> {
         Some(operation(old, "remove"))
     }
@@ -210,7 +210,7 @@ impl Remote for TagGroup {
     }
 }
 
-/// Whose tags a part is about.
+/// Returns the member that a part is about.
 fn member(spec: &Value) -> Option<(&'static str, String, &'static str)> {
     MEMBERS.iter().find_map(|(own, _, noun)| Some((*own, spec[*own].as_str()?.to_owned(), *noun)))
 }

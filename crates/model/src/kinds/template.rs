@@ -30,7 +30,7 @@ shape! {
     }
 }
 
-/// Values for variables, by their keys.
+/// Values of variables, by key.
 pub type Sample = BTreeMap<At<String>, At<String>>;
 
 impl Resource for Template {
@@ -40,7 +40,7 @@ impl Resource for Template {
 
     fn settle(&mut self, key: &At<String>) {
         self.name.get_or_insert_with(|| key.clone());
-        // The service has no other way to say that there is none.
+        // The service has no other way to express that there is none.
         self.description.take_if(|description| description.is_empty());
         let variables = self.variables.get_or_insert_default();
         for variable in variables {
@@ -108,7 +108,8 @@ impl Remote for Template {
         id_in(answer, &["template_id"])
     }
 
-    /// An update keeps what it leaves out, so that it says everything. The contract's says nothing of variables.
+    /// An update keeps the fields that it leaves out, so it contains all of them. The contract's update has no
+    /// variables.
     fn update(id: &str, old: &Value, new: &Value, level: Level) -> Option<Request> {
         let mut body = json!({ "name": new["name"], "description": text(&new["description"]), "push": new["push"] });
         if level >= Level::Extended {

@@ -9,9 +9,9 @@ use serde::{Serialize, Serializer};
 
 use crate::source::Span;
 
-/// A value that remembers where it was written.
+/// A value with the position where it was written.
 ///
-/// Two of them are equal when their values are: a place is for messages, never for deciding.
+/// Two of them are equal if their values are: a position is for messages, never for decisions.
 #[derive(Clone, Debug, Default)]
 pub struct At<T> {
     pub value: T,

@@ -1,4 +1,4 @@
-//! How the plain types are read: texts, numbers, lists, maps with free keys.
+//! Reads the basic types: texts, numbers, lists, maps with free keys.
 
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ impl<T: Decode> Decode for Option<T> {
         if node.is_null() {
             return Some(None);
         }
-        // What says nothing is the same as nothing.
+        // A value that says nothing is the same as none.
         T::decode(node, reader).map(|value| Some(value).filter(|value| !value.is_absent()))
     }
     fn absent() -> Option<Self> {

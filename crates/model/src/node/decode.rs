@@ -1,4 +1,4 @@
-//! From nodes to types, with every problem reported.
+//! Decodes nodes to types and reports every problem.
 
 use std::collections::BTreeMap;
 
@@ -12,42 +12,42 @@ use crate::finding::{Finding, Findings};
 use crate::source::Span;
 use crate::text;
 
-/// A type that can be read from a node.
+/// A type that can be decoded from a node.
 pub trait Decode: Sized {
-    /// What the type is, in the words of a message: "expected *a list of tags*".
+    /// The noun for the type in a message: "expected *a list of tags*".
     const WHAT: &'static str;
 
-    /// The keys of a map of this type, or of the maps in a list of it; none where keys are free or there are none.
+    /// The keys of a map of this type, or of the maps in a list of it. Empty if keys are free or there are none.
     const FIELDS: &'static [&'static str] = &[];
 
-    /// Reads a node. Every problem goes to the reader, and `None` says that there was one.
+    /// Decodes a node. Every problem is reported to the reader, and `None` means that there was one.
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self>;
 
-    /// What replaces a key that was left out. `None`: the key is required.
+    /// Returns the value of an omitted key; `None` if the key is required.
     fn absent() -> Option<Self> {
         None
     }
 
-    /// Whether the value says nothing and is left out when it is written.
+    /// Whether the value says nothing and is omitted when it is written.
     fn is_absent(&self) -> bool {
         false
     }
 }
 
-/// [`Decode::is_absent`] as serde wants it.
+/// [`Decode::is_absent`] in the form that serde needs.
 pub fn is_absent<T: Decode>(value: &T) -> bool {
     value.is_absent()
 }
 
-/// Reads nodes into types and gathers what is wrong with them.
+/// Decodes nodes and collects the problems.
 #[derive(Debug, Default)]
 pub struct Reader {
     pub findings: Findings,
-    /// The key whose value is being read: where a missing key is reported.
+    /// The key whose value is being read. A missing key is reported there.
     owner: Option<Span>,
-    /// What is read came over the wire: it has the service's own forms and none of a manifest's.
+    /// The input came over the wire: it has the service's own forms and none of a manifest's.
     wire: bool,
-    /// Nobody asks which keys are unknown.
+    /// Unknown keys are not reported.
     lenient: bool,
     /// The keys of the maps that are being read, outermost first.
     pub(super) open: Vec<&'static [&'static str]>,
@@ -58,7 +58,7 @@ impl Reader {
         Self { findings, ..Self::default() }
     }
 
-    /// A reader of what came over the wire: shorthands and the author's own keys are unknown there.
+    /// Returns a reader for the wire, where shorthands and the author's own keys are unknown.
     pub fn of_wire() -> Self {
         Self { wire: true, ..Self::default() }
     }
@@ -72,8 +72,8 @@ impl Reader {
         self.wire
     }
 
-    /// Where a problem with a whole node is reported: in a file at its first key, where a caret fits; over the wire at the
-    /// node itself, so that the path in the answer is its own.
+    /// Returns where a problem with a whole node is reported: in a file at its first key, where a caret fits; over the
+    /// wire at the node itself, so that the path in the answer is that of the node.
     pub fn place_of(&self, node: &Node) -> Span {
         if self.wire { node.span } else { owner_of(node) }
     }
@@ -82,7 +82,7 @@ impl Reader {
         self.findings.push(finding);
     }
 
-    /// Reads the value of an entry; what is missing in it is reported at its key.
+    /// Reads the value of an entry. A missing key in it is reported at the entry's key.
     pub fn value<T: Decode>(&mut self, entry: &MapEntry) -> Option<T> {
         if entry.value.is_null() && T::absent().is_none() {
             return self.empty::<T>(&entry.value, &entry.key);
@@ -90,7 +90,7 @@ impl Reader {
         self.owned_by(entry.key.span, |reader| T::decode(&entry.value, reader))
     }
 
-    /// Reads something that belongs to a key; what is missing in it is reported there.
+    /// Reads something that belongs to a key. A missing key in it is reported there.
     pub fn owned_by<T>(&mut self, key: Span, read: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.owner.replace(key);
         let value = read(self);
@@ -106,7 +106,7 @@ impl Reader {
     }
 
     fn empty<T: Decode>(&mut self, node: &Node, key: &At<String>) -> Option<T> {
-        // `null` and `~` have a caret of their own; for `key:` with nothing behind it the key gets it.
+        // `null` and `~` have a caret of their own; for `key:` without a value, the key gets it.
         let at = if node.span.range().is_empty() { key.span } else { node.span };
         self.report(
             Finding::new(&codes::YM207, at, format!("`{key}` is empty; expected {}", T::WHAT))
@@ -116,7 +116,7 @@ impl Reader {
         None
     }
 
-    /// Reports that a node is something else than expected.
+    /// Reports that a node is not what was expected.
     pub fn unexpected(&mut self, node: &Node, expected: &str) {
         self.report(
             Finding::new(&codes::YM205, self.place_of(node), format!("expected {expected}, found {}", node.what()))
@@ -124,7 +124,8 @@ impl Reader {
         );
     }
 
-    /// A value that is passed through. JSON readers round a number with too many digits, so that it is reported.
+    /// Returns a value that is passed through. A number with too many digits is reported, because JSON readers round
+    /// it.
     pub fn json(&mut self, node: &Node) -> Option<serde_json::Value> {
         let large = node.scalars().find(|(_, scalar)| scalar.plain() == Some(Plain::Float) && scalar.is_too_large());
         let Some((at, scalar)) = large else { return Some(node.to_json()) };
@@ -144,7 +145,7 @@ impl Reader {
         None
     }
 
-    /// The text of a scalar. A plain one that YAML takes for something else is reported with the quotes to write.
+    /// Returns the text of a scalar. A plain one that YAML reads as another type is reported, with the quotes to write.
     pub fn text<'n>(&mut self, node: &'n Node) -> Option<&'n str> {
         if let Some(help) = levels::in_place_of_text(node) {
             let finding = Finding::new(&codes::YM205, self.place_of(node), "expected text, found a map");
@@ -190,21 +191,21 @@ impl Reader {
     }
 }
 
-/// The keys of a map while they are taken one by one; what is left at the end is unknown.
+/// The keys of a map, which are taken one by one. Keys that are left at the end are unknown.
 #[derive(Debug)]
 pub struct Fields<'n> {
     node: &'n Node,
     pub(super) entries: &'n [MapEntry],
-    /// All keys that the map may have, where the reader of the map says so.
+    /// All keys that the map may have, if they were specified.
     pub(super) known: &'static [&'static str],
-    /// Those of them that only manifests have.
+    /// The known keys that only manifests have.
     own: &'static [&'static str],
-    /// What its fields are, for keys that stand one level too high.
+    /// Its fields and their keys, to detect keys that are one level too high.
     pub(super) below: fn() -> Vec<Below>,
 }
 
 impl<'n> Fields<'n> {
-    /// The entries of a map; anything else is reported.
+    /// Returns the entries of a map; reports anything else.
     pub fn of(node: &'n Node, what: &str, reader: &mut Reader) -> Option<Self> {
         match &node.tree {
             Tree::Map(entries) => Some(Self { node, entries, known: &[], own: &[], below: Vec::new }),
@@ -215,13 +216,13 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// Says which keys there are, so that a misspelt one is not reported as missing besides. Whoever says so also closes
-    /// the map or keeps the rest, where the misspelt key is reported.
+    /// Specifies the known keys, so that a misspelt one is not reported as missing as well. The caller must also close
+    /// the map or keep the rest, which reports the misspelt key.
     pub fn knowing(self, known: &'static [&'static str], below: fn() -> Vec<Below>) -> Self {
         Self { known, below, ..self }
     }
 
-    /// Says which of the keys only manifests have: over the wire nobody is told to write them.
+    /// Specifies the keys that only manifests have. They are not suggested over the wire.
     pub fn owning(self, own: &'static [&'static str]) -> Self {
         Self { own, ..self }
     }
@@ -239,7 +240,7 @@ impl<'n> Fields<'n> {
         self.entries.iter().find(|entry| *entry.key == name)
     }
 
-    /// The value of a key, or what replaces it. `None` says that a problem was reported.
+    /// Returns the value of a key, or what replaces it. `None` means that a problem was reported.
     pub fn take<T: Decode>(&self, name: &str, reader: &mut Reader) -> Option<T> {
         if let Some(entry) = self.entry(name) {
             return reader.value(entry);
@@ -256,7 +257,7 @@ impl<'n> Fields<'n> {
         absent
     }
 
-    /// Reports the keys that are not `known`. Keys beginning with `x-` are the author's own.
+    /// Reports keys that are not `known`. Keys that begin with `x-` are the author's own.
     pub fn close(&self, known: &[&str], reader: &mut Reader) {
         if reader.lenient {
             return;
@@ -279,15 +280,17 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// Keeps the keys that are not `known`, with a warning each: the contract says that further fields exist. One that is
-    /// nearly a known key is a typo and an error all the same. The built-in service refuses those that it does not accept.
+    /// Keeps the keys that are not `known`, with a warning for each, because the contract says that further fields
+    /// exist. A key that is nearly a known one is a typo and therefore an error. The built-in service refuses keys for
+    /// which `accepts` returns false.
     pub fn keep(&self, known: &[&str], accepts: impl Fn(&str) -> bool, reader: &mut Reader) -> Rest {
         let mut rest = BTreeMap::new();
         let mut unknown: Vec<&MapEntry> = self.unknown(known, reader.wire).collect();
         if unknown.is_empty() {
             return Rest(rest);
         }
-        // Further fields may have the names of those below. Where what they belong to is missing, they are meant to be it.
+        // Further fields may have the names of keys one level below. If the field that contains those is required and
+        // missing, they belong to it.
         self.too_high(&mut unknown, |field| field.required && self.entry(field.name).is_none(), reader);
         for entry in unknown {
             if reader.is_above(&entry.key) {
@@ -299,7 +302,7 @@ impl<'n> Fields<'n> {
                 continue;
             }
             reader.report(undescribed(entry, accepts(&entry.key)));
-            // The service adds `ios: {}` by itself: what says nothing is the same as nothing.
+            // The service adds `ios: {}` itself. A value that says nothing is the same as none.
             if let Some(value) = reader.json(&entry.value)
                 && !value.is_null()
                 && value.as_object().is_none_or(|fields| !fields.is_empty())
@@ -310,7 +313,7 @@ impl<'n> Fields<'n> {
         Rest(rest)
     }
 
-    /// The known keys that also the wire has.
+    /// Returns the known keys that exist on the wire as well.
     fn on_wire<'k>(&self, known: &[&'k str]) -> Vec<&'k str> {
         known.iter().copied().filter(|key| !self.own.contains(key)).collect()
     }
@@ -320,7 +323,7 @@ impl<'n> Fields<'n> {
         self.entries.iter().filter(|entry| !known.contains(&entry.key.as_str())).filter(move |entry| !own(entry))
     }
 
-    /// The value of a key that only manifests have; over the wire it is unknown.
+    /// Returns the value of a key that only manifests have; over the wire, the key is unknown.
     pub(crate) fn take_own<T: Decode>(&self, name: &str, reader: &mut Reader) -> Option<T> {
         match self.entry(name) {
             Some(entry) if reader.wire => {
@@ -332,10 +335,11 @@ impl<'n> Fields<'n> {
     }
 }
 
-/// How many unknown keys of one map have a finding each. The rest is counted: a generated file can have a million.
+/// The maximum number of unknown keys in one map that have a finding each. The rest is counted, because a generated
+/// file can have a million.
 const MOST_UNKNOWN: usize = 1_000;
 
-/// The finding for a key that the contract does not describe, where it says that there are more than it describes.
+/// Returns the finding for an undescribed key in a map for which the contract allows further fields.
 fn undescribed(entry: &MapEntry, is_accepted: bool) -> Finding {
     let key = text::short(&entry.key, 40);
     let (message, label, note) = match is_accepted {
@@ -378,12 +382,12 @@ fn unknown_key(entry: &MapEntry, known: &[&str]) -> Finding {
     }
 }
 
-/// What is said of a key that is missing.
+/// The message for a missing key.
 pub fn missing(key: &str) -> String {
     format!("`{key}` is missing")
 }
 
-/// Whether a list or a map is more likely a text in brackets: `{Hello, friend}`, `[SALE]`, `[Last chance]`.
+/// Whether a list or a map is probably a text in brackets: `{Hello, friend}`, `[SALE]`, `[Last chance]`.
 fn is_prose(node: &Node) -> bool {
     let is_word = |node: &Node| match &node.tree {
         Tree::Scalar(scalar) => {
@@ -400,7 +404,7 @@ fn is_prose(node: &Node) -> bool {
     }
 }
 
-/// A short place for a node: of a map its first key, of everything else the whole.
+/// Returns a short position for a node: the first key of a map, the first item of a list, otherwise the whole node.
 pub fn owner_of(node: &Node) -> Span {
     match &node.tree {
         Tree::Map(entries) if !entries.is_empty() => entries[0].key.span,
@@ -415,7 +419,7 @@ pub fn owner_of(node: &Node) -> Span {
 pub struct Rest(pub BTreeMap<At<String>, serde_json::Value>);
 
 impl Rest {
-    /// Every text in it, with the key of the field that holds it.
+    /// Returns every text in it, with the key of its field.
     pub fn texts(&self) -> impl Iterator<Item = (&At<String>, &str)> {
         self.0.iter().flat_map(|(key, value)| {
             let mut found = Vec::new();

@@ -1,11 +1,11 @@
-//! From JSON to nodes with their places, which no JSON crate tells.
+//! Parses JSON to nodes with their positions, which no JSON crate provides.
 
 use std::collections::{HashMap, HashSet};
 
 use super::{At, MapEntry, Node, Scalar, Style, Tree};
 use crate::source::{FileId, Span};
 
-/// How deep arrays and objects may nest.
+/// The maximum depth of arrays and objects.
 const DEPTH_LIMIT: usize = 100;
 
 /// Why a text is not JSON, and at which byte.
@@ -15,7 +15,7 @@ pub struct NotJson {
     pub why: &'static str,
 }
 
-/// Reads one JSON value. Spans are of the given file.
+/// Parses one JSON value. Spans refer to the given file.
 pub fn from_json(file: FileId, text: &str) -> Result<Node, NotJson> {
     let mut parser = Parser { file, text, at: 0 };
     let node = parser.value(0)?;
@@ -109,7 +109,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Passes a comma, or the end of a collection and says so.
+    /// Skips a comma, or the end of a collection. Returns whether it was the end.
     fn next_or(&mut self, end: u8) -> Result<bool, NotJson> {
         self.blank();
         match self.peek() {
@@ -125,13 +125,13 @@ impl Parser<'_> {
         }
     }
 
-    /// A string, by its own grammar: serde_json unescapes it.
+    /// Parses a string by its own grammar; serde_json unescapes it.
     fn string(&mut self) -> Result<String, NotJson> {
         let start = self.at;
         self.at += 1;
         let mut plain = true;
         loop {
-            // Most of a string says nothing special.
+            // Most of a string has no special characters.
             let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
             let special = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..0x20));
             let Some(special) = special else { return Err(NotJson { at: start, why: "a string is not closed" }) };
@@ -153,7 +153,7 @@ impl Parser<'_> {
         serde_json::from_str(written).map_err(|_| NotJson { at: start, why: "a wrong escape in a string" })
     }
 
-    /// `true`, `false`, `null` or a number.
+    /// Parses `true`, `false`, `null` or a number.
     fn word(&mut self) -> Result<String, NotJson> {
         let rest = &self.text[self.at..];
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c))).unwrap_or(rest.len());
@@ -168,9 +168,9 @@ impl Parser<'_> {
     }
 }
 
-/// The last of two equal keys wins, as with most readers of JSON.
+/// Keeps the last of two equal keys, as most JSON parsers do.
 fn last_of_each(entries: Vec<MapEntry>) -> Vec<MapEntry> {
-    // Most objects are small: looking at each pair costs less than a table.
+    // Most objects are small: comparing each pair costs less than a table.
     let few = entries.len() <= 16;
     if few && entries.iter().enumerate().all(|(at, one)| entries[..at].iter().all(|other| *other.key != *one.key)) {
         return entries;

@@ -1,9 +1,9 @@
-//! Which known key an unknown one was probably meant to be.
+//! Finds the known key that an unknown one was probably meant to be.
 
 use crate::text;
 
-/// The known key that an unknown one was probably meant to be: a near one, one with no space behind its colon, or one that
-/// has a part in common with it.
+/// Returns the known key that an unknown one was probably meant to be: a similar one, one without a space after its
+/// colon, or one that shares a part with it.
 pub(super) fn meant<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     near_name(key, known).or_else(|| text::part_of(key, known.iter().copied()))
 }

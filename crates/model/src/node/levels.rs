@@ -1,5 +1,5 @@
-//! Keys that stand on the wrong level, and maps where a text belongs: what people mean who know the words and not yet the
-//! shape.
+//! Keys on the wrong level, and maps in place of a text: mistakes of people who know the words and not yet the
+//! structure.
 
 use super::key_names::meant;
 use super::yaml_text;
@@ -8,7 +8,7 @@ use crate::codes;
 use crate::finding::Finding;
 use crate::text;
 
-/// A field of a map, and the keys of the map that it is.
+/// A field of a map, and the keys of its value.
 #[derive(Debug)]
 pub struct Below {
     pub name: &'static str,
@@ -22,7 +22,7 @@ impl Below {
         Self { name, what: T::WHAT, required: T::absent().is_none(), keys: T::FIELDS }
     }
 
-    /// Where a key of it belongs.
+    /// Where its keys belong.
     fn place(&self) -> String {
         if self.what == Vec::<String>::WHAT {
             format!("in each of `{}`", self.name)
@@ -33,7 +33,7 @@ impl Below {
 }
 
 impl Reader {
-    /// Reads the fields of a map, knowing which keys it has: one that belongs to the map around it can be told.
+    /// Reads the fields of a map with known keys, so that a key of the surrounding map can be recognized.
     pub fn within<T>(&mut self, keys: &'static [&'static str], read: impl FnOnce(&mut Self) -> T) -> T {
         self.open.push(keys);
         let value = read(self);
@@ -48,7 +48,7 @@ impl Reader {
 }
 
 impl<'n> Fields<'n> {
-    /// The entries of a map that people write as a text, by which they mean this one key of it.
+    /// Returns the entries of a map. A text in its place is reported, with the key that was probably meant.
     pub(crate) fn or_text(node: &'n Node, what: &str, key: &str, reader: &mut Reader) -> Option<Self> {
         if let Tree::Scalar(scalar) = &node.tree
             && node.what() == "text"
@@ -61,8 +61,8 @@ impl<'n> Fields<'n> {
         Self::of(node, what, reader)
     }
 
-    /// Reports keys that belong under one of the fields that count, and takes them out of the unknown ones. All that belong
-    /// under the same field are one finding.
+    /// Reports keys that belong under one of the selected fields, and removes them from the unknown ones. All keys that
+    /// belong under the same field are one finding.
     pub(super) fn too_high(
         &self,
         unknown: &mut Vec<&'n MapEntry>,
@@ -90,7 +90,7 @@ impl<'n> Fields<'n> {
     }
 }
 
-/// The finding for a key of the map around the one that it is in.
+/// Returns the finding for a key that belongs to the surrounding map.
 pub(super) fn too_low(entry: &MapEntry) -> Finding {
     let message = format!("`{}` belongs one level higher", entry.key);
     Finding::new(&codes::YM201, entry.key.span, message)
@@ -98,7 +98,7 @@ pub(super) fn too_low(entry: &MapEntry) -> Finding {
         .help(format!("write `{}` in the map around this one", entry.key))
 }
 
-/// What to write where a map is in place of a text, if that is known.
+/// Returns what to write if a map is in place of a text, if that is known.
 pub(super) fn in_place_of_text(node: &Node) -> Option<&'static str> {
     let forms = [
         ("tag", "write only the tag: no tag group is allowed here"),

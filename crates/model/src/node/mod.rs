@@ -1,7 +1,7 @@
-//! The tree that every text becomes before it is typed: scalars, lists and maps, each with its place.
+//! The tree that every text is parsed to before it gets its type: scalars, lists and maps, each with its position.
 //!
-//! YAML and TOML become the same [`Node`]s, and types are read from nodes with [`Decode`]. That is not serde, which stops
-//! at the first problem: a reader of manifests must report all of them, each under the exact value.
+//! YAML and TOML are parsed to the same [`Node`]s, and types are decoded from nodes with [`Decode`]. Serde is not used,
+//! because it stops at the first problem: a reader of manifests must report all of them, each at the exact value.
 
 mod at;
 mod basics;
@@ -32,7 +32,7 @@ pub use words::words;
 
 use crate::source::Span;
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Clone, Debug)]
 pub struct Node {
     pub span: Span,
@@ -54,19 +54,19 @@ pub struct MapEntry {
 }
 
 impl MapEntry {
-    /// Whether the key is the author's own, which nobody else reads.
+    /// Whether the key is the author's own, which pushplan does not read.
     pub fn is_own(&self) -> bool {
         self.key.starts_with("x-")
     }
 }
 
 impl Node {
-    /// A scalar that was made and not written: filled in by a variable, read from a file.
+    /// Creates a scalar that was not written: filled in by a variable, or read from a file.
     pub fn filled(span: Span, text: impl Into<String>) -> Self {
         Self { span, tree: Tree::Scalar(Scalar { text: text.into(), style: Style::Filled }) }
     }
 
-    /// A JSON value that came from elsewhere: it has no places.
+    /// Converts a JSON value, which has no positions.
     pub fn from_json_value(value: &serde_json::Value) -> Self {
         use serde_json::Value;
         let plain = |text: String| Tree::Scalar(Scalar { text, style: Style::Plain });
@@ -88,7 +88,7 @@ impl Node {
         Self { span: Span::NONE, tree }
     }
 
-    /// Removes the places of the node and of everything in it.
+    /// Removes the positions of the node and of everything in it.
     pub fn nowhere(self) -> Self {
         let tree = match self.tree {
             Tree::Scalar(scalar) => Tree::Scalar(scalar),
@@ -102,7 +102,7 @@ impl Node {
         Self { span: Span::NONE, tree }
     }
 
-    /// Stands where something could not be read. That was reported, and nothing more is to be said of it.
+    /// Takes the place of something that could not be read. That was reported, so nothing more is reported about it.
     pub fn unread(span: Span) -> Self {
         Self { span, tree: Tree::Scalar(Scalar { text: String::new(), style: Style::Unread }) }
     }
@@ -111,7 +111,7 @@ impl Node {
         matches!(&self.tree, Tree::Scalar(scalar) if scalar.style == Style::Unread)
     }
 
-    /// The places in it that could not be read.
+    /// Returns the positions of everything in it that could not be read.
     pub fn unread_places(&self) -> Vec<Span> {
         match &self.tree {
             Tree::Scalar(_) if self.is_unread() => vec![self.span],
@@ -136,7 +136,7 @@ impl Node {
         matches!(&self.tree, Tree::Scalar(scalar) if scalar.plain() == Some(Plain::Null))
     }
 
-    /// Every scalar in it, with its place.
+    /// Returns every scalar in it, with its position.
     fn scalars(&self) -> Box<dyn Iterator<Item = (Span, &Scalar)> + '_> {
         match &self.tree {
             Tree::Map(entries) => Box::new(entries.iter().flat_map(|entry| entry.value.scalars())),
@@ -145,7 +145,7 @@ impl Node {
         }
     }
 
-    /// What the node is, in the words of a message: "found a list".
+    /// Returns the noun for the node in a message: "found a list".
     pub fn what(&self) -> &'static str {
         match &self.tree {
             Tree::Map(_) => "a map",
@@ -159,7 +159,7 @@ impl Node {
         }
     }
 
-    /// The path from this node to what stands at a place, such as `outcome.push.audience` or `variants[1].schedule`.
+    /// Returns the path from this node to a position, such as `outcome.push.audience` or `variants[1].schedule`.
     pub fn path_to(&self, at: Span) -> String {
         let within = |span: Span| span.range().start <= at.range().start && at.range().end <= span.range().end;
         let (step, next) = match &self.tree {
@@ -180,7 +180,7 @@ impl Node {
         }
     }
 
-    /// The value as JSON, for fields that are passed through: scalars are typed as YAML 1.2 types them.
+    /// Converts the value to JSON, for fields that are passed through: scalars have their YAML 1.2 types.
     pub fn to_json(&self) -> serde_json::Value {
         use serde_json::Value;
         match &self.tree {

@@ -1,4 +1,4 @@
-//! Texts that something is known by: an id, an address, a name. What has none cannot be meant.
+//! Texts that identify something: an id, an address, a name. A blank one cannot refer to anything.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::codes;
 use crate::finding::Finding;
 use crate::source::Span;
 
-/// A text with something in it that is no blank. What comes over the wire is taken as it is.
+/// A text that is not blank. Over the wire, every text is accepted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Name(pub String);
@@ -52,7 +52,7 @@ impl Decode for Name {
     }
 }
 
-/// Whether a text names something. Where it does not, that is reported.
+/// Whether a text can be a name. If not, that is reported.
 fn is_name(text: &str, at: Span, reader: &mut Reader) -> bool {
     if reader.is_wire() || !text.trim().is_empty() {
         return true;

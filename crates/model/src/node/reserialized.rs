@@ -1,4 +1,4 @@
-//! JSON that is written again, value by value, without a tree of it.
+//! Reserializes JSON value by value, without a tree.
 
 use std::cell::Cell;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
 
-/// A text that is JSON, in the form that a serializer gives it.
+/// A JSON text that is serialized as its value.
 pub struct Reserialized<'t>(pub &'t str);
 
 impl Serialize for Reserialized<'_> {
@@ -15,7 +15,7 @@ impl Serialize for Reserialized<'_> {
     }
 }
 
-/// What a deserializer holds. It can be written once.
+/// The content of a deserializer. It can be serialized once.
 struct DeserializerCell<D>(Cell<Option<D>>);
 
 impl<D> DeserializerCell<D> {
@@ -31,7 +31,7 @@ impl<'de, D: Deserializer<'de>> Serialize for DeserializerCell<D> {
     }
 }
 
-/// Writes what is read.
+/// Writes everything that is read.
 struct Onto<S>(S);
 
 macro_rules! written {

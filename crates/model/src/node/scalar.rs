@@ -1,4 +1,4 @@
-//! What a scalar without quotes would be taken for.
+//! The interpretation of a scalar without quotes.
 
 /// A scalar as written.
 #[derive(Clone, Debug)]
@@ -7,25 +7,25 @@ pub struct Scalar {
     pub style: Style,
 }
 
-/// How a scalar was written, which decides what it may be.
+/// How a scalar was written, which decides its possible types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// Without quotes: it may be a text, a number, true or false, or nothing.
     Plain,
     /// In quotes or as a block: always a text.
     Quoted,
-    /// Made from a variable or a file: whatever its field asks for.
+    /// From a variable or a file: the type that its field requires.
     Filled,
     /// It could not be read, which was reported.
     Unread,
 }
 
-/// What YAML takes a plain scalar for.
+/// The YAML type of a plain scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {
     Null,
     Bool(bool),
-    /// `yes`, `no`, `on`, `off`: a text in YAML 1.2, but true or false to older readers. The author must say which.
+    /// `yes`, `no`, `on`, `off`: a text in YAML 1.2, but true or false to older readers. The author must decide.
     Word,
     Integer(i64),
     Float,
@@ -33,12 +33,12 @@ pub enum Plain {
 }
 
 impl Scalar {
-    /// What a plain scalar would be; `None` for one that cannot be mistaken.
+    /// Returns the type of a plain scalar; `None` for one that is always a text.
     pub fn plain(&self) -> Option<Plain> {
         (self.style == Style::Plain).then(|| resolve(&self.text))
     }
 
-    /// Whether it is a whole number that JSON numbers do not hold.
+    /// Whether it is an integer that does not fit into a JSON number.
     pub(super) fn is_too_large(&self) -> bool {
         let digits = self.text.strip_prefix(['+', '-']).unwrap_or(&self.text);
         let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -46,7 +46,7 @@ impl Scalar {
     }
 }
 
-/// Resolves a plain scalar with the core schema of YAML 1.2, and marks the words that YAML 1.1 read otherwise.
+/// Resolves a plain scalar with the core schema of YAML 1.2, and marks words that YAML 1.1 reads differently.
 pub fn resolve(text: &str) -> Plain {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Plain::Null,
@@ -54,7 +54,7 @@ pub fn resolve(text: &str) -> Plain {
         "false" | "False" | "FALSE" => return Plain::Bool(false),
         _ => {}
     }
-    // Most texts begin with a letter: they are decided here without looking at numbers.
+    // Most texts begin with a letter. They are decided here, without the rules for numbers.
     let first = text.as_bytes()[0];
     if first.is_ascii_alphabetic() {
         let word = text.len() <= 3 && ["yes", "no", "on", "off"].iter().any(|w| text.eq_ignore_ascii_case(w));
@@ -93,7 +93,7 @@ fn number(text: &str) -> Option<Plain> {
     (whole && power).then_some(Plain::Float)
 }
 
-/// A text as YAML reads it back, on one line: in quotes unless it is a plain word.
+/// Writes a text for YAML on one line: in quotes unless it is a plain word.
 pub fn yaml_text(text: &str) -> String {
     let plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))

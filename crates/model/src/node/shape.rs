@@ -1,4 +1,5 @@
-//! One declaration per noun: its struct, its reader, its JSON form and its schema, with the doc comments as descriptions.
+//! One declaration per noun: its struct, its decoder, its JSON form and its schema, with the doc comments as
+//! descriptions.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
@@ -8,11 +9,11 @@ use super::Decode;
 /// Declares a struct whose fields are keys of a map.
 ///
 /// A field is required unless its type says otherwise ([`Decode::absent`]). With `..rest` at the end, further fields
-/// are kept and warned about; without it they are errors. `..rest known FUNCTION` says which of them the built-in
-/// service accepts; without a function, all. `#[serde(skip)]` marks what is read and not sent, `#[manifest(only)]` what
-/// is not even read from the wire. `text "alert"` names the key that is meant where people write a text in place of the
-/// map. `or nothing` says that a map without any field is the same as none. `with one of "a" "b"` says that one of
-/// these fields is given, and no more; readers of the whole checks it.
+/// are kept with a warning; without it, they are errors. `..rest known FUNCTION` says which of them the built-in
+/// service accepts; without a function, it accepts all. `#[serde(skip)]` marks a field that is read and not sent,
+/// `#[manifest(only)]` one that is not even read from the wire. `text "alert"` names the key that is meant if people
+/// write a text in place of the map. `or nothing` makes a map without any field the same as none. `with one of "a" "b"`
+/// means that exactly one of these fields is given; code that reads the whole map checks this.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __shape {
@@ -33,7 +34,7 @@ macro_rules! __shape {
                 pub $field: $type,
             )*
             $(
-                /// What the contract does not describe, passed through.
+                /// Fields that the contract does not describe. They are passed through.
                 #[serde(flatten)]
                 pub $rest: $crate::node::Rest,
             )?
@@ -43,7 +44,7 @@ macro_rules! __shape {
             /// The keys, in the order of their declaration.
             pub const KEYS: &'static [&'static str] = &[$($crate::node::field_name(stringify!($field))),*];
 
-            /// Those that only manifests have.
+            /// The keys that only manifests have.
             const OWN: &'static [&'static str] =
                 &[$($($crate::node::shape!(@own $field $own),)?)*];
 
@@ -107,7 +108,7 @@ macro_rules! __shape {
 }
 pub use __shape as shape;
 
-/// A field's key: its name without the `r#` that Rust needs for words like `type`.
+/// Returns a field's key: its name without the `r#` that Rust needs for words like `type`.
 pub const fn field_name(name: &'static str) -> &'static str {
     match name.as_bytes() {
         [b'r', b'#', ..] => name.split_at(2).1,
@@ -115,7 +116,7 @@ pub const fn field_name(name: &'static str) -> &'static str {
     }
 }
 
-/// The schema of a map with known keys, as it is put together field by field.
+/// The schema of a map with known keys, which is built field by field.
 #[derive(Debug)]
 pub struct ObjectSchema {
     description: String,
@@ -131,7 +132,7 @@ impl ObjectSchema {
 
     pub fn field<T: Decode + JsonSchema>(&mut self, name: &'static str, doc: &str, generator: &mut SchemaGenerator) {
         let mut schema = generator.subschema_for::<T>().to_value();
-        // Draft-07 ignores what stands beside a `$ref`, so that one goes into an `allOf`.
+        // Draft-07 ignores keywords next to a `$ref`, so the reference goes into an `allOf`.
         if schema.get("$ref").is_some() {
             schema = json!({ "allOf": [schema] });
         }
@@ -144,7 +145,7 @@ impl ObjectSchema {
         }
     }
 
-    /// Says that exactly one of these fields is given.
+    /// Requires exactly one of these fields.
     pub fn one_of(&mut self, names: &[&str]) {
         let given = |name: &&str| json!({ "required": [name], "properties": { *name: { "not": { "type": "null" } } } });
         self.one_of = names.iter().map(given).collect();
@@ -172,7 +173,7 @@ impl ObjectSchema {
     }
 }
 
-/// A doc comment as a description: its lines joined, paragraphs kept.
+/// Converts a doc comment to a description: lines are joined, paragraphs kept.
 fn description(doc: &str) -> String {
     let mut out = String::new();
     for line in doc.lines().map(str::trim) {

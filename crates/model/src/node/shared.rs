@@ -1,4 +1,4 @@
-//! JSON that many hold.
+//! Shared JSON values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,16 +11,16 @@ use serde_json::Value;
 use super::reserialized::Reserialized;
 use super::sorted::{sorted, sorted_from};
 
-/// What something says, as JSON. A copy costs nothing: all copies share one text, until one of them is changed.
+/// A JSON value. A copy is free: all copies share one text, until one of them is changed.
 ///
-/// Most of what a plan is about is as it was, which the texts show. Only what someone looks into becomes a tree.
+/// Most of a plan is unchanged, which its texts show. Only a value that is inspected becomes a tree.
 #[derive(Clone, Default)]
 pub struct Shared(Arc<TextOrValue>);
 
-/// One of the two is there; the other is made of it once someone asks.
+/// At least one of the two exists; the other is created from it on demand.
 #[derive(Clone, Default)]
 struct TextOrValue {
-    /// In sorted form: of two that say the same it is the same.
+    /// In sorted form, so that equal values have equal texts.
     text: OnceLock<Box<str>>,
     value: OnceLock<Value>,
 }
@@ -44,13 +44,13 @@ impl From<Box<str>> for TextOrValue {
 }
 
 impl Shared {
-    /// What something is in JSON.
+    /// Serializes data as JSON.
     pub fn of(data: &impl Serialize) -> Self {
         let text = sorted(data).expect("what is kept has text keys only");
         Self(Arc::new(TextOrValue::from(text.into_boxed_str())))
     }
 
-    /// The JSON, in sorted form.
+    /// Returns the JSON in sorted form.
     pub fn text(&self) -> &str {
         self.0.text.get_or_init(|| (**self).to_string().into_boxed_str())
     }
@@ -60,7 +60,7 @@ impl Shared {
         self.0.text.get().map(|text| &**text)
     }
 
-    /// The value for a short look: where it is a text alone, it stays one.
+    /// Returns the value for a short look. A value that exists only as a text remains one.
     pub fn tree(&self) -> Cow<'_, Value> {
         match self.0.value.get() {
             Some(value) => Cow::Borrowed(value),
@@ -68,7 +68,7 @@ impl Shared {
         }
     }
 
-    /// Whether a key is in it anywhere, as far as its text tells; a tree is not searched.
+    /// Whether a key may be in it. Only a text is searched; a tree may have any key.
     pub(crate) fn may_have(&self, key: &str) -> bool {
         let Some(text) = self.0.text.get() else { return true };
         let is_key =
@@ -76,7 +76,7 @@ impl Shared {
         text.match_indices(&format!("\"{key}\"")).any(is_key)
     }
 
-    /// The text of a field.
+    /// Returns the text of a field.
     pub fn field(&self, key: &str) -> Option<String> {
         match (self.0.value.get(), self.0.text.get()) {
             (None, Some(text)) => serde_json::from_str(field(text, key)?).ok(),
@@ -84,7 +84,7 @@ impl Shared {
         }
     }
 
-    /// The value itself; a copy of it where others hold it too.
+    /// Returns the value itself, or a copy of it if it is shared.
     pub fn into_value(self) -> Value {
         match Arc::try_unwrap(self.0) {
             Ok(mut said) => said.value.take().unwrap_or_else(|| read(&said.text)),
@@ -92,7 +92,7 @@ impl Shared {
         }
     }
 
-    /// Holds the value of another where both say the same, and forgets its own: to compare them again costs nothing.
+    /// Shares the value of another one if both are equal, so that comparing them again is free.
     pub fn join(&mut self, other: &Self) {
         if self == other {
             self.0 = other.0.clone();
@@ -100,7 +100,7 @@ impl Shared {
     }
 }
 
-/// The value of a field of an object in sorted form, as it is written.
+/// Returns the value of a field of an object in sorted form, as written.
 fn field<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let mut rest = text.strip_prefix('{')?;
     loop {
@@ -114,7 +114,7 @@ fn field<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     }
 }
 
-/// Where the first value of a sorted text ends.
+/// Returns where the first value of a sorted text ends.
 fn closed(text: &str) -> Option<usize> {
     let (mut depth, mut quoted, mut escaped) = (0, false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -132,7 +132,7 @@ fn closed(text: &str) -> Option<usize> {
     Some(text.len())
 }
 
-/// The value of a text; null without one.
+/// Parses a text; null if there is none.
 fn read(text: &OnceLock<Box<str>>) -> Value {
     let text = text.get();
     text.map(|text| serde_json::from_str(text).expect("it was written by serde_json")).unwrap_or_default()

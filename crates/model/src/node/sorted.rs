@@ -1,6 +1,6 @@
-//! JSON in one form: without blanks, and with the keys of every object in order. What is equal is written alike.
+//! JSON in one form: without white space, and with the keys of every object in order. Equal values have equal texts.
 //!
-//! It is what `serde_json` writes of a [`serde_json::Value`], and no such value is made for it.
+//! It is what `serde_json` writes for a [`serde_json::Value`], without creating such a value.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,14 +11,14 @@ use serde::ser::{SerializeTuple, SerializeTupleStruct, SerializeTupleVariant};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Error;
 
-/// Anything as sorted JSON.
+/// Serializes data as sorted JSON.
 pub fn sorted(data: &(impl Serialize + ?Sized)) -> Result<String, Error> {
     let mut writer = Writer::default();
     data.serialize(&mut writer)?;
     String::from_utf8(writer.out).map_err(Error::custom)
 }
 
-/// What a deserializer holds, as sorted JSON.
+/// Serializes the content of a deserializer as sorted JSON.
 pub(crate) fn sorted_from<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let mut writer = Writer::default();
     Onto(&mut writer).deserialize(deserializer)?;
@@ -28,11 +28,11 @@ pub(crate) fn sorted_from<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 #[derive(Debug, Default)]
 struct Writer {
     out: Vec<u8>,
-    /// The entries of all objects that are open, the innermost last.
+    /// The entries of all open objects, innermost last.
     entries: Vec<WrittenEntry>,
 }
 
-/// Where an entry is in what is written: its key in quotes, and all of it.
+/// The position of an entry in the output: its key in quotes, and the whole entry.
 #[derive(Clone, Copy, Debug)]
 struct WrittenEntry {
     begin: usize,
@@ -47,7 +47,7 @@ struct OpenWriter<'w> {
     begin: usize,
     /// The entries before this one belong to objects around it.
     outer: usize,
-    /// What closes a variant of an enum around it.
+    /// Whether an enum variant around it has to be closed as well.
     variant: bool,
 }
 
@@ -61,7 +61,7 @@ impl Writer {
         OpenWriter { begin: self.out.len(), outer: self.entries.len(), variant: false, writer: self }
     }
 
-    /// `{"variant":` and what follows.
+    /// Writes `{"variant":` and opens its content.
     fn variant(&mut self, variant: &str, bracket: u8) -> Result<OpenWriter<'_>, Error> {
         self.out.push(b'{');
         self.put(variant)?;
@@ -84,7 +84,7 @@ impl OpenWriter<'_> {
         }
         let begin = self.writer.out.len();
         key.serialize(&mut *self.writer)?;
-        // Numbers are keys too.
+        // Numbers can be keys, too.
         if self.writer.out[begin..].first() != Some(&b'"') {
             self.writer.out.insert(begin, b'"');
             self.writer.out.push(b'"');
@@ -100,7 +100,7 @@ impl OpenWriter<'_> {
         self.ends()
     }
 
-    /// The value of the last key was written.
+    /// Notes that the value of the last key was written.
     fn ends(&mut self) -> Result<(), Error> {
         let end = self.writer.out.len();
         self.writer.entries.last_mut().ok_or_else(|| Error::custom("a value without a key"))?.end = end;
@@ -123,7 +123,7 @@ impl OpenWriter<'_> {
         Ok(())
     }
 
-    /// Puts the entries in order. Of two with one key the last one holds.
+    /// Sorts the entries. If two have the same key, the last one counts.
     fn sort(&mut self, entries: Vec<WrittenEntry>) -> Result<(), Error> {
         let text = self.writer.out.split_off(self.begin);
         let at = |place: usize| place - self.begin;
@@ -146,14 +146,14 @@ impl OpenWriter<'_> {
     }
 }
 
-/// Whether an entry certainly stands before another. A key with a backslash is not what it looks like.
+/// Whether an entry is certainly before another. A key with a backslash differs from its text.
 fn is_before(text: &[u8], one: &WrittenEntry, next: &WrittenEntry) -> bool {
     let key = |entry: &WrittenEntry| &text[entry.begin + 1..entry.key_end - 1];
     let (one, next) = (key(one), key(next));
     one < next && !one.contains(&b'\\') && !next.contains(&b'\\')
 }
 
-/// Writes what is read.
+/// Writes everything that is read.
 struct Onto<'w>(&'w mut Writer);
 
 impl<'de> DeserializeSeed<'de> for Onto<'_> {
@@ -215,7 +215,7 @@ impl<'de> Visitor<'de> for Onto<'_> {
     }
 }
 
-/// A key as it is in what is read, where it is there.
+/// A key of the input, borrowed if possible.
 #[derive(Deserialize)]
 struct Key<'k>(#[serde(borrow)] Cow<'k, str>);
 
@@ -411,7 +411,7 @@ mod tests {
         assert_eq!(sorted(&value).expect("JSON"), value.to_string());
         let text = serde_json::to_string_pretty(&whole).expect("JSON");
         let read = sorted_from(&mut serde_json::Deserializer::from_str(&text)).expect("JSON");
-        // The last of two keys holds, and `zulu` is written twice.
+        // The last of two equal keys counts, and `zulu` is written twice.
         let last: Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!(read, last.to_string());
         assert_eq!(sorted_from(&value).expect("JSON"), value.to_string());

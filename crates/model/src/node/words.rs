@@ -1,6 +1,6 @@
-//! Words out of a fixed list, read and written as they are.
+//! Words from a fixed list, read and written unchanged.
 
-/// A word out of a fixed list.
+/// Declares an enum of words from a fixed list.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __words {

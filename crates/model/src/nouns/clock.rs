@@ -1,4 +1,4 @@
-//! Dates and times as people write them, and what is wrong with those that are none.
+//! Dates and times as people write them, and explanations of invalid ones.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -9,7 +9,8 @@ use crate::finding::Finding;
 use crate::node::{At, Decode, Node, Reader, Tree};
 use crate::text;
 
-/// A date and time as it was written. A number is taken as well: it is told as a wrong time, not as a text without quotes.
+/// A date and time as written. A number is accepted as well, so that it is reported as an invalid time and not as a
+/// text without quotes.
 #[derive(Clone, Debug)]
 pub struct Written(pub String);
 
@@ -24,12 +25,12 @@ impl Decode for Written {
     }
 }
 
-/// Why something is not a time, and what was meant by it, where that can be said.
+/// Why something is not a time, and the time that was meant, if that can be determined.
 #[derive(Debug, PartialEq, Eq)]
 struct Wrong {
     why: String,
     meant: Option<String>,
-    /// What is meant is only another way to write the same.
+    /// The time that was meant is only another spelling of the same.
     sure: bool,
 }
 
@@ -43,7 +44,8 @@ impl Wrong {
     }
 }
 
-/// Reads `2026-11-27T09:00`, `2026-11-27T0900` or the first with seconds behind it; what follows is given back: `Z`, an offset.
+/// Reads `2026-11-27T09:00`, `2026-11-27T0900`, or the first one with seconds. Also returns the text after it: `Z`, or
+/// an offset.
 pub(crate) fn clock_time<'t>(text: &'t At<Written>, reader: &mut Reader) -> Option<(DateTime, &'t str)> {
     let (time, seconds, suffix) = match parse(&text.0) {
         Ok(read) => read,
@@ -77,19 +79,19 @@ pub(crate) fn clock_time<'t>(text: &'t At<Written>, reader: &mut Reader) -> Opti
     Some((time, suffix))
 }
 
-/// A time as the service has it in what the contract does not describe: UTC, with or without saying so.
+/// Parses a time in a field that the contract does not describe: UTC, with or without a `Z`.
 pub fn utc(text: &str) -> Option<Timestamp> {
     let in_utc = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok().map(|at| at.timestamp());
     text.parse().ok().or_else(in_utc)
 }
 
-/// A time as people write it, with its seconds where it has any.
+/// Returns a time as people write it, with seconds if it has any.
 pub fn authored(time: DateTime) -> String {
     let form = if time.second() == 0 { "%Y-%m-%dT%H:%M" } else { "%Y-%m-%dT%H:%M:%S" };
     time.strftime(form).to_string()
 }
 
-/// The time, its seconds and what stands behind it.
+/// Returns the time, its seconds and the text after it.
 fn parse(text: &str) -> Result<(DateTime, &str, &str), Wrong> {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         return Err(Wrong::new("a number has neither day nor hour"));
@@ -154,19 +156,19 @@ fn parse(text: &str) -> Result<(DateTime, &str, &str), Wrong> {
     Ok((time, seconds, suffix))
 }
 
-/// A number of one or two digits.
+/// Parses a number of one or two digits.
 fn number(text: &str) -> Option<i8> {
     let digits = (1..=2).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten()
 }
 
-/// `30`, or `30.5`.
+/// Whether a text is seconds: `30`, or `30.5`.
 fn is_seconds(text: &str) -> bool {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     whole.len() == 2 && !part.is_empty() && whole.bytes().chain(part.bytes()).all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a time of twelve hours means the afternoon: `am`, `p.m.`
+/// Whether a 12-hour time is in the afternoon: `am`, `p.m.`
 fn half_of_day(suffix: &str) -> Option<bool> {
     match suffix.to_ascii_lowercase().replace(['.', ' '], "").as_str() {
         "am" => Some(false),
@@ -185,7 +187,7 @@ fn date(text: &str) -> Result<Date, Wrong> {
         return Date::new(year, month, day)
             .map_err(|_| Wrong::new(format!("{} has {} days", first.strftime("%B %Y"), first.days_in_month())));
     }
-    // The year stands last in most ways to write a date by hand, and its day and month in either order.
+    // In most handwritten dates the year is last, with day and month in either order.
     if text
         .split(['.', '/', '-'])
         .filter(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))

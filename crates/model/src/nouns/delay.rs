@@ -17,7 +17,7 @@ const UNITS: [(char, i64, &str); 5] =
     [('w', 604_800, "week"), ('d', 86_400, "day"), ('h', 3_600, "hour"), ('m', 60, "minute"), ('s', 1, "second")];
 
 impl Delay {
-    /// Reads `1h30m`. Units stand from large to small, each at most once.
+    /// Parses `1h30m`. Units go from large to small, each at most once.
     pub fn parse(text: &str) -> Option<Self> {
         let mut rest = text;
         let mut units = UNITS.iter();

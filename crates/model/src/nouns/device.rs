@@ -1,4 +1,4 @@
-//! What a push is sent to: device types, and the platforms that channels belong to.
+//! Destinations of a push: device types, and the platforms of channels.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,7 +21,7 @@ pub enum DeviceType {
     Android,
     Amazon,
     Web,
-    /// Referred to by the contract without an identifier.
+    /// Mentioned by the contract without an identifier.
     Wns,
     /// An open channel platform: `open::<name>`.
     Open(String),
@@ -35,7 +35,7 @@ const NAMES: [(&str, DeviceType); 5] = [
     ("wns", DeviceType::Wns),
 ];
 
-/// What people call their devices, and the kind that it is.
+/// Everyday names of devices, and their device type.
 const EVERYDAY: &[(&str, &str)] = &[
     ("iphone", "ios"),
     ("ipad", "ios"),
@@ -114,7 +114,7 @@ impl JsonSchema for DeviceType {
     }
 }
 
-/// Which kinds of device a push goes to: `all`, or a list.
+/// The device types that a push is sent to: `all`, or a list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeviceTypes {
     All,
@@ -130,7 +130,7 @@ impl DeviceTypes {
         }
     }
 
-    /// The kinds that are named; none for `all`.
+    /// Returns the listed device types; none for `all`.
     pub fn named(&self) -> &[At<DeviceType>] {
         match self {
             Self::All => &[],
@@ -177,7 +177,7 @@ fn is_all(node: &Node) -> bool {
     matches!(&node.tree, Tree::Scalar(scalar) if scalar.text.eq_ignore_ascii_case("all"))
 }
 
-/// One of the device types that a push goes to.
+/// Reads one of the device types of a push.
 fn listed(node: &Node, reader: &mut Reader) -> Option<At<DeviceType>> {
     if is_all(node) {
         let finding = Finding::new(&codes::YM206, node.span, "`all` is not allowed in a list of device types")

@@ -1,9 +1,9 @@
-//! Paths to fields, as manifests are written and plans are shown: `outcome.push.notification.alert`.
+//! Paths to fields, as in manifests and plans: `outcome.push.notification.alert`.
 
 use serde_json::{Map, Value};
 
-/// The JSON pointer to what a path names. What may be one or many and is one takes no part in a path; of several, `[1]` is the
-/// second.
+/// Returns the JSON pointer for a path. If a list has one item, its number may be left out of the path; otherwise,
+/// `[1]` is the second item.
 pub fn pointer(value: &Value, path: &str) -> Option<String> {
     if path.is_empty() {
         return Some(String::new());
@@ -14,7 +14,7 @@ pub fn pointer(value: &Value, path: &str) -> Option<String> {
                 let after = path.strip_prefix(key.as_str());
                 after.is_some_and(|after| after.is_empty() || after.starts_with(['.', '[']))
             };
-            // Keys of the author's own may have a dot in them: the longest that fits is meant.
+            // The author's own keys may contain a dot: the longest match counts.
             let mut keys: Vec<&String> = map.keys().filter(begins).collect();
             keys.sort_by_key(|key| std::cmp::Reverse(key.len()));
             keys.into_iter().find_map(|key| {
@@ -31,7 +31,7 @@ pub fn pointer(value: &Value, path: &str) -> Option<String> {
     }
 }
 
-/// The place in a list that a path begins with, and the rest of it.
+/// Returns the list position at the beginning of a path, and the rest of the path.
 fn place(path: &str) -> Option<(usize, &str)> {
     let (number, after) = match path.strip_prefix('[') {
         Some(rest) => rest.split_once(']')?,
@@ -48,7 +48,7 @@ fn plain(token: &str) -> String {
     token.replace("~1", "/").replace("~0", "~")
 }
 
-/// Puts a value where a pointer leads, with the maps that lie on its way.
+/// Sets the value at a pointer, and creates the maps on its way.
 pub fn put(into: &mut Value, pointer: &str, value: Value) {
     let mut at = into;
     for token in pointer.split('/').skip(1).map(plain) {
@@ -67,7 +67,7 @@ pub fn put(into: &mut Value, pointer: &str, value: Value) {
     *at = value;
 }
 
-/// Takes away what a pointer leads to, and the maps above it that are left empty, as far as `other` has none there.
+/// Removes the value at a pointer, and the maps above it that become empty, unless `other` has a value there.
 pub fn take(from: &mut Value, pointer: &str, other: &Value) {
     let Some((parent, key)) = pointer.rsplit_once('/') else { return };
     let Some(Value::Object(map)) = from.pointer_mut(parent) else { return };

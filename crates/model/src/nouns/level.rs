@@ -1,4 +1,4 @@
-//! What a service offers.
+//! The API level of a service.
 
 use crate::node::words;
 

@@ -8,7 +8,7 @@ use crate::codes;
 use crate::finding::Finding;
 use crate::node::{Decode, Node, Reader, Tree};
 
-/// A list that may be written as its only item: `x` and `[x]` are the same. It has at least so many items.
+/// A list that may be written as its only item: `x` and `[x]` are the same. It has at least `LEAST` items.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Many<T, const LEAST: usize = 0>(pub Vec<T>);
@@ -79,9 +79,10 @@ impl<T: JsonSchema, const LEAST: usize> JsonSchema for Many<T, LEAST> {
     }
 }
 
-/// A list whose order and repetitions say nothing, and that may be written as its only item. An empty one says nothing.
+/// A list whose order and repetitions have no meaning, and that may be written as its only item. An empty one is the
+/// same as none.
 ///
-/// Its items are in the author's order, for messages. It is compared and written in its own.
+/// Its items keep the author's order, for messages. It is compared and serialized in sorted order.
 #[derive(Clone, Debug)]
 pub struct Set<T>(pub Many<T>);
 

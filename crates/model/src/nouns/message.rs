@@ -27,7 +27,7 @@ impl Message {
     }
 }
 
-/// A MIME type. The one that holds where none is given is the same as none.
+/// A MIME type. The default one is the same as none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct ContentType(pub String);

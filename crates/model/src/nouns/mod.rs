@@ -1,6 +1,6 @@
-//! The nouns of the service: what the contract's objects are made of.
+//! The nouns of the service: the parts of the contract's objects.
 //!
-//! Each can be read from the many forms that authors and the service use for it, and is written in one.
+//! Each can be read in all forms that authors and the service use, and is written in one.
 
 pub mod audience;
 pub mod clock;

@@ -1,4 +1,4 @@
-//! What a device shows, and what happens on a tap.
+//! The content of a notification, and its actions.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ shape! {
     }
 }
 
-/// A built-in interactive type: its name, its button, what people read on it, and what it is for.
+/// A built-in interactive type: its name, its button, the text on the button, and its purpose.
 #[derive(Debug)]
 pub struct InteractiveType {
     pub name: &'static str,
@@ -107,34 +107,34 @@ pub static INTERACTIVE_TYPES: &[InteractiveType] = &[
 ];
 
 impl Notification {
-    /// Every set of actions: the tap on the notification itself, then its buttons.
+    /// Returns every set of actions: that of the notification itself, then those of its buttons.
     pub fn all_actions(&self) -> impl Iterator<Item = &Actions> {
         let buttons = self.interactive.iter().flat_map(|interactive| interactive.button_actions.values());
         self.actions.iter().chain(buttons)
     }
 
-    /// Every text a person reads.
+    /// Returns every text that a person reads.
     pub fn texts(&self) -> impl Iterator<Item = &At<String>> {
         let title = self.web.iter().filter_map(|web| web.title.as_ref());
         let shares = self.all_actions().filter_map(|actions| actions.share.as_ref());
         self.alert.iter().chain(title).chain(shares)
     }
 
-    /// Every URL that is opened or loaded: of the taps and the buttons, then the icon.
+    /// Returns every URL that is opened or loaded: those of the actions, then the icon.
     pub fn urls(&self) -> impl Iterator<Item = &At<String>> {
         let opened = self.all_actions().filter_map(|actions| actions.open.as_ref()).map(|open| &open.content);
         let icon = self.web.iter().filter_map(|web| web.icon.as_ref()).map(|icon| &icon.url);
         opened.chain(icon)
     }
 
-    /// Every text that can hold a placeholder.
+    /// Returns every text that can contain a placeholder.
     pub fn fillable(&self) -> impl Iterator<Item = &At<String>> {
         let extra = self.web.iter().flat_map(|web| web.extra.values());
         let tags = self.all_actions().flat_map(|actions| actions.add_tag.iter().chain(&actions.remove_tag).flatten());
         self.texts().chain(self.urls()).chain(extra).chain(tags)
     }
 
-    /// Replaces every text that can hold a placeholder.
+    /// Replaces every text that can contain a placeholder.
     pub fn map_texts(&mut self, change: &dyn Fn(&str) -> String) {
         self.rest.map_texts(change);
         let change = |text: &mut At<String>| text.value = change(text);

@@ -1,4 +1,4 @@
-//! What becomes of edits that someone made on the service.
+//! The setting for changes that someone made on the service.
 
 use crate::node::words;
 
@@ -13,12 +13,12 @@ words! {
 }
 
 impl OnDrift {
-    /// What holds where nothing is said.
+    /// Returns the default.
     pub fn usual() -> Self {
         Self::Overwrite
     }
 
-    /// Whether it is that.
+    /// Whether it is the default.
     pub fn is_usual(&self) -> bool {
         *self == Self::usual()
     }

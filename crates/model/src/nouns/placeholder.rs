@@ -2,27 +2,28 @@
 
 use std::ops::Range;
 
-/// A placeholder and where it is in its text, braces included.
+/// A placeholder and its range in the text, including the braces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placeholder<'t> {
     pub key: &'t str,
     pub range: Range<usize>,
 }
 
-/// Every `{{KEY}}` of a text. Blanks inside the braces do not belong to the key; what is never closed is not a placeholder.
+/// Returns every `{{KEY}}` of a text. Spaces inside the braces are not part of the key; an unclosed one is not a
+/// placeholder.
 pub fn placeholders(text: &str) -> impl Iterator<Item = Placeholder<'_>> {
     let mut from = 0;
     std::iter::from_fn(move || {
         let start = from + text[from..].find("{{")?;
         let end = start + text[start..].find("}}")? + 2;
-        // Of `{{A} and {{B}}`, the second is one.
+        // In `{{A} and {{B}}`, only the second one is a placeholder.
         let start = start + text[start..end].rfind("{{").unwrap_or(0);
         from = end;
         Some(Placeholder { key: text[start + 2..end - 2].trim(), range: start..end })
     })
 }
 
-/// Where a `{{` stands that nothing closes.
+/// Returns the ranges of every `{{` that is not closed.
 pub fn unclosed(text: &str) -> Vec<Range<usize>> {
     let mut open = Vec::new();
     let mut from = 0;
@@ -35,7 +36,7 @@ pub fn unclosed(text: &str) -> Vec<Range<usize>> {
     open
 }
 
-/// The text with every placeholder replaced that `value` knows.
+/// Replaces every placeholder that `value` knows.
 pub fn fill<'v>(text: &str, value: impl Fn(&str) -> Option<&'v str>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;

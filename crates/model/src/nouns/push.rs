@@ -35,7 +35,7 @@ shape! {
     }
 }
 
-/// A push to whoever set off a pipeline. Its audience can be left out: it is always `triggered`.
+/// A push to the device that triggered a pipeline. Its audience can be omitted: it is always `triggered`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct TriggeredPush(pub At<Push>);

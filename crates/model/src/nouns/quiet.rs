@@ -1,11 +1,11 @@
-//! When people are not to be disturbed.
+//! Quiet hours.
 
 use std::fmt;
 
 use jiff::civil::Time;
 use serde::{Deserialize, Serialize};
 
-/// A daily period. It may pass midnight.
+/// A daily period, which may pass midnight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quiet {
     pub from: Time,

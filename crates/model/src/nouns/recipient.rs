@@ -1,4 +1,4 @@
-//! One named recipient: the only one that a test may go to.
+//! A single recipient, the only destination of a test message.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::text;
 /// The key of a named user.
 const NAMED_USER: &str = "named_user";
 
-/// Keys of selectors that mean many people.
+/// Keys of selectors that can match many people.
 const MANY: [&str; 12] = [
     "all",
     "triggered",
@@ -26,16 +26,16 @@ const MANY: [&str; 12] = [
     "not",
 ];
 
-/// A person by the id that the application knows them by, or a single channel. Never a segment, a tag or `all`.
+/// A person by the application's id, or a single channel. Never a segment, a tag or `all`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipient {
-    /// The kind of channel; `None` for a named user, who may have several.
+    /// The type of channel; `None` for a named user, who may have several.
     pub channel: Option<ChannelKey>,
-    /// The id of the named user or of the channel; of an open channel its address.
+    /// The id of the named user or of the channel; the address of an open channel.
     pub id: String,
 }
 
-/// Why a text names no recipient, and what to write.
+/// Why a text is not a recipient, and what to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoRecipient {
     pub message: String,
@@ -43,12 +43,12 @@ pub struct NoRecipient {
 }
 
 impl Recipient {
-    /// The keys that a recipient may begin with.
+    /// Returns the keys that a recipient may begin with.
     pub fn keys() -> impl Iterator<Item = &'static str> {
         std::iter::once(NAMED_USER).chain(ChannelKey::ALL.into_iter().map(ChannelKey::key))
     }
 
-    /// Reads `named_user:qa-1`, `named-user:qa-1` or `ios_channel:5f2b…`.
+    /// Parses `named_user:qa-1`, `named-user:qa-1` or `ios_channel:5f2b…`.
     pub fn parse(written: &str) -> Result<Self, NoRecipient> {
         let (key, id) = written.split_once(':').map_or((written, None), |(key, id)| (key, Some(id)));
         let key = &*key.replace('-', "_");
@@ -78,25 +78,25 @@ impl Recipient {
         }
     }
 
-    /// The kind of channel that a key stands for; `None` inside for a named user.
+    /// Returns the type of channel of a key; `Some(None)` for a named user.
     fn key(key: &str) -> Option<Option<ChannelKey>> {
         let channel = ChannelKey::ALL.into_iter().find(|channel| channel.key() == key);
         if key == NAMED_USER { Some(None) } else { channel.map(Some) }
     }
 
-    /// Whether a text is a pattern of recipients: `named_user:qa-*`. What comes before the colon is no pattern, so that each
-    /// says what it allows.
+    /// Whether a text is a pattern of recipients: `named_user:qa-*`. The part before the colon must not be a pattern,
+    /// so that it is clear what is allowed.
     pub fn is_pattern(pattern: &str) -> bool {
         Self::parse(pattern).is_ok()
     }
 
-    /// Whether a pattern means this recipient. `*` stands for any letters.
+    /// Whether a pattern matches this recipient. `*` matches any characters.
     pub fn is_like(&self, pattern: &str) -> bool {
         let pattern = Self::parse(pattern).map_or_else(|_| pattern.to_owned(), |pattern| pattern.to_string());
         text::is_like(&pattern, &self.to_string())
     }
 
-    /// The audience that is this recipient and nobody else.
+    /// Returns the audience of only this recipient.
     pub fn audience(&self) -> Selector {
         let id = At::new(self.id.clone(), Span::NONE);
         match self.channel {

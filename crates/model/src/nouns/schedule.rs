@@ -1,4 +1,4 @@
-//! When a message is sent. The contract's form is a date, a `T` and four digits, in UTC; authors write their own time zone.
+//! Send times. The contract's form is a date, a `T` and four digits, in UTC; authors use their own time zone.
 
 use std::borrow::Cow;
 
@@ -16,17 +16,17 @@ use crate::finding::Finding;
 use crate::node::{At, Decode, Fields, Node, ObjectSchema, Reader};
 use crate::source::Span;
 
-/// A time to send at. Two schedules are equal when they are the same instant, in whatever zone they were written.
+/// A send time. Two schedules are equal if they are the same instant, in whatever zone they were written.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     pub when: When,
-    /// The time as its author wrote it, and where.
+    /// The time as written, with its position.
     pub written: At<DateTime>,
-    /// The zone it was written in; UTC where none was.
+    /// The zone that it was written in; UTC by default.
     pub zone: TimeZone,
 }
 
-/// An instant, or the same clock time in each device's own zone.
+/// An instant, or the same local time in each device's own zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum When {
     At(Timestamp),
@@ -43,18 +43,19 @@ impl Schedule {
     const KEYS: &'static [&'static str] = &["scheduled_time", "time_zone", "local_scheduled_time"];
 }
 
-/// The contract's form, which ends with the minute; where there are seconds the form of newer servers, which says them.
+/// Returns the contract's form, which ends with the minute. A time with seconds has the form of newer servers, which
+/// includes them.
 fn canonical(time: DateTime) -> String {
     let form = if time.second() == 0 { "%Y-%m-%dT%H%M" } else { "%Y-%m-%dT%H:%M:%S" };
     time.strftime(form).to_string()
 }
 
-/// A time as it is in a spec: the inverse of what a schedule is written as.
+/// Parses a time in a spec: the inverse of how a schedule is serialized.
 pub fn of_spec(text: &str) -> Option<DateTime> {
     plain(text).or_else(|| read(text))
 }
 
-/// One in the form that a spec is written in, by its digits alone.
+/// Parses a time in the form of a spec, by its digits alone.
 fn plain(text: &str) -> Option<DateTime> {
     let text = text.as_bytes();
     let number = |range: std::ops::Range<usize>| {
@@ -129,7 +130,7 @@ impl Decode for Schedule {
     }
 }
 
-/// The instant that a clock time means in a zone. A time that does not exist there, or exists twice, is reported.
+/// Returns the instant of a local time in a zone. A time that does not exist there, or exists twice, is reported.
 pub fn instant(text: &At<Written>, zone: Option<At<TimeZone>>, reader: &mut Reader) -> Option<Schedule> {
     let (time, suffix) = clock_time(text, reader)?;
     let utc = suffix == "Z";
@@ -243,7 +244,7 @@ impl JsonSchema for Schedule {
 }
 
 impl Schedule {
-    /// The clock time of this send in another zone; for a send in each device's own zone the time itself.
+    /// Returns the local time of this send in another zone; for a send in each device's own zone, the time itself.
     pub fn clock_in(&self, zone: &TimeZone) -> DateTime {
         match self.when {
             When::At(instant) => zone.to_datetime(instant),

@@ -1,9 +1,9 @@
-//! Other spellings of a word, in schemas.
+//! Alternative spellings of a word, in schemas.
 
-/// Marks a form that says nothing new: whoever explains the forms passes over it.
+/// Marks a form that is only another spelling. Explanations of the forms leave it out.
 pub const ANOTHER_SPELLING: &str = "another spelling";
 
-/// A pattern for a word in any letter case.
+/// Returns a pattern for a word in any case.
 pub(crate) fn any_case(word: &str) -> String {
     word.chars().map(|c| format!("[{}{c}]", c.to_ascii_uppercase())).collect()
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// The group whose tags are those without one.
+/// The name of the group for tags without a group.
 const DEVICE: &str = "device";
 
-/// Every tag without a group that a spec names, in its audiences or in what sets it off.
+/// Returns every tag without a group that a spec names, in its audiences or in its triggers.
 pub fn tags(spec: &Value) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
     collect(spec, &mut found);
@@ -31,7 +31,7 @@ fn collect<'s>(value: &'s Value, found: &mut BTreeSet<&'s str>) {
     }
 }
 
-/// One tag, or several.
+/// Adds one tag, or several.
 fn words<'s>(value: &'s Value, found: &mut BTreeSet<&'s str>) {
     match value {
         Value::Array(all) => found.extend(all.iter().filter_map(Value::as_str)),

@@ -9,18 +9,18 @@ use crate::finding::Finding;
 use crate::node::{At, Decode, Fields, Node, Reader};
 use crate::text;
 
-/// What sets off a pipeline.
+/// The event that triggers a pipeline.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Trigger {
     /// The app is opened for the first time.
     FirstOpen,
     /// A tag is added to a device.
     TagAdded { tag: At<String>, group: Option<At<String>> },
-    /// One that the contract does not describe, as it was written.
+    /// A trigger that the contract does not describe, as written.
     Other(serde_json::Value),
 }
 
-/// A tag that comes or goes, in one group or in any.
+/// A tag that is added or removed, in one group or in any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagMove<'t> {
     pub removed: bool,
@@ -32,7 +32,7 @@ pub struct TagMove<'t> {
 const OTHERS: &[&str] = &["tag_removed", "custom_event", "open", "first_opt_in"];
 
 impl Trigger {
-    /// What has to happen: `the tag vip is added to a device`.
+    /// Describes the event: `the tag vip is added to a device`.
     pub fn happens(&self) -> String {
         let tagged = |tag: &str, group: Option<&str>, word: &str| match group {
             Some(group) => format!("the tag {tag} of {group} is {word} a device"),
@@ -51,7 +51,7 @@ impl Trigger {
         }
     }
 
-    /// Whether everything that sets off the other one sets off this one as well.
+    /// Whether every event that triggers the other one triggers this one as well.
     pub fn covers(&self, other: &Self) -> bool {
         let is_any_group = |(own, other): (TagMove, TagMove)| {
             own.group.is_none() && (own.tag, own.removed) == (other.tag, other.removed)
@@ -59,7 +59,7 @@ impl Trigger {
         self == other || self.tag().zip(other.tag()).is_some_and(is_any_group)
     }
 
-    /// The tag whose coming or going it waits for.
+    /// Returns the tag whose addition or removal is the trigger.
     pub fn tag(&self) -> Option<TagMove<'_>> {
         match self {
             Self::FirstOpen => None,
@@ -75,10 +75,10 @@ impl Trigger {
     }
 }
 
-/// How much of a trigger that the contract does not describe is shown.
+/// The maximum length at which an undescribed trigger is shown.
 const SHOWN: usize = 80;
 
-/// `custom_event purchase`.
+/// Describes a part of an undescribed trigger: `custom_event purchase`.
 fn undescribed_words((key, value): (&String, &serde_json::Value)) -> String {
     let value = match value {
         serde_json::Value::Object(map) if map.len() == 1 && map.contains_key("name") => &map["name"],

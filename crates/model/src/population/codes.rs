@@ -1,6 +1,6 @@
-//! One value for each device, as a number that stands for it.
+//! A column with one value for each device, stored as numeric codes.
 
-/// The code of a device of which the value is unknown, and of one that has no value.
+/// The codes of a device whose value is unknown, and of one without a value.
 pub const UNKNOWN: u32 = 0;
 pub const ABSENT: u32 = 1;
 /// The code of the first value.
@@ -21,11 +21,11 @@ pub enum CodeColumn {
     Wide(Vec<u32>),
 }
 
-/// The codes that are wanted.
+/// A set of codes.
 #[derive(Clone, Debug)]
 pub struct WantedCodes {
     all: Vec<bool>,
-    /// The first ones as 0 and 1, so that a byte needs no check of its size.
+    /// The first 256 codes as 0 and 1, so that a byte needs no bounds check.
     bytes: [u8; 256],
 }
 
@@ -54,7 +54,7 @@ impl Codes {
         }
     }
 
-    /// Adds the devices from a number on to the bits of a block, those whose code is wanted.
+    /// Sets the bits of a block for the devices with a wanted code, starting at device `from`.
     pub fn add_to(&self, wanted: &WantedCodes, from: usize, block: &mut [u64]) {
         match &self.of {
             CodeColumn::Bytes(codes) => {

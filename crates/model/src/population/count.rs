@@ -1,4 +1,4 @@
-//! Counting the devices of an audience.
+//! Counts the devices of an audience.
 
 use super::codes::{Codes, FIRST, UNKNOWN, WantedCodes};
 use super::set::DeviceSet;
@@ -7,14 +7,15 @@ use crate::audience::{About, Audience, Fact, FormulaPart, Platform, Value};
 use crate::cores;
 use crate::nouns::device::DeviceType;
 
-/// How many words of 64 devices are evaluated at a time: the sets of an audience then stay in the caches of a core.
+/// The number of 64-device words that are evaluated at a time, so that the sets of an audience stay in the caches of a
+/// core.
 const WORDS: usize = 64;
-/// How many blocks a core takes at a time.
+/// The number of blocks that a core takes at a time.
 const BLOCKS: usize = 16;
 
 type Block = [u64; WORDS];
 
-/// The devices of a block that certainly meet a condition, and those that may.
+/// The devices of a block that certainly meet a condition, and those that may meet it.
 #[derive(Clone, Copy)]
 struct Bounds {
     sure: Block,
@@ -23,10 +24,10 @@ struct Bounds {
 
 const NOBODY: Bounds = Bounds { sure: [0; WORDS], possible: [0; WORDS] };
 
-/// How a condition is answered for a block of devices.
+/// How a condition is evaluated for a block of devices.
 enum Probe<'p> {
     Nobody,
-    /// Nothing is known of it.
+    /// Nothing is known about it.
     Unknown,
     /// The devices of a set, and those that may be in it.
     Set {
@@ -34,7 +35,7 @@ enum Probe<'p> {
         untold: &'p DeviceSet,
         is_told: bool,
     },
-    /// The devices whose code is wanted. Those of which the code is unknown may have it.
+    /// The devices with a wanted code. Devices with an unknown code may have it.
     Codes {
         codes: &'p Codes,
         wanted: Box<WantedCodes>,
@@ -44,7 +45,7 @@ enum Probe<'p> {
 }
 
 impl Population {
-    /// Counts the devices of an audience. `None` for one that is too complex.
+    /// Counts the devices of an audience. Returns `None` if it is too complex.
     pub fn count(&self, audience: &Audience) -> Option<DeviceCount> {
         let parts = audience.formula()?;
         let probes: Vec<Option<Probe>> = parts
@@ -119,7 +120,7 @@ impl Population {
             About::List(name) => set(SetSort::List, "", name),
             About::Subscription(name) => set(SetSort::Subscription, "", name),
             About::Place { id, months: None } => set(SetSort::Place, "", id),
-            // When a device was last seen there is not kept.
+            // The time when a device was last seen there is not stored.
             About::Place { id, months: Some(_) } => match set(SetSort::Place, "", id) {
                 Probe::Set { set, untold, .. } => Probe::Set { set, untold, is_told: false },
                 other => other,
@@ -134,7 +135,7 @@ impl Population {
                 };
                 codes(&self.kinds, wanted, true)
             }
-            // Ids, addresses and users are not kept.
+            // Ids, addresses and users are not stored.
             About::Channel => {
                 let is_among = |class: Platform| {
                     fact.values.iter().any(|value| matches!(value, Value::Channel(_, own) if *own == class))
@@ -148,7 +149,7 @@ impl Population {
     }
 }
 
-/// The devices with some of a column's values; or, unless `is_told`, among which those are that are meant.
+/// Returns the devices with some of a column's values. Unless `is_told`, these are only the ones that may match.
 fn codes(codes: &Codes, wanted: impl Fn(&String) -> bool, is_told: bool) -> Probe<'_> {
     let values = codes.values.iter().map(wanted);
     let wanted = Box::new(WantedCodes::new((0..FIRST).map(|_| false).chain(values).collect()));
@@ -197,12 +198,12 @@ fn each(bounds: &mut Bounds, other: &Bounds, join: impl Fn(&mut u64, u64)) {
     bounds.possible.iter_mut().zip(&other.possible).for_each(|(own, other)| join(own, *other));
 }
 
-/// Who certainly meets the opposite is who cannot meet the condition.
+/// The devices that certainly meet the opposite are those that cannot meet the condition.
 fn opposite(bounds: &Bounds) -> Bounds {
     Bounds { sure: bounds.possible.map(|word| !word), possible: bounds.sure.map(|word| !word) }
 }
 
-/// The first devices of a block, so many as there are.
+/// Returns a mask for the first devices of a block.
 fn mask(devices: usize) -> Block {
     let mut mask = [0; WORDS];
     for (place, word) in mask.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! What is known of one device, as a channel list shows it.
+//! The known facts about a device, as a channel list shows them.
 
 use serde_json::Value;
 
@@ -6,20 +6,20 @@ use super::SetSort;
 use super::codes::{ABSENT, UNKNOWN};
 use crate::nouns::vocabulary::{GROUPS, Group, Platform, SAO_PAULO_IANA, SAO_PAULO_TAG, Values, is_well_formed};
 
-/// The group of tags that have none.
+/// The group name of tags without a group.
 const NO_GROUP: &str = "";
 
-/// Tags of a named user, as group and tag. Its devices carry them too.
+/// Tags of a named user, as group and tag. Its devices have them as well.
 pub type UserTags = Vec<(String, String)>;
 
-/// What is known of a device. A field that is `None` is unknown.
+/// The known facts about a device. A field that is `None` is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceFacts {
-    /// `ios`, or `open::sms`.
+    /// Such as `ios` or `open::sms`.
     pub kind: Option<String>,
-    /// Its values in the groups that the service fills in, by their places in [`GROUPS`].
+    /// Its values in the groups that the service fills in, by their index in [`GROUPS`].
     pub properties: Vec<(usize, String)>,
-    /// Whether a property that is not there is one that the device does not have.
+    /// Whether a missing property means that the device does not have it.
     pub tells_properties: bool,
     /// Tags without a group.
     pub tags: Option<Vec<String>>,
@@ -32,20 +32,20 @@ pub struct DeviceFacts {
     pub places: Option<Vec<String>>,
 }
 
-/// What is known of the named user of a device.
+/// The known facts about the named user of a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum UserFacts {
-    /// It may have one.
+    /// It may belong to one.
     #[default]
     Unknown,
     None,
-    /// It has one. Its tags, if they are known.
+    /// It belongs to one. Contains the tags of the user, if they are known.
     Has(Option<UserTags>),
 }
 
 impl DeviceFacts {
-    /// Reads a record of a channel list. `tags_of` tells the tags of a named user, if they are known. `None` for a channel that is
-    /// not installed, an error for what is no channel.
+    /// Parses a record of a channel list. `tags_of` returns the tags of a named user, if they are known. Returns `None`
+    /// for a channel that is not installed, and an error for anything that is not a channel.
     pub fn of_channel(
         record: &Value,
         tags_of: &dyn Fn(&str) -> Option<UserTags>,
@@ -68,7 +68,7 @@ impl DeviceFacts {
                 let tags = tags.as_array().map(|tags| texts(tags)).unwrap_or_default();
                 match (GROUPS.iter().position(|known| known.id == group), &tags[..]) {
                     (Some(place), [value]) => facts.properties.push((place, value.clone())),
-                    // A device has one value, so that more of them tell nothing.
+                    // A device has one value, so several values say nothing.
                     (Some(_), _) => {}
                     (None, _) => own.extend(tags.into_iter().map(|tag| (group.clone(), tag))),
                 }
@@ -106,7 +106,7 @@ impl DeviceFacts {
         }
     }
 
-    /// Whether a device of its kind and version has no value in a group.
+    /// Whether a device of its kind and version cannot have a value in a group.
     fn cannot_have(&self, group: &Group) -> bool {
         let Some(kind) = self.kind.as_deref() else { return false };
         let own = match group.platform {
@@ -117,7 +117,7 @@ impl DeviceFacts {
         if own.is_some_and(|own| own != kind) {
             return true;
         }
-        // Only SDK 6.0 and later tells whether location is enabled.
+        // Only SDK 6.0 and later report whether location is enabled.
         let sdk = match kind {
             "ios" => "ua_ios_sdk_version",
             "android" => "ua_android_sdk_version",
@@ -129,7 +129,7 @@ impl DeviceFacts {
         group.id == "ua_location_enabled" && major.is_some_and(|major| major < 6)
     }
 
-    /// The sets that it is in.
+    /// Returns the sets that it is in.
     pub(super) fn sets(&self) -> impl Iterator<Item = (SetSort, &str, &str)> {
         let user = match &self.user {
             UserFacts::Has(Some(tags)) => tags.as_slice(),
@@ -146,7 +146,7 @@ impl DeviceFacts {
             .chain(plain(SetSort::Place, self.places.as_ref()))
     }
 
-    /// Whether all sets of a sort are known that it is in.
+    /// Whether all of its sets of a sort are known.
     pub(super) fn tells(&self, sort: SetSort) -> bool {
         let user = !matches!(self.user, UserFacts::Unknown | UserFacts::Has(None));
         match sort {
@@ -163,7 +163,7 @@ impl DeviceFacts {
     }
 }
 
-/// Sets without a group.
+/// Returns sets without a group.
 fn plain(sort: SetSort, names: Option<&Vec<String>>) -> impl Iterator<Item = (SetSort, &str, &str)> {
     names.into_iter().flatten().map(move |name| (sort, NO_GROUP, name.as_str()))
 }

@@ -1,4 +1,4 @@
-//! A population as the bytes of a file: a line with the form and a checksum, then columns.
+//! A population as the content of a file: a line with the format and a checksum, then columns.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,18 +11,18 @@ use super::{MOST_DEVICES, Population, PopulationSource, SetName, SetSort};
 use crate::digest::Digest;
 use crate::nouns::vocabulary::GROUPS;
 
-/// The form that this version writes.
+/// The format that this version writes.
 const FORM: u32 = 1;
 const WORD: &str = "pushplan-population";
-/// The first line is no longer than this.
+/// The maximum length of the first line.
 const LONGEST_LINE: usize = 120;
 
-/// Why bytes are no population that this version can read.
+/// Why bytes are not a population that this version can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoPopulation {
     NotOne,
     Damaged,
-    /// Written by a version of pushplan that knows another form.
+    /// Written by a version of pushplan that uses another format.
     OtherForm(u32),
 }
 
@@ -88,7 +88,7 @@ impl Population {
     }
 }
 
-/// What is being written.
+/// The output.
 struct Body(Vec<u8>);
 
 impl Body {
@@ -124,7 +124,7 @@ impl Body {
     }
 }
 
-/// What is left to be read.
+/// The rest of the input.
 struct Columns<'b>(&'b [u8]);
 
 impl<'b> Columns<'b> {
@@ -194,7 +194,7 @@ impl<'b> Columns<'b> {
 
     fn codes(&mut self, devices: usize) -> Option<Codes> {
         let number = self.number()?;
-        // Each takes at least the bytes of its length.
+        // Each value takes at least the bytes of its length.
         if number > self.0.len() {
             return None;
         }

@@ -1,9 +1,9 @@
-//! Devices as columns, and how many of them are in an audience.
+//! Devices as columns, and the number of devices in an audience.
 //!
-//! A population holds what selectors ask of a device: its kind, its properties, its tags and the lists that it is on. It holds
-//! neither ids nor addresses nor names of users. A service may not list everything, so each condition is answered with two
-//! sets: the devices that certainly meet it, and those that may. Both follow `and`, `or` and `not`, and their sizes bound the
-//! number of devices in the audience. If they are equal, the number is exact.
+//! A population contains what selectors ask about a device: its kind, its properties, its tags and its lists. It
+//! contains no ids, addresses or names of users. A service may not list everything, so each condition is answered with
+//! two sets: the devices that certainly meet it, and those that may. Both are combined by `and`, `or` and `not`, and
+//! their sizes bound the number of devices in the audience. If the sizes are equal, the number is exact.
 
 mod codes;
 mod count;
@@ -23,7 +23,7 @@ use set::DeviceSet;
 pub use device::{DeviceFacts, UserFacts, UserTags};
 pub use file::NoPopulation;
 
-/// How many devices are in an audience. Both numbers are the same if that is known exactly.
+/// The number of devices in an audience. Both bounds are equal if it is known exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DeviceCount {
     pub at_least: u64,
@@ -40,7 +40,7 @@ impl DeviceCount {
     }
 }
 
-/// Where a population is from.
+/// The origin of a population.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PopulationSource {
@@ -52,7 +52,7 @@ pub enum PopulationSource {
     Sample,
 }
 
-/// What a population is: where it is from, when it was read and how many devices it has.
+/// Facts about a population: its origin, when it was read and how many devices it has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PopulationAbout {
     pub source: PopulationSource,
@@ -95,7 +95,7 @@ pub struct Population {
     /// In the order of [`GROUPS`].
     properties: Vec<Codes>,
     sets: BTreeMap<SetName, DeviceSet>,
-    /// By sort: the devices that may be in more sets of the sort than is known.
+    /// By sort: the devices that may be in further sets of the sort.
     untold: Vec<DeviceSet>,
     /// The devices that belong to a named user, or may.
     has_user: DeviceSet,
@@ -151,7 +151,7 @@ impl Filling {
     }
 }
 
-/// Makes a population, device by device.
+/// Builds a population, device by device.
 #[derive(Debug)]
 pub struct PopulationBuilder {
     source: PopulationSource,
@@ -165,7 +165,7 @@ pub struct PopulationBuilder {
     has_user: Vec<u32>,
 }
 
-/// A population has no more devices than this.
+/// The maximum number of devices in a population.
 pub const MOST_DEVICES: usize = 100_000_000;
 
 impl PopulationBuilder {
@@ -207,13 +207,13 @@ impl PopulationBuilder {
         }
         for (sort, group, name) in device.sets() {
             let groups = self.sets.entry(sort).or_default();
-            // A name is copied only the first time that it comes.
+            // A name is copied only when it first occurs.
             if !groups.contains_key(group) {
                 groups.insert(group.to_owned(), HashMap::new());
             }
             let Some(names) = groups.get_mut(group) else { continue };
             match names.get_mut(name) {
-                // A device may carry a tag by itself and through its user.
+                // A device may have a tag of its own and through its user.
                 Some(numbers) if numbers.last() == Some(&number) => {}
                 Some(numbers) => numbers.push(number),
                 None => drop(names.insert(name.to_owned(), vec![number])),

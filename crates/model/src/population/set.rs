@@ -10,9 +10,9 @@ pub enum DeviceSet {
 }
 
 impl DeviceSet {
-    /// The set of some numbers, which are sorted, of a population of so many devices.
+    /// Returns the set of some sorted numbers, in a population of `devices` devices.
     pub fn new(numbers: Vec<u32>, devices: usize) -> Self {
-        // A number takes as much room as 32 bits.
+        // A number takes as much memory as 32 bits.
         if numbers.len() <= devices / 32 {
             return Self::Few(numbers);
         }
@@ -21,7 +21,7 @@ impl DeviceSet {
         Self::Many(words)
     }
 
-    /// Adds the devices from a number on, a multiple of 64, to the bits of a block.
+    /// Sets the bits of a block for the devices of the set, starting at device `from`, a multiple of 64.
     pub fn add_to(&self, from: usize, block: &mut [u64]) {
         match self {
             Self::Few(numbers) => {

@@ -1,15 +1,15 @@
-//! Which characters of a text can be seen, and what is written in place of the others.
+//! Decides which characters of a text are visible, and escapes the others.
 //!
-//! A character that moves the cursor, turns the direction of reading or cannot be seen at all is shown as YAML writes it in
-//! double quotes: `\x1B`, `\u202E`, `\U000E0041`. So it says what it is, and can be copied into a manifest.
+//! A character that moves the cursor, changes the reading direction or is invisible is shown as YAML writes it in
+//! double quotes: `\x1B`, `\u202E`, `\U000E0041`. So it can be recognized, and copied into a manifest.
 
-/// The characters of a text, each with its place and whether it has to be escaped.
+/// Returns the characters of a text, each with its position and whether it has to be escaped.
 ///
-/// Joiners, selectors and marks are decided by what stands around them: they are a part of emoji and of many scripts, and
-/// hide something where they join nothing.
+/// Joiners, selectors and marks depend on the characters around them: they are a part of emoji and of many scripts, and
+/// hide something if they join nothing.
 pub fn marked(text: &str) -> impl Iterator<Item = (usize, char, bool)> {
     let mut before: Option<char> = None;
-    // Where a flag made of tags ends.
+    // The end of a flag that consists of tags.
     let mut flag = 0;
     let mut marks = 0;
     text.char_indices().map(move |(at, c)| {
@@ -38,25 +38,25 @@ pub fn marked(text: &str) -> impl Iterator<Item = (usize, char, bool)> {
     })
 }
 
-/// Whether nothing of a text has to be looked at: printable ASCII, and line breaks.
+/// Whether a text needs no closer look: printable ASCII, and line breaks.
 pub fn is_plain(text: &str) -> bool {
     text.bytes().fold(true, |so_far, byte| so_far & matches!(byte, b' '..=b'~' | b'\n'))
 }
 
-/// Whether a text is printable ASCII alone, on one line. Nearly all are, so that it is looked at as a whole: that takes fewer
-/// steps than to stop at the first other character.
+/// Whether a text is only printable ASCII, on one line. Nearly all texts are, so all of it is tested: that takes fewer
+/// steps than stopping at the first other character.
 pub fn is_printable(text: &str) -> bool {
     text.bytes().fold(true, |so_far, byte| so_far & matches!(byte, b' '..=b'~'))
 }
 
-/// Whether a character is seen as one with that before it: a mark upon a letter, joined emoji, their colour of skin.
+/// Whether a character is displayed together with the one before it: a mark on a letter, joined emoji, their skin tone.
 pub fn goes_on(before: char, c: char) -> bool {
     let part = |c: char| !c.is_ascii() && matches!(kind(c), CharKind::Mark | CharKind::Joiner | CharKind::Selector);
     let is_tag = matches!(c, '\u{e0020}'..='\u{e007f}');
     part(c) || is_tag || before == '\u{200d}' || (is_picture(before) && matches!(c, '\u{1f3fb}'..='\u{1f3ff}'))
 }
 
-/// A character as YAML writes it in double quotes.
+/// Escapes a character as YAML does in double quotes.
 pub fn escape(c: char) -> String {
     let number = u32::from(c);
     let (sign, digits) = match c {
@@ -75,16 +75,16 @@ pub fn escape(c: char) -> String {
     out
 }
 
-/// More marks than this on one letter are no writing: they reach into the lines around it.
+/// More marks than this on one letter are not text: they reach into the lines around it.
 const MARKS: usize = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CharKind {
     Seen,
-    /// It is drawn upon the letter before it.
+    /// It is drawn on the letter before it.
     Mark,
     Joiner,
-    /// It chooses how the character before it looks.
+    /// It selects the appearance of the character before it.
     Selector,
     Hidden,
 }
@@ -93,7 +93,7 @@ fn kind(c: char) -> CharKind {
     match c {
         '\u{200c}' | '\u{200d}' => CharKind::Joiner,
         '\u{fe0e}' | '\u{fe0f}' | '\u{180b}'..='\u{180d}' | '\u{180f}' => CharKind::Selector,
-        // Spaces of all widths: they are seen as what they are.
+        // Spaces of all widths are visible as spaces.
         '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => CharKind::Seen,
         // Format characters that are drawn: signs of Arabic, Syriac and Kaithi that stand over numbers.
         '\u{600}'..='\u{605}'
@@ -104,26 +104,26 @@ fn kind(c: char) -> CharKind {
         | '\u{8e2}'
         | '\u{110bd}'
         | '\u{110cd}' => CharKind::Seen,
-        // Letters, marks and symbols that are drawn as nothing.
+        // Letters, marks and symbols that are invisible.
         '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}' | '\u{2800}' | '\u{3164}' => {
             CharKind::Hidden
         }
         '\u{fe00}'..='\u{fe0d}' | '\u{ffa0}' | '\u{fffc}' => CharKind::Hidden,
         // Private use, and planes in which nothing is drawn.
         '\u{e000}'..='\u{f8ff}' | '\u{40000}'.. => CharKind::Hidden,
-        // The standard library escapes what is a control, unassigned, private or a separator, and marks.
+        // The standard library escapes controls, unassigned and private characters, separators and marks.
         c if c.escape_debug().len() == 1 => CharKind::Seen,
         c => {
             let mut bytes = [b'a'; 5];
             let length = c.encode_utf8(&mut bytes[1..]).len();
-            // Behind a letter it leaves marks alone, and escapes the rest all the same.
+            // After a letter, it does not escape marks, but still escapes the rest.
             let behind = str::from_utf8(&bytes[..=length]).unwrap_or_default();
             if behind.escape_debug().count() == 2 { CharKind::Mark } else { CharKind::Hidden }
         }
     }
 }
 
-/// A black flag, and the tags behind it that make England, Scotland and Wales of it.
+/// A black flag, and the tags after it that make it the flag of England, Scotland or Wales.
 const FLAG: char = '\u{1f3f4}';
 const FLAGS: [&str; 3] = [
     "\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
@@ -149,7 +149,7 @@ fn selects(before: char, selector: char, next: Option<char>) -> bool {
     }
 }
 
-/// What emoji are made of, roughly: letters of no script are among them.
+/// Whether a character is a part of emoji, roughly: letters of scripts are not.
 fn is_picture(c: char) -> bool {
     matches!(c,
         '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{21ff}'
@@ -157,8 +157,8 @@ fn is_picture(c: char) -> bool {
         | '\u{2b00}'..='\u{2bff}' | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}')
 }
 
-/// Scripts whose letters change their form beside each other, so that a joiner between them is writing: Arabic and its
-/// neighbours, those of India and of South-East Asia, Mongolian.
+/// Whether letters of a script change their form next to each other, so that a joiner between them is part of the text:
+/// Arabic and its neighbours, those of India and of South-East Asia, Mongolian.
 fn has_joined_letters(c: char) -> bool {
     let scripts = matches!(c,
         '\u{600}'..='\u{8ff}' | '\u{900}'..='\u{dff}' | '\u{f00}'..='\u{109f}' | '\u{1780}'..='\u{18af}'

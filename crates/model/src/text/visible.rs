@@ -1,11 +1,11 @@
-//! Texts from files, paths and services, made fit for a terminal and for a line of a log.
+//! Makes texts from files, paths and services safe for a terminal and for a line of a log.
 
 use jiff::Timestamp;
 
 use super::{escape, is_plain, is_printable, marked};
 
-/// A text whose every character can be seen, on as many lines as it has. What would move the cursor, colour the terminal,
-/// turn the direction of reading or hide is escaped: `\x1B`, `\u202E`.
+/// Returns a text with every character visible, on the same number of lines. Everything that would move the cursor,
+/// color the terminal, change the reading direction or hide is escaped: `\x1B`, `\u202E`.
 pub fn visible(text: &str) -> String {
     // Nearly always there is nothing to change.
     if is_plain(text) {
@@ -31,12 +31,12 @@ pub fn one_line(text: &str) -> String {
     out
 }
 
-/// What goes or comes, with its line breaks as `\n`: one that takes the place of a blank can be seen.
+/// Writes line breaks as `\n`, so that one in place of a space is visible.
 pub fn line_breaks(text: &str) -> String {
     text.replace("\r\n", "\\r\\n").replace('\n', "\\n")
 }
 
-/// A time that a service tells, as people read it. What is no time is left as it is.
+/// Returns a time of a service as people read it. Other texts stay unchanged.
 pub fn moment(text: &str) -> String {
     match text.parse::<Timestamp>() {
         Ok(at) => at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),

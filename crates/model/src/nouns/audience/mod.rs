@@ -1,4 +1,4 @@
-//! Who gets a message: selectors, as the contract and the live service know them.
+//! Selectors of audiences, as the contract and the live service define them.
 
 mod read;
 pub mod schema;
@@ -11,13 +11,13 @@ use crate::node::{At, Name, shape};
 
 /// One condition on devices, or several joined.
 ///
-/// Shorthands (`country: US`) and value lists (`tag: [a, b]`) are gone once a selector is read: they are tags of the
-/// service's own groups, and an `OR`.
+/// Shorthands (`country: US`) and value lists (`tag: [a, b]`) no longer exist once a selector is read: they are tags of
+/// the service's own groups, and an `OR`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Selector {
     /// Every device.
     All,
-    /// The device that set off the pipeline.
+    /// The device that triggered the pipeline.
     Triggered,
     Tag(Tag),
     Channel(ChannelKey, At<String>),
@@ -34,7 +34,7 @@ pub enum Selector {
     Not(Box<At<Selector>>),
 }
 
-/// A tag, in a tag group where one is named.
+/// A tag, with its tag group if there is one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tag {
     pub tag: At<String>,
@@ -64,7 +64,7 @@ impl ChannelKey {
         }
     }
 
-    /// The device type that such a channel has; `None` where it can have several.
+    /// Returns the device type of such a channel; `None` if it can have several.
     pub fn device(self) -> Option<DeviceType> {
         match self {
             Self::Ios => Some(DeviceType::Ios),
@@ -75,7 +75,7 @@ impl ChannelKey {
     }
 }
 
-/// A segment of the project by its key, or one outside git by its id.
+/// A segment of the project by key, or one outside of git by id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SegmentRef {
     Key(String),
@@ -108,7 +108,7 @@ shape! {
     }
 }
 
-/// A number of months, from 1 on.
+/// A number of months, at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Months(pub i64);
@@ -130,7 +130,7 @@ impl Attribute {
 }
 
 impl Selector {
-    /// The members of a compound; none for everything else.
+    /// Returns the members of a compound; none for other selectors.
     pub fn members(&self) -> &[At<Selector>] {
         match self {
             Self::And(members) | Self::Or(members) => members,
@@ -141,7 +141,7 @@ impl Selector {
 }
 
 impl At<Selector> {
-    /// This selector and all within it, outermost first.
+    /// Visits this selector and all within it, outermost first.
     pub fn walk<'s>(&'s self, visit: &mut dyn FnMut(&'s At<Selector>)) {
         visit(self);
         for member in self.members() {
@@ -149,7 +149,7 @@ impl At<Selector> {
         }
     }
 
-    /// The segments of the project that it names.
+    /// Returns the segments of the project that it names.
     pub fn segments(&self) -> Vec<At<String>> {
         let mut found = Vec::new();
         self.walk(&mut |selector| {
@@ -204,7 +204,7 @@ impl Serialize for Selector {
     }
 }
 
-/// Segments in the canonical form of a selector, which data about resources holds.
+/// Segments in the canonical form of a selector, as stored in specs.
 pub mod written {
     use serde_json::{Value, json};
 
@@ -215,21 +215,21 @@ pub mod written {
         names
     }
 
-    /// The keys of the segments that a written selector names, in the order of their places.
+    /// Returns the keys of the segments that a written selector names, in their order.
     pub fn segments(selector: &Value) -> Vec<&str> {
         let mut found = Vec::new();
         visit(selector, &mut |reference| found.extend(reference.as_str()));
         found
     }
 
-    /// The ids of the segments that it names by them.
+    /// Returns the ids of the segments that it names by id.
     pub fn ids(selector: &Value) -> Vec<&str> {
         let mut found = Vec::new();
         visit(selector, &mut |reference| found.extend(reference.get("id").and_then(Value::as_str)));
         found
     }
 
-    /// Replaces each reference to a segment: of the project by its key, of outside git as `{id: ...}`.
+    /// Replaces each reference to a segment: a key for one of the project, `{id: ...}` for one outside of git.
     pub fn point(selector: &mut Value, to: &mut dyn FnMut(&Value) -> Value) {
         let Value::Object(map) = selector else { return };
         for (key, value) in map {
@@ -242,7 +242,7 @@ pub mod written {
         }
     }
 
-    /// A segment outside git.
+    /// Returns a reference to a segment outside of git.
     pub fn outside(id: &str) -> Value {
         json!({ "id": id })
     }

@@ -1,4 +1,4 @@
-//! Reading a selector from any of its spellings.
+//! Reads a selector in any of its spellings.
 
 use super::{Attribute, ChannelKey, Location, Months, SegmentRef, Selector, Tag};
 use crate::codes;
@@ -8,7 +8,7 @@ use crate::nouns::vocabulary::{self, GROUPS, Group, Values};
 use crate::source::Span;
 use crate::text;
 
-/// The keys a selector can begin with, beside the shorthands, and the keys that may accompany each.
+/// The keys that a selector can begin with, in addition to the shorthands, and the keys that may accompany each.
 pub(super) const HEADS: &[(&str, &[&str])] = &[
     ("and", &[]),
     ("or", &[]),
@@ -54,7 +54,7 @@ impl Decode for Selector {
     }
 }
 
-/// `all` or `triggered`.
+/// Reads `all` or `triggered`.
 fn word(node: &Node, reader: &mut Reader) -> Option<Selector> {
     if node.what() != "text" {
         reader.unexpected(node, Selector::WHAT);
@@ -81,7 +81,7 @@ fn word(node: &Node, reader: &mut Reader) -> Option<Selector> {
     None
 }
 
-/// The one entry that says what kind of condition a map is. None, or several, are reported.
+/// Returns the one entry that determines the type of a condition. None, or several, are reported.
 fn head<'n>(node: &Node, entries: &'n [MapEntry], reader: &mut Reader) -> Option<&'n MapEntry> {
     let wire = reader.is_wire();
     let mut heads = entries.iter().filter(|entry| companions(&entry.key, wire).is_some());
@@ -139,7 +139,7 @@ fn head<'n>(node: &Node, entries: &'n [MapEntry], reader: &mut Reader) -> Option
             let finding =
                 Finding::new(&codes::AU116, second.key.span, "several conditions in one map need `and` or `or`")
                     .label("a second condition");
-            // Of layers that are laid on each other, the map has the place of the upper one.
+            // If layers were merged, the map has the position of the upper one.
             let inherited = !node.span.contains(first.key.span) && node.span.contains(second.key.span);
             reader.report(if inherited {
                 finding
@@ -156,14 +156,14 @@ fn head<'n>(node: &Node, entries: &'n [MapEntry], reader: &mut Reader) -> Option
     }
 }
 
-/// The keys that may accompany a head; `None` for a key that is no head. Operators have any letter case.
+/// Returns the keys that may accompany a head; `None` for a key that is not a head. Operators may have any case.
 fn companions(key: &str, wire: bool) -> Option<&'static [&'static str]> {
     let key = operator(key).unwrap_or(key);
     let head = HEADS.iter().find(|(head, _)| *head == key).map(|(_, companions)| *companions);
     head.or_else(|| vocabulary::by_shorthand(key).filter(|_| !wire).map(|_| &[] as &[&str]))
 }
 
-/// An operator in any letter case.
+/// Returns an operator that is written in any case.
 fn operator(key: &str) -> Option<&'static str> {
     ["and", "or", "not"].into_iter().find(|operator| operator.eq_ignore_ascii_case(key))
 }
@@ -181,7 +181,7 @@ fn condition(head: &MapEntry, fields: &Fields, reader: &mut Reader) -> Option<Se
         "not" => reader.value(head).map(Selector::Not),
         "tag" => tag(head, fields, reader),
         "segment" => any_of(head, reader, |node, reader| At::decode(node, reader).map(Selector::Segment)),
-        // Ids of people have a check of their own, wherever they stand.
+        // Ids of people have a check of their own, wherever they are.
         "named_user" => any_of(head, reader, |node, reader| At::decode(node, reader).map(Selector::NamedUser)),
         "static_list" => texts(reader, &Selector::StaticList),
         "subscription_list" => texts(reader, &Selector::SubscriptionList),
@@ -200,7 +200,7 @@ fn condition(head: &MapEntry, fields: &Fields, reader: &mut Reader) -> Option<Se
     }
 }
 
-/// The members of a compound: a list, or the only member without one.
+/// Reads the members of a compound: a list, or the only member without one.
 fn members(head: &MapEntry, reader: &mut Reader) -> Option<Vec<At<Selector>>> {
     match &head.value.tree {
         Tree::List(_) => reader.value(head),
@@ -208,7 +208,7 @@ fn members(head: &MapEntry, reader: &mut Reader) -> Option<Vec<At<Selector>>> {
     }
 }
 
-/// A value or a list of values, of which any may match.
+/// Reads a value or a list of values, of which any may match.
 fn any_of(
     head: &MapEntry,
     reader: &mut Reader,
@@ -254,7 +254,8 @@ fn tag(head: &MapEntry, fields: &Fields, reader: &mut Reader) -> Option<Selector
     group.and(tag)
 }
 
-/// `yes`, `off` or `1` as the tag of a flag: no quotes make it right, and the check of such tags says what does.
+/// Reads `yes`, `off` or `1` as the tag of a flag: quotes would not make it valid, and the check of such tags says how
+/// to fix it.
 fn flag_word(node: &Node) -> Option<At<String>> {
     match &node.tree {
         Tree::Scalar(scalar) if matches!(scalar.plain(), Some(Plain::Word | Plain::Integer(_))) => {
@@ -264,10 +265,10 @@ fn flag_word(node: &Node) -> Option<At<String>> {
     }
 }
 
-/// A shorthand for a tag of one of the service's own groups: `country: US`, `opt_in: true`.
+/// Reads a shorthand for a tag of one of the service's own groups: `country: US`, `opt_in: true`.
 fn property(group: &Group, key: Span, node: &Node, reader: &mut Reader) -> Option<Selector> {
     let tag = match (&node.tree, group.values) {
-        // The flags are texts on the wire, but true and false are what an author means.
+        // Flags are texts on the wire, but authors write true and false.
         (Tree::Scalar(scalar), Values::Flag) if matches!(scalar.plain(), Some(Plain::Bool(_))) => {
             At::new(scalar.text.to_ascii_lowercase(), node.span)
         }

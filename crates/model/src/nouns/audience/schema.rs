@@ -102,10 +102,10 @@ fn one_or_many(one: &Value) -> Value {
     json!({ "anyOf": [one, { "type": "array", "minItems": 1, "items": one }] })
 }
 
-/// Marks a form that works in one kind alone: whoever explains the forms of others passes over it.
+/// Marks a form that is valid in only one kind. Explanations of other kinds leave it out.
 pub const ONLY_IN: &str = "x-only-in";
 
-/// An operator in another letter case than its own, which editors need not offer.
+/// Returns the form of an operator in another case, which editors need not offer.
 fn in_any_case(key: &str, value: &Value) -> Value {
     let pattern = format!("^{}$", any_case(key));
     json!({
@@ -136,7 +136,8 @@ fn form(head: &str, value: &Value, companions: &[(&str, Value)], words: &str) ->
     })
 }
 
-/// The values of a property group. Names from a table are offered and not enforced, since variables can stand for them.
+/// Returns the values of a property group. Names from a table are offered and not enforced, because variables can
+/// replace them.
 fn values(group: &Group) -> Value {
     let offered: Vec<&str> = match group.values {
         Values::Flag => return json!({ "anyOf": [{ "type": "boolean" }, { "enum": ["true", "false"] }] }),

@@ -1,6 +1,6 @@
 //! The time zones of countries: rows of the tz database's zone.tab.
 
-/// The zones of a country, by their IANA names, the one that most people live in first. None for what is no country.
+/// Returns the IANA names of a country's zones, the one with the most people first. None for an unknown country.
 pub fn zones_of(country: &str) -> impl Iterator<Item = &'static str> {
     let found = COUNTRY_ZONES.binary_search_by_key(&country, |&(code, _)| code).ok();
     found.into_iter().flat_map(|index| COUNTRY_ZONES[index].1.split(' '))

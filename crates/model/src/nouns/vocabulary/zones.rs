@@ -32,8 +32,8 @@ pub fn iana(tag: &str) -> &str {
     if tag == SAO_PAULO_TAG { SAO_PAULO_IANA } else { tag }
 }
 
-/// What people write for a zone, and its name in zone data. The data has some of these too, for clocks that keep the same
-/// offset all year or follow the rules of another time.
+/// Abbreviations of zones, and the IANA names that they stand for. Zone data contains some of them as well, for clocks
+/// that keep the same offset all year or follow the rules of another time.
 const ABBREVIATIONS: &[(&str, &str)] = &[
     ("AEDT", "Australia/Sydney"),
     ("AEST", "Australia/Sydney"),
@@ -69,7 +69,7 @@ const ABBREVIATIONS: &[(&str, &str)] = &[
     ("WET", "Europe/Lisbon"),
 ];
 
-/// The name of the zone with an everyday name such as Eastern, or an abbreviation such as EST.
+/// Returns the IANA name for an everyday name such as Eastern, or an abbreviation such as EST.
 pub fn everyday(name: &str) -> Option<&'static str> {
     let word = name.strip_suffix(" Time").unwrap_or(name);
     let labelled = ZONES.iter().find(|zone| zone.label.is_some_and(|label| label.eq_ignore_ascii_case(word)));
@@ -78,7 +78,7 @@ pub fn everyday(name: &str) -> Option<&'static str> {
     labelled.map(|zone| zone.tag).or_else(abbreviated)
 }
 
-/// The only one of these names whose city this is: `Paris` and `new york` name one.
+/// Returns the only one of these names with this city: `Paris` and `new york` identify one.
 pub fn by_city<'n>(city: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let city = city.replace(' ', "_");
     let mut found =
